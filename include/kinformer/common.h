@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* common - what every public header needs: linkage, attributes, borrowed text. */
+#ifndef KI_COMMON_H
+#define KI_COMMON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define KI_EXTERN_C_BEGIN extern "C" {
+#define KI_EXTERN_C_END }
+#else
+#define KI_EXTERN_C_BEGIN
+#define KI_EXTERN_C_END
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define KI_API __attribute__((visibility("default")))
+#define KI_NODISCARD __attribute__((warn_unused_result))
+#define KI_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
+#else
+#define KI_API
+#define KI_NODISCARD
+#define KI_PRINTF(format_index, first_index)
+#endif
+
+KI_EXTERN_C_BEGIN
+
+/**
+ * Text that somebody else owns: a pointer and a length, not ended by a NUL.
+ * The zeroed value is the empty string, and what a lookup returns that found nothing.
+ */
+typedef struct ki_str {
+    const char *ptr;
+    size_t len;
+} ki_str;
+
+/** A ki_str of a string literal: KI_STR("default"). */
+#ifdef __cplusplus
+#define KI_STR(literal) (ki_str{"" literal, sizeof(literal) - 1})
+#else
+#define KI_STR(literal) ((ki_str){"" literal, sizeof(literal) - 1})
+#endif
+
+/** For printf's "%.*s": printf("%.*s\n", KI_STR_ARGS(text)). */
+#define KI_STR_ARGS(text) (int)(text).len, ((text).len ? (text).ptr : "")
+
+/** The text of a NUL-terminated string; NULL gives the empty string. */
+KI_API ki_str ki_str_of(const char *text);
+
+/** 1 when both hold the same bytes, else 0. */
+KI_API int ki_str_equal(ki_str a, ki_str b);
+
+/** Bytewise order: negative, 0 or positive, a prefix before what it begins. */
+KI_API int ki_str_compare(ki_str a, ki_str b);
+
+/** The version of the library that runs, "1.2.3". */
+KI_API const char *ki_version(void);
+
+KI_EXTERN_C_END
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* error - the codes that calls return, and the message that goes with one.
+ *
+ * A fallible call returns 0 (or a count) on success and one of these negative codes on failure. Most take a
+ * `ki_error *` as well, which may be NULL; it is written on failure only. There is no last-error per thread.
+ */
+#ifndef KI_ERROR_H
+#define KI_ERROR_H
+
+#include <kinformer/common.h>
+
+KI_EXTERN_C_BEGIN
+
+/** Every error: X(name, code, what it means in a few words). Codes never change their number. */
+#define KI_ERRORS(X)                                                                                         \
+    X(INVALID, -1, "invalid argument")                                                                       \
+    X(NO_MEMORY, -2, "out of memory")                                                                        \
+    X(NOT_FOUND, -3, "not found")                                                                            \
+    X(TYPE, -4, "the value has another type")                                                                \
+    X(RANGE, -5, "the number is out of range")                                                               \
+    X(SYSTEM, -6, "the operating system refused a call")                                                     \
+    X(TOO_LARGE, -7, "a size limit was exceeded")                                                            \
+    X(ESCAPED, -8, "the string contains escapes and needs memory to be read")                                \
+    X(JSON_SYNTAX, -20, "JSON: unexpected character")                                                        \
+    X(JSON_LITERAL, -21, "JSON: neither a number nor true, false or null")                                   \
+    X(JSON_CONTROL, -22, "JSON: unescaped control character in a string")                                    \
+    X(JSON_ESCAPE, -23, "JSON: malformed escape or lone surrogate in a string")                              \
+    X(JSON_UTF8, -24, "JSON: text is not UTF-8")                                                             \
+    X(JSON_DEPTH, -25, "JSON: nested too deeply")                                                            \
+    X(JSON_TOO_LARGE, -26, "JSON: value larger than the limit")                                              \
+    X(JSON_TRUNCATED, -27, "JSON: text ends inside a value")                                                 \
+    X(JSON_TRAILING, -28, "JSON: text goes on after the value")                                              \
+    X(METADATA, -40, "object metadata is missing or malformed")                                              \
+    X(NOT_A_LIST, -41, "the answer is not a list")                                                           \
+    X(NOT_AN_EVENT, -42, "the value is not a watch event")                                                   \
+    X(QUANTITY, -43, "not a Kubernetes quantity")                                                            \
+    X(TIMESTAMP, -44, "not an RFC 3339 time")                                                                \
+    X(RESOURCE, -45, "no such resource")
+
+typedef enum ki_error_code {
+    KI_OK = 0,
+#define KI_ERROR_ENUM(name, code, text) KI_ERR_##name = code,
+    KI_ERRORS(KI_ERROR_ENUM)
+#undef KI_ERROR_ENUM
+} ki_error_code;
+
+#define KI_ERROR_MESSAGE_BYTES 240
+
+/** A failure with its story, kept by value: nothing to free. A zeroed one means "no error". */
+typedef struct ki_error {
+    int code;                             /* a ki_error_code, or 0 */
+    int reserved;                         /* 0 */
+    uint64_t offset;                      /* of the offending byte, where input was being read; else 0 */
+    char message[KI_ERROR_MESSAGE_BYTES]; /* NUL-terminated, one line, no secret */
+} ki_error;
+
+/** "KI_ERR_JSON_DEPTH" for KI_ERR_JSON_DEPTH; "KI_ERR_UNKNOWN" for what is no code. */
+KI_API const char *ki_error_name(int code);
+
+/** "JSON: nested too deeply" for KI_ERR_JSON_DEPTH. */
+KI_API const char *ki_error_text(int code);
+
+KI_EXTERN_C_END
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log - what the library has to say, through a callback. It prints nothing by itself.
+ */
+#ifndef KI_LOG_H
+#define KI_LOG_H
+
+#include <kinformer/common.h>
+
+KI_EXTERN_C_BEGIN
+
+typedef enum ki_log_level {
+    KI_LOG_ERROR = 1,
+    KI_LOG_WARNING = 2,
+    KI_LOG_INFO = 3,
+    KI_LOG_DEBUG = 4,
+    KI_LOG_TRACE = 5
+} ki_log_level;
+
+/** One structured field of a record. */
+typedef struct ki_log_field {
+    const char *name;
+    ki_str value;
+} ki_log_field;
+
+/** One record; everything in it is borrowed for the call. */
+typedef struct ki_log_record {
+    ki_log_level level;
+    const char *component; /* "reflector" */
+    const char *message;   /* one line, no secret */
+    const ki_log_field *fields;
+    size_t field_count;
+} ki_log_record;
+
+/** Called from any thread, also from several at once; must not call into the library. */
+typedef void (*ki_log_cb)(const ki_log_record *record, void *user);
+
+/**
+ * Sets the sink of the process and the most talkative level it gets; NULL: silence, as at start.
+ *
+ * Threads: none other may be inside the library.
+ */
+KI_API void ki_set_log(ki_log_cb callback, ki_log_level level, void *user);
+
+KI_EXTERN_C_END
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* alloc - the memory functions that all code of the library uses.
+ *
+ *   From:     everywhere
+ *   To:       the hooks of <kinformer/alloc.h>, malloc by default
+ *   Locks:    none of its own.
+ *   Not here: pools, arenas, accounting.
+ */
+#ifndef KI_UTIL_ALLOC_H
+#define KI_UTIL_ALLOC_H
+
+#include <kinformer/alloc.h>
+
+/* Each returns NULL when memory is out. A size of 0 is the caller's mistake. */
+void *ki_malloc(size_t size);
+void *ki_calloc(size_t count, size_t size);
+void *ki_realloc(void *memory, size_t size);
+
+/* Takes NULL as well. */
+void ki_free(void *memory);
+
+#endif
