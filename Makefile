@@ -1,0 +1,61 @@
+# The front door. CMake does the building (CMakePresets.json); this file only says what there is to do.
+
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build run test bench fuzz fuzz-merge lint format install coverage clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install what building, testing and checking need (Debian packages)
+	@scripts/deps.sh build test lint
+
+build: ## build the library and the examples, in build/release
+	@scripts/deps.sh build test
+	@scripts/build.sh release
+
+run: ## build and run the example that decodes a recorded list of pods
+	@scripts/deps.sh build test
+	@scripts/build.sh release
+	@scripts/run.sh
+
+test: ## build and run all tests: release, address + undefined, thread sanitizer
+	@scripts/deps.sh build test
+	@scripts/test.sh release asan tsan
+
+bench: ## measure decoding against memcpy and other JSON libraries
+	@scripts/deps.sh build bench
+	@scripts/build.sh bench
+	@scripts/bench.sh
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
+	@scripts/deps.sh build fuzz
+	@scripts/build.sh fuzz
+	@scripts/fuzz.sh run $(FUZZ_SECONDS)
+
+fuzz-merge: ## keep the small inputs that fuzzing found and that reach new code
+	@scripts/deps.sh build fuzz
+	@scripts/build.sh fuzz
+	@scripts/fuzz.sh merge
+
+lint: ## compile with gcc and clang -Werror; format, tidy, includes, headers, symbols
+	@scripts/deps.sh build test lint
+	@scripts/lint.sh
+
+format: ## format all sources in place
+	@scripts/deps.sh lint
+	@scripts/format.sh
+
+install: ## install headers and libraries below PREFIX (/usr/local); DESTDIR is honoured
+	@scripts/deps.sh build test
+	@scripts/build.sh release
+	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)"
+
+coverage: ## run the tests and write which lines they reach, build/coverage/report.txt
+	@scripts/deps.sh build test coverage
+	@scripts/coverage.sh
+
+clean: ## remove build/
+	@rm -rf build

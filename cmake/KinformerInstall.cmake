@@ -1,0 +1,27 @@
+# Headers, both libraries, kinformer.pc and the CMake package.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(FILES include/kinformer.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/kinformer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(TARGETS kinformer kinformer_static EXPORT kinformer
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# Written while installing, because only then the prefix is known (cmake --install --prefix).
+install(CODE "
+    set(KI_VERSION \"${PROJECT_VERSION}\")
+    set(KI_DESCRIPTION \"${PROJECT_DESCRIPTION}\")
+    set(KI_LIBDIR \"${CMAKE_INSTALL_LIBDIR}\")
+    set(KI_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")
+    configure_file(\"${PROJECT_SOURCE_DIR}/cmake/kinformer.pc.in\" \"${PROJECT_BINARY_DIR}/kinformer.pc\" @ONLY)")
+install(FILES ${PROJECT_BINARY_DIR}/kinformer.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kinformer)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/kinformer-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(EXPORT kinformer NAMESPACE kinformer:: FILE kinformer-targets.cmake DESTINATION ${package_dir})
+install(FILES cmake/kinformer-config.cmake ${PROJECT_BINARY_DIR}/kinformer-config-version.cmake
+    DESTINATION ${package_dir})

@@ -1,0 +1,51 @@
+# libkinformer: every source is compiled once, and linked both as an archive and as a shared library.
+
+file(GLOB library_sources CONFIGURE_DEPENDS
+     src/util/*.c
+     src/json/*.c
+     src/api/*.c)
+
+# The JSON kernels are compiled for the instructions they use and chosen at run time; nothing else is.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+    list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel_neon\\.c$")
+    set_source_files_properties(src/json/kernel_avx2.c PROPERTIES
+        COMPILE_OPTIONS "-mavx2;-mbmi;-mbmi2;-mpclmul;-mpopcnt;-mlzcnt")
+    set_source_files_properties(src/json/kernel_sse42.c PROPERTIES
+        COMPILE_OPTIONS "-msse4.2;-mpclmul;-mpopcnt")
+else()
+    list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel_(avx2|sse42)\\.c$")
+    if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+        list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel_neon\\.c$")
+    endif()
+endif()
+
+set_source_files_properties(src/util/version.c PROPERTIES
+    COMPILE_DEFINITIONS "KI_VERSION=\"${PROJECT_VERSION}\"")
+
+add_library(kinformer_objects OBJECT ${library_sources})
+target_include_directories(kinformer_objects
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(kinformer_objects PRIVATE kinformer_flags)
+# A program that defines a function named as one of ours does not replace ours, so the compiler may inline.
+target_compile_options(kinformer_objects PRIVATE -fno-semantic-interposition)
+
+add_library(kinformer_static STATIC $<TARGET_OBJECTS:kinformer_objects>)
+set_target_properties(kinformer_static PROPERTIES OUTPUT_NAME kinformer)
+
+add_library(kinformer SHARED $<TARGET_OBJECTS:kinformer_objects>)
+set_target_properties(kinformer PROPERTIES
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR})
+target_link_options(kinformer PRIVATE -Wl,-Bsymbolic-functions)
+if(NOT KI_SANITIZE AND NOT KI_FUZZ)
+    target_link_options(kinformer PRIVATE -Wl,--no-undefined)
+endif()
+
+foreach(library kinformer_static kinformer)
+    target_include_directories(${library} PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<INSTALL_INTERFACE:include>)
+    target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:kinformer_flags> Threads::Threads)
+    add_library(kinformer::${library} ALIAS ${library})
+endforeach()

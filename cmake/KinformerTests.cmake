@@ -1,0 +1,40 @@
+# Every tests/unit/test_*.c (and tests/headers/test_*.c) is a program and a ctest of the same name.
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/unit/test_*.c tests/headers/test_*.c)
+if(NOT test_sources)
+    message(FATAL_ERROR "no tests found in tests/unit and tests/headers")
+endif()
+
+# What tests share: the code in tests/support, and the libraries that all of them may use.
+file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
+add_library(kinformer_test_base INTERFACE)
+target_include_directories(kinformer_test_base INTERFACE
+    ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(kinformer_test_base INTERFACE
+    kinformer_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON m)
+if(support_sources)
+    add_library(kinformer_test_support STATIC ${support_sources})
+    target_link_libraries(kinformer_test_support PUBLIC kinformer_test_base)
+else()
+    add_library(kinformer_test_support INTERFACE)
+    target_link_libraries(kinformer_test_support INTERFACE kinformer_test_base)
+endif()
+
+set(KI_TEST_ENVIRONMENT
+    "KI_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures"
+    "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
+    "UBSAN_OPTIONS=print_stacktrace=1"
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+
+foreach(source IN LISTS test_sources)
+    cmake_path(GET source STEM name)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE kinformer_test_support)
+    target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+endforeach()

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kinformer - Kubernetes informers for C: all public headers. */
+#ifndef KINFORMER_H
+#define KINFORMER_H
+
+#include <kinformer/alloc.h>
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+#include <kinformer/json.h>
+#include <kinformer/log.h>
+#include <kinformer/quantity.h>
+#include <kinformer/resource.h>
+#include <kinformer/timestamp.h>
+
+#endif

@@ -1,0 +1,114 @@
+#!/bin/sh
+# Makes sure that what the given groups need is there; silent when it is.
+#
+#   scripts/deps.sh [--list] build test lint bench fuzz coverage
+#
+# A tool or library counts as there when it answers, wherever it came from. What is missing is installed from
+# Debian's packages, as root or through a sudo that asks nothing; otherwise the line to type is printed.
+set -eu
+
+# One "probe argument package" per line.
+needs() {
+    case $1 in
+    build)
+        echo 'compiler gcc gcc
+compiler gcc libc6-dev
+command cmake cmake
+command ninja ninja-build
+command pkg-config pkg-config' ;;
+    test)
+        echo 'library cmocka libcmocka-dev
+library jansson libjansson-dev' ;;
+    lint)
+        echo 'compiler clang clang
+compiler g++ g++
+command clang-format clang-format
+command clang-tidy clang-tidy
+command nm binutils' ;;
+    bench)
+        echo 'compiler g++ g++
+library jansson libjansson-dev
+library libcjson libcjson-dev
+library simdjson libsimdjson-dev' ;;
+    fuzz)
+        echo 'compiler clang clang
+clang_runtime fuzzer libclang-rt-14-dev' ;;
+    coverage)
+        echo 'command gcovr gcovr' ;;
+    *)
+        echo "deps: no such group: $1" >&2
+        exit 2 ;;
+    esac
+}
+
+has_command() { command -v "$1" >/dev/null 2>&1; }
+has_library() { has_command pkg-config && pkg-config --exists "$1"; }
+# A compiler without the C library's headers is no use.
+has_compiler() { has_command "$1" && echo '#include <stdlib.h>' | "$1" -E -x c - >/dev/null 2>&1; }
+has_clang_runtime() {
+    has_command clang || return 1
+    for file in "$(clang -print-runtime-dir)/libclang_rt.$1"*.a; do
+        [ -e "$file" ] && return 0
+    done
+    return 1
+}
+
+missing_packages() {
+    for group in "$@"; do
+        needs "$group"
+    done | sort -u | while read -r probe argument package; do
+        "has_$probe" "$argument" || echo "$package"
+    done | sort -u | tr '\n' ' ' | sed 's/ $//'
+}
+
+all_packages() {
+    for group in "$@"; do
+        needs "$group"
+    done | cut -d ' ' -f 3 | sort -u
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
+can_install() {
+    has_command apt-get || return 1
+    [ "$(id -u)" -eq 0 ] || { has_command sudo && sudo -n true 2>/dev/null; }
+}
+
+install_packages() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" </dev/null
+}
+
+# The lists of a fresh machine are empty, those of an old one name versions that are gone.
+has_package_lists() { ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; }
+
+if [ "${1-}" = --list ]; then
+    shift
+    all_packages "$@"
+    exit 0
+fi
+
+missing=$(missing_packages "$@")
+[ -n "$missing" ] || exit 0
+
+if ! can_install; then
+    echo "deps: missing; to install, type:  sudo apt-get install -y --no-install-recommends $missing" >&2
+    exit 1
+fi
+echo "deps: installing $missing"
+# shellcheck disable=SC2086  # a list of words
+if ! { has_package_lists && install_packages $missing 2>/dev/null; }; then
+    as_root apt-get update -qq
+    install_packages $missing
+fi
+
+still_missing=$(missing_packages "$@")
+if [ -n "$still_missing" ]; then
+    echo "deps: installed, and yet not found: $still_missing" >&2
+    exit 1
+fi
