@@ -10,13 +10,18 @@ install(TARGETS kinformer kinformer_static EXPORT kinformer
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# Written while installing, because only then the prefix is known (cmake --install --prefix).
+# Written while installing, because only then the prefix is known (cmake --install --prefix). An absolute folder
+# replaces the prefix, as cmake_path does.
+set(pc_libdir "\${prefix}")
+set(pc_includedir "\${prefix}")
+cmake_path(APPEND pc_libdir "${CMAKE_INSTALL_LIBDIR}")
+cmake_path(APPEND pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
 install(CODE "
-    set(KI_VERSION \"${PROJECT_VERSION}\")
-    set(KI_DESCRIPTION \"${PROJECT_DESCRIPTION}\")
-    set(KI_LIBDIR \"${CMAKE_INSTALL_LIBDIR}\")
-    set(KI_INCLUDEDIR \"${CMAKE_INSTALL_INCLUDEDIR}\")
-    configure_file(\"${PROJECT_SOURCE_DIR}/cmake/kinformer.pc.in\" \"${PROJECT_BINARY_DIR}/kinformer.pc\" @ONLY)")
+    set(KI_VERSION [[${PROJECT_VERSION}]])
+    set(KI_DESCRIPTION [[${PROJECT_DESCRIPTION}]])
+    set(KI_LIBDIR [[${pc_libdir}]])
+    set(KI_INCLUDEDIR [[${pc_includedir}]])
+    configure_file([[${PROJECT_SOURCE_DIR}/cmake/kinformer.pc.in]] [[${PROJECT_BINARY_DIR}/kinformer.pc]] @ONLY)")
 install(FILES ${PROJECT_BINARY_DIR}/kinformer.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kinformer)

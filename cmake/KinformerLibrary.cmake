@@ -38,14 +38,12 @@ set_target_properties(kinformer PROPERTIES
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR})
 target_link_options(kinformer PRIVATE -Wl,-Bsymbolic-functions)
-if(NOT KI_SANITIZE AND NOT KI_FUZZ)
+if(KI_WERROR AND NOT KI_SANITIZE AND NOT KI_FUZZ)
     target_link_options(kinformer PRIVATE -Wl,--no-undefined)
 endif()
 
 foreach(library kinformer_static kinformer)
-    target_include_directories(${library} PUBLIC
-        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-        $<INSTALL_INTERFACE:include>)
+    target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:kinformer_flags> Threads::Threads)
     add_library(kinformer::${library} ALIAS ${library})
 endforeach()

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Installs a build to a temporary folder, then builds and runs a program against it: with pkg-config (shared,
+# static) and with find_package (shared, static); and looks whether DESTDIR stays out of kinformer.pc.
+#
+#   scripts/check_install.sh BUILD_DIR COMPILER VERSION
+set -eu
+cd "$(dirname "$0")/.."
+build=$1
+compiler=$2
+version=$3
+expected="$version KI_ERR_INVALID"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# $1: what was built, $2: the program.
+expect_output() {
+    output=$(LD_LIBRARY_PATH=$libdir "$2") || { echo "install: $1: the program failed" >&2; exit 1; }
+    if [ "$output" != "$expected" ]; then
+        echo "install: $1: expected \"$expected\", got \"$output\"" >&2
+        exit 1
+    fi
+}
+
+cmake --install "$build" --prefix "$work/prefix" >/dev/null
+pc=$(find "$work/prefix" -name kinformer.pc)
+libdir=$(dirname "$(dirname "$pc")")
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+
+[ "$(pkg-config --modversion kinformer)" = "$version" ] || { echo "install: pkg-config: wrong version" >&2; exit 1; }
+# shellcheck disable=SC2046  # lists of options
+"$compiler" tests/headers/consumer/main.c -o "$work/shared" $(pkg-config --cflags --libs kinformer)
+expect_output 'pkg-config, shared' "$work/shared"
+# shellcheck disable=SC2046
+"$compiler" tests/headers/consumer/main.c -o "$work/static" $(pkg-config --cflags kinformer) \
+    $(pkg-config --static --libs kinformer | sed 's/-lkinformer/-l:libkinformer.a/')
+expect_output 'pkg-config, static' "$work/static"
+
+cmake -G Ninja -S tests/headers/consumer -B "$work/consumer" \
+    -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/log" &&
+    cmake --build "$work/consumer" >>"$work/log" ||
+    { cat "$work/log" >&2; echo "install: find_package: the consumer does not build" >&2; exit 1; }
+expect_output 'find_package, shared' "$work/consumer/consumer_shared"
+expect_output 'find_package, static' "$work/consumer/consumer_static"
+
+DESTDIR=$work/stage cmake --install "$build" --prefix /usr >/dev/null
+if ! grep -qx 'prefix=/usr' "$work/stage/usr/${libdir#"$work/prefix/"}/pkgconfig/kinformer.pc"; then
+    echo "install: kinformer.pc below DESTDIR does not name the prefix" >&2
+    exit 1
+fi
+echo "installed, and four programs built against it"

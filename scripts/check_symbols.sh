@@ -1,0 +1,31 @@
+#!/bin/sh
+# What the shared library exports is what the public headers declare with KI_API, no more and no less.
+#
+#   scripts/check_symbols.sh LIBRARY
+set -eu
+cd "$(dirname "$0")/.."
+library=$1
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# In a copy of the headers KI_API becomes a word that the preprocessor leaves alone. A declaration is then the
+# text from that word to the semicolon; its name stands before "(" or "[", or else at the end.
+cp -R include "$work/include"
+find "$work/include" -name '*.h' -exec sed -i '/# *define  *KI_API/!s/\bKI_API\b/KI_EXPORTED/g' {} +
+for header in include/kinformer/*.h; do
+    echo "#include <${header#include/}>"
+done | gcc -E -P -x c -I"$work/include" - >"$work/text"
+tr '\n' ' ' <"$work/text" | sed 's/;/;\n/g' | sed -n 's/.*\bKI_EXPORTED\b//p' |
+    sed -E 's/__attribute__ *\(\(([^()]|\([^()]*\))*\)\)//g; s/ *[([;].*//; s/.*[ *]//' |
+    sort -u >"$work/declared"
+nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u >"$work/exported"
+
+[ -s "$work/declared" ] || { echo "symbols: no KI_API declaration found in include/" >&2; exit 1; }
+
+comm -23 "$work/declared" "$work/exported" | sed 's/^/symbols: declared, not exported: /' >"$work/problems"
+comm -13 "$work/declared" "$work/exported" | sed 's/^/symbols: exported, not declared: /' >>"$work/problems"
+if [ -s "$work/problems" ]; then
+    cat "$work/problems" >&2
+    exit 1
+fi

@@ -1,0 +1,26 @@
+#!/bin/sh
+# All checks, one after the other; stops at none, and names those that failed.
+set -u
+cd "$(dirname "$0")/.."
+
+failed=
+step() {
+    name=$1
+    shift
+    echo "== $name"
+    "$@" || failed="$failed $name"
+}
+
+step gcc scripts/build.sh gcc
+step clang scripts/build.sh clang
+step format scripts/format.sh --check
+step tidy scripts/check_tidy.sh build/clang
+step includes scripts/check_includes.sh
+step headers scripts/check_headers.sh
+step symbols scripts/check_symbols.sh build/gcc/libkinformer.so
+
+if [ -n "$failed" ]; then
+    echo "lint: failed:$failed" >&2
+    exit 1
+fi
+echo "lint: all checks passed"
