@@ -81,7 +81,8 @@ can_install() {
 }
 
 install_packages() {
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" </dev/null
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" \
+        </dev/null >/dev/null
 }
 
 # The lists of a fresh machine are empty, those of an old one name versions that are gone.

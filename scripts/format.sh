@@ -11,7 +11,11 @@ if [ "${1-}" != --check ]; then
     echo "$files" | xargs clang-format -i
     exit 0
 fi
-if ! echo "$files" | xargs clang-format --dry-run --Werror; then
+unformatted=$(echo "$files" | while read -r file; do
+    clang-format --dry-run --Werror "$file" 2>/dev/null || echo "format: $file"
+done)
+if [ -n "$unformatted" ]; then
+    echo "$unformatted" >&2
     echo "format: not as .clang-format wants it; run: make format" >&2
     exit 1
 fi
