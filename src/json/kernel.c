@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/kernel.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNELS_MAX = 4 };
+
+static const ki_json_kernel *available[KERNELS_MAX];
+static const ki_json_kernel *best;
+static pthread_once_t chosen = PTHREAD_ONCE_INIT;
+
+static void find_available(void)
+{
+    size_t n = 0;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("pclmul"))
+        available[n++] = &ki_json_kernel_avx2;
+    if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul"))
+        available[n++] = &ki_json_kernel_sse42;
+#elif defined(__aarch64__)
+    available[n++] = &ki_json_kernel_neon;
+#endif
+    available[n] = &ki_json_kernel_scalar;
+}
+
+static const ki_json_kernel *find_named(const char *name)
+{
+    for (size_t i = 0; i < KERNELS_MAX && available[i] != NULL; i++)
+        if (strcmp(available[i]->name, name) == 0)
+            return available[i];
+    return NULL;
+}
+
+static void choose(void)
+{
+    find_available();
+    const char *wanted = getenv("KI_SIMD");
+    best = wanted == NULL ? NULL : find_named(wanted);
+    if (best == NULL)
+        best = available[0];
+}
+
+const ki_json_kernel *ki_json_kernel_best(void)
+{
+    pthread_once(&chosen, choose);
+    return best;
+}
+
+const ki_json_kernel *ki_json_kernel_named(const char *name)
+{
+    pthread_once(&chosen, choose);
+    return find_named(name);
+}
+
+const ki_json_kernel *const *ki_json_kernels(void)
+{
+    pthread_once(&chosen, choose);
+    return available;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kernel - the two loops that look at every byte, in one variant per instruction set.
+ *
+ *   From:     json/scan.c, json/read.c
+ *   To:       json/kernel_{scalar,sse42,avx2,neon}.c: how 64 bytes become bit masks;
+ *             json/block.h: what the masks mean, the same for all of them.
+ *   Locks:    none.
+ *   Not here: grammar.
+ */
+#ifndef KI_JSON_KERNEL_H
+#define KI_JSON_KERNEL_H
+
+#include <kinformer/common.h>
+
+struct ki_json_scanner;
+
+typedef struct ki_json_kernel {
+    const char *name;
+
+    /* Scans up to `n` bytes of the value that the scanner is in. Returns how many were taken: all of them, or up to and
+     * with the last of the value (scanner->state says so), or up to the offending one (scanner->error). The sink has room
+     * for n + 64 more bytes. */
+    size_t (*scan)(struct ki_json_scanner *scanner, const char *bytes, size_t n);
+
+    /* The length of the container that begins at text[0], judged by nesting and strings alone; 0 when it does not
+     * end within n bytes. */
+    size_t (*skip_container)(const char *text, size_t n);
+} ki_json_kernel;
+
+/* The best variant for this processor, or the one that the environment names (KI_SIMD=scalar). Never NULL. */
+const ki_json_kernel *ki_json_kernel_best(void);
+
+/* The variant `name` if this processor can run it, else NULL. */
+const ki_json_kernel *ki_json_kernel_named(const char *name);
+
+/* All variants that this processor can run, best first, ended by NULL. */
+const ki_json_kernel *const *ki_json_kernels(void);
+
+extern const ki_json_kernel ki_json_kernel_scalar;
+#if defined(__x86_64__)
+extern const ki_json_kernel ki_json_kernel_sse42;
+extern const ki_json_kernel ki_json_kernel_avx2;
+#elif defined(__aarch64__)
+extern const ki_json_kernel ki_json_kernel_neon;
+#endif
+
+#endif

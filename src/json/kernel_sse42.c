@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* 64 bytes as four registers of 16. Compiled for SSE4.2 and PCLMUL; runs only where kernel.c found them. */
+#if defined(__x86_64__)
+
+#include <nmmintrin.h>
+#include <stdint.h>
+#include <wmmintrin.h>
+
+#include "json/masks.h"
+#include "json/squeeze.h"
+
+typedef struct quarters {
+    __m128i part[4];
+} quarters;
+
+static inline quarters load(const uint8_t *bytes)
+{
+    const __m128i *from = (const __m128i *)(const void *)bytes;
+    return (quarters){{_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2),
+                       _mm_loadu_si128(from + 3)}};
+}
+
+static inline uint64_t mask_of(__m128i a, __m128i b, __m128i c, __m128i d)
+{
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(a) | (uint64_t)(uint32_t)_mm_movemask_epi8(b) << 16 |
+           (uint64_t)(uint32_t)_mm_movemask_epi8(c) << 32 | (uint64_t)(uint32_t)_mm_movemask_epi8(d) << 48;
+}
+
+static inline uint64_t equal_to(const quarters *q, char c)
+{
+    const __m128i wanted = _mm_set1_epi8(c);
+    return mask_of(_mm_cmpeq_epi8(q->part[0], wanted), _mm_cmpeq_epi8(q->part[1], wanted),
+                   _mm_cmpeq_epi8(q->part[2], wanted), _mm_cmpeq_epi8(q->part[3], wanted));
+}
+
+static inline __m128i is_control(__m128i bytes)
+{
+    return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
+}
+
+static inline ki_masks ki_classify(const uint8_t *bytes)
+{
+    const quarters q = load(bytes);
+    /* [ and ] differ from { and } in bit 5 alone. */
+    const __m128i bit5 = _mm_set1_epi8(0x20);
+    const quarters folded = {{_mm_or_si128(q.part[0], bit5), _mm_or_si128(q.part[1], bit5),
+                              _mm_or_si128(q.part[2], bit5), _mm_or_si128(q.part[3], bit5)}};
+    const __m128i smallest =
+        _mm_min_epu8(_mm_min_epu8(q.part[0], q.part[1]), _mm_min_epu8(q.part[2], q.part[3]));
+    const __m128i any = _mm_or_si128(_mm_or_si128(q.part[0], q.part[1]), _mm_or_si128(q.part[2], q.part[3]));
+    return (ki_masks){
+        .quote = equal_to(&q, '"'),
+        .backslash = equal_to(&q, '\\'),
+        .open = equal_to(&folded, '{'),
+        .close = equal_to(&folded, '}'),
+        .brace = mask_of(_mm_slli_epi16(q.part[0], 2), _mm_slli_epi16(q.part[1], 2),
+                         _mm_slli_epi16(q.part[2], 2), _mm_slli_epi16(q.part[3], 2)),
+        .comma = equal_to(&q, ','),
+        .colon = equal_to(&q, ':'),
+        .space = equal_to(&q, ' '),
+        .has_low = _mm_movemask_epi8(is_control(smallest)) != 0,
+        .has_high = _mm_movemask_epi8(any) != 0,
+    };
+}
+
+static inline void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *blank)
+{
+    const quarters q = load(bytes);
+    *control = mask_of(is_control(q.part[0]), is_control(q.part[1]), is_control(q.part[2]), is_control(q.part[3]));
+    *blank = equal_to(&q, '\t') | equal_to(&q, '\n') | equal_to(&q, '\r');
+}
+
+static inline uint64_t ki_prefix_xor(uint64_t bits)
+{
+    const __m128i product =
+        _mm_clmulepi64_si128(_mm_set_epi64x(0, (long long)bits), _mm_set1_epi8((char)0xff), 0);
+    return (uint64_t)_mm_cvtsi128_si64(product);
+}
+
+#include "json/block.h"
+
+static size_t scan(ki_json_scanner *s, const char *bytes, size_t n)
+{
+    return ki_scan_blocks(s, bytes, n);
+}
+
+static size_t skip_container(const char *text, size_t n)
+{
+    return ki_skip_container_blocks(text, n);
+}
+
+const ki_json_kernel ki_json_kernel_sse42 = {"sse42", scan, skip_container};
+
+#else
+typedef int ki_json_kernel_sse42_is_for_x86_64;
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/projection.h"
+
+#include <assert.h>
+#include <kinformer/json.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+
+/* While paths come in, children are a linked list; afterwards they are laid out side by side (flatten). */
+enum { INHERIT = -1 };
+
+typedef struct draft {
+    ki_str name; /* points into `names` of the builder */
+    uint32_t child;
+    uint32_t sibling;
+    uint32_t any;
+    int keep; /* 0, 1 or INHERIT */
+    int capture;
+    int even_if_dropped;
+} draft;
+
+typedef struct builder {
+    draft *nodes; /* [0] is the root; index 0 as a link means none */
+    uint32_t count;
+    uint32_t cap;
+    char *names;
+    size_t names_len;
+    ki_error *err;
+} builder;
+
+struct ki_projection {
+    char *names;
+    uint32_t count;
+    ki_projection_node nodes[]; /* [0] is the root */
+};
+
+static int new_node(builder *b, ki_str name, uint32_t *out_index)
+{
+    if (b->count == KI_PROJECTION_NODES_MAX)
+        return ki_fail(b->err, KI_ERR_TOO_LARGE, "the paths of a projection have more than %d parts",
+                       KI_PROJECTION_NODES_MAX);
+    if (b->count == b->cap) {
+        uint32_t cap = b->cap == 0 ? 64 : b->cap * 2;
+        draft *nodes = ki_realloc(b->nodes, cap * sizeof(*nodes));
+        if (nodes == NULL)
+            return ki_fail_no_memory(b->err);
+        b->nodes = nodes;
+        b->cap = cap;
+    }
+    *out_index = b->count++;
+    b->nodes[*out_index] = (draft){.name = name, .keep = INHERIT, .capture = -1};
+    return 0;
+}
+
+static uint32_t find_child(const builder *b, uint32_t parent, ki_str name)
+{
+    uint32_t at = b->nodes[parent].child;
+    while (at != 0 && !ki_str_equal(b->nodes[at].name, name))
+        at = b->nodes[at].sibling;
+    return at;
+}
+
+static int child_of(builder *b, uint32_t parent, ki_str name, uint32_t *out_index)
+{
+    uint32_t at = find_child(b, parent, name);
+    if (at == 0) {
+        int rc = new_node(b, name, &at);
+        if (rc < 0)
+            return rc;
+        b->nodes[at].sibling = b->nodes[parent].child;
+        b->nodes[parent].child = at;
+    }
+    *out_index = at;
+    return 0;
+}
+
+static int any_of(builder *b, uint32_t parent, uint32_t *out_index)
+{
+    uint32_t at = b->nodes[parent].any;
+    if (at == 0) {
+        int rc = new_node(b, (ki_str){0}, &at);
+        if (rc < 0)
+            return rc;
+        b->nodes[parent].any = at;
+    }
+    *out_index = at;
+    return 0;
+}
+
+static int bad_path(builder *b, const char *path, const char *why)
+{
+    return ki_fail(b->err, KI_ERR_INVALID, "projection path \"%s\": %s", path, why);
+}
+
+/* Reads one segment of a pointer, with ~0 and ~1 replaced, into the builder's names; moves *path behind it. */
+static int read_segment(builder *b, const char **path, ki_str *out_name)
+{
+    char *start = b->names + b->names_len;
+    const char *p = *path;
+    for (; *p != 0 && *p != '/'; p++) {
+        char c = *p;
+        if (c == '~') {
+            p++;
+            if (*p != '0' && *p != '1')
+                return KI_ERR_INVALID;
+            c = *p == '0' ? '~' : '/';
+        }
+        b->names[b->names_len++] = c;
+    }
+    *out_name = (ki_str){start, (size_t)(b->names + b->names_len - start)};
+    *path = p;
+    return 0;
+}
+
+/* Walks to the node of a path, making what is missing. */
+static int node_of_path(builder *b, const char *path, uint32_t *out_index)
+{
+    uint32_t at = 0;
+    const char *p = path;
+    for (int depth = 0; *p != 0; depth++) {
+        if (*p != '/')
+            return bad_path(b, path, "a path begins with /");
+        if (depth == KI_PROJECTION_DEPTH_MAX)
+            return bad_path(b, path, "too many parts");
+        p++;
+        int is_any = p[0] == '*' && (p[1] == 0 || p[1] == '/');
+        ki_str name = {0};
+        if (read_segment(b, &p, &name) < 0)
+            return bad_path(b, path, "~ stands for itself only as ~0");
+        int rc = is_any ? any_of(b, at, &at) : child_of(b, at, name, &at);
+        if (rc < 0)
+            return rc;
+    }
+    *out_index = at;
+    return 0;
+}
+
+static int add_paths(builder *b, const char *const *paths, int keep)
+{
+    for (; paths != NULL && *paths != NULL; paths++) {
+        uint32_t at = 0;
+        int rc = node_of_path(b, *paths, &at);
+        if (rc < 0)
+            return rc;
+        if (at == 0 && !keep)
+            return bad_path(b, *paths, "the whole value cannot be dropped");
+        if (b->nodes[at].keep == !keep)
+            return bad_path(b, *paths, "both kept and dropped");
+        b->nodes[at].keep = keep;
+    }
+    return 0;
+}
+
+static int add_captures(builder *b, const ki_projection_capture *captures, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t at = 0;
+        int rc = node_of_path(b, captures[i].path, &at);
+        if (rc < 0)
+            return rc;
+        b->nodes[at].capture = (int)i;
+        b->nodes[at].even_if_dropped = captures[i].even_if_dropped;
+    }
+    return 0;
+}
+
+/* A name that stands beside * is ruled by both; so what * says is copied below the name, where the name says nothing
+ * itself. Recursion is as deep as the longest path. */
+static int merge(builder *b, uint32_t from, uint32_t into)
+{
+    if (b->nodes[into].keep == INHERIT)
+        b->nodes[into].keep = b->nodes[from].keep;
+    if (b->nodes[into].capture < 0) {
+        b->nodes[into].capture = b->nodes[from].capture;
+        b->nodes[into].even_if_dropped = b->nodes[from].even_if_dropped;
+    }
+    uint32_t target = 0;
+    for (uint32_t at = b->nodes[from].child; at != 0; at = b->nodes[at].sibling) {
+        int rc = child_of(b, into, b->nodes[at].name, &target);
+        if (rc == 0)
+            rc = merge(b, at, target);
+        if (rc < 0)
+            return rc;
+    }
+    if (b->nodes[from].any == 0)
+        return 0;
+    int rc = any_of(b, into, &target);
+    return rc < 0 ? rc : merge(b, b->nodes[from].any, target);
+}
+
+/* Merges and settles what is inherited, from the root down. */
+static int settle(builder *b, uint32_t at, int inherited)
+{
+    if (b->nodes[at].keep == INHERIT)
+        b->nodes[at].keep = inherited;
+    int keep = b->nodes[at].keep;
+    uint32_t any = b->nodes[at].any;
+    for (uint32_t child = b->nodes[at].child; child != 0; child = b->nodes[child].sibling) {
+        int rc = any == 0 ? 0 : merge(b, any, child);
+        if (rc == 0)
+            rc = settle(b, child, keep);
+        if (rc < 0)
+            return rc;
+    }
+    return any == 0 ? 0 : settle(b, any, keep);
+}
+
+static ki_projection_node node_of_draft(const draft *d)
+{
+    int wanted = d->capture >= 0 && (d->keep || d->even_if_dropped || d->child != 0 || d->any != 0);
+    return (ki_projection_node){
+        .name = d->name, .keep = (uint8_t)d->keep, .capture = (int8_t)(wanted ? d->capture : -1)};
+}
+
+/* Lays children of one node side by side, breadth first: `order[i]` is the draft that became node i. */
+static void flatten(const builder *b, ki_projection *projection, uint32_t *order)
+{
+    uint32_t used = 1;
+    order[0] = 0;
+    projection->nodes[0] = node_of_draft(&b->nodes[0]);
+    for (uint32_t i = 0; i < used; i++) {
+        const draft *d = &b->nodes[order[i]];
+        ki_projection_node *node = &projection->nodes[i];
+        node->first = used;
+        for (uint32_t at = d->child; at != 0; at = b->nodes[at].sibling) {
+            order[used] = at;
+            projection->nodes[used++] = node_of_draft(&b->nodes[at]);
+            node->count++;
+        }
+        if (d->any != 0) {
+            order[used] = d->any;
+            node->any = used;
+            projection->nodes[used++] = node_of_draft(&b->nodes[d->any]);
+        }
+    }
+    assert(used == b->count);
+    projection->count = used;
+}
+
+static int finish(builder *b, ki_projection **out_projection)
+{
+    ki_projection *projection = ki_calloc(1, sizeof(*projection) + b->count * sizeof(projection->nodes[0]));
+    uint32_t *order = ki_malloc(b->count * sizeof(*order));
+    if (projection == NULL || order == NULL) {
+        ki_free(projection);
+        ki_free(order);
+        return ki_fail_no_memory(b->err);
+    }
+    flatten(b, projection, order);
+    ki_free(order);
+    projection->names = b->names;
+    b->names = NULL;
+    *out_projection = projection;
+    return 0;
+}
+
+static size_t bytes_of_names(const ki_projection_options *options)
+{
+    size_t n = 1;
+    for (const char *const *p = options->keep; p != NULL && *p != NULL; p++)
+        n += strlen(*p);
+    for (const char *const *p = options->drop; p != NULL && *p != NULL; p++)
+        n += strlen(*p);
+    for (size_t i = 0; i < options->capture_count; i++)
+        n += strlen(options->captures[i].path);
+    return n;
+}
+
+ki_projection *ki_projection_new(const ki_projection_options *options, ki_error *err)
+{
+    assert(options->capture_count <= KI_PROJECTION_CAPTURES_MAX);
+    builder b = {.err = err};
+    ki_projection *projection = NULL;
+    int keep_all = options->keep == NULL || options->keep[0] == NULL;
+    uint32_t root = 0;
+    b.names = ki_malloc(bytes_of_names(options));
+    int rc = b.names == NULL ? ki_fail_no_memory(err) : new_node(&b, (ki_str){0}, &root);
+    if (rc == 0)
+        rc = add_paths(&b, options->keep, 1);
+    if (rc == 0)
+        rc = add_paths(&b, options->drop, 0);
+    if (rc == 0)
+        rc = add_captures(&b, options->captures, options->capture_count);
+    if (rc == 0)
+        rc = settle(&b, root, keep_all);
+    if (rc == 0)
+        rc = finish(&b, &projection);
+    ki_free(b.nodes);
+    ki_free(b.names);
+    return rc < 0 ? NULL : projection;
+}
+
+void ki_projection_free(ki_projection *projection)
+{
+    if (projection == NULL)
+        return;
+    ki_free(projection->names);
+    ki_free(projection);
+}
+
+const ki_projection_node *ki_projection_root(const ki_projection *projection)
+{
+    return &projection->nodes[0];
+}
+
+/* `name` comes with its quotes. Nearly always it has no escape and the bytes can be compared. */
+static int name_equals(const ki_projection_node *node, ki_str name, int has_escape)
+{
+    if (!has_escape)
+        return node->name.len + 2 == name.len && memcmp(node->name.ptr, name.ptr + 1, node->name.len) == 0;
+    return ki_json_string_equals((ki_json){name}, node->name);
+}
+
+const ki_projection_node *ki_projection_member(const ki_projection *projection, const ki_projection_node *node,
+                                               ki_str name)
+{
+    if (name.len < 2)
+        return NULL;
+    int has_escape = memchr(name.ptr, '\\', name.len) != NULL;
+    const ki_projection_node *children = &projection->nodes[node->first];
+    for (uint32_t i = 0; i < node->count; i++)
+        if (name_equals(&children[i], name, has_escape))
+            return &children[i];
+    return node->any == 0 ? NULL : &projection->nodes[node->any];
+}
+
+const ki_projection_node *ki_projection_element(const ki_projection *projection, const ki_projection_node *node)
+{
+    return node->any == 0 ? NULL : &projection->nodes[node->any];
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/scan.h"
+
+#include <assert.h>
+#include <kinformer/json.h>
+#include <string.h>
+
+#include "json/kernel.h"
+#include "json/literal.h"
+#include "util/error.h"
+
+/* Bytes handed to the kernel at once: the sink makes room for so many, so a small value costs little memory. */
+enum { SLICE_BYTES = 4096, BLOCK_BYTES = 64 };
+
+void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits)
+{
+    *scanner = (ki_json_scanner){.kernel = ki_json_kernel_best(),
+                                 .depth_max = KI_JSON_DEPTH_DEFAULT,
+                                 .value_bytes_max = KI_JSON_VALUE_BYTES_DEFAULT};
+    if (limits == NULL)
+        return;
+    if (limits->depth_max != 0)
+        scanner->depth_max = limits->depth_max < KI_JSON_DEPTH_LIMIT ? limits->depth_max : KI_JSON_DEPTH_LIMIT;
+    if (limits->value_bytes_max != 0)
+        scanner->value_bytes_max = limits->value_bytes_max;
+}
+
+void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink)
+{
+    scanner->sink = sink;
+    scanner->carry = (ki_json_carry){.expects_value = 1};
+    scanner->depth = 0;
+    scanner->types = 0;
+    scanner->state = KI_SCAN_BEFORE;
+    scanner->error = 0;
+    scanner->value_bytes = 0;
+}
+
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static int fail(ki_json_scanner *scanner, int code)
+{
+    scanner->error = code;
+    scanner->error_offset = scanner->offset;
+    return code;
+}
+
+/* Passes over white space and looks at the first byte of the value. */
+static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
+{
+    size_t at = 0;
+    while (at < n && is_blank(bytes[at]))
+        at++;
+    scanner->offset += at;
+    if (at == n)
+        return at;
+    char c = bytes[at];
+    scanner->scalar = c == '{' || c == '[' ? KI_SCALAR_NONE : c == '"' ? KI_SCALAR_STRING : KI_SCALAR_LITERAL;
+    scanner->state = KI_SCAN_INSIDE;
+    return at;
+}
+
+/* Hands one slice to the kernel. Returns the bytes taken, or an error. */
+static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
+{
+    *out_used = 0;
+    if (scanner->value_bytes == scanner->value_bytes_max)
+        return fail(scanner, KI_ERR_JSON_TOO_LARGE);
+    uint64_t room = scanner->value_bytes_max - scanner->value_bytes;
+    n = n < SLICE_BYTES ? n : SLICE_BYTES;
+    n = n < room ? n : (size_t)room;
+    if (scanner->sink != NULL) {
+        int rc = ki_buf_reserve(&scanner->sink->text, n + BLOCK_BYTES);
+        if (rc < 0)
+            return fail(scanner, rc);
+    }
+    *out_used = scanner->kernel->scan(scanner, bytes, n);
+    scanner->value_bytes += *out_used;
+    scanner->offset += *out_used;
+    if (scanner->error == 0 && scanner->sink != NULL)
+        scanner->error = scanner->sink->error;
+    return scanner->error == 0 ? 0 : fail(scanner, scanner->error);
+}
+
+int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
+{
+    size_t at = 0;
+    int rc = scanner->error;
+    if (rc == 0 && scanner->state == KI_SCAN_BEFORE)
+        at = begin_value(scanner, bytes, n);
+    while (rc == 0 && scanner->state == KI_SCAN_INSIDE && at < n) {
+        size_t used = 0;
+        rc = scan_slice(scanner, bytes + at, n - at, &used);
+        at += used;
+    }
+    *out_used = at;
+    return rc < 0 ? rc : scanner->state == KI_SCAN_BEHIND;
+}
+
+int ki_json_scan_end(ki_json_scanner *scanner)
+{
+    if (scanner->error != 0)
+        return scanner->error;
+    if (scanner->state != KI_SCAN_INSIDE)
+        return scanner->state == KI_SCAN_BEHIND;
+    if (scanner->scalar != KI_SCALAR_LITERAL)
+        return fail(scanner, KI_ERR_JSON_TRUNCATED);
+    if (!ki_literal_may_end(scanner->carry.literal_state))
+        return fail(scanner, KI_ERR_JSON_LITERAL);
+    scanner->state = KI_SCAN_BEHIND;
+    return 1;
+}
+
+int ki_json_scan_explain(const ki_json_scanner *scanner, int code, ki_error *err)
+{
+    return ki_fail_at(err, code, scanner->error_offset, "%s at byte %llu", ki_error_text(code),
+                      (unsigned long long)scanner->error_offset);
+}
+
+int ki_json_validate(ki_str text, ki_error *err)
+{
+    ki_json_scanner scanner;
+    size_t used = 0;
+    ki_json_scanner_init(&scanner, &(ki_json_limits){.value_bytes_max = SIZE_MAX});
+    ki_json_scan_begin(&scanner, NULL);
+    int rc = ki_json_scan(&scanner, text.ptr, text.len, &used);
+    if (rc == 0)
+        rc = ki_json_scan_end(&scanner);
+    while (rc == 1 && used < text.len && is_blank(text.ptr[used]))
+        used++;
+    if (rc == 0)
+        rc = fail(&scanner, KI_ERR_JSON_TRUNCATED);
+    else if (rc == 1 && used < text.len) {
+        scanner.offset = used;
+        rc = fail(&scanner, KI_ERR_JSON_TRAILING);
+    }
+    return rc < 0 ? ki_json_scan_explain(&scanner, rc, err) : 0;
+}

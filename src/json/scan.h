@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scan - finds the end of one JSON value in bytes that arrive in any split, and checks every byte of it.
+ *
+ *   From:     api/envelope.c      (io feeds it what the network brought)
+ *   To:       json/kernel_*.c     (blocks of 64 bytes), json/sink.c (what is kept)
+ *   Locks:    none; one owner.
+ *   Not here: what the value means; several values; looking at a value again later (json/read.c).
+ *
+ * The invariant: after each call the scanner knows everything about the bytes that it has seen and keeps none of
+ * them (the sink keeps those that are wanted). So it looks at each byte once, and a value that ends with the last byte of
+ * a chunk is reported with that chunk.
+ */
+#ifndef KI_JSON_SCAN_H
+#define KI_JSON_SCAN_H
+
+#include <kinformer/error.h>
+
+#include "json/sink.h"
+
+#define KI_JSON_DEPTH_DEFAULT 1000
+#define KI_JSON_DEPTH_LIMIT 1024 /* the most that depth_max may be: sizes the stack of bits */
+#define KI_JSON_VALUE_BYTES_DEFAULT ((size_t)64 * 1024 * 1024)
+
+struct ki_json_kernel;
+
+/* Where the scanner is. */
+enum { KI_SCAN_BEFORE = 0, KI_SCAN_INSIDE, KI_SCAN_BEHIND };
+
+/* What the value is, by its first byte. */
+enum { KI_SCALAR_NONE = 0, KI_SCALAR_STRING, KI_SCALAR_LITERAL };
+
+/* Zero means default. */
+typedef struct ki_json_limits {
+    uint32_t depth_max;
+    size_t value_bytes_max;
+} ki_json_limits;
+
+/* What one block leaves to the next. Bits are 0 or 1. */
+typedef struct ki_json_carry {
+    /* bytes */
+    uint64_t in_string;      /* all ones inside a string, else 0 */
+    uint64_t escaped;        /* the next byte is escaped by a backslash */
+    uint64_t literal_open;   /* the last byte belongs to a number, true, false or null */
+    uint32_t literal_state;  /* of json/literal.h */
+    uint32_t escape_state;   /* of json/escape.h */
+    uint32_t escape_unit;    /* the UTF-16 unit being read, or the high surrogate that waits for its low one */
+    uint32_t utf8_need;      /* continuation bytes still to come */
+    uint32_t utf8_low;       /* bounds of the next one */
+    uint32_t utf8_high;
+    /* grammar: what the last character, white space left out, was */
+    uint64_t expects_value;  /* one of : , { [ or nothing yet */
+    uint64_t may_begin_name; /* one of , { */
+    uint64_t ended_value;    /* the last of a value */
+    uint64_t opened;         /* { or [ */
+    uint64_t in_name;        /* inside a string that began after , or { */
+    uint64_t ended_name;     /* the closing quote of such a string */
+} ki_json_carry;
+
+typedef struct ki_json_scanner {
+    const struct ki_json_kernel *kernel;
+    ki_json_sink *sink;     /* NULL: check only */
+    ki_json_carry carry;
+    uint32_t depth;         /* open containers */
+    uint32_t depth_max;
+    uint64_t types;         /* the innermost 64 containers, innermost in bit 0; 1: object */
+    uint64_t outer_types[KI_JSON_DEPTH_LIMIT / 64 + 1];
+    int scalar;             /* KI_SCALAR_… */
+    int state;              /* KI_SCAN_… */
+    int error;              /* first ki_error_code met */
+    uint64_t offset;        /* of the next byte, counted over all values */
+    uint64_t value_bytes;   /* seen of this value */
+    uint64_t value_bytes_max;
+    uint64_t error_offset;
+} ki_json_scanner;
+
+/* `limits` may be NULL. depth_max above KI_JSON_DEPTH_LIMIT is cut to it. Nothing to free. */
+void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits);
+
+/* Gets ready for one value. `sink` (borrowed, may be NULL) receives the bytes that are kept; it must have been begun. */
+void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink);
+
+/* Feeds `n` bytes; white space before the value is passed over. *out_used is how many belong to the value or stand before it.
+ * Returns 1 when the value is complete, 0 when more bytes are needed, or an error code with the scanner's error_offset set. A
+ * number at the top level ends only with the byte behind it or with ki_json_scan_end(). */
+KI_NODISCARD int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used);
+
+/* Says that no byte follows. Returns 1 when a value is complete, 0 when none had begun, KI_ERR_JSON_TRUNCATED in the middle of one. */
+KI_NODISCARD int ki_json_scan_end(ki_json_scanner *scanner);
+
+/* Fills in `err` for the code that the scanner returned, with the offset. Returns the code. */
+int ki_json_scan_explain(const ki_json_scanner *scanner, int code, ki_error *err);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/sink.h"
+
+#include <assert.h>
+
+/* Memory that survives between values, so that one huge value does not pin more; and room for the last block. */
+enum { KEEP_BYTES = 64 * 1024, SLACK_BYTES = 64 };
+
+void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max)
+{
+    *sink = (ki_json_sink){0};
+    ki_buf_init(&sink->text, bytes_max + SLACK_BYTES);
+    ki_buf_init(&sink->side, bytes_max);
+}
+
+void ki_json_sink_fini(ki_json_sink *sink)
+{
+    ki_buf_fini(&sink->text);
+    ki_buf_fini(&sink->side);
+}
+
+void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection)
+{
+    ki_buf_reset(&sink->text, KEEP_BYTES);
+    ki_buf_reset(&sink->side, KEEP_BYTES);
+    sink->projection = projection;
+    sink->from = 0;
+    sink->tracked = 0;
+    sink->emitting = 1;
+    sink->rewritable = 0;
+    sink->error = 0;
+    memset(sink->captures, 0, sizeof(sink->captures));
+}
+
+static ki_sink_level *innermost(ki_json_sink *sink)
+{
+    assert(sink->tracked > 0);
+    return &sink->levels[sink->tracked - 1];
+}
+
+static int keeps(const ki_sink_level *level)
+{
+    return level->member != NULL ? level->member->keep : level->node->keep;
+}
+
+static int captures(const ki_sink_level *level)
+{
+    return level->member != NULL && level->member->capture >= 0;
+}
+
+/* The rule for a member is known: stops copying at once if nothing in it can be wanted. */
+static void begin_value(ki_json_sink *sink, ki_sink_level *level)
+{
+    level->has_value = 1;
+    level->entered = 0;
+    level->dropped = 0;
+    int may_hold_kept = level->member != NULL && ki_projection_has_children(level->member);
+    if (keeps(level) || captures(level) || may_hold_kept)
+        return;
+    sink->text.len = level->member_start;
+    sink->emitting = 0;
+    level->dropped = 1;
+}
+
+/* Everything up to `at` was copied; begins a member there, or skips the comma that would lead in the first one kept. */
+static void begin_member(ki_json_sink *sink, ki_sink_level *level, unsigned at, int is_comma)
+{
+    sink->emitting = 1;
+    sink->from = is_comma && level->kept == 0 ? at + 1 : at;
+    level->member_start = sink->text.len;
+    level->has_value = 0;
+    level->member = NULL;
+    if (level->in_object)
+        return;
+    ki_json_sink_flush(sink, at + (unsigned)is_comma); /* so that the element's text begins behind the comma */
+    level->value_start = sink->text.len;
+    level->member = ki_projection_element(sink->projection, level->node);
+    begin_value(sink, level);
+}
+
+static void set_capture(ki_json_sink *sink, const ki_sink_level *level, ki_capture_place place, size_t start, size_t end)
+{
+    ki_capture *capture = &sink->captures[level->member->capture];
+    if (capture->place == KI_CAPTURE_NONE)
+        *capture = (ki_capture){(uint32_t)start, (uint32_t)end, place};
+}
+
+/* Moves a captured value that is not kept to the side text. */
+static void capture_aside(ki_json_sink *sink, const ki_sink_level *level)
+{
+    size_t start = sink->side.len;
+    size_t n = sink->text.len - level->value_start;
+    int rc = ki_buf_append(&sink->side, sink->text.data + level->value_start, n);
+    if (rc < 0)
+        sink->error = rc;
+    else
+        set_capture(sink, level, KI_CAPTURE_SIDE, start, start + n);
+}
+
+/* A member has ended before `at`. */
+static void end_member(ki_json_sink *sink, ki_sink_level *level, unsigned at)
+{
+    ki_json_sink_flush(sink, at);
+    if (level->dropped || !level->has_value)
+        return;
+    if (keeps(level) || level->entered) {
+        if (captures(level))
+            set_capture(sink, level, KI_CAPTURE_TEXT, level->value_start, sink->text.len);
+        level->kept++;
+        return;
+    }
+    if (captures(level))
+        capture_aside(sink, level);
+    sink->text.len = level->member_start;
+}
+
+/* Returns the rule of the container that opens, if its members are to be looked at. */
+static const ki_projection_node *node_to_track(const ki_json_sink *sink)
+{
+    if (sink->tracked == 0)
+        return sink->projection == NULL ? NULL : ki_projection_root(sink->projection);
+    const ki_sink_level *level = &sink->levels[sink->tracked - 1];
+    return level->dropped || !level->has_value ? NULL : level->member;
+}
+
+void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object)
+{
+    const ki_projection_node *node = node_to_track(sink);
+    if (node == NULL || !ki_projection_has_children(node))
+        return;
+    if (sink->tracked > 0)
+        innermost(sink)->entered = 1;
+    ki_json_sink_flush(sink, at + 1);
+    assert(sink->tracked <= KI_PROJECTION_DEPTH_MAX);
+    ki_sink_level *level = &sink->levels[sink->tracked++];
+    *level = (ki_sink_level){.node = node, .in_object = (uint8_t)is_object};
+    begin_member(sink, level, at + 1, 0);
+}
+
+void ki_json_sink_close(ki_json_sink *sink, unsigned at)
+{
+    end_member(sink, innermost(sink), at);
+    sink->emitting = 1;
+    sink->tracked--;
+}
+
+void ki_json_sink_colon(ki_json_sink *sink, unsigned at)
+{
+    ki_sink_level *level = innermost(sink);
+    if (!level->in_object || level->has_value)
+        return; /* not JSON: the grammar finds it in this very block */
+    ki_json_sink_flush(sink, at);
+    size_t start = level->member_start + (level->kept > 0);
+    if (start > sink->text.len)
+        return;
+    level->value_start = sink->text.len + 1;
+    ki_str name = {sink->text.data + start, sink->text.len - start};
+    level->member = ki_projection_member(sink->projection, level->node, name);
+    begin_value(sink, level);
+}
+
+void ki_json_sink_comma(ki_json_sink *sink, unsigned at)
+{
+    ki_sink_level *level = innermost(sink);
+    end_member(sink, level, at);
+    begin_member(sink, level, at, 1);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sink - collects what is kept of a value while it is scanned: minified, projected, with the places of wanted fields.
+ *
+ *   From:     json/block.h        (the characters that structure the value, in order)
+ *   To:       api/object.c        (text, side text and captures of one complete value)
+ *   Locks:    none; one owner.
+ *   Not here: which paths (json/projection.c); whether the text is JSON: a mistake ends the scan before anybody reads this.
+ *
+ * A container is *tracked* while the projection has something to say about its members: tracked containers are the outermost
+ * `tracked` levels. Everything below is kept or dropped as a whole, 64 bytes at a time.
+ */
+#ifndef KI_JSON_SINK_H
+#define KI_JSON_SINK_H
+
+#include <kinformer/error.h>
+#include <string.h>
+
+#include "json/projection.h"
+#include "util/buf.h"
+
+/* Where a captured value stands. */
+typedef enum ki_capture_place {
+    KI_CAPTURE_NONE = 0, /* not seen */
+    KI_CAPTURE_TEXT,     /* in the text that is kept */
+    KI_CAPTURE_SIDE      /* in the side text: wanted, but not kept */
+} ki_capture_place;
+
+typedef struct ki_capture {
+    uint32_t start;
+    uint32_t end;
+    ki_capture_place place;
+} ki_capture;
+
+/* One tracked container. */
+typedef struct ki_sink_level {
+    const ki_projection_node *node;
+    const ki_projection_node *member; /* rule for the member that is being read, NULL: as the container */
+    size_t member_start;              /* in the text: before the comma that leads it in */
+    size_t value_start;
+    uint32_t kept; /* members in the text so far */
+    uint8_t in_object;
+    uint8_t has_value; /* the name was read */
+    uint8_t entered;   /* the member is a container */
+    uint8_t dropped;   /* the member is not being copied */
+} ki_sink_level;
+
+typedef struct ki_json_sink {
+    ki_buf text;
+    ki_buf side;
+    const ki_projection *projection; /* borrowed; NULL keeps everything */
+    const uint8_t *block;            /* the characters being scanned, white space left out */
+    unsigned from;                   /* the first of them that was not copied yet */
+    uint32_t tracked;
+    int emitting;
+    int rewritable; /* an escape was seen that has a shorter spelling */
+    int error;
+    ki_capture captures[KI_PROJECTION_CAPTURES_MAX];
+    ki_sink_level levels[KI_PROJECTION_DEPTH_MAX + 1];
+} ki_json_sink;
+
+/* `bytes_max` limits text and side text each. */
+void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max);
+void ki_json_sink_fini(ki_json_sink *sink);
+
+/* Forgets what it holds and gets ready for one value. */
+void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection);
+
+/* The structure of the value, in order, where it concerns a tracked container. `at` is the position in the block. */
+void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object);
+void ki_json_sink_close(ki_json_sink *sink, unsigned at);
+void ki_json_sink_colon(ki_json_sink *sink, unsigned at);
+void ki_json_sink_comma(ki_json_sink *sink, unsigned at);
+
+/* Begins a block of characters; room for 64 and for all that the caller feeds was reserved. */
+static inline void ki_json_sink_block(ki_json_sink *sink, const uint8_t *block)
+{
+    sink->block = block;
+    sink->from = 0;
+}
+
+/* Copies up to position `at`, if the current member is wanted. */
+static inline void ki_json_sink_flush(ki_json_sink *sink, unsigned at)
+{
+    if (sink->emitting && at > sink->from) {
+        memcpy(sink->text.data + sink->text.len, sink->block + sink->from, at - sink->from);
+        sink->text.len += at - sink->from;
+    }
+    sink->from = at;
+}
+
+/* Copies the rest of a block, up to `at`. Whole blocks are copied at a fixed size, which costs two instructions; the bytes too many
+ * fall into the room that was reserved. */
+static inline void ki_json_sink_finish_block(ki_json_sink *sink, unsigned at)
+{
+    if (sink->emitting && sink->from == 0) {
+        memcpy(sink->text.data + sink->text.len, sink->block, 64);
+        sink->text.len += at;
+    } else {
+        ki_json_sink_flush(sink, at);
+    }
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "json/walk.h"
+
+static uint64_t wrong_place(const ki_json_scanner *s, const ki_block *block, uint64_t range)
+{
+    return (s->types & 1 ? block->in_array : block->in_object) & range;
+}
+
+/* Tells the sink of the commas and colons in `range`, when they belong to a tracked container. */
+static void tell_separators(const ki_json_scanner *s, const ki_block *block, uint64_t range)
+{
+    ki_json_sink *sink = s->sink;
+    if (sink == NULL || s->depth != sink->tracked || s->depth == 0)
+        return;
+    uint64_t left = (block->comma | block->colon) & range;
+    for (; left != 0; left &= left - 1) {
+        unsigned at = (unsigned)__builtin_ctzll(left);
+        if (block->comma >> at & 1)
+            ki_json_sink_comma(sink, at);
+        else
+            ki_json_sink_colon(sink, at);
+    }
+}
+
+static void open_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
+{
+    if (s->sink != NULL && s->depth == s->sink->tracked)
+        ki_json_sink_open(s->sink, at, (int)is_object);
+    ki_types_push(s, is_object);
+}
+
+/* Returns 0 when a { is closed by ] or the other way round. */
+static int close_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
+{
+    if (((s->types ^ is_object) & 1) != 0)
+        return 0;
+    if (s->sink != NULL && s->depth == s->sink->tracked)
+        ki_json_sink_close(s->sink, at);
+    ki_types_pop(s);
+    return 1;
+}
+
+unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_deep)
+{
+    uint64_t before = 0;
+    uint64_t brackets = block->open | block->close;
+    for (; brackets != 0; brackets &= brackets - 1) {
+        unsigned at = (unsigned)__builtin_ctzll(brackets);
+        uint64_t bit = UINT64_C(1) << at;
+        uint64_t upto = bit | (bit - 1);
+        uint64_t is_object = block->brace >> at & 1;
+        block->mistakes |= wrong_place(s, block, upto & ~before);
+        if ((block->mistakes & upto) != 0)
+            return KI_BLOCK_NO_END; /* what follows a mistake is not worth a look */
+        tell_separators(s, block, upto & ~before);
+        before = upto;
+        if ((block->open & bit) != 0) {
+            if (s->depth == s->depth_max) {
+                *out_too_deep = at;
+                return KI_BLOCK_NO_END;
+            }
+            open_container(s, at, is_object);
+        } else if (!close_container(s, at, is_object)) {
+            block->mistakes |= bit;
+            return KI_BLOCK_NO_END;
+        } else if (s->depth == 0) {
+            return at;
+        }
+    }
+    block->mistakes |= wrong_place(s, block, ~before & block->valid);
+    if ((block->mistakes & ~before) == 0)
+        tell_separators(s, block, ~before & block->valid);
+    return KI_BLOCK_NO_END;
+}
