@@ -7,6 +7,9 @@
 # Debian's packages, as root or through a sudo that asks nothing; otherwise the line to type is printed.
 set -eu
 
+# The runtime is packaged per version; 14 is Debian 12's clang.
+clang_major() { clang -dumpversion 2>/dev/null | cut -d . -f 1 | grep . || echo 14; }
+
 # One "probe argument package" per line.
 needs() {
     case $1 in
@@ -31,8 +34,8 @@ library jansson libjansson-dev
 library libcjson libcjson-dev
 library simdjson libsimdjson-dev' ;;
     fuzz)
-        echo 'compiler clang clang
-clang_runtime fuzzer libclang-rt-14-dev' ;;
+        echo "compiler clang clang
+clang_runtime fuzzer libclang-rt-$(clang_major)-dev" ;;
     coverage)
         echo 'command gcovr gcovr' ;;
     *)
@@ -88,8 +91,15 @@ install_packages() {
 # The lists of a fresh machine are empty, those of an old one name versions that are gone.
 has_package_lists() { ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; }
 
+list=0
 if [ "${1-}" = --list ]; then
+    list=1
     shift
+fi
+for group in "$@"; do
+    needs "$group" >/dev/null
+done
+if [ $list -eq 1 ]; then
     all_packages "$@"
     exit 0
 fi
