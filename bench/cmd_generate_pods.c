@@ -29,7 +29,8 @@ struct output {
 
 typedef void (*write_document_cb)(struct output *output, const struct pod_collection *pods);
 
-static void output_flush(struct output *output) {
+static void output_flush(struct output *output)
+{
     struct text *pending = &output->pending;
     if (fwrite(pending->data, 1, pending->length, output->file) != pending->length) {
         output->failed = true;
@@ -37,7 +38,8 @@ static void output_flush(struct output *output) {
     pending->length = 0;
 }
 
-static void output_step(struct output *output, uint64_t done, uint64_t total) {
+static void output_step(struct output *output, uint64_t done, uint64_t total)
+{
     if (output->pending.length >= FLUSH_BYTES) {
         output_flush(output);
     }
@@ -48,7 +50,8 @@ static void output_step(struct output *output, uint64_t done, uint64_t total) {
     }
 }
 
-static void write_list(struct output *output, const struct pod_collection *pods) {
+static void write_list(struct output *output, const struct pod_collection *pods)
+{
     pods_append_list_start(&output->pending, pods, pods->pod_count);
     for (uint64_t i = 0; i < pods->pod_count; i++) {
         text_put(&output->pending, i == 0 ? "" : ",");
@@ -58,15 +61,16 @@ static void write_list(struct output *output, const struct pod_collection *pods)
     pods_append_list_end(&output->pending);
 }
 
-static void write_watch(struct output *output, const struct pod_collection *pods) {
+static void write_watch(struct output *output, const struct pod_collection *pods)
+{
     for (uint64_t i = 0; i < pods->pod_count; i++) {
         pods_append_event(&output->pending, pods, i);
         output_step(output, i + 1, pods->pod_count);
     }
 }
 
-static bool write_file(const char *path, write_document_cb write_document,
-                       const struct pod_collection *pods) {
+static bool write_file(const char *path, write_document_cb write_document, const struct pod_collection *pods)
+{
     char unfinished[PATH_SIZE + 32];
     snprintf(unfinished, sizeof(unfinished), "%s.%ld.unfinished", path, (long)getpid());
     struct output output = {.path = path, .file = fopen(unfinished, "wb")};
@@ -87,7 +91,8 @@ static bool write_file(const char *path, write_document_cb write_document,
 }
 
 static bool provide_file(const struct settings *settings, const char *kind, const char *suffix,
-                         write_document_cb write_document) {
+                         write_document_cb write_document)
+{
     char path[PATH_SIZE];
     snprintf(path, sizeof(path), "%s/pods-%s-%llu-seed%llu-v%d.%s", settings->folder, kind,
              (unsigned long long)settings->pods.pod_count, (unsigned long long)settings->pods.seed,
@@ -99,7 +104,8 @@ static bool provide_file(const struct settings *settings, const char *kind, cons
     return true;
 }
 
-static bool make_folder(const char *folder) {
+static bool make_folder(const char *folder)
+{
     char path[PATH_SIZE];
     snprintf(path, sizeof(path), "%s", folder);
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -114,7 +120,8 @@ static bool make_folder(const char *folder) {
     return true;
 }
 
-static void default_folder(struct settings *settings) {
+static void default_folder(struct settings *settings)
+{
     const char *cache = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
     if (cache != NULL && cache[0] != '\0') {
@@ -125,7 +132,8 @@ static void default_folder(struct settings *settings) {
     }
 }
 
-static bool read_number(const char *text, uint64_t *out_number) {
+static bool read_number(const char *text, uint64_t *out_number)
+{
     char *end = NULL;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
@@ -136,7 +144,8 @@ static bool read_number(const char *text, uint64_t *out_number) {
     return true;
 }
 
-static bool read_arguments(struct settings *settings, int count, char **arguments) {
+static bool read_arguments(struct settings *settings, int count, char **arguments)
+{
     for (int i = 1; i < count; i += 2) {
         const char *value = i + 1 < count ? arguments[i + 1] : NULL;
         bool is_read = false;
@@ -155,15 +164,15 @@ static bool read_arguments(struct settings *settings, int count, char **argument
     return settings->pods.pod_count > 0;
 }
 
-int main(int count, char **arguments) {
+int main(int count, char **arguments)
+{
     struct settings settings = {.pods = {GENERATE_PODS_SEED, 100000}};
     default_folder(&settings);
     if (!read_arguments(&settings, count, arguments)) {
         fprintf(stderr, "usage: %s [--pods N] [--seed N] [--dir FOLDER]\n", arguments[0]);
         return 2;
     }
-    bool is_done = make_folder(settings.folder) &&
-                   provide_file(&settings, "list", "json", write_list) &&
+    bool is_done = make_folder(settings.folder) && provide_file(&settings, "list", "json", write_list) &&
                    provide_file(&settings, "watch", "jsonl", write_watch);
     return is_done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

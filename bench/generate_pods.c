@@ -6,11 +6,13 @@
 
 enum { OLDEST_RESOURCE_VERSION = 184000000, VERSIONS_PER_POD = 7 };
 
-uint64_t pods_list_resource_version(const struct pod_collection *pods) {
+uint64_t pods_list_resource_version(const struct pod_collection *pods)
+{
     return OLDEST_RESOURCE_VERSION + (pods->pod_count + 1) * VERSIONS_PER_POD;
 }
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
     while (b != 0) {
         uint64_t rest = a % b;
         a = b;
@@ -21,14 +23,16 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
 
 /* Maps numbers below pod_count one to one to numbers below pod_count, neighbours far apart: a step
  * that shares no divisor with the count visits every place once. */
-static uint64_t scatter(const struct pod_collection *pods, uint64_t number, uint64_t step) {
+static uint64_t scatter(const struct pod_collection *pods, uint64_t number, uint64_t step)
+{
     while (greatest_common_divisor(step, pods->pod_count) != 1) {
         step++;
     }
     return number % pods->pod_count * step % pods->pod_count;
 }
 
-static void append_body(struct text *out, const struct pod_version *version) {
+static void append_body(struct text *out, const struct pod_version *version)
+{
     struct pod_shape pod;
     pod_shape_init(&pod, version);
     pod_write_metadata(out, &pod);
@@ -39,7 +43,8 @@ static void append_body(struct text *out, const struct pod_version *version) {
     text_put_literal(out, "}");
 }
 
-void pods_append_item(struct text *out, const struct pod_collection *pods, uint64_t index) {
+void pods_append_item(struct text *out, const struct pod_collection *pods, uint64_t index)
+{
     /* A list is in name order, versions are in time order. */
     uint64_t age = scatter(pods, index, 7919);
     struct pod_version version = {
@@ -51,7 +56,8 @@ void pods_append_item(struct text *out, const struct pod_collection *pods, uint6
     append_body(out, &version);
 }
 
-void pods_append_list_start(struct text *out, const struct pod_collection *pods, uint64_t end) {
+void pods_append_list_start(struct text *out, const struct pod_collection *pods, uint64_t end)
+{
     text_put_literal(out, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{"
                           "\"resourceVersion\":\"");
     text_put_number(out, pods_list_resource_version(pods));
@@ -65,12 +71,13 @@ void pods_append_list_start(struct text *out, const struct pod_collection *pods,
     text_put_literal(out, "},\"items\":[");
 }
 
-void pods_append_list_end(struct text *out) {
+void pods_append_list_end(struct text *out)
+{
     text_put_literal(out, "]}");
 }
 
-void pods_append_list(struct text *out, const struct pod_collection *pods, uint64_t first,
-                      uint64_t count) {
+void pods_append_list(struct text *out, const struct pod_collection *pods, uint64_t first, uint64_t count)
+{
     pods_append_list_start(out, pods, first + count);
     for (uint64_t i = 0; i < count; i++) {
         text_put(out, i == 0 ? "" : ",");
@@ -79,7 +86,8 @@ void pods_append_list(struct text *out, const struct pod_collection *pods, uint6
     pods_append_list_end(out);
 }
 
-void pods_append_event(struct text *out, const struct pod_collection *pods, uint64_t number) {
+void pods_append_event(struct text *out, const struct pod_collection *pods, uint64_t number)
+{
     struct pod_version version = {
         .seed = pods->seed,
         .resource_version = pods_list_resource_version(pods) + 1 + number,

@@ -31,8 +31,7 @@ void pods_append_item(struct text *out, const struct pod_collection *pods, uint6
 
 /* A whole PodList of `count` pods from `first` on. A list that ends before the collection does
  * carries `continue` and `remainingItemCount`, as a page does. */
-void pods_append_list(struct text *out, const struct pod_collection *pods, uint64_t first,
-                      uint64_t count);
+void pods_append_list(struct text *out, const struct pod_collection *pods, uint64_t first, uint64_t count);
 
 /* The two ends of such a list, for whoever writes its items piece by piece. */
 void pods_append_list_start(struct text *out, const struct pod_collection *pods, uint64_t end);

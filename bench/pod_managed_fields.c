@@ -2,7 +2,8 @@
  * them: `f:` fields by name, `k:` list entries by their key. */
 #include "pod_shape.h"
 
-static void write_environment(struct text *out, unsigned environment) {
+static void write_environment(struct text *out, unsigned environment)
+{
     static const char *const sources[] = {
         [ENVIRONMENT_VALUE] = "\"f:value\":{}}",
         [ENVIRONMENT_FIELD] = "\"f:valueFrom\":{\".\":{},\"f:fieldRef\":{}}}",
@@ -18,19 +19,22 @@ static void write_environment(struct text *out, unsigned environment) {
     text_put_literal(out, "},");
 }
 
-static void write_probe(struct text *out, const char *field) {
+static void write_probe(struct text *out, const char *field)
+{
     text_put(out, "\"", field, "\":{\".\":{},\"f:failureThreshold\":{},\"f:httpGet\":{\".\":{},",
              "\"f:path\":{},\"f:port\":{},\"f:scheme\":{}},\"f:periodSeconds\":{},",
              "\"f:successThreshold\":{},\"f:timeoutSeconds\":{}},");
 }
 
-static void write_resources(struct text *out, const struct pod_container *container) {
+static void write_resources(struct text *out, const struct pod_container *container)
+{
     text_put(out, "\"f:resources\":{\".\":{},\"f:limits\":{\".\":{},",
              container->has_cpu_limit ? "\"f:cpu\":{}," : "",
              "\"f:memory\":{}},\"f:requests\":{\".\":{},\"f:cpu\":{},\"f:memory\":{}}},");
 }
 
-static void write_container(struct text *out, const struct pod_container *container) {
+static void write_container(struct text *out, const struct pod_container *container)
+{
     text_put(out, "\"k:{\\\"name\\\":\\\"", container->name, "\\\"}\":{\".\":{},\"f:args\":{},");
     if (container->environment != 0) {
         write_environment(out, container->environment);
@@ -58,7 +62,8 @@ static void write_container(struct text *out, const struct pod_container *contai
     text_put_literal(out, "}");
 }
 
-static void write_containers(struct text *out, const struct pod_shape *pod) {
+static void write_containers(struct text *out, const struct pod_shape *pod)
+{
     const struct pod_container *previous = NULL;
     text_put_literal(out, "\"f:containers\":{");
     for (size_t written = 0; written < pod->container_count; written++) {
@@ -78,7 +83,8 @@ static void write_containers(struct text *out, const struct pod_shape *pod) {
 }
 
 /* The network annotation belongs to another manager; see write_network_entry. */
-static void write_template_annotations(struct text *out, const struct pod_shape *pod) {
+static void write_template_annotations(struct text *out, const struct pod_shape *pod)
+{
     unsigned annotations = pod->annotations & ~(unsigned)ANNOTATION_NETWORK;
     if (annotations == 0) {
         return;
@@ -92,24 +98,25 @@ static void write_template_annotations(struct text *out, const struct pod_shape 
     text_put_literal(out, "},");
 }
 
-static void write_metadata_fields(struct text *out, const struct pod_shape *pod) {
+static void write_metadata_fields(struct text *out, const struct pod_shape *pod)
+{
     text_put_literal(out, "\"f:metadata\":{");
     write_template_annotations(out, pod);
     text_put_literal(out, "\"f:generateName\":{},\"f:labels\":{\".\":{}");
     for (size_t i = 0; i < pod->label_count; i++) {
         text_put(out, ",\"f:", pod->labels[i].key, "\":{}");
     }
-    text_put(out, "},\"f:ownerReferences\":{\".\":{},\"k:{\\\"uid\\\":\\\"", pod->owner_uid,
-             "\\\"}\":{}}},");
+    text_put(out, "},\"f:ownerReferences\":{\".\":{},\"k:{\\\"uid\\\":\\\"", pod->owner_uid, "\\\"}\":{}}},");
 }
 
-static void write_entry_start(struct text *out, const char *manager, const char *time) {
-    text_put(out, "{\"manager\":\"", manager,
-             "\",\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":\"", time,
-             "\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{");
+static void write_entry_start(struct text *out, const char *manager, const char *time)
+{
+    text_put(out, "{\"manager\":\"", manager, "\",\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":\"",
+             time, "\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":{");
 }
 
-static void write_controller_entry(struct text *out, const struct pod_shape *pod) {
+static void write_controller_entry(struct text *out, const struct pod_shape *pod)
+{
     write_entry_start(out, "kube-controller-manager", pod->created_at);
     write_metadata_fields(out, pod);
     text_put_literal(out, "\"f:spec\":{");
@@ -126,14 +133,16 @@ static void write_controller_entry(struct text *out, const struct pod_shape *pod
     text_put_literal(out, "}}}");
 }
 
-static void write_network_entry(struct text *out, const struct pod_shape *pod) {
+static void write_network_entry(struct text *out, const struct pod_shape *pod)
+{
     write_entry_start(out, "multus", pod->scheduled_at);
     text_put_literal(out, "\"f:metadata\":{\"f:annotations\":{"
                           "\"f:k8s.v1.cni.cncf.io/network-status\":{}}}},"
                           "\"subresource\":\"status\"}");
 }
 
-static void write_kubelet_entry(struct text *out, const struct pod_shape *pod) {
+static void write_kubelet_entry(struct text *out, const struct pod_shape *pod)
+{
     static const char *const conditions[] = {
         "\"k:{\\\"type\\\":\\\"ContainersReady\\\"}\"",
         ",\"k:{\\\"type\\\":\\\"Initialized\\\"}\"",
@@ -151,7 +160,8 @@ static void write_kubelet_entry(struct text *out, const struct pod_shape *pod) {
              "\\\"}\":{\".\":{},\"f:ip\":{}}},\"f:startTime\":{}}},\"subresource\":\"status\"}");
 }
 
-void pod_write_managed_fields(struct text *out, const struct pod_shape *pod) {
+void pod_write_managed_fields(struct text *out, const struct pod_shape *pod)
+{
     text_put_literal(out, "\"managedFields\":[");
     write_controller_entry(out, pod);
     text_put_literal(out, ",");

@@ -10,21 +10,24 @@ static const char *const descriptions[] = {
     "Passerelle d’accès : délai réglé à 30 s, « ne pas modifier »",
 };
 
-static void write_network_status(struct text *out, const struct pod_shape *pod) {
+static void write_network_status(struct text *out, const struct pod_shape *pod)
+{
     text_put(out, "[{\\n    \\\"name\\\": \\\"cbr0\\\",\\n    \\\"interface\\\": \\\"eth0\\\",\\n",
              "    \\\"ips\\\": [\\n        \\\"", pod->pod_address, "\\\"\\n    ],\\n",
              "    \\\"default\\\": true,\\n    \\\"dns\\\": {}\\n}]");
 }
 
 /* Go's encoder writes < > & as escapes; the contact shows all three. */
-static void write_contact(struct text *out, const struct pod_shape *pod) {
+static void write_contact(struct text *out, const struct pod_shape *pod)
+{
     text_put(out, pod->app, " \\u003c", pod->app,
              "@example.com\\u003e, runbook https://runbooks.example.com/?app=", pod->app,
              "\\u0026stage=live");
 }
 
 static void write_annotation_value(struct text *out, const struct pod_shape *pod,
-                                   const struct annotation_key *key) {
+                                   const struct annotation_key *key)
+{
     switch (key->bit) {
     case ANNOTATION_CHECKSUM:
         text_put(out, pod->config_checksum);
@@ -42,13 +45,13 @@ static void write_annotation_value(struct text *out, const struct pod_shape *pod
         text_put(out, pod->created_at);
         break;
     default:
-        text_put(out, strcmp(key->key, "prometheus.io/port") == 0 ? pod->containers[0].port
-                                                                  : "true");
+        text_put(out, strcmp(key->key, "prometheus.io/port") == 0 ? pod->containers[0].port : "true");
         break;
     }
 }
 
-static void write_annotations(struct text *out, const struct pod_shape *pod) {
+static void write_annotations(struct text *out, const struct pod_shape *pod)
+{
     const char *before = "\"annotations\":{\"";
     for (size_t i = 0; i < pod_annotation_key_count; i++) {
         const struct annotation_key *key = &pod_annotation_keys[i];
@@ -61,7 +64,8 @@ static void write_annotations(struct text *out, const struct pod_shape *pod) {
     text_put(out, "\"},");
 }
 
-static void write_labels(struct text *out, const struct pod_shape *pod) {
+static void write_labels(struct text *out, const struct pod_shape *pod)
+{
     const char *before = "\"labels\":{\"";
     for (size_t i = 0; i < pod->label_count; i++) {
         text_put(out, before, pod->labels[i].key, "\":\"", pod->labels[i].value);
@@ -70,7 +74,8 @@ static void write_labels(struct text *out, const struct pod_shape *pod) {
     text_put(out, "\"},");
 }
 
-static void write_owner(struct text *out, const struct pod_shape *pod) {
+static void write_owner(struct text *out, const struct pod_shape *pod)
+{
     static const char *const kinds[] = {
         [WORKLOAD_REPLICA_SET] = "ReplicaSet",
         [WORKLOAD_STATEFUL_SET] = "StatefulSet",
@@ -81,14 +86,14 @@ static void write_owner(struct text *out, const struct pod_shape *pod) {
              "\",\"controller\":true,\"blockOwnerDeletion\":true}],");
 }
 
-void pod_write_metadata(struct text *out, const struct pod_shape *pod) {
-    text_put(out, "\"metadata\":{\"name\":\"", pod->name, "\",\"generateName\":\"",
-             pod->generate_name, "\",\"namespace\":\"", pod->namespace_name, "\",\"uid\":\"",
-             pod->uid, "\",\"resourceVersion\":\"", pod->resource_version,
+void pod_write_metadata(struct text *out, const struct pod_shape *pod)
+{
+    text_put(out, "\"metadata\":{\"name\":\"", pod->name, "\",\"generateName\":\"", pod->generate_name,
+             "\",\"namespace\":\"", pod->namespace_name, "\",\"uid\":\"", pod->uid,
+             "\",\"resourceVersion\":\"", pod->resource_version,
              "\",\"generation\":1,\"creationTimestamp\":\"", pod->created_at, "\",");
     if (pod->deleted_at[0] != '\0') {
-        text_put(out, "\"deletionTimestamp\":\"", pod->deleted_at,
-                 "\",\"deletionGracePeriodSeconds\":30,");
+        text_put(out, "\"deletionTimestamp\":\"", pod->deleted_at, "\",\"deletionGracePeriodSeconds\":30,");
     }
     write_labels(out, pod);
     if (pod->annotations != 0) {

@@ -80,14 +80,16 @@ struct random {
 enum stream { STREAM_WORKLOAD = 1, STREAM_POD = 2 };
 
 /* splitmix64: any state is a good one, so a stream starts anywhere without a warm-up. */
-static uint64_t random_next(struct random *random) {
+static uint64_t random_next(struct random *random)
+{
     uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
 
-static struct random random_stream(uint64_t seed, enum stream stream, uint64_t number) {
+static struct random random_stream(uint64_t seed, enum stream stream, uint64_t number)
+{
     struct random random = {seed};
     random.state = random_next(&random) ^ (uint64_t)stream;
     random.state = random_next(&random) ^ number;
@@ -95,16 +97,19 @@ static struct random random_stream(uint64_t seed, enum stream stream, uint64_t n
     return random;
 }
 
-static size_t random_below(struct random *random, size_t limit) {
+static size_t random_below(struct random *random, size_t limit)
+{
     return (size_t)(random_next(random) % limit);
 }
 
-static bool random_chance(struct random *random, unsigned percent) {
+static bool random_chance(struct random *random, unsigned percent)
+{
     return random_below(random, 100) < percent;
 }
 
 /* The letters kube-controller-manager makes names of: no vowels, hence no words. */
-static void put_name_letters(char *out, size_t length, uint64_t number) {
+static void put_name_letters(char *out, size_t length, uint64_t number)
+{
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     for (size_t i = 0; i < length; i++) {
         out[i] = letters[number % (sizeof(letters) - 1)];
@@ -113,7 +118,8 @@ static void put_name_letters(char *out, size_t length, uint64_t number) {
     out[length] = '\0';
 }
 
-static void put_hex(char *out, size_t digits, struct random *random) {
+static void put_hex(char *out, size_t digits, struct random *random)
+{
     static const char letters[] = "0123456789abcdef";
     uint64_t bits = 0;
     for (size_t i = 0; i < digits; i++) {
@@ -123,25 +129,29 @@ static void put_hex(char *out, size_t digits, struct random *random) {
     out[digits] = '\0';
 }
 
-static void put_uuid(char *out, struct random *random) {
+static void put_uuid(char *out, struct random *random)
+{
     put_hex(out, POD_UUID_SIZE - 1, random);
     out[8] = out[13] = out[18] = out[23] = '-';
     out[14] = '4';
     out[19] = "89ab"[random_below(random, 4)];
 }
 
-static void put_time(char *out, time_t seconds) {
+static void put_time(char *out, time_t seconds)
+{
     struct tm parts;
     gmtime_r(&seconds, &parts);
     strftime(out, POD_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts);
 }
 
-static void put_address(char *out, unsigned network, uint64_t host) {
+static void put_address(char *out, unsigned network, uint64_t host)
+{
     snprintf(out, POD_ADDRESS_SIZE, "10.%u.%u.%u", network + (unsigned)(host >> 16 & 63),
              (unsigned)(host >> 8 & 255), (unsigned)(host & 255));
 }
 
-static enum workload_kind choose_kind(struct random *random) {
+static enum workload_kind choose_kind(struct random *random)
+{
     size_t percent = random_below(random, 100);
     if (percent < 75) {
         return WORKLOAD_REPLICA_SET;
@@ -149,7 +159,8 @@ static enum workload_kind choose_kind(struct random *random) {
     return percent < 88 ? WORKLOAD_STATEFUL_SET : WORKLOAD_DAEMON_SET;
 }
 
-static void put_owner(struct pod_shape *pod, struct random *random) {
+static void put_owner(struct pod_shape *pod, struct random *random)
+{
     put_name_letters(pod->revision_hash, sizeof(pod->revision_hash) - 1, random_next(random));
     put_uuid(pod->owner_uid, random);
     if (pod->kind == WORKLOAD_REPLICA_SET) {
@@ -160,12 +171,14 @@ static void put_owner(struct pod_shape *pod, struct random *random) {
     snprintf(pod->generate_name, sizeof(pod->generate_name), "%s-", pod->owner_name);
 }
 
-static void put_label(struct pod_shape *pod, const char *key, const char *value) {
+static void put_label(struct pod_shape *pod, const char *key, const char *value)
+{
     pod->labels[pod->label_count++] = (struct pod_label){key, value};
 }
 
 /* Keys in sorted order, as a server writes them. */
-static void put_labels(struct pod_shape *pod, const char *team, const char *version) {
+static void put_labels(struct pod_shape *pod, const char *team, const char *version)
+{
     put_label(pod, "app", pod->app);
     if (pod->kind == WORKLOAD_STATEFUL_SET) {
         put_label(pod, "apps.kubernetes.io/pod-index", pod->ordinal);
@@ -185,7 +198,8 @@ static void put_labels(struct pod_shape *pod, const char *team, const char *vers
     }
 }
 
-static unsigned choose_environment(struct random *random, size_t count) {
+static unsigned choose_environment(struct random *random, size_t count)
+{
     unsigned chosen = 0;
     for (size_t i = 0; i < count; i++) {
         chosen |= 1U << random_below(random, COUNT(pod_environment));
@@ -193,7 +207,8 @@ static unsigned choose_environment(struct random *random, size_t count) {
     return chosen;
 }
 
-static void choose_resources(struct pod_container *container, struct random *random) {
+static void choose_resources(struct pod_container *container, struct random *random)
+{
     container->has_cpu_limit = random_chance(random, 30);
     container->cpu_request = cpu_requests[random_below(random, COUNT(cpu_requests))];
     container->memory_request = memory_requests[random_below(random, COUNT(memory_requests))];
@@ -201,11 +216,12 @@ static void choose_resources(struct pod_container *container, struct random *ran
 }
 
 static void choose_main_container(struct pod_shape *pod, struct random *random, const char *team,
-                                  const char *version) {
+                                  const char *version)
+{
     struct pod_container *container = &pod->containers[pod->container_count++];
     container->name = pod->app;
-    snprintf(container->image, sizeof(container->image), "registry.example.com/%s/%s:%s", team,
-             pod->app, version);
+    snprintf(container->image, sizeof(container->image), "registry.example.com/%s/%s:%s", team, pod->app,
+             version);
     snprintf(container->port, sizeof(container->port), "%zu", 8000 + random_below(random, 1000));
     container->environment = choose_environment(random, random_below(random, 4));
     container->probes = (random_chance(random, 30) ? PROBE_READINESS : 0U) |
@@ -215,7 +231,8 @@ static void choose_main_container(struct pod_shape *pod, struct random *random, 
     choose_resources(container, random);
 }
 
-static void choose_sidecar(struct pod_shape *pod, struct random *random, size_t which) {
+static void choose_sidecar(struct pod_shape *pod, struct random *random, size_t which)
+{
     struct pod_container *container = &pod->containers[pod->container_count++];
     container->name = sidecars[which].name;
     snprintf(container->image, sizeof(container->image), "%s", sidecars[which].image);
@@ -225,7 +242,8 @@ static void choose_sidecar(struct pod_shape *pod, struct random *random, size_t 
     choose_resources(container, random);
 }
 
-static void choose_containers(struct pod_shape *pod, struct random *random, const char *team) {
+static void choose_containers(struct pod_shape *pod, struct random *random, const char *team)
+{
     const char *version = versions[random_below(random, COUNT(versions))];
     choose_main_container(pod, random, team, version);
     size_t percent = random_below(random, 100);
@@ -237,7 +255,8 @@ static void choose_containers(struct pod_shape *pod, struct random *random, cons
     put_labels(pod, team, random_chance(random, 50) ? version : NULL);
 }
 
-static void choose_annotations(struct pod_shape *pod, struct random *random) {
+static void choose_annotations(struct pod_shape *pod, struct random *random)
+{
     pod->annotations = (random_chance(random, 50) ? ANNOTATION_SCRAPE : 0U) |
                        (random_chance(random, 40) ? ANNOTATION_CHECKSUM : 0U) |
                        (random_chance(random, 15) ? ANNOTATION_NETWORK : 0U) |
@@ -248,7 +267,8 @@ static void choose_annotations(struct pod_shape *pod, struct random *random) {
 
 /* What all pods of a workload share. The values of some labels are the pod's own name and ordinal,
  * which shape_name() fills in afterwards. */
-static void shape_workload(struct pod_shape *pod, uint64_t seed, uint64_t workload) {
+static void shape_workload(struct pod_shape *pod, uint64_t seed, uint64_t workload)
+{
     struct random random = random_stream(seed, STREAM_WORKLOAD, workload);
     uint64_t namespace_number = workload / WORKLOADS_PER_NAMESPACE;
     const char *team = teams[namespace_number % COUNT(teams)];
@@ -264,7 +284,8 @@ static void shape_workload(struct pod_shape *pod, uint64_t seed, uint64_t worklo
     pod->has_service_account = random_chance(&random, 40);
 }
 
-static void shape_name(struct pod_shape *pod, uint64_t index) {
+static void shape_name(struct pod_shape *pod, uint64_t index)
+{
     /* 27^5 names; the factor shares no divisor with 27, so no two pods get the same letters. */
     const uint64_t names = 27ULL * 27 * 27 * 27 * 27;
     char letters[6];
@@ -274,7 +295,8 @@ static void shape_name(struct pod_shape *pod, uint64_t index) {
              pod->kind == WORKLOAD_STATEFUL_SET ? pod->ordinal : letters);
 }
 
-static void shape_node(struct pod_shape *pod, uint64_t index) {
+static void shape_node(struct pod_shape *pod, uint64_t index)
+{
     /* Neighbours in the list run on different nodes. */
     uint64_t node = index * 31 % (index / PODS_PER_NODE + 50);
     put_address(pod->host_address, 0, node + 256);
@@ -283,8 +305,8 @@ static void shape_node(struct pod_shape *pod, uint64_t index) {
              (unsigned)((node + 256) >> 8 & 255), (unsigned)((node + 256) & 255));
 }
 
-static void shape_times(struct pod_shape *pod, struct random *random,
-                        const struct pod_version *version) {
+static void shape_times(struct pod_shape *pod, struct random *random, const struct pod_version *version)
+{
     time_t created = FIRST_CREATION + (time_t)random_below(random, CREATION_SPREAD);
     time_t ready = created + 3 + (time_t)random_below(random, 90);
     put_time(pod->created_at, created);
@@ -295,7 +317,8 @@ static void shape_times(struct pod_shape *pod, struct random *random,
     }
 }
 
-void pod_shape_init(struct pod_shape *pod, const struct pod_version *version) {
+void pod_shape_init(struct pod_shape *pod, const struct pod_version *version)
+{
     struct random random = random_stream(version->seed, STREAM_POD, version->index);
     *pod = (struct pod_shape){0};
     shape_workload(pod, version->seed, version->index / PODS_PER_WORKLOAD);

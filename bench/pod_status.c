@@ -1,11 +1,13 @@
 #include "pod_shape.h"
 
-static void write_condition(struct text *out, const char *type, const char *time) {
+static void write_condition(struct text *out, const char *type, const char *time)
+{
     text_put(out, "{\"type\":\"", type, "\",\"observedGeneration\":1,\"status\":\"True\",",
              "\"lastProbeTime\":null,\"lastTransitionTime\":\"", time, "\"}");
 }
 
-static void write_conditions(struct text *out, const struct pod_shape *pod) {
+static void write_conditions(struct text *out, const struct pod_shape *pod)
+{
     text_put_literal(out, "\"conditions\":[");
     write_condition(out, "PodReadyToStartContainers", pod->ready_at);
     text_put_literal(out, ",");
@@ -20,7 +22,8 @@ static void write_conditions(struct text *out, const struct pod_shape *pod) {
 }
 
 static void write_last_state(struct text *out, const struct pod_shape *pod,
-                             const struct pod_container *container) {
+                             const struct pod_container *container)
+{
     if (container->restarts == 0) {
         text_put_literal(out, "\"lastState\":{},");
         return;
@@ -31,7 +34,8 @@ static void write_last_state(struct text *out, const struct pod_shape *pod,
 }
 
 /* A repository and its digest; the tag is left out, as a node reports it. */
-static void write_image_id(struct text *out, const struct pod_container *container) {
+static void write_image_id(struct text *out, const struct pod_container *container)
+{
     size_t length = (size_t)(strrchr(container->image, ':') - container->image);
     text_put_literal(out, "\"imageID\":\"");
     text_append(out, container->image, length);
@@ -39,7 +43,8 @@ static void write_image_id(struct text *out, const struct pod_container *contain
 }
 
 static void write_status_mounts(struct text *out, const struct pod_shape *pod,
-                                const struct pod_container *container) {
+                                const struct pod_container *container)
+{
     text_put_literal(out, "\"volumeMounts\":[");
     if (container->has_config_mount) {
         text_put_literal(out, "{\"name\":\"config\",\"mountPath\":\"/etc/config\","
@@ -51,7 +56,8 @@ static void write_status_mounts(struct text *out, const struct pod_shape *pod,
 }
 
 static void write_container_status(struct text *out, const struct pod_shape *pod,
-                                   const struct pod_container *container) {
+                                   const struct pod_container *container)
+{
     text_put(out, "{\"name\":\"", container->name, "\",\"state\":{\"running\":{\"startedAt\":\"",
              pod->ready_at, "\"}},");
     write_last_state(out, pod, container);
@@ -62,21 +68,20 @@ static void write_container_status(struct text *out, const struct pod_shape *pod
     text_put(out, "\"containerID\":\"containerd://", container->container_digest,
              "\",\"started\":true,\"allocatedResources\":{\"cpu\":\"", container->cpu_request,
              "\",\"memory\":\"", container->memory_request, "\"},\"resources\":{\"limits\":{",
-             container->has_cpu_limit ? "\"cpu\":\"1\"," : "",
-             "\"memory\":\"1Gi\"},\"requests\":{\"cpu\":\"", container->cpu_request,
-             "\",\"memory\":\"", container->memory_request, "\"}},");
+             container->has_cpu_limit ? "\"cpu\":\"1\"," : "", "\"memory\":\"1Gi\"},\"requests\":{\"cpu\":\"",
+             container->cpu_request, "\",\"memory\":\"", container->memory_request, "\"}},");
     write_status_mounts(out, pod, container);
     text_put_literal(out, "\"user\":{\"linux\":{\"uid\":65532,\"gid\":65532,"
                           "\"supplementalGroups\":[65532]}}}");
 }
 
-void pod_write_status(struct text *out, const struct pod_shape *pod) {
+void pod_write_status(struct text *out, const struct pod_shape *pod)
+{
     text_put_literal(out, "\"status\":{\"observedGeneration\":1,\"phase\":\"Running\",");
     write_conditions(out, pod);
-    text_put(out, "\"hostIP\":\"", pod->host_address, "\",\"hostIPs\":[{\"ip\":\"",
-             pod->host_address, "\"}],\"podIP\":\"", pod->pod_address, "\",\"podIPs\":[{\"ip\":\"",
-             pod->pod_address, "\"}],\"startTime\":\"", pod->scheduled_at,
-             "\",\"containerStatuses\":[");
+    text_put(out, "\"hostIP\":\"", pod->host_address, "\",\"hostIPs\":[{\"ip\":\"", pod->host_address,
+             "\"}],\"podIP\":\"", pod->pod_address, "\",\"podIPs\":[{\"ip\":\"", pod->pod_address,
+             "\"}],\"startTime\":\"", pod->scheduled_at, "\",\"containerStatuses\":[");
     for (size_t i = 0; i < pod->container_count; i++) {
         text_put(out, i == 0 ? "" : ",");
         write_container_status(out, pod, &pod->containers[i]);

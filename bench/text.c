@@ -5,7 +5,8 @@
 
 enum { SMALLEST_CAPACITY = 16384, DIGITS_MAX = 20 };
 
-void text_reserve(struct text *out, size_t extra) {
+void text_reserve(struct text *out, size_t extra)
+{
     size_t capacity = out->capacity < SMALLEST_CAPACITY ? SMALLEST_CAPACITY : out->capacity;
     while (capacity - out->length < extra) {
         capacity *= 2;
@@ -22,20 +23,23 @@ void text_reserve(struct text *out, size_t extra) {
     out->capacity = capacity;
 }
 
-void text_fini(struct text *out) {
+void text_fini(struct text *out)
+{
     if (out != NULL) {
         free(out->data);
         *out = (struct text){0};
     }
 }
 
-void text_put_strings(struct text *out, const char *const *strings, size_t count) {
+void text_put_strings(struct text *out, const char *const *strings, size_t count)
+{
     for (size_t i = 0; i < count; i++) {
         text_append(out, strings[i], strlen(strings[i]));
     }
 }
 
-void text_put_number(struct text *out, uint64_t number) {
+void text_put_number(struct text *out, uint64_t number)
+{
     char digits[DIGITS_MAX];
     size_t start = sizeof(digits);
     do {

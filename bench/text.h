@@ -25,7 +25,8 @@ void text_fini(struct text *out);
 void text_put_strings(struct text *out, const char *const *strings, size_t count);
 void text_put_number(struct text *out, uint64_t number);
 
-static inline void text_append(struct text *out, const char *bytes, size_t length) {
+static inline void text_append(struct text *out, const char *bytes, size_t length)
+{
     if (out->capacity - out->length < length) {
         text_reserve(out, length);
     }
@@ -34,8 +35,8 @@ static inline void text_append(struct text *out, const char *bytes, size_t lengt
 }
 
 /* Appends any number of NUL-terminated strings. */
-#define text_put(out, ...)                                         \
-    text_put_strings((out), (const char *const[]){__VA_ARGS__},    \
+#define text_put(out, ...)                                                                                   \
+    text_put_strings((out), (const char *const[]){__VA_ARGS__},                                              \
                      sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
 /* Appends one string literal, its length known to the compiler. */

@@ -1,0 +1,51 @@
+/* bench - a small timing harness: contenders take turns, the table says who is how fast.
+ *
+ *   From:     a benchmark's main, which fills a table of contenders.
+ *   Not here: what is measured.
+ *
+ * Rounds are interleaved (A B C A B C ...), so that a change of the machine's mood meets all of them.
+ * The best round is the least disturbed one; the median tells how far to trust it. Contenders may work
+ * through different amounts, so that a slow one does not make everybody wait: all figures are per byte
+ * or per object.
+ */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Does the whole work once. Returns false when it failed, which ends the benchmark; *out_checksum says
+ * what was read. */
+typedef bool (*bench_run_cb)(void *context, uint64_t *out_checksum);
+
+struct bench_contender {
+    const char *name;
+    bench_run_cb run;
+    void *context;
+    int checksum_group; /* contenders of one group must agree on the checksum; 0: not compared */
+    uint64_t bytes;     /* worked through by one run */
+    uint64_t objects;   /* likewise */
+};
+
+struct bench_table {
+    const char *title;
+    const struct bench_contender *contenders;
+    size_t contender_count;
+    size_t baseline; /* the row that the ratios refer to */
+};
+
+struct bench_options {
+    uint64_t pods;
+    double seconds; /* for one table; at least three rounds are run whatever they take */
+};
+
+/* Reads --pods N, --quick and --seconds S over the defaults; prints the usage when it returns false. */
+bool bench_options_read(struct bench_options *options, int count, char **arguments);
+
+/* Runs the rounds and prints the table. Returns false when a contender failed or checksums differ. */
+bool bench_run(const struct bench_table *table, const struct bench_options *options);
+
+double bench_now_seconds(void);
+
+#endif

@@ -1,0 +1,22 @@
+#include <stdlib.h>
+
+#include "reference.h"
+
+/* The ceiling: what it costs to touch the bytes at all. */
+bool reference_memcpy(const char *data, size_t length, struct reference_result *result)
+{
+    static char *target = NULL;
+    static size_t capacity = 0;
+    if (capacity < length) {
+        char *larger = realloc(target, length);
+        if (larger == NULL) {
+            return false;
+        }
+        target = larger;
+        capacity = length;
+    }
+    memcpy(target, data, length);
+    /* Keeps the compiler from leaving the copy out. */
+    reference_mix(result, target + length / 2, length / 2 < 8 ? 0 : 8);
+    return true;
+}
