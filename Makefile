@@ -2,6 +2,7 @@
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build run test bench fuzz fuzz-merge lint format install coverage clean
@@ -25,10 +26,10 @@ test: ## build and run all tests: release, address + undefined, thread sanitizer
 	@scripts/deps.sh build test
 	@scripts/test.sh release asan tsan
 
-bench: ## measure decoding against memcpy and other JSON libraries
+bench: ## measure decoding against memcpy and other JSON libraries (BENCH_ARGS=--quick)
 	@scripts/deps.sh build bench
 	@scripts/build.sh bench
-	@scripts/bench.sh
+	@scripts/bench.sh $(BENCH_ARGS)
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	@scripts/deps.sh build fuzz

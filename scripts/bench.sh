@@ -1,0 +1,16 @@
+#!/bin/sh
+# Runs the benchmarks of the preset `bench`, one after the other; arguments go to each of them.
+#
+#   scripts/bench.sh [--quick] [--pods N] [--seconds S]
+#   BENCH="references"     only these
+set -eu
+cd "$(dirname "$0")/.."
+
+for source in bench/bench_*.c; do
+    name=$(basename "$source" .c)
+    case " ${BENCH-${name#bench_}} " in
+    *" ${name#bench_} "*)
+        echo "== $name"
+        build/bench/bench/"$name" "$@" ;;
+    esac
+done
