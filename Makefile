@@ -15,11 +15,11 @@ deps: ## install what building, testing and checking need (Debian packages)
 
 build: ## build the library and the examples, in build/release
 	@scripts/deps.sh build test
-	@scripts/build.sh release
+	@scripts/build.sh release kinformer kinformer_static kinformer_examples
 
 run: ## build and run the example that decodes a recorded list of pods
 	@scripts/deps.sh build test
-	@scripts/build.sh release
+	@scripts/build.sh release kinformer_examples
 	@scripts/run.sh
 
 test: ## build and run all tests: release, address + undefined, thread sanitizer
@@ -51,7 +51,7 @@ format: ## format all sources in place
 
 install: ## install headers and libraries below PREFIX (/usr/local); DESTDIR is honoured
 	@scripts/deps.sh build test
-	@scripts/build.sh release
+	@scripts/build.sh release kinformer kinformer_static
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)"
 
 coverage: ## run the tests and write which lines they reach, build/coverage/report.txt

@@ -10,6 +10,7 @@
 #include <kinformer/log.h>
 #include <kinformer/quantity.h>
 #include <kinformer/resource.h>
+#include <kinformer/resources.h>
 #include <kinformer/timestamp.h>
 
 #endif
