@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs a build to a temporary folder, then builds and runs a program against it: with pkg-config (shared,
-# static) and with find_package (shared, static); and looks whether DESTDIR stays out of kinformer.pc.
+# static; the README's first one too) and with find_package (shared, static); and looks whether DESTDIR stays out of kinformer.pc.
 #
 #   scripts/check_install.sh BUILD_DIR COMPILER VERSION
 set -eu
@@ -37,6 +37,13 @@ expect_output 'pkg-config, shared' "$work/shared"
     $(pkg-config --static --libs kinformer | sed 's/-lkinformer/-l:libkinformer.a/')
 expect_output 'pkg-config, static' "$work/static"
 
+# The program that the README shows.
+sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/first.c"
+# shellcheck disable=SC2046
+"$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$work/first.c" -o "$work/first" \
+    $(pkg-config --cflags --libs kinformer)
+LD_LIBRARY_PATH=$libdir "$work/first" >/dev/null || { echo "install: README: the first program fails" >&2; exit 1; }
+
 cmake -G Ninja -S tests/headers/consumer -B "$work/consumer" \
     -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/log" &&
     cmake --build "$work/consumer" >>"$work/log" ||
@@ -49,4 +56,4 @@ if ! grep -qx 'prefix=/usr' "$work/stage/usr/${libdir#"$work/prefix/"}/pkgconfig
     echo "install: kinformer.pc below DESTDIR does not name the prefix" >&2
     exit 1
 fi
-echo "installed, and four programs built against it"
+echo "installed, and five programs built against it"
