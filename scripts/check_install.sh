@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs a build to a temporary folder, then builds and runs a program against it: with pkg-config (shared,
-# static; the README's first one too) and with find_package (shared, static); and looks whether DESTDIR stays out of kinformer.pc.
+# Installs a build to a temporary folder, then builds and runs programs against it: with pkg-config (shared,
+# static, and the one that the README shows) and with find_package (shared, static); and looks whether DESTDIR
+# stays out of kinformer.pc.
 #
 #   scripts/check_install.sh BUILD_DIR COMPILER VERSION
 set -eu
