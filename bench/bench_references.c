@@ -55,8 +55,7 @@ static bool bench_watch(const struct pod_collection *pods, const struct bench_op
         {"memcpy", reference_memcpy, &events, false},
         {"jansson", reference_jansson_watch, &few, true},
         {"cJSON", reference_cjson_watch, &few, true},
-        {"simdjson On-Demand, line by line", reference_simdjson_watch, &events, true},
-        {"simdjson On-Demand, iterate_many", reference_simdjson_watch_many, &events, true},
+        {"simdjson On-Demand, metadata", reference_simdjson_watch, &events, true},
     };
     bool is_done = bench("watch stream", references, COUNT(references), options);
     documents_fini(&events);

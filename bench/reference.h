@@ -46,8 +46,6 @@ bool reference_cjson_watch(const char *data, size_t length, struct reference_res
 
 bool reference_simdjson_list(const char *data, size_t length, struct reference_result *result);
 bool reference_simdjson_watch(const char *data, size_t length, struct reference_result *result);
-/* The stream as one input of many documents, which shares simdjson's first pass among lines. */
-bool reference_simdjson_watch_many(const char *data, size_t length, struct reference_result *result);
 /* Only counts the items: the cost of finding where each one ends. */
 bool reference_simdjson_split(const char *data, size_t length, struct reference_result *result);
 /* The code path simdjson chose for this processor. */

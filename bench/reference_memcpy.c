@@ -7,8 +7,8 @@ bool reference_memcpy(const char *data, size_t length, struct reference_result *
 {
     static char *target = NULL;
     static size_t capacity = 0;
-    if (capacity < length) {
-        char *larger = realloc(target, length);
+    if (target == NULL || capacity < length) {
+        char *larger = realloc(target, length + 1);
         if (larger == NULL) {
             return false;
         }
