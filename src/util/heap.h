@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heap - a bounded binary min-heap of nodes that live inside the elements.
+ *
+ *   From:     whoever needs the earliest of many (deadlines, delays, priorities)
+ *   Locks:    none; the owner's.
+ *   Not here: memory of the elements; the heap owns its array of pointers and nothing else.
+ */
+#ifndef KI_UTIL_HEAP_H
+#define KI_UTIL_HEAP_H
+
+#include <kinformer/common.h>
+#include <stdbool.h>
+
+/* A node knows its place, which makes removal from the middle O(log n). A zeroed node is in no heap. */
+typedef struct ki_heap_node {
+    size_t position; /* index in the array + 1; 0: in no heap */
+} ki_heap_node;
+
+/* Negative when `a` comes before `b`, 0 when either may come first, else positive. Elements that must leave
+ * in a fixed order need a tie-breaker here: the heap keeps none. */
+typedef int (*ki_heap_compare_cb)(const ki_heap_node *a, const ki_heap_node *b, void *user);
+
+/* Read `count` freely; change it through the functions. */
+typedef struct ki_heap {
+    ki_heap_node **nodes;
+    size_t count;
+    size_t capacity;
+    size_t count_max;
+    ki_heap_compare_cb compare;
+    void *user;
+} ki_heap;
+
+/* `count_max` > 0 is the most that the heap will ever hold. Allocates nothing. */
+void ki_heap_init(ki_heap *heap, size_t count_max, ki_heap_compare_cb compare, void *user);
+
+/* Frees the array and leaves an empty heap; the nodes that were in it are out of it. Takes a zeroed struct
+ * too. */
+void ki_heap_fini(ki_heap *heap);
+
+/* Adds a node that is in no heap. Returns 0, KI_ERR_TOO_LARGE at the maximum, or KI_ERR_NO_MEMORY; heap and
+ * node are unchanged on failure. */
+KI_NODISCARD int ki_heap_push(ki_heap *heap, ki_heap_node *node);
+
+/* A least node, which stays in the heap; NULL when the heap is empty. */
+ki_heap_node *ki_heap_first(const ki_heap *heap);
+
+/* Removes and returns a least node; NULL when the heap is empty. */
+ki_heap_node *ki_heap_pop(ki_heap *heap);
+
+/* Takes a node that is in no heap as well; one of another heap is the caller's mistake. */
+void ki_heap_remove(ki_heap *heap, ki_heap_node *node);
+
+/* To be called after what `compare` looks at has changed in `node`, before any other call on the heap. */
+void ki_heap_update(ki_heap *heap, ki_heap_node *node);
+
+static inline bool ki_heap_node_is_linked(const ki_heap_node *node)
+{
+    return node->position != 0;
+}
+
+#endif
