@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/log.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "util/clean.h"
+
+int ki_log_level_max;
+
+/* Written only while no other thread is inside the library (contract of ki_set_log). */
+static ki_log_cb sink;
+static void *sink_user;
+
+void ki_set_log(ki_log_cb callback, ki_log_level level, void *user)
+{
+    sink = callback;
+    sink_user = user;
+    ki_log_level_max = callback == NULL ? 0 : (int)level;
+}
+
+/* The format gets a few bytes more than the message may have, so that ki_clean sees where a character was
+ * cut. */
+enum { FORMAT_BYTES = KI_LOG_MESSAGE_BYTES + 4 };
+
+KI_PRINTF(2, 0)
+static void format_message(char out[FORMAT_BYTES], const char *format, va_list args)
+{
+    if (vsnprintf(out, FORMAT_BYTES, format, args) < 0)
+        out[0] = 0;
+    ki_clean(out, KI_LOG_MESSAGE_BYTES, ki_str_of(out));
+}
+
+void ki_log_write(ki_log_level level, const char *component, ki_log_fields fields, const char *format, ...)
+{
+    assert(ki_log_is_on(level));
+    assert(fields.count <= KI_LOG_FIELDS_MAX);
+    char message[FORMAT_BYTES];
+    va_list args;
+    va_start(args, format);
+    format_message(message, format, args);
+    va_end(args);
+
+    char values[KI_LOG_FIELDS_MAX][KI_LOG_VALUE_BYTES];
+    ki_log_field cleaned[KI_LOG_FIELDS_MAX];
+    size_t count = fields.count < KI_LOG_FIELDS_MAX ? fields.count : KI_LOG_FIELDS_MAX;
+    for (size_t i = 0; i < count; i++) {
+        size_t len = ki_clean(values[i], KI_LOG_VALUE_BYTES, fields.items[i].value);
+        cleaned[i] = (ki_log_field){fields.items[i].name, {values[i], len}};
+    }
+    ki_log_record record = {level, component, message, cleaned, count};
+    sink(&record, sink_user);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/log.h"
+
+#include <string.h>
+
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+/* The last record, copied out of the callback. */
+typedef struct sink {
+    int calls;
+    ki_log_level level;
+    char component[32];
+    char message[KI_LOG_MESSAGE_BYTES];
+    size_t field_count;
+    char names[KI_LOG_FIELDS_MAX][32];
+    char values[KI_LOG_FIELDS_MAX][KI_LOG_VALUE_BYTES];
+} sink;
+
+static void copy_text(char *out, size_t out_bytes, ki_str text)
+{
+    assert_true(text.len < out_bytes);
+    memcpy(out, text.ptr, text.len);
+    out[text.len] = 0;
+}
+
+static void keep_record(const ki_log_record *record, void *user)
+{
+    sink *s = user;
+    s->calls++;
+    s->level = record->level;
+    copy_text(s->component, sizeof(s->component), ki_str_of(record->component));
+    copy_text(s->message, sizeof(s->message), ki_str_of(record->message));
+    assert_true(record->field_count <= KI_LOG_FIELDS_MAX);
+    s->field_count = record->field_count;
+    for (size_t i = 0; i < record->field_count; i++) {
+        copy_text(s->names[i], sizeof(s->names[i]), ki_str_of(record->fields[i].name));
+        copy_text(s->values[i], sizeof(s->values[i]), record->fields[i].value);
+    }
+}
+
+static int make_silent(void **state)
+{
+    (void)state;
+    ki_set_log(NULL, KI_LOG_TRACE, NULL);
+    return 0;
+}
+
+static void without_a_sink_every_level_is_off(void **state)
+{
+    (void)state;
+    ki_set_log(NULL, KI_LOG_TRACE, NULL);
+    assert_false(ki_log_is_on(KI_LOG_ERROR));
+    ki_log(KI_LOG_ERROR, "test", KI_LOG_NO_FIELDS, "nobody listens");
+}
+
+static void a_sink_gets_its_level_and_the_less_talkative_ones(void **state)
+{
+    (void)state;
+    sink s = {0};
+    ki_set_log(keep_record, KI_LOG_INFO, &s);
+    ki_log(KI_LOG_ERROR, "test", KI_LOG_NO_FIELDS, "error");
+    ki_log(KI_LOG_WARNING, "test", KI_LOG_NO_FIELDS, "warning");
+    ki_log(KI_LOG_INFO, "test", KI_LOG_NO_FIELDS, "info");
+    assert_int_equal(s.calls, 3);
+    ki_log(KI_LOG_DEBUG, "test", KI_LOG_NO_FIELDS, "debug");
+    ki_log(KI_LOG_TRACE, "test", KI_LOG_NO_FIELDS, "trace");
+    assert_int_equal(s.calls, 3);
+}
+
+static void a_record_says_level_component_and_message(void **state)
+{
+    (void)state;
+    sink s = {0};
+    ki_set_log(keep_record, KI_LOG_TRACE, &s);
+    ki_log(KI_LOG_WARNING, "reflector", KI_LOG_NO_FIELDS, "watch ended after %d s", 300);
+    assert_int_equal(s.level, KI_LOG_WARNING);
+    assert_string_equal(s.component, "reflector");
+    assert_string_equal(s.message, "watch ended after 300 s");
+    assert_int_equal(s.field_count, 0);
+}
+
+static void fields_arrive_in_order(void **state)
+{
+    (void)state;
+    sink s = {0};
+    ki_set_log(keep_record, KI_LOG_INFO, &s);
+    ki_str ns = KI_STR("kube-system");
+    ki_log(KI_LOG_INFO, "test", KI_LOG_FIELDS({"resource", KI_STR("pods")}, {"namespace", ns}, {"rv", {0}}),
+           "listed");
+    assert_int_equal(s.field_count, 3);
+    assert_string_equal(s.names[0], "resource");
+    assert_string_equal(s.values[0], "pods");
+    assert_string_equal(s.names[1], "namespace");
+    assert_string_equal(s.values[1], "kube-system");
+    assert_string_equal(s.names[2], "rv");
+    assert_string_equal(s.values[2], "");
+}
+
+static int count_up(int *counter)
+{
+    return ++*counter;
+}
+
+static void arguments_are_evaluated_only_when_the_level_is_on(void **state)
+{
+    (void)state;
+    sink s = {0};
+    int evaluated = 0;
+    ki_set_log(keep_record, KI_LOG_INFO, &s);
+    ki_log(KI_LOG_DEBUG, "test", KI_LOG_NO_FIELDS, "%d", count_up(&evaluated));
+    assert_int_equal(evaluated, 0);
+    ki_log(KI_LOG_INFO, "test", KI_LOG_NO_FIELDS, "%d", count_up(&evaluated));
+    assert_int_equal(evaluated, 1);
+}
+
+static void control_characters_reach_no_sink(void **state)
+{
+    (void)state;
+    sink s = {0};
+    ki_set_log(keep_record, KI_LOG_INFO, &s);
+    ki_log(KI_LOG_INFO, "test", KI_LOG_FIELDS({"name", KI_STR("a\nb\x1b[2J\0c")}), "got %s",
+           "x\r\nERROR forged");
+    assert_string_equal(s.message, "got x??ERROR forged");
+    assert_string_equal(s.values[0], "a?b?[2J?c");
+}
+
+static void long_messages_and_values_are_cut_between_characters(void **state)
+{
+    (void)state;
+    sink s = {0};
+    char euros[3 * 400 + 1] = {0}; /* 400 characters of three bytes */
+    for (size_t i = 0; i < 400; i++)
+        memcpy(euros + 3 * i, "\xe2\x82\xac", 3);
+    ki_set_log(keep_record, KI_LOG_INFO, &s);
+    ki_log(KI_LOG_INFO, "test", KI_LOG_FIELDS({"name", ki_str_of(euros)}), "%s", euros);
+    assert_int_equal(strlen(s.message), (KI_LOG_MESSAGE_BYTES - 1) / 3 * 3);
+    assert_memory_equal(s.message, euros, strlen(s.message));
+    assert_int_equal(strlen(s.values[0]), (KI_LOG_VALUE_BYTES - 1) / 3 * 3);
+}
+
+static void the_maximum_of_fields_fits(void **state)
+{
+    (void)state;
+    sink s = {0};
+    ki_log_field fields[KI_LOG_FIELDS_MAX];
+    for (int i = 0; i < KI_LOG_FIELDS_MAX; i++)
+        fields[i] = (ki_log_field){"name", KI_STR("value")};
+    ki_set_log(keep_record, KI_LOG_INFO, &s);
+    ki_log(KI_LOG_INFO, "test", ((ki_log_fields){fields, KI_LOG_FIELDS_MAX}), "many");
+    assert_int_equal(s.field_count, KI_LOG_FIELDS_MAX);
+    assert_string_equal(s.values[KI_LOG_FIELDS_MAX - 1], "value");
+}
+
+static void logging_allocates_nothing(void **state)
+{
+    (void)state;
+    sink s = {0};
+    failing_allocator_install();
+    ki_set_log(keep_record, KI_LOG_INFO, &s);
+    ki_log(KI_LOG_INFO, "test", KI_LOG_FIELDS({"name", KI_STR("a\nb")}), "%0500d", 1);
+    failing_allocator_remove();
+    assert_int_equal(s.calls, 1);
+    assert_int_equal(failing_allocator_attempts(), 0);
+}
+
+static void ki_log_is_one_statement(void **state)
+{
+    (void)state;
+    sink s = {0};
+    ki_set_log(keep_record, KI_LOG_INFO, &s);
+    if (s.calls > 0)
+        ki_log(KI_LOG_INFO, "test", KI_LOG_NO_FIELDS, "yes");
+    else
+        ki_log(KI_LOG_INFO, "test", KI_LOG_NO_FIELDS, "no");
+    assert_int_equal(s.calls, 1);
+    assert_string_equal(s.message, "no");
+}
+
+#define LOG_TEST(test) cmocka_unit_test_teardown(test, make_silent)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOG_TEST(without_a_sink_every_level_is_off),
+        LOG_TEST(a_sink_gets_its_level_and_the_less_talkative_ones),
+        LOG_TEST(a_record_says_level_component_and_message),
+        LOG_TEST(fields_arrive_in_order),
+        LOG_TEST(arguments_are_evaluated_only_when_the_level_is_on),
+        LOG_TEST(control_characters_reach_no_sink),
+        LOG_TEST(long_messages_and_values_are_cut_between_characters),
+        LOG_TEST(the_maximum_of_fields_fits),
+        LOG_TEST(logging_allocates_nothing),
+        LOG_TEST(ki_log_is_one_statement),
+    };
+    return RUN_TESTS(tests);
+}
