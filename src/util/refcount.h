@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refcount - how many owners a shared thing has.
+ *
+ *   From:     the _ref and _unref functions of shared things
+ *   Locks:    none; any thread that owns a reference may take or drop one.
+ *   Not here: freeing; weak references (a count that reached 0 stays there).
+ */
+#ifndef KI_UTIL_REFCOUNT_H
+#define KI_UTIL_REFCOUNT_H
+
+#include <assert.h>
+#include <kinformer/common.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+typedef struct ki_refcount {
+    _Atomic uint32_t count;
+} ki_refcount;
+
+/* One owner: who made it. */
+static inline void ki_refcount_init(ki_refcount *refs)
+{
+    atomic_init(&refs->count, 1);
+}
+
+/* Adds an owner. */
+static inline void ki_refcount_ref(ki_refcount *refs)
+{
+    /* Relaxed: the caller sees the thing already, through the reference it holds, and an increment
+     * publishes nothing. */
+    uint32_t before = atomic_fetch_add_explicit(&refs->count, 1, memory_order_relaxed);
+    assert(before > 0 && before < UINT32_MAX);
+    (void)before;
+}
+
+/* Removes an owner. Returns true to the last one, which then alone may free the thing. */
+KI_NODISCARD static inline bool ki_refcount_unref(ki_refcount *refs)
+{
+    /* Release: what this owner did to the thing comes before the decrement that lets another thread free
+     * it. */
+    uint32_t before = atomic_fetch_sub_explicit(&refs->count, 1, memory_order_release);
+    assert(before > 0);
+    if (before != 1)
+        return false;
+    /* Acquire: reads the end of the chain of decrements, so what every other owner did comes before the
+     * freeing. A load and not a fence, because thread sanitizers do not see fences. */
+    (void)atomic_load_explicit(&refs->count, memory_order_acquire);
+    return true;
+}
+
+#endif

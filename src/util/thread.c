@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_setname_np; NOLINT(bugprone-reserved-identifier) */
+#endif
+#include "util/thread.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/error.h"
+
+static void *thread_main(void *argument)
+{
+    ki_thread *thread = argument;
+    (void)pthread_setname_np(pthread_self(), thread->name);
+    thread->run(thread->user);
+    return NULL;
+}
+
+/* Blocking a signal that the thread raises by its own fault would kill the process without running any
+ * handler. */
+static void fill_blocked(sigset_t *set)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    sigfillset(set);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        sigdelset(set, faults[i]);
+}
+
+/* The mask is changed in the creator, from whom the thread inherits it: there is no moment in which the
+ * thread runs and can be interrupted. */
+static int create_masked(ki_thread *thread, const pthread_attr_t *attributes)
+{
+    sigset_t blocked;
+    sigset_t before;
+    fill_blocked(&blocked);
+    int rc = pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    if (rc != 0)
+        return rc;
+    rc = pthread_create(&thread->handle, attributes, thread_main, thread);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+static int create(ki_thread *thread, size_t stack_bytes)
+{
+    pthread_attr_t attributes;
+    int rc = pthread_attr_init(&attributes);
+    if (rc != 0)
+        return rc;
+    if (stack_bytes != 0)
+        rc = pthread_attr_setstacksize(&attributes, stack_bytes);
+    if (rc == 0)
+        rc = create_masked(thread, &attributes);
+    (void)pthread_attr_destroy(&attributes);
+    return rc;
+}
+
+int ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err)
+{
+    assert(options->name != NULL && options->run != NULL);
+    *thread = (ki_thread){.run = options->run, .user = options->user};
+    size_t len = strnlen(options->name, KI_THREAD_NAME_BYTES - 1);
+    memcpy(thread->name, options->name, len);
+    int rc = create(thread, options->stack_bytes);
+    if (rc != 0) {
+        *thread = (ki_thread){0};
+        return ki_fail(err, KI_ERR_SYSTEM, "starting thread %s: %s", options->name, strerror(rc));
+    }
+    thread->is_started = true;
+    return 0;
+}
+
+void ki_thread_join(ki_thread *thread)
+{
+    if (!thread->is_started)
+        return;
+    assert(!pthread_equal(thread->handle, pthread_self()));
+    int rc = pthread_join(thread->handle, NULL);
+    assert(rc == 0);
+    (void)rc;
+    *thread = (ki_thread){0};
+}
+
+void ki_mutex_init(ki_mutex *mutex)
+{
+    int rc = pthread_mutex_init(&mutex->raw, NULL);
+    assert(rc == 0);
+    (void)rc;
+}
+
+void ki_mutex_fini(ki_mutex *mutex)
+{
+    int rc = pthread_mutex_destroy(&mutex->raw);
+    assert(rc == 0); /* else somebody holds it */
+    (void)rc;
+}
+
+KI_NO_THREAD_SAFETY_ANALYSIS
+void ki_mutex_lock(ki_mutex *mutex)
+{
+    int rc = pthread_mutex_lock(&mutex->raw);
+    assert(rc == 0);
+    (void)rc;
+}
+
+KI_NO_THREAD_SAFETY_ANALYSIS
+void ki_mutex_unlock(ki_mutex *mutex)
+{
+    int rc = pthread_mutex_unlock(&mutex->raw);
+    assert(rc == 0);
+    (void)rc;
+}
+
+/* pthread measures time-outs by the calendar unless told otherwise. It refuses CLOCK_BOOTTIME. */
+void ki_cond_init(ki_cond *cond)
+{
+    pthread_condattr_t attributes;
+    int rc = pthread_condattr_init(&attributes);
+    assert(rc == 0);
+    rc = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    assert(rc == 0);
+    rc = pthread_cond_init(&cond->raw, &attributes);
+    assert(rc == 0);
+    (void)rc;
+    (void)pthread_condattr_destroy(&attributes);
+}
+
+void ki_cond_fini(ki_cond *cond)
+{
+    (void)pthread_cond_destroy(&cond->raw);
+}
+
+void ki_cond_signal(ki_cond *cond)
+{
+    (void)pthread_cond_signal(&cond->raw);
+}
+
+void ki_cond_broadcast(ki_cond *cond)
+{
+    (void)pthread_cond_broadcast(&cond->raw);
+}
+
+void ki_cond_wait(ki_cond *cond, ki_mutex *mutex)
+{
+    int rc = pthread_cond_wait(&cond->raw, &mutex->raw);
+    assert(rc == 0);
+    (void)rc;
+}
+
+/* Longer waits are cut to this, far from where seconds overflow; the caller's loop goes around once a year.
+ * */
+#define WAIT_MS_MAX (365ull * 24 * 3600 * 1000)
+
+bool ki_cond_wait_ms(ki_cond *cond, ki_mutex *mutex, uint64_t timeout_ms)
+{
+    if (timeout_ms > WAIT_MS_MAX)
+        timeout_ms = WAIT_MS_MAX;
+    struct timespec until = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)(timeout_ms / 1000);
+    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    int rc = pthread_cond_timedwait(&cond->raw, &mutex->raw, &until);
+    assert(rc == 0 || rc == ETIMEDOUT);
+    return rc == 0;
+}
