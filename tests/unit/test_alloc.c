@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/alloc.h"
+
+#include <kinformer/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+typedef struct calls {
+    int allocated;
+    int reallocated;
+    int released;
+} calls;
+
+static void *count_allocate(size_t size, void *user)
+{
+    ((calls *)user)->allocated++;
+    return malloc(size);
+}
+
+static void *count_reallocate(void *memory, size_t size, void *user)
+{
+    ((calls *)user)->reallocated++;
+    return realloc(memory, size);
+}
+
+static void count_release(void *memory, void *user)
+{
+    ((calls *)user)->released++;
+    free(memory);
+}
+
+static int restore_malloc(void **state)
+{
+    (void)state;
+    return ki_set_allocator(NULL);
+}
+
+static void the_allocator_of_the_user_is_called_with_its_user_pointer(void **state)
+{
+    (void)state;
+    calls c = {0};
+    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    assert_int_equal(ki_set_allocator(&counting), 0);
+    void *memory = ki_malloc(10);
+    assert_non_null(memory);
+    memory = ki_realloc(memory, 20);
+    assert_non_null(memory);
+    ki_free(memory);
+    assert_int_equal(c.allocated, 1);
+    assert_int_equal(c.reallocated, 1);
+    assert_int_equal(c.released, 1);
+}
+
+static void null_brings_back_malloc(void **state)
+{
+    (void)state;
+    calls c = {0};
+    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    assert_int_equal(ki_set_allocator(&counting), 0);
+    assert_int_equal(ki_set_allocator(NULL), 0);
+    void *memory = ki_malloc(10);
+    assert_non_null(memory);
+    ki_free(memory);
+    assert_int_equal(c.allocated + c.released, 0);
+}
+
+static void an_allocator_with_a_missing_function_is_refused(void **state)
+{
+    (void)state;
+    ki_allocator no_allocate = {NULL, count_reallocate, count_release, NULL};
+    ki_allocator no_reallocate = {count_allocate, NULL, count_release, NULL};
+    ki_allocator no_release = {count_allocate, count_reallocate, NULL, NULL};
+    assert_int_equal(ki_set_allocator(&no_allocate), KI_ERR_INVALID);
+    assert_int_equal(ki_set_allocator(&no_reallocate), KI_ERR_INVALID);
+    assert_int_equal(ki_set_allocator(&no_release), KI_ERR_INVALID);
+}
+
+static void calloc_gives_zeros(void **state)
+{
+    (void)state;
+    static const char zeros[60];
+    failing_allocator_install(); /* whose memory is never zero by chance */
+    char *memory = ki_calloc(6, 10);
+    assert_non_null(memory);
+    assert_memory_equal(memory, zeros, sizeof(zeros));
+    ki_free(memory);
+}
+
+static void calloc_refuses_a_product_that_overflows(void **state)
+{
+    (void)state;
+    failing_allocator_install();
+    assert_null(ki_calloc(SIZE_MAX / 2, 3));
+    assert_int_equal(failing_allocator_attempts(), 0);
+}
+
+static void realloc_of_null_allocates(void **state)
+{
+    (void)state;
+    calls c = {0};
+    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    assert_int_equal(ki_set_allocator(&counting), 0);
+    void *memory = ki_realloc(NULL, 10);
+    assert_non_null(memory);
+    assert_int_equal(c.allocated, 1);
+    assert_int_equal(c.reallocated, 0);
+    ki_free(memory);
+}
+
+static void free_of_null_does_nothing(void **state)
+{
+    (void)state;
+    calls c = {0};
+    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    assert_int_equal(ki_set_allocator(&counting), 0);
+    ki_free(NULL);
+    assert_int_equal(c.released, 0);
+}
+
+#define ALLOC_TEST(test) cmocka_unit_test_teardown(test, restore_malloc)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ALLOC_TEST(the_allocator_of_the_user_is_called_with_its_user_pointer),
+        ALLOC_TEST(null_brings_back_malloc),
+        ALLOC_TEST(an_allocator_with_a_missing_function_is_refused),
+        ALLOC_TEST(calloc_gives_zeros),
+        ALLOC_TEST(calloc_refuses_a_product_that_overflows),
+        ALLOC_TEST(realloc_of_null_allocates),
+        ALLOC_TEST(free_of_null_does_nothing),
+    };
+    return RUN_TESTS(tests);
+}
