@@ -1,0 +1,5 @@
+#!/bin/sh
+# Files that a script writes are as that script would write them now.
+set -eu
+cd "$(dirname "$0")/.."
+exec python3 scripts/generate_resources.py --check
