@@ -1,0 +1,657 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <kinformer/resources.h>
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/resources_table.h"
+#include "support/failing_allocator.h"
+#include "support/fixtures.h"
+#include "support/unit.h"
+
+static const ki_resource *found(const char *name)
+{
+    ki_error err = {0};
+    const ki_resource *resource = ki_resource_find(ki_str_of(name), &err);
+    if (resource == NULL)
+        fail_msg("\"%s\": %s", name, err.message);
+    assert_int_equal(err.code, 0);
+    return resource;
+}
+
+static void full_name(const ki_resource *resource, char *text, size_t text_bytes)
+{
+    snprintf(text, text_bytes, "%s.%s.%s", resource->plural, resource->version, resource->group);
+}
+
+static void assert_path(const ki_resource *resource, const char *ns, const char *name,
+                        const char *subresource, const char *expected)
+{
+    char path[512];
+    int length = ki_resource_path(resource, ki_str_of(ns), ki_str_of(name), ki_str_of(subresource), path,
+                                  sizeof(path));
+    assert_int_equal(length, strlen(expected));
+    assert_string_equal(path, expected);
+}
+
+static int path_code(const ki_resource *resource, const char *ns, const char *name, const char *subresource)
+{
+    char path[128] = "untouched";
+    int code = ki_resource_path(resource, ki_str_of(ns), ki_str_of(name), ki_str_of(subresource), path,
+                                sizeof(path));
+    if (code < 0)
+        assert_string_equal(path, "untouched");
+    return code;
+}
+
+/* ---- the table ---- */
+
+static void there_are_147_resources_in_order(void **state)
+{
+    (void)state;
+    assert_int_equal(ki_resource_count, 147);
+    for (size_t i = 1; i < ki_resource_count; i++) {
+        const ki_resource *a = &ki_resources[i - 1], *b = &ki_resources[i];
+        int order = strcmp(a->group, b->group);
+        order = order != 0 ? order : strcmp(a->version, b->version);
+        order = order != 0 ? order : strcmp(a->plural, b->plural);
+        assert_true(order < 0);
+        assert_int_equal(b->reserved, 0);
+    }
+}
+
+static void a_constant_equals_its_row(void **state)
+{
+    (void)state;
+    static const ki_resource *const constants[] = {
+        &KI_CORE_V1_PODS,
+        &KI_APPS_V1_DEPLOYMENTS,
+        &KI_NETWORKING_V1_INGRESSES,
+        &KI_RBAC_V1_CLUSTERROLES,
+        &KI_FLOWCONTROL_V1BETA3_FLOWSCHEMAS,
+        &KI_INTERNAL_V1ALPHA1_STORAGEVERSIONS,
+        &KI_STORAGEMIGRATION_V1_STORAGEVERSIONMIGRATIONS,
+    };
+    for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
+        char name[128];
+        full_name(constants[i], name, sizeof(name));
+        const ki_resource *row = found(name);
+        assert_true(ki_resource_equal(row, constants[i]));
+        assert_string_equal(row->kind, constants[i]->kind);
+        assert_int_equal(row->scope, constants[i]->scope);
+    }
+    assert_string_equal(KI_CORE_V1_PODS.kind, "Pod");
+    assert_int_equal(KI_CORE_V1_PODS.scope, KI_SCOPE_NAMESPACED);
+    assert_int_equal(KI_CORE_V1_NODES.scope, KI_SCOPE_CLUSTER);
+}
+
+/* ---- finding ---- */
+
+static void every_resource_is_found_by_its_full_name(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ki_resource_count; i++) {
+        char name[160];
+        full_name(&ki_resources[i], name, sizeof(name));
+        assert_ptr_equal(found(name), &ki_resources[i]);
+        snprintf(name, sizeof(name), "%s.%s.%s", ki_resources[i].kind, ki_resources[i].version,
+                 ki_resources[i].group);
+        assert_ptr_equal(found(name), &ki_resources[i]);
+    }
+}
+
+static void every_resource_is_found_by_its_names_in_its_group(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ki_resource_count; i++) {
+        const ki_resource *resource = &ki_resources[i];
+        const char *names[4] = {resource->plural, resource->kind};
+        size_t count = 2;
+        for (const char *const *each = ki_resource_short_names(resource); *each != NULL; each++)
+            names[count++] = *each;
+        for (size_t j = 0; j < count; j++) {
+            char name[160];
+            snprintf(name, sizeof(name), "%s.%s", names[j], resource->group);
+            assert_string_equal(found(name)->plural, resource->plural);
+            assert_string_equal(found(name)->group, resource->group);
+            assert_string_equal(found(names[j])->plural, resource->plural);
+        }
+    }
+}
+
+static void names_are_found_as_kubectl_finds_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *full;
+    } table[] = {
+        {"pods", "pods.v1."},
+        {"pod", "pods.v1."},
+        {"po", "pods.v1."},
+        {"Pod", "pods.v1."},
+        {"PODS", "pods.v1."},
+        {"pods.", "pods.v1."},
+        {"pods.v1.", "pods.v1."},
+        {"po.v1.", "pods.v1."},
+        {"events", "events.v1."},
+        {"ev", "events.v1."},
+        {"events.v1.", "events.v1."},
+        {"events.events.k8s.io", "events.v1.events.k8s.io"},
+        {"events.v1.events.k8s.io", "events.v1.events.k8s.io"},
+        {"events.v1beta1.", "events.v1beta1.events.k8s.io"},
+        {"endpoints", "endpoints.v1."},
+        {"ep", "endpoints.v1."},
+        {"deployments", "deployments.v1.apps"},
+        {"deployments.v1.", "deployments.v1.apps"},
+        {"Deployment.apps", "deployments.v1.apps"},
+        {"deploy.v1beta2.apps", "deployments.v1beta2.apps"},
+        {"deployments.extensions", "deployments.v1beta1.extensions"},
+        {"ing", "ingresses.v1.networking.k8s.io"},
+        {"ingresses.extensions", "ingresses.v1beta1.extensions"},
+        {"netpol", "networkpolicies.v1.networking.k8s.io"},
+        {"hpa", "horizontalpodautoscalers.v2.autoscaling"},
+        {"hpa.v1.autoscaling", "horizontalpodautoscalers.v1.autoscaling"},
+        {"HorizontalPodAutoscaler.V1.AutoScaling", "horizontalpodautoscalers.v1.autoscaling"},
+        {"leasecandidates", "leasecandidates.v1beta1.coordination.k8s.io"},
+        {"podgroups", "podgroups.v1beta1.scheduling.k8s.io"},
+        {"compositepodgroups", "compositepodgroups.v1alpha3.scheduling.k8s.io"},
+        {"flowschemas", "flowschemas.v1.flowcontrol.apiserver.k8s.io"},
+        {"sc.storage", "storageclasses.v1.storage.k8s.io"},
+        {"storageclasses.storage", "storageclasses.v1.storage.k8s.io"},
+        {"clusterrole.rbac", "clusterroles.v1.rbac.authorization.k8s.io"},
+        {"limits", "limitranges.v1."},
+        {"quota", "resourcequotas.v1."},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        char name[128];
+        full_name(found(table[i].name), name, sizeof(name));
+        if (strcmp(name, table[i].full) != 0)
+            fail_msg("\"%s\" finds %s", table[i].name, name);
+    }
+}
+
+static void an_unknown_name_says_what_is_near(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *message;
+    } table[] = {
+        {"podz", "no such resource: \"podz\"; did you mean \"pods\"?"},
+        {"Deploymnet", "no such resource: \"Deploymnet\"; did you mean \"deployments.apps\" or "
+                       "\"deployments.extensions\"?"},
+        {"deply", "no such resource: \"deply\"; did you mean \"deployments.apps\" or "
+                  "\"deployments.extensions\"?"},
+        {"stateful", "no such resource: \"stateful\"; did you mean \"statefulsets.apps\"?"},
+        {"pods.v1", "no such resource: \"pods.v1\"; did you mean \"pods\"?"},
+        {"pods.v2.", "no such resource: \"pods.v2.\"; did you mean \"pods\"?"},
+        {"events.v9.events.k8s.io",
+         "no such resource: \"events.v9.events.k8s.io\"; did you mean \"events\" or "
+         "\"events.events.k8s.io\"?"},
+        {"nods", "no such resource: \"nods\"; did you mean \"nodes\" or \"pods\"?"},
+        {"clusterrol",
+         "no such resource: \"clusterrol\"; did you mean \"clusterrolebindings.rbac.authorization."
+         "k8s.io\" or \"clusterroles.rbac.authorization.k8s.io\"?"},
+        {"widgets", "no such resource: \"widgets\""},
+        {"widgets.v1.example.com", "no such resource: \"widgets.v1.example.com\""},
+        {"", "no such resource: \"\""},
+        {".", "no such resource: \".\""},
+        {"..", "no such resource: \"..\""},
+        {"pods ", "no such resource: \"pods \"; did you mean \"pods\"?"},
+        {"pods\n", "no such resource: \"pods?\"; did you mean \"pods\"?"},
+        {"pods/log", "no such resource: \"pods/log\""},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        ki_error err = {0};
+        assert_null(ki_resource_find(ki_str_of(table[i].name), &err));
+        assert_int_equal(err.code, KI_ERR_RESOURCE);
+        assert_string_equal(err.message, table[i].message);
+        assert_null(ki_resource_find(ki_str_of(table[i].name), NULL));
+    }
+    assert_null(ki_resource_find((ki_str){0}, NULL));
+}
+
+static void a_name_of_any_length_is_refused_in_one_line(void **state)
+{
+    (void)state;
+    char name[5000];
+    memset(name, 'p', sizeof(name));
+    for (size_t length = 1; length < sizeof(name); length += 1 + length / 7) {
+        ki_error err = {0};
+        assert_null(ki_resource_find((ki_str){name, length}, &err));
+        assert_int_equal(err.code, KI_ERR_RESOURCE);
+        assert_true(strlen(err.message) < sizeof(err.message));
+    }
+}
+
+static void short_names_are_those_of_the_resource(void **state)
+{
+    (void)state;
+    assert_string_equal(ki_resource_short_names(&KI_CORE_V1_PODS)[0], "po");
+    assert_null(ki_resource_short_names(&KI_CORE_V1_PODS)[1]);
+    assert_string_equal(ki_resource_short_names(&KI_APPS_V1BETA2_DAEMONSETS)[0], "ds");
+    assert_null(ki_resource_short_names(&KI_CORE_V1_SECRETS)[0]);
+    assert_null(ki_resource_short_names(&(ki_resource){"example.com", "v1", "pods", "Pod", 1, 0})[0]);
+    assert_null(ki_resource_short_names(NULL)[0]);
+}
+
+/* ---- what a real server says ---- */
+
+static json_t *load_discovery(const char *name)
+{
+    fixture file;
+    fixture_http answer;
+    ki_error err;
+    if (fixture_load(&file, name, &err) != 0)
+        fail_msg("%s", err.message);
+    assert_int_equal(fixture_split_http((ki_str){file.data, file.len}, &answer), 0);
+    json_t *document = json_loadb(answer.body.ptr, answer.body.len, 0, NULL);
+    assert_non_null(document);
+    fixture_free(&file);
+    return document;
+}
+
+static int can_be_watched(const json_t *entry)
+{
+    size_t i;
+    json_t *verb;
+    json_array_foreach(json_object_get(entry, "verbs"), i,
+                       verb) if (strcmp(json_string_value(verb), "watch") == 0) return 1;
+    return 0;
+}
+
+/* Those two come from servers of their own, behind the API server, and example.com is a custom one. */
+static int is_foreign(const char *group)
+{
+    return strcmp(group, "apiregistration.k8s.io") == 0 || strcmp(group, "apiextensions.k8s.io") == 0 ||
+           strcmp(group, "example.com") == 0;
+}
+
+static void assert_paths_of(const ki_resource *resource, const json_t *entry)
+{
+    char root[256], expected[512];
+    const char *prefix = resource->group[0] != 0 ? "/apis/" : "/api";
+    snprintf(root, sizeof(root), "%s%s/%s", prefix, resource->group, resource->version);
+    snprintf(expected, sizeof(expected), "%s/%s", root, resource->plural);
+    assert_path(resource, "", "", "", expected);
+    int namespaced = strcmp(json_string_value(json_object_get(entry, "scope")), "Namespaced") == 0;
+    const char *ns = namespaced ? "web" : "";
+    size_t i;
+    json_t *sub;
+    json_array_foreach(json_object_get(entry, "subresources"), i, sub)
+    {
+        const char *name = json_string_value(json_object_get(sub, "subresource"));
+        snprintf(expected, sizeof(expected), "%s%s%s/%s/x/%s", root, namespaced ? "/namespaces/" : "", ns,
+                 resource->plural, name);
+        assert_path(resource, ns, "x", name, expected);
+    }
+}
+
+static void assert_same_as_discovered(const char *group, const char *version, const json_t *entry)
+{
+    const char *plural = json_string_value(json_object_get(entry, "resource"));
+    const char *singular = json_string_value(json_object_get(entry, "singularResource"));
+    const char *kind = json_string_value(json_object_get(json_object_get(entry, "responseKind"), "kind"));
+    const char *scope = json_string_value(json_object_get(entry, "scope"));
+    char name[160];
+    snprintf(name, sizeof(name), "%s.%s.%s", plural, version, group);
+    const ki_resource *resource = found(name);
+    assert_string_equal(resource->plural, plural);
+    assert_string_equal(resource->kind, kind);
+    assert_int_equal(resource->scope, strcmp(scope, "Namespaced") == 0);
+    snprintf(name, sizeof(name), "%s.%s.%s", singular, version, group);
+    assert_ptr_equal(found(name), resource);
+    const char *const *names = ki_resource_short_names(resource);
+    size_t i;
+    json_t *short_name;
+    json_array_foreach(json_object_get(entry, "shortNames"), i, short_name)
+    {
+        assert_non_null(names[i]);
+        assert_string_equal(names[i], json_string_value(short_name));
+    }
+    assert_null(names[json_array_size(json_object_get(entry, "shortNames"))]);
+    assert_paths_of(resource, entry);
+}
+
+static size_t check_group(const json_t *group)
+{
+    const char *name = json_string_value(json_object_get(json_object_get(group, "metadata"), "name"));
+    name = name != NULL ? name : "";
+    size_t i, j, checked = 0;
+    json_t *version, *entry;
+    if (is_foreign(name))
+        return 0;
+    json_array_foreach(json_object_get(group, "versions"), i, version)
+        json_array_foreach(json_object_get(version, "resources"), j, entry)
+    {
+        int is_status_only =
+            strcmp(json_string_value(json_object_get(entry, "resource")), "componentstatuses") == 0;
+        if (!can_be_watched(entry) && !is_status_only)
+            continue;
+        assert_same_as_discovered(name, json_string_value(json_object_get(version, "version")), entry);
+        checked++;
+    }
+    return checked;
+}
+
+static void all_that_a_server_lets_watch_is_as_it_says(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"discovery-aggregated-api.http", "discovery-aggregated-apis.http"};
+    size_t checked = 0;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        json_t *document = load_discovery(files[i]);
+        size_t j;
+        json_t *group;
+        json_array_foreach(json_object_get(document, "items"), j, group) checked += check_group(group);
+        json_decref(document);
+    }
+    assert_int_equal(checked, 59);
+}
+
+static void groups_are_preferred_in_the_order_of_a_server(void **state)
+{
+    (void)state;
+    json_t *document = load_discovery("discovery-aggregated-apis.http");
+    size_t i, rank = 0;
+    json_t *group;
+    json_array_foreach(json_object_get(document, "items"), i, group)
+    {
+        const char *name = json_string_value(json_object_get(json_object_get(group, "metadata"), "name"));
+        int has_any = 0;
+        for (size_t j = 0; j < ki_resource_count; j++)
+            has_any |= strcmp(ki_resources[j].group, name) == 0;
+        while (has_any && strcmp(ki_resources[ki_resource_preference[rank]].group, name) != 0)
+            assert_true(++rank < ki_resource_count);
+    }
+    json_decref(document);
+}
+
+static int version_rank(const char *version)
+{
+    int major = 0, minor = 0;
+    char stage[8] = "";
+    assert_true(sscanf(version, "v%d%7[a-z]%d", &major, stage, &minor) >= 1);
+    int stage_rank = stage[0] == 0 ? 3 : stage[0] == 'b' ? 2 : 1;
+    return stage_rank * 10000 + major * 100 + minor;
+}
+
+static void versions_are_preferred_as_kubernetes_ranks_them(void **state)
+{
+    (void)state;
+    unsigned char seen[147] = {0};
+    for (size_t i = 0; i < ki_resource_count; i++) {
+        const ki_resource *resource = &ki_resources[ki_resource_preference[i]];
+        assert_int_equal(seen[ki_resource_preference[i]]++, 0);
+        if (i == 0)
+            continue;
+        const ki_resource *before = &ki_resources[ki_resource_preference[i - 1]];
+        if (strcmp(before->group, resource->group) == 0)
+            assert_true(version_rank(before->version) >= version_rank(resource->version));
+    }
+    assert_string_equal(ki_resources[ki_resource_preference[0]].group, "");
+}
+
+/* ---- paths and apiVersion ---- */
+
+static void paths_are_those_of_the_rest_api(void **state)
+{
+    (void)state;
+    assert_path(&KI_CORE_V1_PODS, "", "", "", "/api/v1/pods");
+    assert_path(&KI_CORE_V1_PODS, NULL, NULL, NULL, "/api/v1/pods");
+    assert_path(&KI_CORE_V1_PODS, "web", "", "", "/api/v1/namespaces/web/pods");
+    assert_path(&KI_CORE_V1_PODS, "web", "api-0", "", "/api/v1/namespaces/web/pods/api-0");
+    assert_path(&KI_CORE_V1_PODS, "web", "api-0", "log", "/api/v1/namespaces/web/pods/api-0/log");
+    assert_path(&KI_APPS_V1_DEPLOYMENTS, "web", "api", "", "/apis/apps/v1/namespaces/web/deployments/api");
+    assert_path(&KI_CORE_V1_NODES, "", "n1", "status", "/api/v1/nodes/n1/status");
+    assert_path(&KI_CORE_V1_NAMESPACES, "", "web", "", "/api/v1/namespaces/web");
+    assert_path(&KI_RBAC_V1_CLUSTERROLES, "", "system:node", "",
+                "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node");
+}
+
+static void names_are_percent_encoded(void **state)
+{
+    (void)state;
+    assert_path(&KI_CORE_V1_PODS, "a b", "x?y#z", "\"", "/api/v1/namespaces/a%20b/pods/x%3Fy%23z/%22");
+    assert_path(&KI_CORE_V1_NODES, "", "\xc3\xa4\x7f\n\\", "", "/api/v1/nodes/%C3%A4%7F%0A%5C");
+    assert_path(&KI_CORE_V1_NODES, "", "-._~!$&'()*+,;=:@", "", "/api/v1/nodes/-._~!$&'()*+,;=:@");
+    assert_path(&KI_CORE_V1_NODES, "", "...", "", "/api/v1/nodes/...");
+    char path[64];
+    assert_int_equal(ki_resource_path(&KI_CORE_V1_NODES, (ki_str){0}, KI_STR("a\0b"), (ki_str){0}, path, 64),
+                     19);
+    assert_string_equal(path, "/api/v1/nodes/a%00b");
+}
+
+static void what_names_no_object_has_no_path(void **state)
+{
+    (void)state;
+    assert_int_equal(path_code(&KI_CORE_V1_NODES, "web", "", ""), KI_ERR_INVALID);
+    assert_int_equal(path_code(&KI_CORE_V1_PODS, "", "api-0", ""), KI_ERR_INVALID);
+    assert_int_equal(path_code(&KI_CORE_V1_PODS, "web", "", "log"), KI_ERR_INVALID);
+    static const char *const bad[] = {".", "..", "a/b", "/", "a%2Fb", "%", "../x"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(path_code(&KI_CORE_V1_PODS, bad[i], "x", ""), KI_ERR_INVALID);
+        assert_int_equal(path_code(&KI_CORE_V1_PODS, "web", bad[i], ""), KI_ERR_INVALID);
+        assert_int_equal(path_code(&KI_CORE_V1_PODS, "web", "x", bad[i]), KI_ERR_INVALID);
+    }
+    assert_int_equal(path_code(NULL, "", "", ""), KI_ERR_INVALID);
+    assert_int_equal(path_code(&(ki_resource){.version = "v1"}, "", "", ""), KI_ERR_INVALID);
+    assert_int_equal(path_code(&(ki_resource){.version = "..", .plural = "x"}, "", "", ""), KI_ERR_INVALID);
+    ki_str none = {0};
+    assert_int_equal(ki_resource_path(&KI_CORE_V1_PODS, none, none, none, NULL, 1), KI_ERR_INVALID);
+}
+
+static void a_short_buffer_gets_what_fits(void **state)
+{
+    (void)state;
+    static const char full[] = "/api/v1/namespaces/w%20b/pods/api/log";
+    for (size_t size = 0; size <= sizeof(full) + 1; size++) {
+        char buffer[sizeof(full) + 2];
+        memset(buffer, '#', sizeof(buffer));
+        int length = ki_resource_path(&KI_CORE_V1_PODS, KI_STR("w b"), KI_STR("api"), KI_STR("log"),
+                                      size > 0 ? buffer : NULL, size);
+        assert_int_equal(length, sizeof(full) - 1);
+        size_t kept = size == 0 ? 0 : size <= sizeof(full) - 1 ? size - 1 : sizeof(full) - 1;
+        assert_memory_equal(buffer, full, kept);
+        assert_int_equal(buffer[kept], size == 0 ? '#' : 0);
+        for (size_t i = kept + 1; i < sizeof(buffer); i++)
+            assert_int_equal(buffer[i], '#');
+    }
+}
+
+static void api_version_has_a_group_but_for_core(void **state)
+{
+    (void)state;
+    char text[32];
+    assert_int_equal(ki_resource_api_version(&KI_CORE_V1_PODS, text, sizeof(text)), 2);
+    assert_string_equal(text, "v1");
+    assert_int_equal(ki_resource_api_version(&KI_APPS_V1_DEPLOYMENTS, text, sizeof(text)), 7);
+    assert_string_equal(text, "apps/v1");
+    assert_int_equal(ki_resource_api_version(&KI_APPS_V1_DEPLOYMENTS, text, 5), 7);
+    assert_string_equal(text, "apps");
+    assert_int_equal(ki_resource_api_version(&KI_APPS_V1_DEPLOYMENTS, NULL, 0), 7);
+    assert_int_equal(ki_resource_api_version(NULL, text, sizeof(text)), KI_ERR_INVALID);
+}
+
+/* ---- custom resources ---- */
+
+static void a_custom_resource_has_its_own_strings(void **state)
+{
+    (void)state;
+    char group[] = "example.com", kind[] = "Widget";
+    ki_resource like = {group, "v1", "widgets", kind, KI_SCOPE_NAMESPACED, 0};
+    ki_error err = {0};
+    ki_resource *resource = ki_resource_new(&like, &err);
+    assert_non_null(resource);
+    assert_int_equal(err.code, 0);
+    memset(group, 'x', sizeof(group) - 1);
+    memset(kind, 'x', sizeof(kind) - 1);
+    assert_string_equal(resource->group, "example.com");
+    assert_string_equal(resource->kind, "Widget");
+    assert_path(resource, "web", "a", "", "/apis/example.com/v1/namespaces/web/widgets/a");
+    assert_false(ki_resource_equal(resource, &like));
+    ki_resource_free(resource);
+    ki_resource_free(NULL);
+}
+
+static void missing_group_and_kind_are_empty(void **state)
+{
+    (void)state;
+    ki_resource *resource = ki_resource_new(&(ki_resource){.version = "v1", .plural = "things"}, NULL);
+    assert_non_null(resource);
+    assert_string_equal(resource->group, "");
+    assert_string_equal(resource->kind, "");
+    assert_path(resource, "", "x", "", "/api/v1/things/x");
+    ki_resource_free(resource);
+}
+
+static void malformed_custom_resources_are_refused(void **state)
+{
+    (void)state;
+    char long_label[65] = {0}, long_group[256] = {0};
+    memset(long_label, 'a', 64);
+    for (size_t i = 0; i < 255; i++)
+        long_group[i] = i % 8 == 7 ? '.' : 'a';
+    const ki_resource bad[] = {
+        {"Example.com", "v1", "widgets", "Widget", 1, 0},
+        {"example..com", "v1", "widgets", "Widget", 1, 0},
+        {".example.com", "v1", "widgets", "Widget", 1, 0},
+        {"example.com.", "v1", "widgets", "Widget", 1, 0},
+        {"exa mple", "v1", "widgets", "Widget", 1, 0},
+        {"-example.com", "v1", "widgets", "Widget", 1, 0},
+        {"example.com/x", "v1", "widgets", "Widget", 1, 0},
+        {long_group, "v1", "widgets", "Widget", 1, 0},
+        {"example.com", "", "widgets", "Widget", 1, 0},
+        {"example.com", NULL, "widgets", "Widget", 1, 0},
+        {"example.com", "v1/x", "widgets", "Widget", 1, 0},
+        {"example.com", "v1.2", "widgets", "Widget", 1, 0},
+        {"example.com", "V1", "widgets", "Widget", 1, 0},
+        {"example.com", "v1", "", "Widget", 1, 0},
+        {"example.com", "v1", NULL, "Widget", 1, 0},
+        {"example.com", "v1", "Widgets", "Widget", 1, 0},
+        {"example.com", "v1", "widgets/x", "Widget", 1, 0},
+        {"example.com", "v1", "..", "Widget", 1, 0},
+        {"example.com", "v1", "widgets-", "Widget", 1, 0},
+        {"example.com", "v1", long_label, "Widget", 1, 0},
+        {"example.com", "v1", "widgets", "Wid\"get", 1, 0},
+        {"example.com", "v1", "widgets", long_label, 1, 0},
+        {"example.com", "v1", "widgets", "Widget", 2, 0},
+        {"example.com", "v1", "widgets", "Widget", -1, 0},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ki_error err = {0};
+        assert_null(ki_resource_new(&bad[i], &err));
+        assert_int_equal(err.code, KI_ERR_INVALID);
+        assert_int_equal(path_code(&bad[i], "", "", ""), KI_ERR_INVALID);
+    }
+    assert_null(ki_resource_new(NULL, NULL));
+}
+
+static void resources_are_equal_by_group_version_and_plural(void **state)
+{
+    (void)state;
+    ki_resource pods = {"", "v1", "pods", "Other", KI_SCOPE_CLUSTER, 0};
+    assert_true(ki_resource_equal(&pods, &KI_CORE_V1_PODS));
+    assert_true(ki_resource_equal(&pods, &pods));
+    assert_false(ki_resource_equal(&KI_CORE_V1_EVENTS, &KI_EVENTS_V1_EVENTS));
+    assert_false(ki_resource_equal(&KI_APPS_V1_DEPLOYMENTS, &KI_APPS_V1BETA1_DEPLOYMENTS));
+    assert_false(ki_resource_equal(&KI_APPS_V1_DEPLOYMENTS, &KI_APPS_V1_REPLICASETS));
+    assert_false(ki_resource_equal(&pods, NULL));
+    assert_true(ki_resource_equal(NULL, NULL));
+}
+
+static void a_full_name_makes_a_custom_resource(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    ki_resource *resource = ki_resource_parse(KI_STR("widgets.v1.example.com"), &err);
+    assert_non_null(resource);
+    assert_int_equal(err.code, 0);
+    assert_string_equal(resource->group, "example.com");
+    assert_string_equal(resource->version, "v1");
+    assert_string_equal(resource->plural, "widgets");
+    assert_string_equal(resource->kind, "");
+    assert_int_equal(resource->scope, KI_SCOPE_NAMESPACED);
+    ki_resource_free(resource);
+}
+
+static void a_full_name_of_a_built_in_resource_brings_kind_and_scope(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ki_resource_count; i++) {
+        char name[128];
+        full_name(&ki_resources[i], name, sizeof(name));
+        ki_resource *resource = ki_resource_parse(ki_str_of(name), NULL);
+        assert_non_null(resource);
+        assert_true(ki_resource_equal(resource, &ki_resources[i]));
+        assert_string_equal(resource->kind, ki_resources[i].kind);
+        assert_int_equal(resource->scope, ki_resources[i].scope);
+        ki_resource_free(resource);
+    }
+}
+
+static void what_is_no_full_name_makes_no_resource(void **state)
+{
+    (void)state;
+    static const char *const table[] = {
+        "",        ".",        "..",       "widgets",         "widgets.v1", "widgets.example.com",
+        "pods",    "po",       ".v1.x",    "widgets..x",      "w.v1..",     "w.v1.x.",
+        "W.v1.x",  "w.V1.x",   "w.v1.X",   "w/x.v1.x",        "w.v.x",      "deployments.apps",
+        "w.v1 .x", "w.v1/x.y", "w.v1.x y", "widgets.1.x.com",
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        ki_error err = {0};
+        if (ki_resource_parse(ki_str_of(table[i]), &err) != NULL)
+            fail_msg("\"%s\" is taken", table[i]);
+        assert_int_equal(err.code, KI_ERR_RESOURCE);
+    }
+    assert_null(ki_resource_parse((ki_str){0}, NULL));
+}
+
+static void without_memory_there_is_no_resource(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"widgets.v1.example.com", "pods.v1."};
+    for (size_t i = 0; i < 2; i++) {
+        ki_error err = {0};
+        failing_allocator_fail_at(1);
+        assert_null(ki_resource_parse(ki_str_of(names[i]), &err));
+        assert_int_equal(err.code, KI_ERR_NO_MEMORY);
+        assert_true(failing_allocator_has_failed());
+    }
+    failing_allocator_fail_at(1);
+    assert_null(ki_resource_new(&KI_CORE_V1_PODS, NULL));
+    failing_allocator_fail_at(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_are_147_resources_in_order),
+        cmocka_unit_test(a_constant_equals_its_row),
+        cmocka_unit_test(every_resource_is_found_by_its_full_name),
+        cmocka_unit_test(every_resource_is_found_by_its_names_in_its_group),
+        cmocka_unit_test(names_are_found_as_kubectl_finds_them),
+        cmocka_unit_test(an_unknown_name_says_what_is_near),
+        cmocka_unit_test(a_name_of_any_length_is_refused_in_one_line),
+        cmocka_unit_test(short_names_are_those_of_the_resource),
+        cmocka_unit_test(all_that_a_server_lets_watch_is_as_it_says),
+        cmocka_unit_test(groups_are_preferred_in_the_order_of_a_server),
+        cmocka_unit_test(versions_are_preferred_as_kubernetes_ranks_them),
+        cmocka_unit_test(paths_are_those_of_the_rest_api),
+        cmocka_unit_test(names_are_percent_encoded),
+        cmocka_unit_test(what_names_no_object_has_no_path),
+        cmocka_unit_test(a_short_buffer_gets_what_fits),
+        cmocka_unit_test(api_version_has_a_group_but_for_core),
+        cmocka_unit_test(a_custom_resource_has_its_own_strings),
+        cmocka_unit_test(missing_group_and_kind_are_empty),
+        cmocka_unit_test(malformed_custom_resources_are_refused),
+        cmocka_unit_test(resources_are_equal_by_group_version_and_plural),
+        cmocka_unit_test(a_full_name_makes_a_custom_resource),
+        cmocka_unit_test(a_full_name_of_a_built_in_resource_brings_kind_and_scope),
+        cmocka_unit_test(what_is_no_full_name_makes_no_resource),
+        cmocka_unit_test_setup_teardown(without_memory_there_is_no_resource, failing_allocator_setup,
+                                        failing_allocator_teardown),
+    };
+    return RUN_TESTS(tests);
+}
