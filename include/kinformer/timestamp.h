@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timestamp - RFC 3339 times as Kubernetes writes them: "2026-11-15T20:45:57Z", also with fractions and offsets. */
+/* timestamp - RFC 3339 times as Kubernetes writes them: "2026-11-15T20:45:57Z". */
 #ifndef KI_TIMESTAMP_H
 #define KI_TIMESTAMP_H
 
@@ -10,24 +10,29 @@ KI_EXTERN_C_BEGIN
 
 /** A point in time, in UTC. */
 typedef struct ki_timestamp {
-    int64_t seconds; /* since 1970-01-01T00:00:00Z, without leap seconds */
-    int32_t nanos;   /* 0 … 999999999 */
-    int32_t reserved;
+    int64_t seconds;  /* since 1970-01-01T00:00:00Z, without leap seconds */
+    int32_t nanos;    /* 0 … 999999999 */
+    int32_t reserved; /* 0 */
 } ki_timestamp;
 
 /**
- * Reads date-time of RFC 3339, years 0000 to 9999, fraction of any length (digits past the ninth are cut), second 60
- * (a leap second, read as the next minute's 0).
+ * Reads date-time of RFC 3339: a year of four digits, a fraction of any length (digits past the ninth are
+ * cut), "Z" or an offset, letters in either case. Second 60 is read as the next minute's 0, where a leap
+ * second can be: at the end of a day of UTC. An offset may move the time out of the years 0000 to 9999.
  *
- * Returns: 0, or KI_ERR_TIMESTAMP.
+ * Returns: 0, KI_ERR_TIMESTAMP, or KI_ERR_INVALID without a place for the result.
  */
 KI_API KI_NODISCARD int ki_timestamp_parse(ki_str text, ki_timestamp *out_time);
 
 /** "2026-11-15T20:45:57.000000001Z" and NUL at the most. */
 #define KI_TIMESTAMP_BYTES 32
 
-/** Writes the time in UTC, with as many fraction digits (0, 3, 6 or 9) as it needs. Returns the length, or
- * KI_ERR_RANGE outside of years 0000 to 9999. */
+/**
+ * Writes the time in UTC, with as many fraction digits (0, 3, 6 or 9) as it needs.
+ *
+ * Returns: the length without the NUL, KI_ERR_RANGE outside of the years 0000 to 9999, or KI_ERR_INVALID
+ *          for nanos that are none.
+ */
 KI_API KI_NODISCARD int ki_timestamp_format(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES]);
 
 KI_EXTERN_C_END

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <kinformer/timestamp.h>
+
+#include <string.h>
+
+enum { SECONDS_PER_MINUTE = 60, SECONDS_PER_HOUR = 3600, SECONDS_PER_DAY = 86400 };
+enum { NANOS_PER_SECOND = 1000000000, DAYS_PER_400_YEARS = 146097 };
+
+/* Days from 0000-03-01, where our calendar begins to count, to 1970-01-01. */
+enum { DAYS_TO_1970 = 719468 };
+
+#define SECONDS_OF_YEAR_0 INT64_C(-62167219200)
+#define SECONDS_OF_YEAR_10000 INT64_C(253402300800)
+
+typedef struct civil_date {
+    int32_t year;  /* 0 … 9999 */
+    int32_t month; /* 1 … 12 */
+    int32_t day;   /* 1 … 31 */
+} civil_date;
+
+/* With March as the first month, February with its changing length is the last, and the months before any
+ * month take (153 m + 2) / 5 days. Every 400 years have the same number of days. */
+static int64_t days_since_1970(civil_date date)
+{
+    int32_t month = (date.month + 9) % 12;
+    int64_t year = date.year - (date.month <= 2);
+    int64_t era = year >= 0 ? year / 400 : -1;
+    int64_t year_of_era = year - era * 400;
+    int64_t day_of_year = (153 * month + 2) / 5 + date.day - 1;
+    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    return era * DAYS_PER_400_YEARS + day_of_era - DAYS_TO_1970;
+}
+
+/* The reverse, for days of the years 0 to 9999. */
+static civil_date date_of_days(int64_t days)
+{
+    int64_t shifted = days + DAYS_TO_1970;
+    int64_t era = shifted >= 0 ? shifted / DAYS_PER_400_YEARS : -1;
+    int32_t day_of_era = (int32_t)(shifted - era * DAYS_PER_400_YEARS);
+    /* Take the leap days out: one each 4 years (1460 days and one), not each 100, yes each 400. */
+    int32_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int32_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int32_t month = (5 * day_of_year + 2) / 153;
+    int32_t day = day_of_year - (153 * month + 2) / 5 + 1;
+    month = month < 10 ? month + 3 : month - 9;
+    int32_t year = (int32_t)(era * 400) + year_of_era + (month <= 2);
+    return (civil_date){year, month, day};
+}
+
+static int32_t days_in_month(int32_t year, int32_t month)
+{
+    static const int8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return days[month - 1] + (month == 2 && leap);
+}
+
+/* Reads exactly `count` digits at `*cursor` and moves on; -1 when there are not as many. */
+static int32_t take_digits(const char **cursor, const char *end, int count)
+{
+    int32_t value = 0;
+    if (end - *cursor < count)
+        return -1;
+    for (int i = 0; i < count; i++) {
+        char c = (*cursor)[i];
+        if (c < '0' || c > '9')
+            return -1;
+        value = value * 10 + (c - '0');
+    }
+    *cursor += count;
+    return value;
+}
+
+/* Moves past `upper` or its lower case; both are the same letter to RFC 3339. */
+static int take_char(const char **cursor, const char *end, char upper)
+{
+    if (*cursor == end || (**cursor != upper && (upper < 'A' || **cursor != upper - 'A' + 'a')))
+        return 0;
+    (*cursor)++;
+    return 1;
+}
+
+static int take_date(const char **cursor, const char *end, int64_t *out_days)
+{
+    civil_date date;
+    if ((date.year = take_digits(cursor, end, 4)) < 0 || !take_char(cursor, end, '-') ||
+        (date.month = take_digits(cursor, end, 2)) < 1 || date.month > 12 || !take_char(cursor, end, '-') ||
+        (date.day = take_digits(cursor, end, 2)) < 1 || date.day > days_in_month(date.year, date.month))
+        return 0;
+    *out_days = days_since_1970(date);
+    return 1;
+}
+
+/* "20:45:57"; second 60 is let in here, and judged when the offset is known. */
+static int take_clock(const char **cursor, const char *end, int32_t *out_seconds)
+{
+    int32_t hour, minute, second;
+    if ((hour = take_digits(cursor, end, 2)) < 0 || hour > 23 || !take_char(cursor, end, ':') ||
+        (minute = take_digits(cursor, end, 2)) < 0 || minute > 59 || !take_char(cursor, end, ':') ||
+        (second = take_digits(cursor, end, 2)) < 0 || second > 60)
+        return 0;
+    *out_seconds = hour * SECONDS_PER_HOUR + minute * SECONDS_PER_MINUTE + second;
+    return 1;
+}
+
+static int take_fraction(const char **cursor, const char *end, int32_t *out_nanos)
+{
+    *out_nanos = 0;
+    if (!take_char(cursor, end, '.'))
+        return 1;
+    int32_t scale = NANOS_PER_SECOND / 10;
+    const char *start = *cursor;
+    for (; *cursor < end && **cursor >= '0' && **cursor <= '9'; (*cursor)++) {
+        *out_nanos += (**cursor - '0') * scale;
+        scale /= 10;
+    }
+    return *cursor > start;
+}
+
+static int take_offset(const char **cursor, const char *end, int32_t *out_seconds)
+{
+    *out_seconds = 0;
+    if (take_char(cursor, end, 'Z'))
+        return 1;
+    int west = take_char(cursor, end, '-');
+    int32_t hours, minutes;
+    if ((!west && !take_char(cursor, end, '+')) || (hours = take_digits(cursor, end, 2)) < 0 || hours > 23 ||
+        !take_char(cursor, end, ':') || (minutes = take_digits(cursor, end, 2)) < 0 || minutes > 59)
+        return 0;
+    int32_t seconds = hours * SECONDS_PER_HOUR + minutes * SECONDS_PER_MINUTE;
+    *out_seconds = west ? -seconds : seconds;
+    return 1;
+}
+
+int ki_timestamp_parse(ki_str text, ki_timestamp *out_time)
+{
+    int64_t days;
+    int32_t clock, nanos, offset;
+    if (out_time == NULL)
+        return KI_ERR_INVALID;
+    if (text.len == 0)
+        return KI_ERR_TIMESTAMP;
+    const char *cursor = text.ptr;
+    const char *end = text.ptr + text.len;
+    if (!take_date(&cursor, end, &days) || !take_char(&cursor, end, 'T') ||
+        !take_clock(&cursor, end, &clock) || !take_fraction(&cursor, end, &nanos) ||
+        !take_offset(&cursor, end, &offset) || cursor != end)
+        return KI_ERR_TIMESTAMP;
+    int64_t seconds = days * SECONDS_PER_DAY + clock - offset;
+    /* Leap seconds are added at the end of a day of UTC, nowhere else. */
+    int is_leap_second = text.ptr[17] == '6';
+    if (is_leap_second && seconds % SECONDS_PER_DAY != 0)
+        return KI_ERR_TIMESTAMP;
+    *out_time = (ki_timestamp){.seconds = seconds, .nanos = nanos};
+    return 0;
+}
+
+static char *put_digits(char *out, int32_t value, int count)
+{
+    for (int i = count - 1; i >= 0; i--) {
+        out[i] = (char)('0' + value % 10);
+        value /= 10;
+    }
+    return out + count;
+}
+
+static char *put_fraction(char *out, int32_t nanos)
+{
+    if (nanos == 0)
+        return out;
+    *out++ = '.';
+    if (nanos % 1000000 == 0)
+        return put_digits(out, nanos / 1000000, 3);
+    if (nanos % 1000 == 0)
+        return put_digits(out, nanos / 1000, 6);
+    return put_digits(out, nanos, 9);
+}
+
+int ki_timestamp_format(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES])
+{
+    if (out_text == NULL || time.nanos < 0 || time.nanos >= NANOS_PER_SECOND)
+        return KI_ERR_INVALID;
+    if (time.seconds < SECONDS_OF_YEAR_0 || time.seconds >= SECONDS_OF_YEAR_10000)
+        return KI_ERR_RANGE;
+    int64_t days = (time.seconds - SECONDS_OF_YEAR_0) / SECONDS_PER_DAY + SECONDS_OF_YEAR_0 / SECONDS_PER_DAY;
+    int32_t clock = (int32_t)(time.seconds - days * SECONDS_PER_DAY);
+    civil_date date = date_of_days(days);
+    char *out = put_digits(out_text, date.year, 4);
+    *out++ = '-';
+    out = put_digits(out, date.month, 2);
+    *out++ = '-';
+    out = put_digits(out, date.day, 2);
+    *out++ = 'T';
+    out = put_digits(out, clock / SECONDS_PER_HOUR, 2);
+    *out++ = ':';
+    out = put_digits(out, clock / SECONDS_PER_MINUTE % 60, 2);
+    *out++ = ':';
+    out = put_digits(out, clock % SECONDS_PER_MINUTE, 2);
+    out = put_fraction(out, time.nanos);
+    *out++ = 'Z';
+    *out = 0;
+    return (int)(out - out_text);
+}
