@@ -129,9 +129,10 @@ static void long_messages_and_values_are_cut_between_characters(void **state)
 {
     (void)state;
     sink s = {0};
-    char euros[3 * 400 + 1] = {0}; /* 400 characters of three bytes */
+    static const char euro[3] = {'\xe2', '\x82', '\xac'};
+    char euros[sizeof(euro) * 400 + 1] = {0};
     for (size_t i = 0; i < 400; i++)
-        memcpy(euros + 3 * i, "\xe2\x82\xac", 3);
+        memcpy(euros + sizeof(euro) * i, euro, sizeof(euro));
     ki_set_log(keep_record, KI_LOG_INFO, &s);
     ki_log(KI_LOG_INFO, "test", KI_LOG_FIELDS({"name", ki_str_of(euros)}), "%s", euros);
     assert_int_equal(strlen(s.message), (KI_LOG_MESSAGE_BYTES - 1) / 3 * 3);
