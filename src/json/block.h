@@ -3,7 +3,7 @@
  *
  *   From:     json/kernel_*.c, each of which includes this once, after defining
  *               ki_masks ki_classify(const uint8_t bytes[64])
- *               void     ki_classify_low(const uint8_t bytes[64], uint64_t *control, uint64_t *blank)
+ *               void     ki_classify_low(const uint8_t bytes[64], uint64_t *control, uint64_t *white)
  *               uint64_t ki_prefix_xor(uint64_t bits)          bit i = parity of the bits 0 … i
  *               ki_squeeze, ki_squeeze_for(keep), ki_squeeze_bits(squeeze, bits)   the bits that `keep` selects, moved together
  *   To:       json/walk.h, json/sink.c
@@ -28,13 +28,19 @@
 
 enum { KI_NO_MISTAKE = 64 };
 
+/* The characters of a block by what they are. Strings: `in` has their bytes with the opening quote, without the closing one. */
+typedef struct ki_tokens {
+    uint64_t quote, in, open, close, brace, comma, colon;
+    uint64_t literal, literal_start; /* numbers and words */
+} ki_tokens;
+
 /* The first mistake in a block that is not one of grammar. */
 typedef struct ki_mistake {
     unsigned at;
     int code;
 } ki_mistake;
 
-static inline void ki_mistake_add(ki_mistake *mistake, unsigned at, int code)
+KI_INLINE void ki_mistake_add(ki_mistake *mistake, unsigned at, int code)
 {
     if (at < mistake->at) {
         mistake->at = at;
@@ -43,27 +49,28 @@ static inline void ki_mistake_add(ki_mistake *mistake, unsigned at, int code)
 }
 
 /* Bit i says whether the character before the i-th one was in `bits`. */
-static inline uint64_t ki_behind(uint64_t bits, uint64_t carry)
+KI_INLINE uint64_t ki_behind(uint64_t bits, uint64_t carry)
 {
     return bits << 1 | carry;
 }
 
-/* Finds the strings of the block. Sets *out_in to the bytes inside of one, with the opening quote, without the closing one. */
-static inline uint64_t ki_find_strings(ki_json_carry *c, const ki_masks *m, unsigned n, uint64_t *out_in)
+/* Finds the strings of a block and the bytes that a backslash escapes; *out_escaped_next says so of the byte behind it. */
+KI_INLINE uint64_t ki_find_strings(const ki_json_carry *c, const ki_masks *m, unsigned n, ki_tokens *t,
+                                   uint64_t *out_escaped_next)
 {
     uint64_t escaped = 0;
+    uint64_t next = 0;
     if (KI_UNLIKELY((m->backslash | c->escaped) != 0)) {
-        uint64_t overflow = 0;
-        escaped = ki_escape_find(m->backslash, c->escaped, &overflow);
-        c->escaped = n == 64 ? overflow : escaped >> n & 1;
+        escaped = ki_escape_find(m->backslash, c->escaped, &next);
+        next = n == 64 ? next : escaped >> n & 1;
     }
-    uint64_t quotes = m->quote & ~escaped;
-    *out_in = ki_prefix_xor(quotes) ^ c->in_string;
-    c->in_string = (uint64_t)((int64_t)*out_in >> 63);
+    t->quote = m->quote & ~escaped;
+    t->in = ki_prefix_xor(t->quote) ^ c->in_string;
+    *out_escaped_next = next;
     return escaped;
 }
 
-/* Runs the automaton over the numbers and words of the block. `literal` marks their bytes. */
+/* Runs the automaton over the numbers and words of a block. */
 static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, unsigned n, uint64_t literal, ki_mistake *mistake)
 {
     uint32_t state = c->literal_open ? c->literal_state : KI_LITERAL_START;
@@ -76,7 +83,7 @@ static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, uns
         unsigned at = (unsigned)__builtin_ctzll(literal);
         do {
             state = ki_literal_step(state, bytes[at]);
-            if (KI_UNLIKELY(state == KI_LITERAL_BAD)) {
+            if (state == KI_LITERAL_BAD) {
                 ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL);
                 return;
             }
@@ -94,40 +101,77 @@ static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, uns
     c->literal_state = state;
 }
 
-/* What may stand behind what. `quote` and `in` speak of strings, `literal` and `literal_start` of numbers and words. */
-static inline void ki_check_grammar(ki_json_carry *c, ki_block *b, uint64_t quote, uint64_t in, uint64_t literal,
-                                    uint64_t literal_start)
+/* What may stand behind what. */
+KI_INLINE void ki_check_grammar(ki_json_carry *c, ki_block *b, const ki_tokens *t)
 {
     const unsigned last = b->count - 1;
-    const uint64_t string_start = quote & in;
-    const uint64_t string_end = quote & ~in;
-    const uint64_t ends_value = string_end | literal | b->close;
-    const uint64_t expects = b->colon | b->comma | b->open;
-    const uint64_t before_name = b->comma | (b->open & b->brace);
+    const uint64_t string_start = t->quote & t->in;
+    const uint64_t expects = t->colon | t->comma | t->open;
+    const uint64_t before_name = t->comma | (t->open & t->brace);
+    const uint64_t behind_expects = ki_behind(expects, c->expects_value);
+    const uint64_t behind_open = ki_behind(t->open, c->opened);
     const uint64_t behind_before_name = ki_behind(before_name, c->may_begin_name);
 
     /* Adding the first byte of a run of ones carries to the bit behind its last: from opening to closing quotes. */
-    const uint64_t name_start = string_start & behind_before_name;
-    const uint64_t sum = in + name_start;
+    const uint64_t sum = t->in + (string_start & behind_before_name);
     const uint64_t total = sum + c->in_name;
-    const uint64_t name_end = total & ~in & b->valid;
+    const uint64_t name_end = total & ~t->in & b->valid;
     const uint64_t behind_name = ki_behind(name_end, c->ended_name) & b->valid;
 
-    const uint64_t value_start = string_start | literal_start | b->open;
-    const uint64_t misplaced_value = value_start & ~ki_behind(expects, c->expects_value);
-    const uint64_t misplaced_end = (b->comma | b->close) & ~(ki_behind(ends_value, c->ended_value) |
-                                                             (b->close & ki_behind(b->open, c->opened)));
-    const uint64_t misplaced_colon = b->colon & ~behind_name;
-    b->mistakes = misplaced_value | misplaced_end | misplaced_colon;
-    b->in_object = behind_name & b->colon;
-    b->in_array = (behind_name & ~b->colon) | ((b->open | literal_start) & behind_before_name);
+    const uint64_t value_start = string_start | t->literal_start | t->open;
+    b->mistakes = (value_start & ~behind_expects) | (behind_expects & (t->comma | (t->close & ~behind_open))) |
+                  (t->colon & ~behind_name);
+    b->in_object = behind_name & t->colon;
+    b->in_array = (behind_name & ~t->colon) | ((t->open | t->literal_start) & behind_before_name);
 
-    c->in_name = b->count == 64 ? (sum < in) | (total < sum) : total >> b->count & 1;
+    c->in_name = b->count == 64 ? (sum < t->in) | (total < sum) : total >> b->count & 1;
     c->ended_name = name_end >> last & 1;
     c->expects_value = expects >> last & 1;
     c->may_begin_name = before_name >> last & 1;
-    c->ended_value = ends_value >> last & 1;
-    c->opened = b->open >> last & 1;
+    c->opened = t->open >> last & 1;
+}
+
+/* Follows the kinds of the containers over one bracket, or over none (bit = 0). Sets `turns` where the kind changes: no branches,
+ * since nothing about the next bracket can be foretold. */
+KI_INLINE uint64_t ki_step_bracket(const ki_block *b, uint64_t types, uint64_t bit, uint64_t *turns)
+{
+    const uint64_t opens = (b->open & bit) != 0;
+    const uint64_t closes = (b->close & bit) != 0;
+    const uint64_t is_object = (b->open & b->brace & bit) != 0;
+    const uint64_t now = (types << opens | is_object) >> closes;
+    *turns ^= (0 - ((now ^ types) & 1)) & (bit << 1);
+    return now;
+}
+
+/* As ki_block_walk, for a block in which neither the value nor a tracked container can end and no limit can be met. Only the kinds
+ * of the containers must be followed from bracket to bracket; everything else is asked of all 64 characters at once. */
+KI_INLINE void ki_block_walk_inside(ki_json_scanner *s, ki_block *b)
+{
+    uint64_t types = s->types;
+    uint64_t turns = types & 1; /* bit i: the innermost container is of another kind at character i than at the one before */
+    /* {} and [] match at sight. */
+    const uint64_t pairs = b->open & (b->close >> 1) & ~(b->brace ^ (b->brace >> 1));
+    uint64_t brackets = (b->open | b->close) & ~(pairs | pairs << 1);
+    while (brackets != 0) {
+        types = ki_step_bracket(b, types, brackets & (0 - brackets), &turns);
+        brackets &= brackets - 1;
+        types = ki_step_bracket(b, types, brackets & (0 - brackets), &turns);
+        brackets &= brackets - 1;
+    }
+    const uint64_t in_object = ki_prefix_xor(turns); /* at a bracket: the container before it opens or closes */
+    const uint64_t closes = b->close & ~(pairs << 1);
+    b->mistakes |= (b->in_array & in_object) | (b->in_object & ~in_object) | (closes & (in_object ^ b->brace));
+    s->types = types;
+    s->depth += (uint32_t)__builtin_popcountll(b->open) - (uint32_t)__builtin_popcountll(b->close);
+}
+
+/* Whether a block may go that way. */
+KI_INLINE int ki_block_is_inside(const ki_json_scanner *s, const ki_block *b)
+{
+    const uint32_t tracked = s->sink == NULL ? 0 : s->sink->tracked;
+    const uint32_t opens = (uint32_t)__builtin_popcountll(b->open);
+    const uint32_t closes = (uint32_t)__builtin_popcountll(b->close);
+    return (s->depth > tracked + closes) & (s->depth + opens <= s->inside_depth_max);
 }
 
 /* Copies the characters that `keep` selects, run by run. */
@@ -141,6 +185,21 @@ static inline void ki_squeeze_bytes(const uint8_t *bytes, uint64_t keep, uint8_t
         out += run;
         keep = from + run >= 64 ? 0 : keep & (~UINT64_C(0) << (from + run));
     }
+}
+
+/* Leaves the white space out. */
+static inline void ki_squeeze_tokens(ki_tokens *t, uint64_t keep)
+{
+    const ki_squeeze squeeze = ki_squeeze_for(keep);
+    t->quote = ki_squeeze_bits(&squeeze, t->quote);
+    t->in = ki_squeeze_bits(&squeeze, t->in);
+    t->open = ki_squeeze_bits(&squeeze, t->open);
+    t->close = ki_squeeze_bits(&squeeze, t->close);
+    t->brace = ki_squeeze_bits(&squeeze, t->brace);
+    t->comma = ki_squeeze_bits(&squeeze, t->comma);
+    t->colon = ki_squeeze_bits(&squeeze, t->colon);
+    t->literal = ki_squeeze_bits(&squeeze, t->literal);
+    t->literal_start = ki_squeeze_bits(&squeeze, t->literal_start);
 }
 
 /* The position in the block of the i-th character. */
@@ -178,132 +237,183 @@ static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, 
     return ki_finish(s, end, mistake);
 }
 
-/* Takes the tokens of a container, white space left out; `keep` says which bytes of the block they are. Returns the bytes taken. */
-static inline unsigned ki_take_tokens(ki_json_scanner *s, ki_block *b, unsigned n, uint64_t keep, ki_mistake mistake)
+/* A block in which something happens: a mistake, the end of the value, a member of a tracked container. */
+static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_block *b, unsigned n, uint64_t keep, ki_mistake mistake)
 {
-    unsigned end = KI_BLOCK_NO_END;
     unsigned too_deep = KI_NO_MISTAKE;
-    if (s->sink != NULL)
-        ki_json_sink_block(s->sink, b->chars);
-    if (KI_LIKELY(ki_block_is_inside(s, b)))
-        ki_block_walk_inside(s, b);
-    else
-        end = ki_block_walk(s, b, &too_deep);
+    unsigned end = ki_block_walk(s, b, &too_deep);
     if (s->sink != NULL)
         ki_json_sink_finish_block(s->sink, end == KI_BLOCK_NO_END ? b->count : end + 1);
     if (end != KI_BLOCK_NO_END)
         b->mistakes &= (UINT64_C(2) << end) - 1;
-    if (KI_LIKELY(end == KI_BLOCK_NO_END && b->mistakes == 0 && mistake.at == KI_NO_MISTAKE &&
-                  too_deep == KI_NO_MISTAKE))
-        return n;
     if (too_deep != KI_NO_MISTAKE)
         ki_mistake_add(&mistake, ki_raw_position(keep, too_deep), KI_ERR_JSON_DEPTH);
     if (b->mistakes != 0)
         ki_mistake_add(&mistake, ki_raw_position(keep, (unsigned)__builtin_ctzll(b->mistakes)), KI_ERR_JSON_SYNTAX);
+    if (end == KI_BLOCK_NO_END && mistake.at == KI_NO_MISTAKE)
+        return n;
     return ki_finish(s, end == KI_BLOCK_NO_END ? n : ki_raw_position(keep, end) + 1, mistake);
 }
 
-/* The characters of a block and what they are, still with white space. */
-typedef struct ki_tokens {
-    uint64_t quote, in, open, close, brace, comma, colon, literal, literal_start, white;
-} ki_tokens;
-
-/* Leaves the white space out. `room` takes the characters, when somebody wants them. */
-static inline void ki_squeeze_tokens(ki_tokens *t, ki_block *b, uint64_t keep, uint8_t *room)
+/* Takes the tokens of a container, white space left out; `keep` says which bytes of the block they are. Returns the bytes taken. */
+KI_INLINE unsigned ki_take_tokens(ki_json_scanner *s, ki_block b, unsigned n, uint64_t keep, ki_mistake mistake)
 {
-    const ki_squeeze squeeze = ki_squeeze_for(keep);
-    t->quote = ki_squeeze_bits(&squeeze, t->quote);
-    t->in = ki_squeeze_bits(&squeeze, t->in);
-    t->open = ki_squeeze_bits(&squeeze, t->open);
-    t->close = ki_squeeze_bits(&squeeze, t->close);
-    t->brace = ki_squeeze_bits(&squeeze, t->brace);
-    t->comma = ki_squeeze_bits(&squeeze, t->comma);
-    t->colon = ki_squeeze_bits(&squeeze, t->colon);
-    t->literal = ki_squeeze_bits(&squeeze, t->literal);
-    t->literal_start = ki_squeeze_bits(&squeeze, t->literal_start);
-    b->count = (unsigned)__builtin_popcountll(keep);
-    b->valid = (UINT64_C(1) << b->count) - 1; /* some were left out: count < 64 */
-    if (room != NULL) {
-        ki_squeeze_bytes(b->chars, keep, room);
-        b->chars = room;
+    if (s->sink != NULL)
+        ki_json_sink_block(s->sink, b.chars);
+    if (KI_UNLIKELY(mistake.at != KI_NO_MISTAKE || !ki_block_is_inside(s, &b))) {
+        ki_block block = b; /* b itself stays in registers */
+        return ki_take_event(s, &block, n, keep, mistake);
     }
+    ki_block_walk_inside(s, &b);
+    if (s->sink != NULL)
+        ki_json_sink_finish_block(s->sink, b.count);
+    if (KI_LIKELY(b.mistakes == 0))
+        return n;
+    s->error = KI_ERR_JSON_SYNTAX;
+    return ki_raw_position(keep, (unsigned)__builtin_ctzll(b.mistakes));
 }
 
-/* The checks that need the bytes themselves: escapes, control characters, UTF-8, numbers and words. */
-static inline ki_mistake ki_check_bytes(ki_json_scanner *s, const uint8_t *bytes, unsigned n, const ki_masks *m,
-                                        ki_tokens *t, uint64_t escaped, uint64_t control)
+/* Escapes and UTF-8, which need the bytes themselves. Changes neither the carry nor the sink where it finds a mistake. */
+static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s, const uint8_t *bytes, unsigned n,
+                                                             uint64_t escaped, int has_high)
 {
-    ki_json_carry *c = &s->carry;
+    ki_escape escape = s->carry.escape;
+    ki_utf8 utf8 = s->carry.utf8;
     ki_mistake mistake = {KI_NO_MISTAKE, 0};
-    if (KI_UNLIKELY((escaped | c->escape_state) != 0)) {
-        int rewritable = 0;
-        ki_mistake_add(&mistake, ki_escape_check(c, bytes, n, escaped & t->in, &rewritable), KI_ERR_JSON_ESCAPE);
-        if (s->sink != NULL)
-            s->sink->rewritable |= rewritable;
-    }
-    if (KI_UNLIKELY((control & t->in) != 0))
-        ki_mistake_add(&mistake, (unsigned)__builtin_ctzll(control & t->in), KI_ERR_JSON_CONTROL);
-    if (KI_UNLIKELY(m->has_high | (c->utf8_need != 0)))
-        ki_mistake_add(&mistake, ki_utf8_check(c, bytes, n), KI_ERR_JSON_UTF8);
-    if ((t->literal | c->literal_open) != 0)
-        ki_check_literals(c, bytes, n, t->literal, &mistake);
-    c->literal_open = t->literal >> (n - 1) & 1;
+    int rewritable = 0;
+    ki_mistake_add(&mistake, ki_escape_check(&escape, bytes, n, escaped, &rewritable), KI_ERR_JSON_ESCAPE);
+    if (has_high || utf8.need != 0)
+        ki_mistake_add(&mistake, ki_utf8_check(&utf8, bytes, n), KI_ERR_JSON_UTF8);
+    if (mistake.at != KI_NO_MISTAKE)
+        return mistake;
+    s->carry.escape = escape;
+    s->carry.utf8 = utf8;
+    if (s->sink != NULL)
+        s->sink->rewritable |= rewritable;
     return mistake;
 }
 
-/* Takes a block of n <= 64 bytes (64 can be read; those behind n are blanks). Returns the bytes taken. */
-static inline unsigned ki_take_block(ki_json_scanner *s, const uint8_t *bytes, unsigned n)
+/* `keep` has a bit for each character that is in the tokens. */
+KI_INLINE ki_block ki_block_of(const ki_tokens *t, const uint8_t *chars, uint64_t keep)
 {
+    const unsigned count = (unsigned)__builtin_popcountll(keep);
+    return (ki_block){.chars = chars,
+                      .count = count,
+                      .valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1,
+                      .open = t->open,
+                      .close = t->close,
+                      .brace = t->brace,
+                      .comma = t->comma,
+                      .colon = t->colon};
+}
+
+/* Any block of n <= 64 bytes (64 can be read; those behind n are blanks). Returns the bytes taken. */
+static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, const uint8_t *bytes, unsigned n)
+{
+    ki_json_carry *c = &s->carry;
     const uint64_t valid = n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
     const ki_masks m = ki_classify(bytes);
-    ki_tokens t;
-    const uint64_t escaped = ki_find_strings(&s->carry, &m, n, &t.in);
-    t.in &= valid;
-    t.quote = m.quote & ~escaped;
-    const uint64_t outside = valid & ~(t.in | t.quote);
     uint64_t control = 0;
-    t.white = m.space & outside;
-    if (KI_UNLIKELY(m.has_low)) {
-        uint64_t blank = 0;
-        ki_classify_low(bytes, &control, &blank);
-        t.white |= blank & outside;
-    }
+    uint64_t white = 0;
+    ki_classify_low(bytes, &control, &white);
+    ki_tokens t;
+    const uint64_t escaped = ki_find_strings(c, &m, n, &t, &c->escaped);
+    c->in_string = (uint64_t)((int64_t)t.in >> 63);
+    t.in &= valid;
+    const uint64_t outside = valid & ~(t.in | t.quote);
+    white &= outside;
     t.open = m.open & outside;
     t.close = m.close & outside;
     t.brace = m.brace;
     t.comma = m.comma & outside;
     t.colon = m.colon & outside;
-    t.literal = outside & ~(t.open | t.close | t.comma | t.colon | t.white);
-    t.literal_start = t.literal & ~ki_behind(t.literal, s->carry.literal_open);
-    const ki_mistake mistake = ki_check_bytes(s, bytes, n, &m, &t, escaped, control);
-    if (KI_UNLIKELY(s->scalar != KI_SCALAR_NONE))
+    t.literal = outside & ~(t.open | t.close | t.comma | t.colon | white);
+    t.literal_start = t.literal & ~ki_behind(t.literal, c->literal_open);
+    ki_mistake mistake = ki_check_strings(s, bytes, n, escaped & t.in, m.has_high);
+    if ((control & t.in) != 0)
+        ki_mistake_add(&mistake, (unsigned)__builtin_ctzll(control & t.in), KI_ERR_JSON_CONTROL);
+    if ((t.literal | c->literal_open) != 0)
+        ki_check_literals(c, bytes, n, t.literal, &mistake);
+    c->literal_open = t.literal >> (n - 1) & 1;
+    if (s->scalar != KI_SCALAR_NONE)
         return ki_take_scalar(s, bytes, n, s->scalar == KI_SCALAR_STRING ? t.quote & ~t.in : valid & ~t.literal, mistake);
 
     uint8_t room[64];
-    uint64_t keep = valid;
-    ki_block b = {.chars = bytes, .count = n, .valid = valid};
-    if (KI_UNLIKELY(t.white != 0)) {
-        keep = valid & ~t.white;
-        if (keep == 0)
-            return n;
-        ki_squeeze_tokens(&t, &b, keep, s->sink == NULL ? NULL : room);
+    const uint64_t keep = valid & ~white;
+    if (keep == 0)
+        return n;
+    if (white != 0)
+        ki_squeeze_tokens(&t, keep);
+    ki_block b = ki_block_of(&t, bytes, keep);
+    if (white != 0 && s->sink != NULL) {
+        ki_squeeze_bytes(bytes, keep, room);
+        b.chars = room;
     }
-    b.open = t.open;
-    b.close = t.close;
-    b.brace = t.brace;
-    b.comma = t.comma;
-    b.colon = t.colon;
-    ki_check_grammar(&s->carry, &b, t.quote, t.in, t.literal, t.literal_start);
-    return ki_take_tokens(s, &b, n, keep, mistake);
+    ki_check_grammar(c, &b, &t);
+    return ki_take_tokens(s, b, n, keep, mistake);
 }
 
-static inline size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
+/* Words that are true, false or null, whole, in this block: those bits of `literal`. */
+KI_INLINE uint64_t ki_find_words(const uint8_t *bytes, uint64_t starts, uint64_t literal)
+{
+    uint64_t words = 0;
+    for (; starts != 0; starts &= starts - 1) {
+        const unsigned at = (unsigned)__builtin_ctzll(starts);
+        if (at > 58)
+            break;
+        uint32_t four;
+        memcpy(&four, bytes + at, 4);
+        const uint64_t run = literal >> at & 0x3f;
+        if (run == 0x1f && bytes[at + 4] == 'e' && memcmp(bytes + at, "fals", 4) == 0)
+            words |= UINT64_C(0x1f) << at;
+        else if ((run & 0x1f) == 0xf && (memcmp(&four, "true", 4) == 0 || memcmp(&four, "null", 4) == 0))
+            words |= UINT64_C(0xf) << at;
+    }
+    return words;
+}
+
+/* The usual block: 64 bytes inside of a container, no white space between tokens. Hands anything else on, before it has changed
+ * anything. */
+KI_INLINE unsigned ki_take_block(ki_json_scanner *s, const uint8_t *bytes)
+{
+    ki_json_carry *c = &s->carry;
+    const ki_masks m = ki_classify(bytes);
+    ki_tokens t;
+    uint64_t escaped_next = 0;
+    const uint64_t escaped = ki_find_strings(c, &m, 64, &t, &escaped_next);
+    const uint64_t outside = ~(t.in | t.quote);
+    t.open = m.open & outside;
+    t.close = m.close & outside;
+    t.brace = m.brace;
+    t.comma = m.comma & outside;
+    t.colon = m.colon & outside;
+    t.literal = outside & ~(t.open | t.close | t.comma | t.colon);
+    t.literal_start = t.literal & ~(t.literal << 1);
+    /* Integers of digits alone are right at sight, if they begin and end in this block and no 0 leads them. */
+    const uint64_t strange = t.literal & ~m.digit;
+    const uint64_t leading_zero = (t.literal_start & m.zero) << 1 & t.literal;
+    if (KI_UNLIKELY(((strange | leading_zero | c->literal_open | t.literal >> 63) != 0) | m.has_low)) {
+        const uint64_t words = ki_find_words(bytes, t.literal_start & strange, t.literal);
+        if (((strange & ~words) | leading_zero | c->literal_open | t.literal >> 63) != 0 || m.has_low)
+            return ki_take_any_block(s, bytes, 64);
+    }
+    if (KI_UNLIKELY((escaped | c->escape.state | c->utf8.need) != 0 || m.has_high) &&
+        ki_check_strings(s, bytes, 64, escaped, m.has_high).at != KI_NO_MISTAKE)
+        return ki_take_any_block(s, bytes, 64);
+    c->escaped = escaped_next;
+    c->in_string = (uint64_t)((int64_t)t.in >> 63);
+    ki_block b = ki_block_of(&t, bytes, ~UINT64_C(0));
+    ki_check_grammar(c, &b, &t);
+    return ki_take_tokens(s, b, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
+}
+
+KI_INLINE size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
 {
     const uint8_t *at = (const uint8_t *)bytes;
     const uint8_t *end = at + n;
+    const int is_scalar = s->scalar != KI_SCALAR_NONE;
     while (end - at >= 64) {
-        unsigned used = ki_take_block(s, at, 64);
-        at += used;
+        at += KI_UNLIKELY(is_scalar) ? ki_take_any_block(s, at, 64) : ki_take_block(s, at);
         if (KI_UNLIKELY(s->state != KI_SCAN_INSIDE || s->error != 0))
             return (size_t)(at - (const uint8_t *)bytes);
     }
@@ -311,13 +421,13 @@ static inline size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_
         uint8_t padded[64];
         memset(padded, ' ', sizeof(padded));
         memcpy(padded, at, (size_t)(end - at));
-        at += ki_take_block(s, padded, (unsigned)(end - at));
+        at += ki_take_any_block(s, padded, (unsigned)(end - at));
     }
     return (size_t)(at - (const uint8_t *)bytes);
 }
 
 /* Nesting and strings alone, for text that is known to be JSON. */
-static inline size_t ki_skip_container_blocks(const char *text, size_t n)
+KI_INLINE size_t ki_skip_container_blocks(const char *text, size_t n)
 {
     const uint8_t *bytes = (const uint8_t *)text;
     ki_json_carry carry = {0};
@@ -333,10 +443,11 @@ static inline size_t ki_skip_container_blocks(const char *text, size_t n)
             block = padded;
         }
         const ki_masks m = ki_classify(block);
-        uint64_t in = 0;
-        ki_find_strings(&carry, &m, count, &in);
-        uint64_t close = m.close & ~in;
-        uint64_t open = m.open & ~in;
+        ki_tokens t;
+        ki_find_strings(&carry, &m, count, &t, &carry.escaped);
+        carry.in_string = (uint64_t)((int64_t)t.in >> 63);
+        const uint64_t close = m.close & ~t.in;
+        const uint64_t open = m.open & ~t.in;
         if (KI_LIKELY(depth > (uint64_t)__builtin_popcountll(close))) {
             depth += (uint64_t)__builtin_popcountll(open) - (uint64_t)__builtin_popcountll(close);
             continue;

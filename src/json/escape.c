@@ -39,48 +39,48 @@ static int is_low_surrogate(uint32_t unit)
     return (unit & 0xfc00) == 0xdc00;
 }
 
-/* escape_unit holds, in its upper half, the high surrogate that was read before, or 0. Returns 0 for a mistake. */
-static int finish_unit(ki_json_carry *carry)
+/* The unit holds, in its upper half, the high surrogate that was read before, or 0. Returns 0 for a mistake. */
+static int finish_unit(ki_escape *escape)
 {
-    uint32_t unit = carry->escape_unit & 0xffff;
-    uint32_t high = carry->escape_unit >> 16;
-    carry->escape_state = KI_ESCAPE_NONE;
+    uint32_t unit = escape->unit & 0xffff;
+    uint32_t high = escape->unit >> 16;
+    escape->state = KI_ESCAPE_NONE;
     if (high != 0)
         return is_low_surrogate(unit);
     if (is_high_surrogate(unit)) {
-        carry->escape_unit = unit << 16;
-        carry->escape_state = KI_ESCAPE_WANT_BACKSLASH;
+        escape->unit = unit << 16;
+        escape->state = KI_ESCAPE_WANT_BACKSLASH;
         return 1;
     }
     return !is_low_surrogate(unit);
 }
 
 /* Takes one byte of a \u escape, or of what must follow a high surrogate. Returns 0 for a mistake. */
-static int step(ki_json_carry *carry, uint8_t byte)
+static int step(ki_escape *escape, uint8_t byte)
 {
-    if (carry->escape_state == KI_ESCAPE_WANT_BACKSLASH) {
-        carry->escape_state = KI_ESCAPE_WANT_U;
+    if (escape->state == KI_ESCAPE_WANT_BACKSLASH) {
+        escape->state = KI_ESCAPE_WANT_U;
         return byte == '\\';
     }
-    if (carry->escape_state == KI_ESCAPE_WANT_U) {
-        carry->escape_state = 4;
+    if (escape->state == KI_ESCAPE_WANT_U) {
+        escape->state = 4;
         return byte == 'u';
     }
     uint8_t digit = hex_digit[byte];
     if (digit == 0)
         return 0;
-    uint32_t unit = (carry->escape_unit & 0xffff) << 4 | (uint32_t)(digit - 1);
-    carry->escape_unit = (carry->escape_unit & 0xffff0000) | (unit & 0xffff);
-    carry->escape_state--;
-    return carry->escape_state != KI_ESCAPE_NONE || finish_unit(carry);
+    uint32_t unit = (escape->unit & 0xffff) << 4 | (uint32_t)(digit - 1);
+    escape->unit = (escape->unit & 0xffff0000) | (unit & 0xffff);
+    escape->state--;
+    return escape->state != KI_ESCAPE_NONE || finish_unit(escape);
 }
 
-unsigned ki_escape_check(ki_json_carry *carry, const uint8_t *bytes, unsigned n, uint64_t escaped, int *rewritable)
+unsigned ki_escape_check(ki_escape *escape, const uint8_t *bytes, unsigned n, uint64_t escaped, int *rewritable)
 {
     unsigned at = 0;
     for (;;) {
-        for (; carry->escape_state != KI_ESCAPE_NONE && at < n; at++)
-            if (!step(carry, bytes[at]))
+        for (; escape->state != KI_ESCAPE_NONE && at < n; at++)
+            if (!step(escape, bytes[at]))
                 return at;
         uint64_t left = at >= n ? 0 : escaped & (~UINT64_C(0) << at);
         if (left == 0)
@@ -89,8 +89,8 @@ unsigned ki_escape_check(ki_json_carry *carry, const uint8_t *bytes, unsigned n,
         if (at >= n)
             return NO_MISTAKE;
         if (bytes[at] == 'u') {
-            carry->escape_state = 4;
-            carry->escape_unit = 0;
+            escape->state = 4;
+            escape->unit = 0;
             *rewritable = 1;
         } else if (!simple_escape[bytes[at]]) {
             return at;

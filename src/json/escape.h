@@ -9,7 +9,7 @@
 
 #include "json/scan.h"
 
-/* escape_state of the carry: digits of a \u escape still to come (4 … 1), or what a high surrogate waits for. */
+/* States: digits of a \u escape still to come (4 … 1), or what a high surrogate waits for. */
 enum {
     KI_ESCAPE_NONE = 0,
     KI_ESCAPE_WANT_BACKSLASH = 5,
@@ -22,6 +22,6 @@ uint64_t ki_escape_find(uint64_t backslash, uint64_t carry, uint64_t *out_carry)
 
 /* Checks the escaped bytes of a block of n bytes. Returns the position of the first mistake, or 64. Sets *rewritable when
  * an escape has a shorter spelling. */
-unsigned ki_escape_check(ki_json_carry *carry, const uint8_t *bytes, unsigned n, uint64_t escaped, int *rewritable);
+unsigned ki_escape_check(ki_escape *escape, const uint8_t *bytes, unsigned n, uint64_t escaped, int *rewritable);
 
 #endif

@@ -7,53 +7,78 @@
 
 #include "json/masks.h"
 
-static inline uint64_t mask_of(__m256i low, __m256i high)
+KI_INLINE uint64_t mask_of(__m256i low, __m256i high)
 {
     return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
 }
 
-static inline uint64_t equal_to(__m256i low, __m256i high, char c)
+/* Compared from memory, through a pointer that the compiler knows nothing of: gcc would otherwise build each constant anew, in three
+ * instructions, in every block. */
+#define REPEAT_8(c) c, c, c, c, c, c, c, c
+#define REPEAT_32(c) {REPEAT_8(c), REPEAT_8(c), REPEAT_8(c), REPEAT_8(c)}
+enum { QUOTE, BACKSLASH, OPEN, CLOSE, COMMA, COLON, SPACE, LAST_CONTROL, ZERO, NINE, CONSTANTS };
+static const _Alignas(32) char constants[CONSTANTS][32] = {
+    [QUOTE] = REPEAT_32('"'), [BACKSLASH] = REPEAT_32('\\'), [OPEN] = REPEAT_32('{'),
+    [CLOSE] = REPEAT_32('}'), [COMMA] = REPEAT_32(','),       [COLON] = REPEAT_32(':'),
+    [SPACE] = REPEAT_32(' '), [LAST_CONTROL] = REPEAT_32(0x1f), [ZERO] = REPEAT_32('0'),
+    [NINE] = REPEAT_32(9),
+};
+
+KI_INLINE __m256i constant(int which)
 {
-    const __m256i wanted = _mm256_set1_epi8(c);
+    const char(*hidden)[32] = constants;
+    __asm__("" : "+r"(hidden));
+    return _mm256_load_si256((const __m256i *)(const void *)hidden[which]);
+}
+
+KI_INLINE uint64_t equal_to(__m256i low, __m256i high, __m256i wanted)
+{
     return mask_of(_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted));
 }
 
-static inline ki_masks ki_classify(const uint8_t *bytes)
+KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
 {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32));
     /* [ and ] differ from { and } in bit 5 alone. */
-    const __m256i bit5 = _mm256_set1_epi8(0x20);
+    const __m256i bit5 = constant(SPACE);
     const __m256i low_folded = _mm256_or_si256(low, bit5);
     const __m256i high_folded = _mm256_or_si256(high, bit5);
-    const __m256i control = _mm256_set1_epi8(0x1f);
+    const __m256i control = constant(LAST_CONTROL);
+    const __m256i zero = constant(ZERO);
+    const __m256i nine = constant(NINE);
+    const __m256i low_digits = _mm256_sub_epi8(low, zero);
+    const __m256i high_digits = _mm256_sub_epi8(high, zero);
     const __m256i smallest = _mm256_min_epu8(low, high);
     const __m256i has_low = _mm256_cmpeq_epi8(_mm256_min_epu8(smallest, control), smallest);
     return (ki_masks){
-        .quote = equal_to(low, high, '"'),
-        .backslash = equal_to(low, high, '\\'),
-        .open = equal_to(low_folded, high_folded, '{'),
-        .close = equal_to(low_folded, high_folded, '}'),
+        .quote = equal_to(low, high, constant(QUOTE)),
+        .backslash = equal_to(low, high, constant(BACKSLASH)),
+        .open = equal_to(low_folded, high_folded, constant(OPEN)),
+        .close = equal_to(low_folded, high_folded, constant(CLOSE)),
         .brace = mask_of(_mm256_slli_epi16(low, 2), _mm256_slli_epi16(high, 2)),
-        .comma = equal_to(low, high, ','),
-        .colon = equal_to(low, high, ':'),
-        .space = equal_to(low, high, ' '),
+        .comma = equal_to(low, high, constant(COMMA)),
+        .colon = equal_to(low, high, constant(COLON)),
+        .digit = mask_of(_mm256_cmpeq_epi8(_mm256_min_epu8(low_digits, nine), low_digits),
+                         _mm256_cmpeq_epi8(_mm256_min_epu8(high_digits, nine), high_digits)),
+        .zero = equal_to(low, high, zero),
         .has_low = !_mm256_testz_si256(has_low, has_low),
         .has_high = _mm256_movemask_epi8(_mm256_or_si256(low, high)) != 0,
     };
 }
 
-static inline void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *blank)
+KI_INLINE void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *white)
 {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32));
     const __m256i last = _mm256_set1_epi8(0x1f);
     *control = mask_of(_mm256_cmpeq_epi8(_mm256_min_epu8(low, last), low),
                        _mm256_cmpeq_epi8(_mm256_min_epu8(high, last), high));
-    *blank = equal_to(low, high, '\t') | equal_to(low, high, '\n') | equal_to(low, high, '\r');
+    *white = equal_to(low, high, constant(SPACE)) | equal_to(low, high, _mm256_set1_epi8('\t')) |
+             equal_to(low, high, _mm256_set1_epi8('\n')) | equal_to(low, high, _mm256_set1_epi8('\r'));
 }
 
-static inline uint64_t ki_prefix_xor(uint64_t bits)
+KI_INLINE uint64_t ki_prefix_xor(uint64_t bits)
 {
     const __m128i product =
         _mm_clmulepi64_si128(_mm_set_epi64x(0, (long long)bits), _mm_set1_epi8((char)0xff), 0);
@@ -62,12 +87,12 @@ static inline uint64_t ki_prefix_xor(uint64_t bits)
 
 typedef uint64_t ki_squeeze;
 
-static inline ki_squeeze ki_squeeze_for(uint64_t keep)
+KI_INLINE ki_squeeze ki_squeeze_for(uint64_t keep)
 {
     return keep;
 }
 
-static inline uint64_t ki_squeeze_bits(const ki_squeeze *squeeze, uint64_t bits)
+KI_INLINE uint64_t ki_squeeze_bits(const ki_squeeze *squeeze, uint64_t bits)
 {
     return _pext_u64(bits, *squeeze);
 }

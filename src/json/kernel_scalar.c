@@ -5,7 +5,7 @@
 #include "json/masks.h"
 #include "json/squeeze.h"
 
-static inline ki_masks ki_classify(const uint8_t *bytes)
+KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
 {
     ki_masks m = {0};
     for (unsigned i = 0; i < 64; i++) {
@@ -18,25 +18,26 @@ static inline ki_masks ki_classify(const uint8_t *bytes)
         m.brace |= c & 0x20 ? bit : 0;
         m.comma |= c == ',' ? bit : 0;
         m.colon |= c == ':' ? bit : 0;
-        m.space |= c == ' ' ? bit : 0;
+        m.digit |= c >= '0' && c <= '9' ? bit : 0;
+        m.zero |= c == '0' ? bit : 0;
         m.has_low |= c < 0x20;
         m.has_high |= c > 0x7f;
     }
     return m;
 }
 
-static inline void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *blank)
+KI_INLINE void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *white)
 {
     *control = 0;
-    *blank = 0;
+    *white = 0;
     for (unsigned i = 0; i < 64; i++) {
         const uint8_t c = bytes[i];
         *control |= (uint64_t)(c < 0x20) << i;
-        *blank |= (uint64_t)(c == '\t' || c == '\n' || c == '\r') << i;
+        *white |= (uint64_t)(c == ' ' || c == '\t' || c == '\n' || c == '\r') << i;
     }
 }
 
-static inline uint64_t ki_prefix_xor(uint64_t bits)
+KI_INLINE uint64_t ki_prefix_xor(uint64_t bits)
 {
     return ki_parity_below(bits);
 }

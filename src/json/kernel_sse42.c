@@ -13,32 +13,38 @@ typedef struct quarters {
     __m128i part[4];
 } quarters;
 
-static inline quarters load(const uint8_t *bytes)
+KI_INLINE quarters load(const uint8_t *bytes)
 {
     const __m128i *from = (const __m128i *)(const void *)bytes;
     return (quarters){{_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2),
                        _mm_loadu_si128(from + 3)}};
 }
 
-static inline uint64_t mask_of(__m128i a, __m128i b, __m128i c, __m128i d)
+KI_INLINE uint64_t mask_of(__m128i a, __m128i b, __m128i c, __m128i d)
 {
     return (uint64_t)(uint32_t)_mm_movemask_epi8(a) | (uint64_t)(uint32_t)_mm_movemask_epi8(b) << 16 |
            (uint64_t)(uint32_t)_mm_movemask_epi8(c) << 32 | (uint64_t)(uint32_t)_mm_movemask_epi8(d) << 48;
 }
 
-static inline uint64_t equal_to(const quarters *q, char c)
+KI_INLINE uint64_t equal_to(const quarters *q, char c)
 {
     const __m128i wanted = _mm_set1_epi8(c);
     return mask_of(_mm_cmpeq_epi8(q->part[0], wanted), _mm_cmpeq_epi8(q->part[1], wanted),
                    _mm_cmpeq_epi8(q->part[2], wanted), _mm_cmpeq_epi8(q->part[3], wanted));
 }
 
-static inline __m128i is_control(__m128i bytes)
+KI_INLINE __m128i is_control(__m128i bytes)
 {
     return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
 }
 
-static inline ki_masks ki_classify(const uint8_t *bytes)
+KI_INLINE __m128i is_digit(__m128i bytes)
+{
+    const __m128i distance = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+    return _mm_cmpeq_epi8(_mm_min_epu8(distance, _mm_set1_epi8(9)), distance);
+}
+
+KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
 {
     const quarters q = load(bytes);
     /* [ and ] differ from { and } in bit 5 alone. */
@@ -57,20 +63,21 @@ static inline ki_masks ki_classify(const uint8_t *bytes)
                          _mm_slli_epi16(q.part[2], 2), _mm_slli_epi16(q.part[3], 2)),
         .comma = equal_to(&q, ','),
         .colon = equal_to(&q, ':'),
-        .space = equal_to(&q, ' '),
+        .digit = mask_of(is_digit(q.part[0]), is_digit(q.part[1]), is_digit(q.part[2]), is_digit(q.part[3])),
+        .zero = equal_to(&q, '0'),
         .has_low = _mm_movemask_epi8(is_control(smallest)) != 0,
         .has_high = _mm_movemask_epi8(any) != 0,
     };
 }
 
-static inline void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *blank)
+KI_INLINE void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *white)
 {
     const quarters q = load(bytes);
     *control = mask_of(is_control(q.part[0]), is_control(q.part[1]), is_control(q.part[2]), is_control(q.part[3]));
-    *blank = equal_to(&q, '\t') | equal_to(&q, '\n') | equal_to(&q, '\r');
+    *white = equal_to(&q, ' ') | equal_to(&q, '\t') | equal_to(&q, '\n') | equal_to(&q, '\r');
 }
 
-static inline uint64_t ki_prefix_xor(uint64_t bits)
+KI_INLINE uint64_t ki_prefix_xor(uint64_t bits)
 {
     const __m128i product =
         _mm_clmulepi64_si128(_mm_set_epi64x(0, (long long)bits), _mm_set1_epi8((char)0xff), 0);

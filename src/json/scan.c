@@ -17,12 +17,11 @@ void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits
     *scanner = (ki_json_scanner){.kernel = ki_json_kernel_best(),
                                  .depth_max = KI_JSON_DEPTH_DEFAULT,
                                  .value_bytes_max = KI_JSON_VALUE_BYTES_DEFAULT};
-    if (limits == NULL)
-        return;
-    if (limits->depth_max != 0)
+    if (limits != NULL && limits->depth_max != 0)
         scanner->depth_max = limits->depth_max < KI_JSON_DEPTH_LIMIT ? limits->depth_max : KI_JSON_DEPTH_LIMIT;
-    if (limits->value_bytes_max != 0)
+    if (limits != NULL && limits->value_bytes_max != 0)
         scanner->value_bytes_max = limits->value_bytes_max;
+    scanner->inside_depth_max = scanner->depth_max < 63 ? scanner->depth_max : 63;
 }
 
 void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink)

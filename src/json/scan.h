@@ -35,6 +35,19 @@ typedef struct ki_json_limits {
     size_t value_bytes_max;
 } ki_json_limits;
 
+/* An escape that a block has left unfinished (json/escape.c). */
+typedef struct ki_escape {
+    uint32_t state;
+    uint32_t unit; /* the UTF-16 unit being read; in the upper half the high surrogate before it */
+} ki_escape;
+
+/* A character that a block has left unfinished (json/utf8.c). */
+typedef struct ki_utf8 {
+    uint32_t need; /* continuation bytes to come */
+    uint32_t low;  /* bounds of the next one */
+    uint32_t high;
+} ki_utf8;
+
 /* What one block leaves to the next. Bits are 0 or 1. */
 typedef struct ki_json_carry {
     /* bytes */
@@ -42,15 +55,11 @@ typedef struct ki_json_carry {
     uint64_t escaped;        /* the next byte is escaped by a backslash */
     uint64_t literal_open;   /* the last byte belongs to a number, true, false or null */
     uint32_t literal_state;  /* of json/literal.h */
-    uint32_t escape_state;   /* of json/escape.h */
-    uint32_t escape_unit;    /* the UTF-16 unit being read, or the high surrogate that waits for its low one */
-    uint32_t utf8_need;      /* continuation bytes still to come */
-    uint32_t utf8_low;       /* bounds of the next one */
-    uint32_t utf8_high;
+    ki_escape escape;
+    ki_utf8 utf8;
     /* grammar: what the last character, white space left out, was */
     uint64_t expects_value;  /* one of : , { [ or nothing yet */
     uint64_t may_begin_name; /* one of , { */
-    uint64_t ended_value;    /* the last of a value */
     uint64_t opened;         /* { or [ */
     uint64_t in_name;        /* inside a string that began after , or { */
     uint64_t ended_name;     /* the closing quote of such a string */
@@ -62,6 +71,7 @@ typedef struct ki_json_scanner {
     ki_json_carry carry;
     uint32_t depth;         /* open containers */
     uint32_t depth_max;
+    uint32_t inside_depth_max; /* below this no limit and no end of a word of `types` can be met */
     uint64_t types;         /* the innermost 64 containers, innermost in bit 0; 1: object */
     uint64_t outer_types[KI_JSON_DEPTH_LIMIT / 64 + 1];
     int scalar;             /* KI_SCALAR_… */

@@ -13,6 +13,6 @@
 #include "json/scan.h"
 
 /* Returns the position of the first byte that is wrong, or 64. */
-unsigned ki_utf8_check(ki_json_carry *carry, const uint8_t *bytes, unsigned n);
+unsigned ki_utf8_check(ki_utf8 *utf8, const uint8_t *bytes, unsigned n);
 
 #endif

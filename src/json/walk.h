@@ -47,41 +47,4 @@ static inline void ki_types_pop(ki_json_scanner *s)
  * that ends the value, or KI_BLOCK_NO_END. Too deep a nesting is set as the scanner's error with its position in *out_too_deep. */
 unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_deep);
 
-/* The same for a block in which neither the value nor a tracked container can end and no limit can be met. */
-static inline void ki_block_walk_inside(ki_json_scanner *s, ki_block *block)
-{
-    uint64_t types = s->types;
-    uint64_t mistakes = 0;
-    uint64_t before = 0;
-    /* {} and [] match at sight. */
-    uint64_t pairs = block->open & (block->close >> 1) & ~(block->brace ^ (block->brace >> 1));
-    uint64_t brackets = (block->open | block->close) & ~(pairs | pairs << 1);
-    while (brackets != 0) {
-        uint64_t bit = brackets & (0 - brackets);
-        uint64_t upto = bit | (bit - 1);
-        uint64_t wrong = types & 1 ? block->in_array : block->in_object;
-        uint64_t is_object = (block->brace & bit) != 0;
-        uint64_t is_open = (block->open & bit) != 0;
-        mistakes |= wrong & upto & ~before;
-        mistakes |= is_open | !((types ^ is_object) & 1) ? 0 : bit;
-        types = is_open ? types << 1 | is_object : types >> 1;
-        before = upto;
-        brackets &= brackets - 1;
-    }
-    mistakes |= (types & 1 ? block->in_array : block->in_object) & ~before;
-    s->types = types;
-    s->depth += (uint32_t)__builtin_popcountll(block->open) - (uint32_t)__builtin_popcountll(block->close);
-    block->mistakes |= mistakes;
-}
-
-/* Whether a block may take the short way. */
-static inline int ki_block_is_inside(const ki_json_scanner *s, const ki_block *block)
-{
-    uint32_t tracked = s->sink == NULL ? 0 : s->sink->tracked;
-    uint32_t opens = (uint32_t)__builtin_popcountll(block->open);
-    uint32_t closes = (uint32_t)__builtin_popcountll(block->close);
-    uint32_t most = s->depth_max < 63 ? s->depth_max : 63;
-    return s->depth > tracked + closes && s->depth + opens <= most;
-}
-
 #endif
