@@ -129,7 +129,7 @@ static int read_parts(ki_str text, ki_resource_parts *out_parts, ki_error *err)
 
 ki_resource *ki_resource_parse(ki_str name, ki_error *err)
 {
-    ki_resource_parts parts;
+    ki_resource_parts parts = {0};
     if (read_parts(name, &parts, err) < 0)
         return NULL;
     const ki_resource *known =
