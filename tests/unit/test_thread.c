@@ -229,9 +229,8 @@ static void count_and_broadcast(void *user)
     ki_mutex_unlock(&r->mu);
 }
 
-static void a_wait_of_almost_for_ever_is_woken_by_a_broadcast(void **state)
+static bool wait_for_broadcast(uint64_t timeout_ms)
 {
-    (void)state;
     rally r;
     rally_init(&r);
     ki_thread thread;
@@ -240,12 +239,24 @@ static void a_wait_of_almost_for_ever_is_woken_by_a_broadcast(void **state)
     assert_int_equal(ki_thread_start(&thread, &options, NULL), 0);
     bool in_time = true;
     while (in_time && r.count == 0)
-        in_time = ki_cond_wait_ms(&r.changed, &r.mu, UINT64_MAX);
+        in_time = ki_cond_wait_ms(&r.changed, &r.mu, timeout_ms);
     ki_mutex_unlock(&r.mu);
     ki_thread_join(&thread);
-    assert_true(in_time);
-    assert_int_equal(r.count, 1);
     rally_fini(&r);
+    return in_time;
+}
+
+static void a_wait_of_almost_for_ever_is_woken_by_a_broadcast(void **state)
+{
+    (void)state;
+    assert_true(wait_for_broadcast(UINT64_MAX));
+}
+
+/* 999 ms past a second almost always end in the next second. */
+static void a_wait_that_carries_into_the_next_second_is_woken_by_a_broadcast(void **state)
+{
+    (void)state;
+    assert_true(wait_for_broadcast(3600 * 1000 + 999));
 }
 
 int main(void)
@@ -264,6 +275,7 @@ int main(void)
         cmocka_unit_test(a_timed_wait_ends_when_the_time_is_over),
         cmocka_unit_test(a_wait_of_no_time_returns_at_once),
         cmocka_unit_test(a_wait_of_almost_for_ever_is_woken_by_a_broadcast),
+        cmocka_unit_test(a_wait_that_carries_into_the_next_second_is_woken_by_a_broadcast),
     };
     return RUN_TESTS(tests);
 }
