@@ -12,3 +12,8 @@ foreach(source IN LISTS example_sources)
     target_link_libraries(example_${name} PRIVATE kinformer kinformer_flags)
     add_dependencies(kinformer_examples example_${name})
 endforeach()
+
+if(KI_TESTS AND TARGET example_decode)
+    add_test(NAME example_decode COMMAND example_decode ${PROJECT_SOURCE_DIR}/tests/fixtures/pods-list.http)
+    set_tests_properties(example_decode PROPERTIES TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+endif()

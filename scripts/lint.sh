@@ -14,7 +14,7 @@ step() {
 step gcc scripts/build.sh gcc
 step clang scripts/build.sh clang
 step format scripts/format.sh --check
-step tidy scripts/check_tidy.sh build/clang
+step tidy scripts/check_tidy.sh
 step includes scripts/check_includes.sh
 step headers scripts/check_headers.sh
 step symbols scripts/check_symbols.sh build/gcc/libkinformer.so
