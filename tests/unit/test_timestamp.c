@@ -182,10 +182,10 @@ static void assert_same_as_libc(int64_t seconds)
     assert_int_equal(again.seconds, seconds);
 }
 
-static void every_day_is_the_same_as_in_the_c_library(void **state)
+static void days_are_those_of_the_c_library(void **state)
 {
     (void)state;
-    for (int64_t day = FIRST_SECOND; day < END_SECOND; day += 86400 * 3)
+    for (int64_t day = FIRST_SECOND; day < END_SECOND; day += 86400 * 11)
         assert_same_as_libc(day);
     /* Around the turn of each century no day is left out. */
     for (int64_t year = 0; year < 10000; year += 100) {
@@ -247,7 +247,7 @@ int main(void)
         cmocka_unit_test(every_cut_of_a_time_is_refused),
         cmocka_unit_test(a_time_is_written_with_the_digits_it_needs),
         cmocka_unit_test(a_time_without_four_digits_of_year_is_not_written),
-        cmocka_unit_test(every_day_is_the_same_as_in_the_c_library),
+        cmocka_unit_test(days_are_those_of_the_c_library),
         cmocka_unit_test(random_times_survive_writing_and_reading),
         cmocka_unit_test(an_offset_moves_the_time_and_nothing_else),
     };
