@@ -27,7 +27,8 @@ library jansson libjansson-dev' ;;
 compiler g++ g++
 command clang-format clang-format
 command clang-tidy clang-tidy
-command nm binutils' ;;
+command nm binutils
+command python3 python3' ;;
     bench)
         echo 'compiler g++ g++
 library jansson libjansson-dev

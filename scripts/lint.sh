@@ -15,6 +15,7 @@ step gcc scripts/build.sh gcc
 step clang scripts/build.sh clang
 step format scripts/format.sh --check
 step tidy scripts/check_tidy.sh
+step generated scripts/check_generated.sh
 step includes scripts/check_includes.sh
 step headers scripts/check_headers.sh
 step symbols scripts/check_symbols.sh build/gcc/libkinformer.so
