@@ -94,7 +94,7 @@ static void fill_scalar(json_node *node, ki_random *random, const json_limits *l
 
 static void fill(json_node *node, ki_random *random, const json_limits *limits, int depth);
 
-/* A number behind a character that no random name contains makes each name different. */
+/* Behind the last of a certain character stands nothing but the index: that makes each name different. */
 static void fill_name(json_node *name, ki_random *random, const json_limits *limits, size_t index)
 {
     char suffix[24];
@@ -112,6 +112,8 @@ static void fill_container(json_node *node, ki_random *random, const json_limits
 {
     node->type = below(random, 2) == 0 ? KI_JSON_ARRAY : KI_JSON_OBJECT;
     node->count = ki_random_below(random, (uint64_t)limits->items + 1);
+    if (depth == limits->depth) /* a root with few items has few values below it */
+        node->count = (size_t)limits->items;
     node->items = allocate(node->count, sizeof(*node->items));
     for (size_t i = 0; i < node->count; i++)
         fill(&node->items[i], random, limits, depth - 1);
