@@ -47,7 +47,8 @@ static int fail(ki_json_scanner *scanner, int code)
     return code;
 }
 
-/* Passes over white space and looks at the first byte of the value. */
+/* Passes over white space and looks at the first byte of the value, which must be able to begin one: numbers and words end before
+ * anything that is no part of them, so a value could be empty otherwise. */
 static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
 {
     size_t at = 0;
@@ -57,6 +58,10 @@ static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
     if (at == n)
         return at;
     char c = bytes[at];
+    if (c == ']' || c == '}' || c == ',' || c == ':') {
+        fail(scanner, KI_ERR_JSON_SYNTAX);
+        return at;
+    }
     scanner->scalar = c == '{' || c == '[' ? KI_SCALAR_NONE : c == '"' ? KI_SCALAR_STRING : KI_SCALAR_LITERAL;
     scanner->state = KI_SCAN_INSIDE;
     return at;
@@ -87,9 +92,9 @@ static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, siz
 int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
 {
     size_t at = 0;
-    int rc = scanner->error;
-    if (rc == 0 && scanner->state == KI_SCAN_BEFORE)
+    if (scanner->error == 0 && scanner->state == KI_SCAN_BEFORE)
         at = begin_value(scanner, bytes, n);
+    int rc = scanner->error;
     while (rc == 0 && scanner->state == KI_SCAN_INSIDE && at < n) {
         size_t used = 0;
         rc = scan_slice(scanner, bytes + at, n - at, &used);
