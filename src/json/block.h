@@ -93,7 +93,7 @@ static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, uns
         if (at >= n)
             break;
         if (!ki_literal_may_end(state)) {
-            ki_mistake_add(mistake, at - 1, KI_ERR_JSON_LITERAL);
+            ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL); /* as at the beginning of a block: the byte behind */
             return;
         }
         state = KI_LITERAL_START;

@@ -110,10 +110,8 @@ int ki_json_scan_end(ki_json_scanner *scanner)
         return scanner->error;
     if (scanner->state != KI_SCAN_INSIDE)
         return scanner->state == KI_SCAN_BEHIND;
-    if (scanner->scalar != KI_SCALAR_LITERAL)
+    if (scanner->scalar != KI_SCALAR_LITERAL || !ki_literal_may_end(scanner->carry.literal_state))
         return fail(scanner, KI_ERR_JSON_TRUNCATED);
-    if (!ki_literal_may_end(scanner->carry.literal_state))
-        return fail(scanner, KI_ERR_JSON_LITERAL);
     scanner->state = KI_SCAN_BEHIND;
     return 1;
 }
