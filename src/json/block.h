@@ -273,7 +273,8 @@ KI_INLINE unsigned ki_take_tokens(ki_json_scanner *s, ki_block b, unsigned n, ui
     return ki_raw_position(keep, (unsigned)__builtin_ctzll(b.mistakes));
 }
 
-/* Escapes and UTF-8, which need the bytes themselves. Changes neither the carry nor the sink where it finds a mistake. */
+/* Escapes and UTF-8, which need the bytes themselves. Does not change the carry where it finds a mistake, which may stand behind the
+ * value; what was seen before it counts all the same. */
 static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s, const uint8_t *bytes, unsigned n,
                                                              uint64_t escaped, int has_high)
 {
@@ -284,12 +285,12 @@ static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s,
     ki_mistake_add(&mistake, ki_escape_check(&escape, bytes, n, escaped, &rewritable), KI_ERR_JSON_ESCAPE);
     if (has_high || utf8.need != 0)
         ki_mistake_add(&mistake, ki_utf8_check(&utf8, bytes, n), KI_ERR_JSON_UTF8);
+    if (s->sink != NULL)
+        s->sink->rewritable |= rewritable;
     if (mistake.at != KI_NO_MISTAKE)
         return mistake;
     s->carry.escape = escape;
     s->carry.utf8 = utf8;
-    if (s->sink != NULL)
-        s->sink->rewritable |= rewritable;
     return mistake;
 }
 
