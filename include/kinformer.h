@@ -8,6 +8,7 @@
 #include <kinformer/error.h>
 #include <kinformer/json.h>
 #include <kinformer/log.h>
+#include <kinformer/object.h>
 #include <kinformer/quantity.h>
 #include <kinformer/resource.h>
 #include <kinformer/resources.h>

@@ -237,6 +237,15 @@ static void flatten(const builder *b, ki_projection *projection, uint32_t *order
     }
     assert(used == b->count);
     projection->count = used;
+    /* Children stand behind their parents, so going backwards meets them first. */
+    for (uint32_t i = used; i-- > 0;) {
+        ki_projection_node *node = &projection->nodes[i];
+        node->shell = node->keep;
+        for (uint32_t child = 0; child < node->count; child++)
+            node->shell |= projection->nodes[node->first + child].shell;
+        if (node->any != 0)
+            node->shell |= projection->nodes[node->any].shell;
+    }
 }
 
 static int finish(builder *b, ki_projection **out_projection)

@@ -26,6 +26,7 @@ typedef struct ki_projection_node {
     uint32_t count;      /* of named children */
     uint32_t any;        /* the child for every other name or element; 0: none */
     uint8_t keep;        /* the value, and what of it no child decides */
+    uint8_t shell;       /* something below is kept, so this is, too, as an empty shell at least */
     int8_t capture;      /* index into a sink's captures; -1: none */
 } ki_projection_node;
 

@@ -10,7 +10,7 @@
 #include "util/error.h"
 
 /* Bytes handed to the kernel at once: the sink makes room for so many, so a small value costs little memory. */
-enum { SLICE_BYTES = 4096, BLOCK_BYTES = 64 };
+enum { SLICE_BYTES = KI_JSON_SINK_FEED_MAX };
 
 void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits)
 {
@@ -67,6 +67,20 @@ static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
     return at;
 }
 
+/* Looks after what the sink has collected. A value that grows past what it may hold is still scanned to its end, so that those
+ * behind it can be read. */
+static int settle_sink(ki_json_scanner *scanner)
+{
+    ki_json_sink *sink = scanner->sink;
+    if (sink == NULL || (sink->error == 0 && sink->text.len <= sink->bytes_max))
+        return 0;
+    if (sink->error != 0 && sink->error != KI_ERR_TOO_LARGE)
+        return sink->error;
+    sink->overflowed = 1;
+    scanner->sink = NULL;
+    return 0;
+}
+
 /* Hands one slice to the kernel. Returns the bytes taken, or an error. */
 static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
 {
@@ -76,16 +90,14 @@ static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, siz
     uint64_t room = scanner->value_bytes_max - scanner->value_bytes;
     n = n < SLICE_BYTES ? n : SLICE_BYTES;
     n = n < room ? n : (size_t)room;
-    if (scanner->sink != NULL) {
-        int rc = ki_buf_reserve(&scanner->sink->text, n + BLOCK_BYTES);
-        if (rc < 0)
-            return fail(scanner, rc);
-    }
+    int rc = scanner->sink == NULL ? 0 : ki_json_sink_reserve(scanner->sink, n);
+    if (rc < 0)
+        return fail(scanner, rc);
     *out_used = scanner->kernel->scan(scanner, bytes, n);
     scanner->value_bytes += *out_used;
     scanner->offset += *out_used;
-    if (scanner->error == 0 && scanner->sink != NULL)
-        scanner->error = scanner->sink->error;
+    if (scanner->error == 0)
+        scanner->error = settle_sink(scanner);
     return scanner->error == 0 ? 0 : fail(scanner, scanner->error);
 }
 
@@ -122,22 +134,27 @@ int ki_json_scan_explain(const ki_json_scanner *scanner, int code, ki_error *err
                       (unsigned long long)scanner->error_offset);
 }
 
+int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text)
+{
+    size_t used = 0;
+    int rc = ki_json_scan(scanner, text.ptr, text.len, &used);
+    if (rc == 0)
+        rc = ki_json_scan_end(scanner);
+    if (rc < 0)
+        return rc;
+    if (rc == 0)
+        return fail(scanner, KI_ERR_JSON_TRUNCATED);
+    for (; used < text.len; used++, scanner->offset++)
+        if (!is_blank(text.ptr[used]))
+            return fail(scanner, KI_ERR_JSON_TRAILING);
+    return 0;
+}
+
 int ki_json_validate(ki_str text, ki_error *err)
 {
     ki_json_scanner scanner;
-    size_t used = 0;
     ki_json_scanner_init(&scanner, &(ki_json_limits){.value_bytes_max = SIZE_MAX});
     ki_json_scan_begin(&scanner, NULL);
-    int rc = ki_json_scan(&scanner, text.ptr, text.len, &used);
-    if (rc == 0)
-        rc = ki_json_scan_end(&scanner);
-    while (rc == 1 && used < text.len && is_blank(text.ptr[used]))
-        used++;
-    if (rc == 0)
-        rc = fail(&scanner, KI_ERR_JSON_TRUNCATED);
-    else if (rc == 1 && used < text.len) {
-        scanner.offset = used;
-        rc = fail(&scanner, KI_ERR_JSON_TRAILING);
-    }
+    int rc = ki_json_scan_whole(&scanner, text);
     return rc < 0 ? ki_json_scan_explain(&scanner, rc, err) : 0;
 }

@@ -97,6 +97,9 @@ KI_NODISCARD int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_
 /* Says that no byte follows. Returns 1 when a value is complete, 0 when none had begun, KI_ERR_JSON_TRUNCATED in the middle of one. */
 KI_NODISCARD int ki_json_scan_end(ki_json_scanner *scanner);
 
+/* Feeds a text that must be exactly one value, with white space around it at the most. Returns 0 or an error. */
+KI_NODISCARD int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text);
+
 /* Fills in `err` for the code that the scanner returned, with the offset. Returns the code. */
 int ki_json_scan_explain(const ki_json_scanner *scanner, int code, ki_error *err);
 

@@ -3,14 +3,20 @@
 
 #include <assert.h>
 
-/* Memory that survives between values, so that one huge value does not pin more; and room for the last block. */
-enum { KEEP_BYTES = 64 * 1024, SLACK_BYTES = 64 };
+/* Memory that survives between values, so that one huge value does not pin more; and what is written behind the last character. */
+enum { KEEP_BYTES = 64 * 1024, BLOCK_BYTES = 64 };
 
 void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max)
 {
-    *sink = (ki_json_sink){0};
-    ki_buf_init(&sink->text, bytes_max + SLACK_BYTES);
+    *sink = (ki_json_sink){.bytes_max = bytes_max};
+    ki_buf_init(&sink->text, bytes_max + KI_JSON_SINK_FEED_MAX + BLOCK_BYTES);
     ki_buf_init(&sink->side, bytes_max);
+}
+
+int ki_json_sink_reserve(ki_json_sink *sink, size_t n)
+{
+    assert(n <= KI_JSON_SINK_FEED_MAX && sink->text.len <= sink->bytes_max);
+    return ki_buf_reserve(&sink->text, n + BLOCK_BYTES);
 }
 
 void ki_json_sink_fini(ki_json_sink *sink)
@@ -27,6 +33,7 @@ void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection)
     sink->from = 0;
     sink->tracked = 0;
     sink->emitting = 1;
+    sink->overflowed = 0;
     sink->rewritable = 0;
     sink->error = 0;
     memset(sink->captures, 0, sizeof(sink->captures));
@@ -103,7 +110,7 @@ static void end_member(ki_json_sink *sink, ki_sink_level *level, unsigned at)
     ki_json_sink_flush(sink, at);
     if (level->dropped || !level->has_value)
         return;
-    if (keeps(level) || level->entered) {
+    if (keeps(level) || (level->entered && level->member->shell)) {
         if (captures(level))
             set_capture(sink, level, KI_CAPTURE_TEXT, level->value_start, sink->text.len);
         level->kept++;

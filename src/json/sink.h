@@ -44,14 +44,18 @@ typedef struct ki_sink_level {
     uint8_t dropped;   /* the member is not being copied */
 } ki_sink_level;
 
+#define KI_JSON_SINK_FEED_MAX 4096
+
 typedef struct ki_json_sink {
     ki_buf text;
     ki_buf side;
+    size_t bytes_max;
     const ki_projection *projection; /* borrowed; NULL keeps everything */
     const uint8_t *block;            /* the characters being scanned, white space left out */
     unsigned from;                   /* the first of them that was not copied yet */
     uint32_t tracked;
     int emitting;
+    int overflowed; /* the value was larger than the sink may hold: text and captures are those of its beginning */
     int rewritable; /* an escape was seen that has a shorter spelling */
     int error;
     ki_capture captures[KI_PROJECTION_CAPTURES_MAX];
@@ -65,13 +69,17 @@ void ki_json_sink_fini(ki_json_sink *sink);
 /* Forgets what it holds and gets ready for one value. */
 void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection);
 
+/* Makes room for `n` <= KI_JSON_SINK_FEED_MAX characters and for the rest of the block that they end in. Returns 0 or
+ * KI_ERR_NO_MEMORY. The caller stops when the text has grown past bytes_max. */
+KI_NODISCARD int ki_json_sink_reserve(ki_json_sink *sink, size_t n);
+
 /* The structure of the value, in order, where it concerns a tracked container. `at` is the position in the block. */
 void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object);
 void ki_json_sink_close(ki_json_sink *sink, unsigned at);
 void ki_json_sink_colon(ki_json_sink *sink, unsigned at);
 void ki_json_sink_comma(ki_json_sink *sink, unsigned at);
 
-/* Begins a block of characters; room for 64 and for all that the caller feeds was reserved. */
+/* Begins a block of characters. */
 static inline void ki_json_sink_block(ki_json_sink *sink, const uint8_t *block)
 {
     sink->block = block;

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/envelope.h"
+
+#include <assert.h>
+
+/* What is expected next. */
+enum {
+    AT_OBJECT,         /* { */
+    AT_FIRST_NAME,     /* a name or } */
+    AT_NAME,           /* a name */
+    IN_NAME,           /* inside of it */
+    AT_COLON,          /* : */
+    AT_VALUE,          /* the caller has not said yet how to take it, or its first byte */
+    AT_FIRST_ELEMENT,  /* a value or ] */
+    AT_ELEMENT,        /* a value */
+    IN_VALUE,          /* inside of a value or an element */
+    BEHIND_ELEMENT,    /* , or ] */
+    BEHIND_VALUE,      /* , or } */
+    BEHIND_OBJECT
+};
+
+enum { TOO_LARGE_FACTOR = 16 };
+
+void ki_envelope_init(ki_envelope *envelope, size_t bytes_max)
+{
+    *envelope = (ki_envelope){0};
+    size_t most = bytes_max > SIZE_MAX / TOO_LARGE_FACTOR ? SIZE_MAX : bytes_max * TOO_LARGE_FACTOR;
+    ki_json_scanner_init(&envelope->scanner, &(ki_json_limits){.value_bytes_max = most});
+    ki_json_sink_init(&envelope->sink, bytes_max);
+    ki_envelope_begin(envelope);
+}
+
+void ki_envelope_fini(ki_envelope *envelope)
+{
+    ki_json_sink_fini(&envelope->sink);
+}
+
+void ki_envelope_begin(ki_envelope *envelope)
+{
+    envelope->state = AT_OBJECT;
+    envelope->scanner.error = 0;
+}
+
+int ki_envelope_has_begun(const ki_envelope *envelope)
+{
+    return envelope->state != AT_OBJECT;
+}
+
+void ki_envelope_take(ki_envelope *envelope, int take, const ki_projection *projection)
+{
+    assert(envelope->state == AT_COLON);
+    envelope->take = take;
+    envelope->projection = projection;
+}
+
+static int fail(ki_envelope *envelope, int code)
+{
+    envelope->scanner.error = code;
+    envelope->scanner.error_offset = envelope->scanner.offset;
+    return code;
+}
+
+static void begin_scan(ki_envelope *envelope, int keep, const ki_projection *projection)
+{
+    ki_json_sink_begin(&envelope->sink, projection);
+    ki_json_scan_begin(&envelope->scanner, keep ? &envelope->sink : NULL);
+}
+
+/* A byte outside of any value. Moves to the next state; returns a step that is complete, 0, or an error. */
+static int take_byte(ki_envelope *envelope, char c)
+{
+    switch (envelope->state) {
+    case AT_OBJECT:
+        envelope->state = AT_FIRST_NAME;
+        return c == '{' ? 0 : KI_ERR_JSON_SYNTAX;
+    case AT_FIRST_NAME:
+        envelope->state = BEHIND_OBJECT;
+        return c == '}' ? KI_ENVELOPE_END : KI_ERR_JSON_SYNTAX;
+    case AT_COLON:
+        envelope->state = AT_VALUE;
+        return c == ':' ? 0 : KI_ERR_JSON_SYNTAX;
+    case AT_VALUE: /* the array that is wanted in elements */
+        envelope->state = AT_FIRST_ELEMENT;
+        return 0;
+    case AT_FIRST_ELEMENT:
+        envelope->state = BEHIND_VALUE;
+        return c == ']' ? KI_ENVELOPE_ARRAY_END : KI_ERR_JSON_SYNTAX;
+    case BEHIND_ELEMENT:
+        envelope->state = c == ',' ? AT_ELEMENT : BEHIND_VALUE;
+        return c == ',' ? 0 : c == ']' ? KI_ENVELOPE_ARRAY_END : KI_ERR_JSON_SYNTAX;
+    case BEHIND_VALUE:
+        envelope->state = c == ',' ? AT_NAME : BEHIND_OBJECT;
+        return c == ',' ? 0 : c == '}' ? KI_ENVELOPE_END : KI_ERR_JSON_SYNTAX;
+    default:
+        return KI_ERR_JSON_SYNTAX;
+    }
+}
+
+/* Whether a value begins with this byte, which is not white space; then gets ready to scan it. */
+static int begins_value(ki_envelope *envelope, char c)
+{
+    switch (envelope->state) {
+    case AT_FIRST_NAME:
+    case AT_NAME:
+        if (c != '"')
+            return 0;
+        begin_scan(envelope, 1, NULL);
+        envelope->state = IN_NAME;
+        return 1;
+    case AT_VALUE:
+        if (c == '[' && envelope->take == KI_TAKE_ELEMENTS)
+            return 0;
+        begin_scan(envelope, envelope->take != KI_TAKE_SKIP, envelope->take == KI_TAKE_VALUE ? envelope->projection : NULL);
+        envelope->next_state = BEHIND_VALUE;
+        break;
+    case AT_FIRST_ELEMENT:
+        if (c == ']')
+            return 0;
+        /* fall through */
+    case AT_ELEMENT:
+        begin_scan(envelope, 1, envelope->projection);
+        envelope->next_state = BEHIND_ELEMENT;
+        break;
+    default:
+        return 0;
+    }
+    envelope->state = IN_VALUE;
+    return 1;
+}
+
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Takes bytes until a value begins or a step is complete. */
+static int feed_between(ki_envelope *envelope, const char *bytes, size_t n, size_t *out_used)
+{
+    size_t at = 0;
+    int rc = 0;
+    while (rc == 0 && at < n && envelope->state != IN_NAME && envelope->state != IN_VALUE) {
+        if (!is_blank(bytes[at]) && begins_value(envelope, bytes[at]))
+            break;
+        if (!is_blank(bytes[at]))
+            rc = take_byte(envelope, bytes[at]);
+        if (rc >= 0) {
+            at++;
+            envelope->scanner.offset++;
+        }
+    }
+    *out_used = at;
+    return rc < 0 ? fail(envelope, rc) : rc;
+}
+
+/* The scanner has come to the end of a name, value or element. */
+static int finish_value(ki_envelope *envelope)
+{
+    if (envelope->state == IN_NAME) {
+        envelope->take = KI_TAKE_SKIP;
+        envelope->state = AT_COLON;
+        return KI_ENVELOPE_NAME;
+    }
+    envelope->state = envelope->next_state;
+    return envelope->state == BEHIND_ELEMENT ? KI_ENVELOPE_ELEMENT : KI_ENVELOPE_VALUE;
+}
+
+int ki_envelope_feed(ki_envelope *envelope, const char *bytes, size_t n, size_t *out_used)
+{
+    size_t at = 0;
+    int rc = envelope->scanner.error;
+    while (rc == 0 && at < n) {
+        size_t used = 0;
+        if (envelope->state != IN_NAME && envelope->state != IN_VALUE) {
+            rc = feed_between(envelope, bytes + at, n - at, &used);
+        } else {
+            rc = ki_json_scan(&envelope->scanner, bytes + at, n - at, &used);
+            if (rc == 1)
+                rc = finish_value(envelope);
+        }
+        at += used;
+    }
+    *out_used = at;
+    return rc;
+}
+
+int ki_envelope_end(ki_envelope *envelope)
+{
+    if (envelope->scanner.error != 0)
+        return envelope->scanner.error;
+    return ki_envelope_has_begun(envelope) ? fail(envelope, KI_ERR_JSON_TRUNCATED) : 0;
+}

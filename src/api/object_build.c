@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/object_build.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "json/canonical.h"
+#include "json/text.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+/* A string field on its way into the object. */
+typedef struct source {
+    ki_str raw;       /* between the quotes; empty: none */
+    size_t len;       /* unescaped */
+    uint32_t text_at; /* where it stands in the sink's text, if it can be read there */
+    int in_text;
+    int is_inserted; /* into the text, behind its first brace; everything else moves behind that */
+} source;
+
+/* All that is known of an object before its memory is. */
+typedef struct draft {
+    source strings[KI_FIELD_STRINGS];
+    source name;
+    source ns;
+    int64_t generation;
+    ki_str text;
+    char inserted[1024]; /* names that the server left out, to stand behind the first brace */
+    size_t inserted_len;
+} draft;
+
+static const char *const field_names[KI_FIELDS] = {
+    [KI_FIELD_API_VERSION] = "apiVersion",
+    [KI_FIELD_KIND] = "kind",
+    [KI_FIELD_UID] = "metadata.uid",
+    [KI_FIELD_RESOURCE_VERSION] = "metadata.resourceVersion",
+    [KI_FIELD_CREATION_TIME] = "metadata.creationTimestamp",
+    [KI_FIELD_DELETION_TIME] = "metadata.deletionTimestamp",
+    [KI_FIELD_NAME] = "metadata.name",
+    [KI_FIELD_NAMESPACE] = "metadata.namespace",
+    [KI_FIELD_GENERATION] = "metadata.generation",
+    [KI_FIELD_LABELS] = "metadata.labels",
+    [KI_FIELD_ANNOTATIONS] = "metadata.annotations",
+    [KI_FIELD_OWNERS] = "metadata.ownerReferences",
+    [KI_FIELD_FINALIZERS] = "metadata.finalizers",
+};
+
+/* The JSON of a captured field; none when it is missing or null. */
+static ki_json captured(const ki_json_sink *sink, int field)
+{
+    const ki_capture *c = &sink->captures[field];
+    if (c->place == KI_CAPTURE_NONE)
+        return (ki_json){0};
+    const ki_buf *buf = c->place == KI_CAPTURE_TEXT ? &sink->text : &sink->side;
+    ki_json value = {{buf->data + c->start, c->end - c->start}};
+    return ki_json_type_of(value) == KI_JSON_NULL ? (ki_json){0} : value;
+}
+
+static int bad_field(int field, const char *why, ki_error *err)
+{
+    return ki_fail(err, KI_ERR_METADATA, "%s %s", field_names[field], why);
+}
+
+static int read_string(const ki_json_sink *sink, int field, source *out, ki_error *err)
+{
+    ki_json value = captured(sink, field);
+    *out = (source){0};
+    if (ki_json_type_of(value) == KI_JSON_NONE)
+        return 0;
+    if (ki_json_type_of(value) != KI_JSON_STRING)
+        return bad_field(field, "is no string", err);
+    out->raw = (ki_str){value.raw.ptr + 1, value.raw.len - 2};
+    int escaped = memchr(out->raw.ptr, '\\', out->raw.len) != NULL;
+    out->len = escaped ? ki_json_unescaped_len(out->raw.ptr, out->raw.len) : out->raw.len;
+    if (out->len > UINT16_MAX)
+        return bad_field(field, "is too long", err);
+    out->in_text = !escaped && sink->captures[field].place == KI_CAPTURE_TEXT;
+    out->text_at = sink->captures[field].start + 1;
+    return 0;
+}
+
+/* A key is "namespace/name": neither part may hold a slash, nor what would end or garble it. Only a control character has to be
+ * written as an escape, and a quote or backslash is no part of a name either. */
+static int check_name_part(const source *part, int field, ki_error *err)
+{
+    for (size_t i = 0; i < part->raw.len; i++)
+        if (part->raw.ptr[i] == '/' || part->raw.ptr[i] == '\\')
+            return bad_field(field, "contains a character that no name has", err);
+    return 0;
+}
+
+static int read_names(const ki_json_sink *sink, draft *d, ki_error *err)
+{
+    int rc = read_string(sink, KI_FIELD_NAME, &d->name, err);
+    if (rc == 0)
+        rc = read_string(sink, KI_FIELD_NAMESPACE, &d->ns, err);
+    if (rc == 0 && d->name.len == 0)
+        rc = bad_field(KI_FIELD_NAME, "is missing", err);
+    if (rc == 0)
+        rc = check_name_part(&d->name, KI_FIELD_NAME, err);
+    return rc < 0 ? rc : check_name_part(&d->ns, KI_FIELD_NAMESPACE, err);
+}
+
+/* Checks a map of strings to strings, or a list of `element`s. */
+static int check_container(const ki_json_sink *sink, int field, ki_json_type type, ki_json_type element, ki_error *err)
+{
+    if (sink->captures[field].place != KI_CAPTURE_TEXT)
+        return 0;
+    ki_json value = captured(sink, field);
+    if (ki_json_type_of(value) == KI_JSON_NONE)
+        return 0;
+    if (ki_json_type_of(value) != type)
+        return bad_field(field, type == KI_JSON_OBJECT ? "is no map" : "is no list", err);
+    ki_json_iter iter = ki_json_iterate(value);
+    ki_json entry = {0};
+    while (ki_json_next(&iter, NULL, &entry))
+        if (ki_json_type_of(entry) != element)
+            return bad_field(field, "holds a value of a wrong type", err);
+    return 0;
+}
+
+static int check_containers(const ki_json_sink *sink, ki_error *err)
+{
+    int rc = check_container(sink, KI_FIELD_LABELS, KI_JSON_OBJECT, KI_JSON_STRING, err);
+    if (rc == 0)
+        rc = check_container(sink, KI_FIELD_ANNOTATIONS, KI_JSON_OBJECT, KI_JSON_STRING, err);
+    if (rc == 0)
+        rc = check_container(sink, KI_FIELD_OWNERS, KI_JSON_ARRAY, KI_JSON_OBJECT, err);
+    return rc < 0 ? rc : check_container(sink, KI_FIELD_FINALIZERS, KI_JSON_ARRAY, KI_JSON_STRING, err);
+}
+
+static int read_metadata(const ki_json_sink *sink, draft *d, ki_error *err)
+{
+    int rc = read_names(sink, d, err);
+    for (int field = 0; rc == 0 && field < KI_FIELD_STRINGS; field++)
+        rc = read_string(sink, field, &d->strings[field], err);
+    ki_json generation = captured(sink, KI_FIELD_GENERATION);
+    if (rc == 0 && ki_json_type_of(generation) != KI_JSON_NONE && ki_json_int64(generation, &d->generation) < 0)
+        rc = bad_field(KI_FIELD_GENERATION, "is no integer", err);
+    return rc < 0 ? rc : check_containers(sink, err);
+}
+
+/* Adds `"name":"value",` to what is inserted and lets the field point there. The plan keeps its names short enough. */
+static void insert(draft *d, int field, ki_str name, ki_str value)
+{
+    char *at = d->inserted + d->inserted_len;
+    assert(name.len + value.len + 6 <= sizeof(d->inserted) - d->inserted_len);
+    *at++ = '"';
+    memcpy(at, name.ptr, name.len);
+    memcpy(at + name.len, "\":\"", 3);
+    at += name.len + 3;
+    memcpy(at, value.ptr, value.len);
+    memcpy(at + value.len, "\",", 2);
+    uint32_t place = (uint32_t)(1 + (at - d->inserted));
+    d->strings[field] = (source){.raw = value, .len = value.len, .text_at = place, .in_text = 1, .is_inserted = 1};
+    d->inserted_len += name.len + value.len + 6;
+}
+
+/* Gives the object the names that it left out: into the text if that keeps them, else beside it. */
+static void supply_names(const ki_object_plan *plan, draft *d)
+{
+    source *kind = &d->strings[KI_FIELD_KIND];
+    source *api_version = &d->strings[KI_FIELD_API_VERSION];
+    int no_kind = kind->len == 0 && plan->kind.len > 0;
+    int no_api_version = api_version->len == 0 && plan->api_version.len > 0;
+    if (no_kind && !plan->keeps_kind)
+        *kind = (source){.raw = plan->kind, .len = plan->kind.len};
+    if (no_api_version && !plan->keeps_api_version)
+        *api_version = (source){.raw = plan->api_version, .len = plan->api_version.len};
+    if (no_kind && plan->keeps_kind)
+        insert(d, KI_FIELD_KIND, KI_STR("kind"), plan->kind);
+    if (no_api_version && plan->keeps_api_version)
+        insert(d, KI_FIELD_API_VERSION, KI_STR("apiVersion"), plan->api_version);
+}
+
+static size_t beside_len(const draft *d)
+{
+    size_t n = 0;
+    for (int field = 0; field < KI_FIELD_STRINGS; field++)
+        if (!d->strings[field].in_text)
+            n += d->strings[field].len;
+    return n;
+}
+
+/* Copies a string in its unescaped form. Returns behind it. */
+static char *put_string(char *at, const source *s)
+{
+    if (s->len == s->raw.len)
+        memcpy(at, s->raw.ptr == NULL ? "" : s->raw.ptr, s->len);
+    else
+        ki_json_unescape(s->raw.ptr, s->raw.len, at);
+    return at + s->len;
+}
+
+static char *put_key(ki_object *object, const draft *d)
+{
+    char *at = put_string(object->key, &d->ns);
+    if (d->ns.len > 0)
+        *at++ = '/';
+    at = put_string(at, &d->name);
+    *at++ = 0;
+    object->namespace_len = (uint16_t)d->ns.len;
+    object->name_len = (uint16_t)d->name.len;
+    return at;
+}
+
+/* Writes the strings that are not in the text, and notes the places of all. */
+static char *put_strings(ki_object *object, const draft *d, char *at, uint32_t text_at)
+{
+    uint32_t moved_text = text_at + (uint32_t)d->inserted_len;
+    for (int field = 0; field < KI_FIELD_STRINGS; field++) {
+        const source *s = &d->strings[field];
+        object->string_len[field] = (uint16_t)s->len;
+        object->string_at[field] = !s->in_text      ? (uint32_t)(at - (char *)object)
+                                   : s->is_inserted ? text_at + s->text_at
+                                                    : moved_text + s->text_at;
+        if (!s->in_text)
+            at = put_string(at, s);
+    }
+    return at;
+}
+
+static void put_text(ki_object *object, const draft *d, char *at)
+{
+    object->text_at = (uint32_t)(at - (char *)object);
+    object->text_len = (uint32_t)(d->text.len + d->inserted_len);
+    *at++ = d->text.ptr[0];
+    memcpy(at, d->inserted, d->inserted_len);
+    memcpy(at + d->inserted_len, d->text.ptr + 1, d->text.len - 1);
+}
+
+static uint32_t place_of(const ki_json_sink *sink, int field, uint32_t text_at)
+{
+    const ki_capture *c = &sink->captures[field];
+    return c->place == KI_CAPTURE_TEXT && sink->text.data[c->start] != 'n' ? text_at + c->start : 0;
+}
+
+static ki_object *assemble(const draft *d, const ki_json_sink *sink)
+{
+    size_t key_len = d->ns.len + (d->ns.len > 0) + d->name.len + 1;
+    size_t before_text = sizeof(ki_object) + key_len + beside_len(d);
+    size_t bytes = before_text + d->inserted_len + d->text.len;
+    ki_object *object = ki_malloc(bytes);
+    if (object == NULL)
+        return NULL;
+    memset(object, 0, sizeof(*object));
+    ki_refcount_init(&object->refs);
+    atomic_init(&object->unescaped, NULL);
+    object->bytes = (uint32_t)bytes;
+    object->generation = d->generation;
+    char *at = put_strings(object, d, put_key(object, d), (uint32_t)before_text);
+    put_text(object, d, at);
+    uint32_t moved_text = (uint32_t)(before_text + d->inserted_len);
+    object->labels_at = place_of(sink, KI_FIELD_LABELS, moved_text);
+    object->annotations_at = place_of(sink, KI_FIELD_ANNOTATIONS, moved_text);
+    object->owners_at = place_of(sink, KI_FIELD_OWNERS, moved_text);
+    object->finalizers_at = place_of(sink, KI_FIELD_FINALIZERS, moved_text);
+    return object;
+}
+
+int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **out_object, ki_error *err)
+{
+    draft d;
+    d.inserted_len = 0; /* the rest is written below; clearing it all would cost more than building the object */
+    d.generation = 0;
+    if (sink->overflowed)
+        return ki_fail(err, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes", plan->bytes_max);
+    if (sink->text.len == 0 || sink->text.data[0] != '{')
+        return ki_fail(err, KI_ERR_METADATA, "the value is no object");
+    if (sink->rewritable)
+        sink->text.len = ki_json_canonical(sink->text.data, sink->text.len, sink->captures, KI_FIELDS);
+    d.text = ki_buf_str(&sink->text);
+    int rc = read_metadata(sink, &d, err);
+    if (rc < 0)
+        return rc;
+    supply_names(plan, &d);
+    if (d.inserted_len > 0 && d.text.len == 2)
+        d.inserted_len--; /* nothing follows the last comma */
+    ki_object *object = assemble(&d, sink);
+    if (object == NULL)
+        return ki_fail_no_memory(err);
+    *out_object = object;
+    return 0;
+}
+
+int ki_object_read_key(const ki_json_sink *sink, ki_buf *out_key)
+{
+    draft d = {.generation = 0};
+    if (read_names(sink, &d, NULL) < 0)
+        return KI_ERR_METADATA;
+    int rc = ki_buf_reserve(out_key, d.ns.len + d.name.len + 1);
+    if (rc < 0)
+        return rc;
+    char *at = put_string(out_key->data + out_key->len, &d.ns);
+    if (d.ns.len > 0)
+        *at++ = '/';
+    out_key->len = (size_t)(put_string(at, &d.name) - out_key->data);
+    return 0;
+}
+
+static int scan_text(const ki_object_plan *plan, ki_str json, ki_json_sink *sink, ki_error *err)
+{
+    ki_json_scanner scanner;
+    ki_json_scanner_init(&scanner, &(ki_json_limits){.value_bytes_max = SIZE_MAX});
+    ki_json_sink_begin(sink, plan->projection);
+    ki_json_scan_begin(&scanner, sink);
+    int rc = ki_json_scan_whole(&scanner, json);
+    return rc < 0 ? ki_json_scan_explain(&scanner, rc, err) : 0;
+}
+
+ki_object *ki_object_new(const ki_resource *resource, ki_str json, const ki_object_options *options, ki_error *err)
+{
+    ki_object_plan *plan = ki_object_plan_new(resource, options, err);
+    if (plan == NULL)
+        return NULL;
+    ki_object *object = NULL;
+    ki_json_sink sink;
+    ki_json_sink_init(&sink, plan->bytes_max);
+    if (scan_text(plan, json, &sink, err) == 0 && ki_object_build(plan, &sink, &object, err) < 0)
+        object = NULL;
+    ki_json_sink_fini(&sink);
+    ki_object_plan_free(plan);
+    return object;
+}

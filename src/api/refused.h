@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refused - an item or event that is JSON but cannot be used: why, and whose it is.
+ *
+ *   From:     api/list_decoder.c, api/watch_decoder.c
+ *   To:       cache/reflector.c, which counts it, reports it, and leaves the last good version of that key alone
+ */
+#ifndef KI_API_REFUSED_H
+#define KI_API_REFUSED_H
+
+#include <kinformer/error.h>
+
+#include "util/buf.h"
+
+#define KI_REFUSED_KEY_BYTES_MAX (128 * 1024)
+
+typedef struct ki_refused {
+    ki_error error;
+    ki_buf key; /* "namespace/name"; empty when it cannot be read */
+} ki_refused;
+
+#endif
