@@ -71,6 +71,8 @@ KI_API ki_str ki_object_resource_version(const ki_object *object);
 KI_API ki_str ki_object_api_version(const ki_object *object);
 KI_API ki_str ki_object_kind(const ki_object *object);
 
+/* What follows can be asked as far as a projection has kept it. */
+
 /** metadata.generation, or 0. */
 KI_API int64_t ki_object_generation(const ki_object *object);
 
@@ -80,7 +82,7 @@ KI_API KI_NODISCARD int ki_object_creation_time(const ki_object *object, ki_time
 /** As above; an object that has one is being deleted. */
 KI_API KI_NODISCARD int ki_object_deletion_time(const ki_object *object, ki_timestamp *out_time);
 
-/** The JSON of metadata.labels and so on, for ki_json_iterate(); KI_JSON_NONE when it has none, or when a projection left it out. */
+/** The JSON of metadata.labels and so on, for ki_json_iterate(); KI_JSON_NONE when it has none. */
 KI_API ki_json ki_object_labels(const ki_object *object);
 KI_API ki_json ki_object_annotations(const ki_object *object);
 KI_API ki_json ki_object_owner_references(const ki_object *object);

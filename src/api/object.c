@@ -27,24 +27,24 @@ ki_object *ki_object_unref(ki_object *object)
 
 const char *ki_object_key(const ki_object *object)
 {
-    return object->key;
+    return ki_object_at(object, object->key_at);
 }
 
 ki_str ki_object_key_str(const ki_object *object)
 {
     size_t slash = object->namespace_len > 0;
-    return (ki_str){object->key, object->namespace_len + slash + object->name_len};
+    return (ki_str){ki_object_key(object), object->namespace_len + slash + object->name_len};
 }
 
 ki_str ki_object_namespace(const ki_object *object)
 {
-    return (ki_str){object->key, object->namespace_len};
+    return (ki_str){ki_object_key(object), object->namespace_len};
 }
 
 ki_str ki_object_name(const ki_object *object)
 {
     size_t slash = object->namespace_len > 0;
-    return (ki_str){object->key + object->namespace_len + slash, object->name_len};
+    return (ki_str){ki_object_key(object) + object->namespace_len + slash, object->name_len};
 }
 
 static ki_str string_field(const ki_object *object, int field)
@@ -72,15 +72,31 @@ ki_str ki_object_kind(const ki_object *object)
     return string_field(object, KI_FIELD_KIND);
 }
 
+/* The value of a field that has a place: its end is where its JSON ends. */
+static ki_json placed_field(const ki_object *object, int field)
+{
+    unsigned bit = 1U << (field - KI_FIELD_STRINGS);
+    if ((object->has & bit) == 0)
+        return (ki_json){0};
+    unsigned before = (unsigned)__builtin_popcount(object->has & (bit - 1));
+    const char *start = ki_object_at(object, object->places[before]);
+    const char *end = ki_object_at(object, object->text_at) + object->text_len;
+    return (ki_json){{start, ki_json_skip_value(start, (size_t)(end - start))}};
+}
+
 int64_t ki_object_generation(const ki_object *object)
 {
-    return object->generation;
+    int64_t generation = 0;
+    return ki_json_int64(placed_field(object, KI_FIELD_GENERATION), &generation) == 0 ? generation : 0;
 }
 
 static int time_field(const ki_object *object, int field, ki_timestamp *out_time)
 {
-    ki_str text = string_field(object, field);
-    return text.len == 0 ? KI_ERR_NOT_FOUND : ki_timestamp_parse(text, out_time);
+    ki_json value = placed_field(object, field);
+    ki_str text = {0};
+    if (ki_json_type_of(value) == KI_JSON_NONE)
+        return KI_ERR_NOT_FOUND;
+    return ki_json_string(value, &text) < 0 ? KI_ERR_TIMESTAMP : ki_timestamp_parse(text, out_time);
 }
 
 int ki_object_creation_time(const ki_object *object, ki_timestamp *out_time)
@@ -93,34 +109,24 @@ int ki_object_deletion_time(const ki_object *object, ki_timestamp *out_time)
     return time_field(object, KI_FIELD_DELETION_TIME, out_time);
 }
 
-/* The value that begins at `place`: its end is where its JSON ends. */
-static ki_json value_at(const ki_object *object, uint32_t place)
-{
-    if (place == 0)
-        return (ki_json){0};
-    const char *start = ki_object_at(object, place);
-    const char *end = ki_object_at(object, object->text_at) + object->text_len;
-    return (ki_json){{start, ki_json_skip_value(start, (size_t)(end - start))}};
-}
-
 ki_json ki_object_labels(const ki_object *object)
 {
-    return value_at(object, object->labels_at);
+    return placed_field(object, KI_FIELD_LABELS);
 }
 
 ki_json ki_object_annotations(const ki_object *object)
 {
-    return value_at(object, object->annotations_at);
+    return placed_field(object, KI_FIELD_ANNOTATIONS);
 }
 
 ki_json ki_object_owner_references(const ki_object *object)
 {
-    return value_at(object, object->owners_at);
+    return placed_field(object, KI_FIELD_OWNERS);
 }
 
 ki_json ki_object_finalizers(const ki_object *object)
 {
-    return value_at(object, object->finalizers_at);
+    return placed_field(object, KI_FIELD_FINALIZERS);
 }
 
 static int member_text(const ki_object *object, ki_json map, ki_str name, ki_str *out_value)

@@ -23,7 +23,6 @@ typedef struct draft {
     source strings[KI_FIELD_STRINGS];
     source name;
     source ns;
-    int64_t generation;
     ki_str text;
     char inserted[1024]; /* names that the server left out, to stand behind the first brace */
     size_t inserted_len;
@@ -129,14 +128,27 @@ static int check_containers(const ki_json_sink *sink, ki_error *err)
     return rc < 0 ? rc : check_container(sink, KI_FIELD_FINALIZERS, KI_JSON_ARRAY, KI_JSON_STRING, err);
 }
 
+static int check_scalars(const ki_json_sink *sink, ki_error *err)
+{
+    int64_t number = 0;
+    for (int field = KI_FIELD_CREATION_TIME; field <= KI_FIELD_DELETION_TIME; field++) {
+        ki_json_type type = ki_json_type_of(captured(sink, field));
+        if (type != KI_JSON_NONE && type != KI_JSON_STRING)
+            return bad_field(field, "is no string", err);
+    }
+    ki_json generation = captured(sink, KI_FIELD_GENERATION);
+    if (ki_json_type_of(generation) != KI_JSON_NONE && ki_json_int64(generation, &number) < 0)
+        return bad_field(KI_FIELD_GENERATION, "is no integer", err);
+    return 0;
+}
+
 static int read_metadata(const ki_json_sink *sink, draft *d, ki_error *err)
 {
     int rc = read_names(sink, d, err);
     for (int field = 0; rc == 0 && field < KI_FIELD_STRINGS; field++)
         rc = read_string(sink, field, &d->strings[field], err);
-    ki_json generation = captured(sink, KI_FIELD_GENERATION);
-    if (rc == 0 && ki_json_type_of(generation) != KI_JSON_NONE && ki_json_int64(generation, &d->generation) < 0)
-        rc = bad_field(KI_FIELD_GENERATION, "is no integer", err);
+    if (rc == 0)
+        rc = check_scalars(sink, err);
     return rc < 0 ? rc : check_containers(sink, err);
 }
 
@@ -192,9 +204,10 @@ static char *put_string(char *at, const source *s)
     return at + s->len;
 }
 
-static char *put_key(ki_object *object, const draft *d)
+static char *put_key(ki_object *object, const draft *d, char *at)
 {
-    char *at = put_string(object->key, &d->ns);
+    object->key_at = (uint16_t)(at - (char *)object);
+    at = put_string(at, &d->ns);
     if (d->ns.len > 0)
         *at++ = '/';
     at = put_string(at, &d->name);
@@ -229,32 +242,43 @@ static void put_text(ki_object *object, const draft *d, char *at)
     memcpy(at + d->inserted_len, d->text.ptr + 1, d->text.len - 1);
 }
 
-static uint32_t place_of(const ki_json_sink *sink, int field, uint32_t text_at)
+/* Which fields stand in the text and are not null. */
+static unsigned fields_placed(const ki_json_sink *sink)
 {
-    const ki_capture *c = &sink->captures[field];
-    return c->place == KI_CAPTURE_TEXT && sink->text.data[c->start] != 'n' ? text_at + c->start : 0;
+    unsigned has = 0;
+    for (int field = KI_FIELD_STRINGS; field < KI_FIELD_PLACED; field++) {
+        const ki_capture *c = &sink->captures[field];
+        if (c->place == KI_CAPTURE_TEXT && sink->text.data[c->start] != 'n')
+            has |= 1U << (field - KI_FIELD_STRINGS);
+    }
+    return has;
+}
+
+/* Returns behind the last place. */
+static char *put_places(ki_object *object, const ki_json_sink *sink, unsigned has, uint32_t moved_text)
+{
+    uint32_t *place = object->places;
+    for (unsigned left = has; left != 0; left &= left - 1)
+        *place++ = moved_text + sink->captures[KI_FIELD_STRINGS + __builtin_ctz(left)].start;
+    object->has = (uint16_t)has;
+    return (char *)place;
 }
 
 static ki_object *assemble(const draft *d, const ki_json_sink *sink)
 {
+    unsigned has = fields_placed(sink);
+    size_t key_at = KI_OBJECT_HEADER_BYTES + (size_t)__builtin_popcount(has) * sizeof(uint32_t);
     size_t key_len = d->ns.len + (d->ns.len > 0) + d->name.len + 1;
-    size_t before_text = sizeof(ki_object) + key_len + beside_len(d);
-    size_t bytes = before_text + d->inserted_len + d->text.len;
-    ki_object *object = ki_malloc(bytes);
+    size_t text_at = key_at + key_len + beside_len(d);
+    ki_object *object = ki_malloc(text_at + d->inserted_len + d->text.len);
     if (object == NULL)
         return NULL;
-    memset(object, 0, sizeof(*object));
     ki_refcount_init(&object->refs);
     atomic_init(&object->unescaped, NULL);
-    object->bytes = (uint32_t)bytes;
-    object->generation = d->generation;
-    char *at = put_strings(object, d, put_key(object, d), (uint32_t)before_text);
+    char *at = put_places(object, sink, has, (uint32_t)(text_at + d->inserted_len));
+    at = put_key(object, d, at);
+    at = put_strings(object, d, at, (uint32_t)text_at);
     put_text(object, d, at);
-    uint32_t moved_text = (uint32_t)(before_text + d->inserted_len);
-    object->labels_at = place_of(sink, KI_FIELD_LABELS, moved_text);
-    object->annotations_at = place_of(sink, KI_FIELD_ANNOTATIONS, moved_text);
-    object->owners_at = place_of(sink, KI_FIELD_OWNERS, moved_text);
-    object->finalizers_at = place_of(sink, KI_FIELD_FINALIZERS, moved_text);
     return object;
 }
 
@@ -262,7 +286,6 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
 {
     draft d;
     d.inserted_len = 0; /* the rest is written below; clearing it all would cost more than building the object */
-    d.generation = 0;
     if (sink->overflowed)
         return ki_fail(err, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes", plan->bytes_max);
     if (sink->text.len == 0 || sink->text.data[0] != '{')
@@ -285,7 +308,7 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
 
 int ki_object_read_key(const ki_json_sink *sink, ki_buf *out_key)
 {
-    draft d = {.generation = 0};
+    draft d;
     if (read_names(sink, &d, NULL) < 0)
         return KI_ERR_METADATA;
     int rc = ki_buf_reserve(out_key, d.ns.len + d.name.len + 1);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* object_layout - how an object lies in memory: one allocation.
  *
- *   header | "namespace/name" NUL | strings that are not in the text as they must be read | JSON text
+ *   header | places of the fields it has | "namespace/name" NUL | strings that are not in the text as they must be read | JSON text
  *
  *   From:     api/object_build.c writes it, api/object.c and api/object_text.c read it.
+ *
+ * There are a hundred thousand of them, and a projected one is a few hundred bytes: a field that an object does not have costs nothing.
  */
 #ifndef KI_API_OBJECT_LAYOUT_H
 #define KI_API_OBJECT_LAYOUT_H
@@ -13,44 +15,45 @@
 
 #include "util/refcount.h"
 
-/* What a plan captures, in this order: first those kept whatever the projection says. */
+/* What a plan captures. First strings with a place and a length in the header, kept whatever a projection says; then values of which
+ * the object has a place, if they are in its text. */
 enum {
     KI_FIELD_API_VERSION = 0,
     KI_FIELD_KIND,
     KI_FIELD_UID,
     KI_FIELD_RESOURCE_VERSION,
-    KI_FIELD_CREATION_TIME,
+    KI_FIELD_STRINGS,
+    KI_FIELD_CREATION_TIME = KI_FIELD_STRINGS,
     KI_FIELD_DELETION_TIME,
-    KI_FIELD_STRINGS, /* up to here: strings with a place and a length in the header */
-    KI_FIELD_NAME = KI_FIELD_STRINGS,
-    KI_FIELD_NAMESPACE,
     KI_FIELD_GENERATION,
     KI_FIELD_LABELS,
     KI_FIELD_ANNOTATIONS,
     KI_FIELD_OWNERS,
     KI_FIELD_FINALIZERS,
+    KI_FIELD_PLACED,
+    KI_FIELD_NAME = KI_FIELD_PLACED,
+    KI_FIELD_NAMESPACE,
     KI_FIELDS
 };
 
 struct ki_unescaped;
 
+/* Places are counted from the object's first byte. */
 struct ki_object {
     ki_refcount refs;
-    uint32_t bytes;                             /* of the allocation */
-    _Atomic(struct ki_unescaped *) unescaped;   /* of api/object_text.c; NULL until a string with escapes is read */
-    int64_t generation;
-    uint32_t text_at;                           /* places are counted from the object's first byte */
+    uint32_t text_at;
+    _Atomic(struct ki_unescaped *) unescaped; /* of api/object_text.c; NULL until a string with escapes is read */
     uint32_t text_len;
     uint32_t string_at[KI_FIELD_STRINGS];
     uint16_t string_len[KI_FIELD_STRINGS];
     uint16_t namespace_len;
     uint16_t name_len;
-    uint32_t labels_at; /* 0: none; the value ends where its JSON ends */
-    uint32_t annotations_at;
-    uint32_t owners_at;
-    uint32_t finalizers_at;
-    char key[];
+    uint16_t key_at;
+    uint16_t has;         /* bit i: there is a place for field KI_FIELD_STRINGS + i */
+    uint32_t places[];    /* in the order of the fields */
 };
+
+#define KI_OBJECT_HEADER_BYTES offsetof(ki_object, places)
 
 static inline const char *ki_object_at(const ki_object *object, uint32_t place)
 {

@@ -106,7 +106,7 @@ size_t ki_object_bytes(const ki_object *object)
 {
     const struct ki_unescaped *all =
         atomic_load_explicit(&((ki_object *)(uintptr_t)object)->unescaped, memory_order_acquire);
-    return object->bytes + (all == NULL ? 0 : all->size);
+    return object->text_at + object->text_len + (all == NULL ? 0 : all->size);
 }
 
 static int find_unescaped(const struct ki_unescaped *all, uint32_t place, ki_str *out_text)
