@@ -341,8 +341,8 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
 
     uint8_t room[64];
     const uint64_t keep = valid & ~white;
-    if (keep == 0)
-        return n;
+    if (keep == 0) /* white space may still end what was no number or word */
+        return mistake.at == KI_NO_MISTAKE ? n : ki_finish(s, n, mistake);
     if (white != 0)
         ki_squeeze_tokens(&t, keep);
     ki_block b = ki_block_of(&t, bytes, keep);
