@@ -81,21 +81,35 @@ static int settle_sink(ki_json_scanner *scanner)
     return 0;
 }
 
+/* How many of `n` bytes may be looked at before a limit must be asked again. The text of the sink grows by at most one for each, so
+ * it passes its maximum, if ever, with the last of them: at the same byte in every split. */
+static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
+{
+    const ki_json_sink *sink = scanner->sink;
+    n = n < SLICE_BYTES ? n : SLICE_BYTES;
+    n = n < room ? n : (size_t)room;
+    if (sink != NULL && n > sink->bytes_max - sink->text.len)
+        n = sink->bytes_max - sink->text.len + 1;
+    return n;
+}
+
 /* Hands one slice to the kernel. Returns the bytes taken, or an error. */
 static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
 {
     *out_used = 0;
-    if (scanner->value_bytes == scanner->value_bytes_max)
+    int is_full = scanner->value_bytes == scanner->value_bytes_max;
+    if (is_full && scanner->scalar != KI_SCALAR_LITERAL)
         return fail(scanner, KI_ERR_JSON_TOO_LARGE);
-    uint64_t room = scanner->value_bytes_max - scanner->value_bytes;
-    n = n < SLICE_BYTES ? n : SLICE_BYTES;
-    n = n < room ? n : (size_t)room;
+    n = slice_of(scanner, n, is_full ? 1 : scanner->value_bytes_max - scanner->value_bytes);
     int rc = scanner->sink == NULL ? 0 : ki_json_sink_reserve(scanner->sink, n);
     if (rc < 0)
         return fail(scanner, rc);
-    *out_used = scanner->kernel->scan(scanner, bytes, n);
-    scanner->value_bytes += *out_used;
-    scanner->offset += *out_used;
+    size_t used = scanner->kernel->scan(scanner, bytes, n);
+    if (is_full && used > 0) /* the byte behind the limit was to end a number, and did not */
+        return fail(scanner, KI_ERR_JSON_TOO_LARGE);
+    *out_used = used;
+    scanner->value_bytes += used;
+    scanner->offset += used;
     if (scanner->error == 0)
         scanner->error = settle_sink(scanner);
     return scanner->error == 0 ? 0 : fail(scanner, scanner->error);
