@@ -134,6 +134,9 @@ static void print_table(struct session *session)
            "ratio");
     for (size_t i = 0; i < table->contender_count; i++) {
         print_row(session, i);
+        if (table->out_best != NULL) {
+            table->out_best[i] = bytes_per_second(session, i, 0);
+        }
     }
     fflush(stdout);
 }
@@ -156,6 +159,14 @@ static bool checksums_agree(const struct session *session)
         }
     }
     return agree;
+}
+
+bool bench_target(const char *what, double figure, const char *relation, double wanted)
+{
+    bool is_least = relation[0] == '>';
+    bool is_met = is_least ? figure >= wanted : figure <= wanted;
+    printf("%-6s %-64s %9.2f %s %.2f\n", is_met ? "met" : "MISSED", what, figure, relation, wanted);
+    return is_met;
 }
 
 bool bench_run(const struct bench_table *table, const struct bench_options *options)

@@ -32,7 +32,8 @@ struct bench_table {
     const char *title;
     const struct bench_contender *contenders;
     size_t contender_count;
-    size_t baseline; /* the row that the ratios refer to */
+    size_t baseline;  /* the row that the ratios refer to */
+    double *out_best; /* bytes a second of each row in its best round; NULL: not wanted */
 };
 
 struct bench_options {
@@ -45,6 +46,9 @@ bool bench_options_read(struct bench_options *options, int count, char **argumen
 
 /* Runs the rounds and prints the table. Returns false when a contender failed or checksums differ. */
 bool bench_run(const struct bench_table *table, const struct bench_options *options);
+
+/* Prints one line that holds a figure against what it has to be, and returns whether it is. */
+bool bench_target(const char *what, double figure, const char *relation, double wanted);
 
 double bench_now_seconds(void);
 
