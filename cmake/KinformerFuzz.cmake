@@ -3,6 +3,17 @@
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 
+# Some targets hold this library against jansson.
+if(KI_FUZZ OR KI_TESTS)
+    find_package(PkgConfig REQUIRED)
+    pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+    add_library(kinformer_fuzz_reference STATIC tests/support/json_reference.c)
+    target_include_directories(kinformer_fuzz_reference PUBLIC
+        ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+    target_link_libraries(kinformer_fuzz_reference PUBLIC
+        kinformer_static kinformer_flags PkgConfig::JANSSON)
+endif()
+
 foreach(source IN LISTS fuzz_sources)
     cmake_path(GET source STEM target)
     string(REGEX REPLACE "^fuzz_" "" name ${target})
@@ -16,6 +27,5 @@ foreach(source IN LISTS fuzz_sources)
     else()
         continue()
     endif()
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(${target} PRIVATE kinformer_static kinformer_flags m)
+    target_link_libraries(${target} PRIVATE kinformer_fuzz_reference m)
 endforeach()

@@ -7,6 +7,8 @@
 json_t *json_reference_parse(ki_str text)
 {
     const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES;
+    if (memchr(text.ptr, 0, text.len) != NULL) /* jansson takes it for the end of the text */
+        return NULL;
     json_t *reference = json_loadb(text.ptr, text.len, flags, NULL);
     if (reference == NULL)
         reference = json_loadb(text.ptr, text.len, flags | JSON_DECODE_INT_AS_REAL, NULL);
