@@ -58,10 +58,14 @@ KI_INLINE uint64_t ki_behind(uint64_t bits, uint64_t carry)
 KI_INLINE uint64_t ki_find_strings(const ki_json_carry *c, const ki_masks *m, unsigned n, ki_tokens *t,
                                    uint64_t *out_escaped_next)
 {
-    uint64_t escaped = 0;
+    uint64_t escaped = c->escaped;
     uint64_t next = 0;
-    if (KI_UNLIKELY((m->backslash | c->escaped) != 0)) {
-        escaped = ki_escape_find(m->backslash, c->escaped, &next);
+    if (KI_UNLIKELY((m->backslash | escaped) != 0)) {
+        next = m->backslash >> 63;
+        if (KI_LIKELY((m->backslash & (m->backslash << 1 | escaped)) == 0))
+            escaped |= m->backslash << 1;
+        else
+            escaped = ki_escape_find(m->backslash, escaped, &next);
         next = n == 64 ? next : escaped >> n & 1;
     }
     t->quote = m->quote & ~escaped;
@@ -144,14 +148,14 @@ KI_INLINE uint64_t ki_step_bracket(const ki_block *b, uint64_t types, uint64_t b
 }
 
 /* As ki_block_walk, for a block in which neither the value nor a tracked container can end and no limit can be met. Only the kinds
- * of the containers must be followed from bracket to bracket; everything else is asked of all 64 characters at once. */
-KI_INLINE void ki_block_walk_inside(ki_json_scanner *s, ki_block *b)
+ * of the containers must be followed from bracket to bracket; everything else is asked of all 64 characters at once. `pairs` are the
+ * opening halves of {} and [], which match at sight. */
+KI_INLINE void ki_block_walk_inside(ki_json_scanner *s, ki_block *b, uint64_t pairs)
 {
     uint64_t types = s->types;
     uint64_t turns = types & 1; /* bit i: the innermost container is of another kind at character i than at the one before */
-    /* {} and [] match at sight. */
-    const uint64_t pairs = b->open & (b->close >> 1) & ~(b->brace ^ (b->brace >> 1));
-    uint64_t brackets = (b->open | b->close) & ~(pairs | pairs << 1);
+    const uint64_t closes = b->close & ~(pairs << 1);
+    uint64_t brackets = (b->open & ~pairs) | closes;
     while (brackets != 0) {
         types = ki_step_bracket(b, types, brackets & (0 - brackets), &turns);
         brackets &= brackets - 1;
@@ -159,18 +163,22 @@ KI_INLINE void ki_block_walk_inside(ki_json_scanner *s, ki_block *b)
         brackets &= brackets - 1;
     }
     const uint64_t in_object = ki_prefix_xor(turns); /* at a bracket: the container before it opens or closes */
-    const uint64_t closes = b->close & ~(pairs << 1);
     b->mistakes |= (b->in_array & in_object) | (b->in_object & ~in_object) | (closes & (in_object ^ b->brace));
     s->types = types;
     s->depth += (uint32_t)__builtin_popcountll(b->open) - (uint32_t)__builtin_popcountll(b->close);
 }
 
+KI_INLINE uint64_t ki_block_pairs(const ki_block *b)
+{
+    return b->open & (b->close >> 1) & ~(b->brace ^ (b->brace >> 1));
+}
+
 /* Whether a block may go that way. */
-KI_INLINE int ki_block_is_inside(const ki_json_scanner *s, const ki_block *b)
+KI_INLINE int ki_block_is_inside(const ki_json_scanner *s, const ki_block *b, uint64_t pairs)
 {
     const uint32_t tracked = s->sink == NULL ? 0 : s->sink->tracked;
     const uint32_t opens = (uint32_t)__builtin_popcountll(b->open);
-    const uint32_t closes = (uint32_t)__builtin_popcountll(b->close);
+    const uint32_t closes = (uint32_t)__builtin_popcountll(b->close & ~(pairs << 1));
     return (s->depth > tracked + closes) & (s->depth + opens <= s->inside_depth_max);
 }
 
@@ -260,11 +268,12 @@ KI_INLINE unsigned ki_take_tokens(ki_json_scanner *s, ki_block b, unsigned n, ui
 {
     if (s->sink != NULL)
         ki_json_sink_block(s->sink, b.chars);
-    if (KI_UNLIKELY(mistake.at != KI_NO_MISTAKE || !ki_block_is_inside(s, &b))) {
+    const uint64_t pairs = ki_block_pairs(&b);
+    if (KI_UNLIKELY(mistake.at != KI_NO_MISTAKE || !ki_block_is_inside(s, &b, pairs))) {
         ki_block block = b; /* b itself stays in registers */
         return ki_take_event(s, &block, n, keep, mistake);
     }
-    ki_block_walk_inside(s, &b);
+    ki_block_walk_inside(s, &b, pairs);
     if (s->sink != NULL)
         ki_json_sink_finish_block(s->sink, b.count);
     if (KI_LIKELY(b.mistakes == 0))
@@ -398,7 +407,9 @@ KI_INLINE unsigned ki_take_block(ki_json_scanner *s, const uint8_t *bytes)
         if (((strange & ~words) | leading_zero | c->literal_open | t.literal >> 63) != 0 || m.has_low)
             return ki_take_any_block(s, bytes, 64);
     }
-    if (KI_UNLIKELY((escaped | c->escape.state | c->utf8.need) != 0 || m.has_high) &&
+    /* \" and \\ are right at sight. */
+    const uint64_t unusual = escaped & ~(m.quote | m.backslash);
+    if (KI_UNLIKELY((unusual | c->escape.state | c->utf8.need) != 0 || m.has_high) &&
         ki_check_strings(s, bytes, 64, escaped, m.has_high).at != KI_NO_MISTAKE)
         return ki_take_any_block(s, bytes, 64);
     c->escaped = escaped_next;
