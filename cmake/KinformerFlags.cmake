@@ -13,6 +13,7 @@ add_library(kinformer_flags INTERFACE)
 target_compile_options(kinformer_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Wvla
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
+    $<$<C_COMPILER_ID:Clang>:-Wthread-safety>
     $<$<BOOL:${KI_WERROR}>:-Werror>)
 target_link_libraries(kinformer_flags INTERFACE Threads::Threads)
 

@@ -11,14 +11,28 @@ static const ki_json_kernel *available[KERNELS_MAX];
 static const ki_json_kernel *best;
 static pthread_once_t chosen = PTHREAD_ONCE_INIT;
 
+#if defined(__x86_64__)
+/* What the files are compiled for, no less: a processor or a hypervisor may have some of it. */
+static int has_sse42(void)
+{
+    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
+}
+
+static int has_avx2(void)
+{
+    return has_sse42() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2");
+}
+#endif
+
 static void find_available(void)
 {
     size_t n = 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("pclmul"))
+    if (has_avx2())
         available[n++] = &ki_json_kernel_avx2;
-    if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul"))
+    if (has_sse42())
         available[n++] = &ki_json_kernel_sse42;
 #elif defined(__aarch64__)
     available[n++] = &ki_json_kernel_neon;

@@ -4,48 +4,22 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void clean(char *message)
-{
-    for (unsigned char *p = (unsigned char *)message; *p != 0; p++)
-        if (*p < 0x20 || *p == 0x7f)
-            *p = '?';
-}
+#include "util/clean.h"
 
-KI_PRINTF(4, 0)
-static int fail(ki_error *err, int code, uint64_t offset, const char *format, va_list args)
+void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, ...)
 {
+    char message[KI_ERROR_MESSAGE_BYTES + 4]; /* a character more, so that the cut is made between two */
+    va_list args;
     if (err == NULL)
-        return code;
+        return;
     err->code = code;
     err->reserved = 0;
     err->offset = offset;
-    if (vsnprintf(err->message, sizeof(err->message), format, args) < 0)
-        err->message[0] = 0;
-    clean(err->message);
-    return code;
-}
-
-int ki_fail(ki_error *err, int code, const char *format, ...)
-{
-    va_list args;
     va_start(args, format);
-    fail(err, code, 0, format, args);
+    if (vsnprintf(message, sizeof(message), format, args) < 0)
+        message[0] = 0;
     va_end(args);
-    return code;
-}
-
-int ki_fail_at(ki_error *err, int code, uint64_t offset, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fail(err, code, offset, format, args);
-    va_end(args);
-    return code;
-}
-
-int ki_fail_no_memory(ki_error *err)
-{
-    return ki_fail(err, KI_ERR_NO_MEMORY, "%s", ki_error_text(KI_ERR_NO_MEMORY));
+    ki_clean(err->message, sizeof(err->message), ki_str_of(message));
 }
 
 const char *ki_error_name(int code)
