@@ -1,4 +1,5 @@
-/* bench_decode - how fast bytes become objects, beside other parsers on the same bytes; and what an object costs. */
+/* bench_decode - how fast bytes become objects, beside other parsers on the same bytes; and what an object
+ * costs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,8 +57,10 @@ static bool bench_list(const struct documents *pages, const struct bench_options
     printf("\n");
     *out_met &= bench_target("list: objects, times jansson", best[OURS] / best[JANSSON], ">=", 20);
     *out_met &= bench_target("list: objects, times cJSON", best[OURS] / best[CJSON], ">=", 4);
-    *out_met &= bench_target("list: objects, times simdjson On-Demand", best[OURS] / best[SIMDJSON], ">=", 0.5);
-    *out_met &= bench_target("list: splitting alone, times simdjson On-Demand", best[SPLIT] / best[SIMDJSON], ">=", 1.5);
+    *out_met &=
+        bench_target("list: objects, times simdjson On-Demand", best[OURS] / best[SIMDJSON], ">=", 0.5);
+    *out_met &= bench_target("list: splitting alone, times simdjson On-Demand", best[SPLIT] / best[SIMDJSON],
+                             ">=", 1.5);
     return true;
 }
 
@@ -75,7 +78,8 @@ static bool bench_watch(const struct documents *events, const struct bench_optio
     return bench("watch stream, fed in 16 KB", references, COUNT(references), options, NULL);
 }
 
-static bool measure_memory(const struct documents *pages, enum ours_plan plan, double wanted, const char *what, bool *out_met)
+static bool measure_memory(const struct documents *pages, enum ours_plan plan, double wanted,
+                           const char *what, bool *out_met)
 {
     struct ours_memory memory = {0};
     const struct documents few = documents_head(pages, TREE_DOCUMENTS);
@@ -127,11 +131,13 @@ static bool bench_pieces(const struct documents *pages, bool *out_met)
     if (!time_list(&few, 1, &whole)) {
         return false;
     }
-    *out_met &= bench_target("pieces: cost in 1 KB pieces, times the cost in one piece", small / whole, "<=", 2);
+    *out_met &=
+        bench_target("pieces: cost in 1 KB pieces, times the cost in one piece", small / whole, "<=", 2);
     return true;
 }
 
-/* From 1,000 objects to 1,000,000 in one list document: a decoder that remembered what it has seen would show here. */
+/* From 1,000 objects to 1,000,000 in one list document: a decoder that remembered what it has seen would
+ * show here. */
 static bool bench_growth(bool *out_met)
 {
     const uint64_t sizes[] = {1000, 10000, 100000, 1000000};

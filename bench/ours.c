@@ -23,11 +23,12 @@ void ours_fini(void)
 
 void ours_set(enum ours_plan which, size_t piece_bytes)
 {
-    static const char *const kept[] = {"/spec/nodeName", "/status/phase", "/status/podIP", "/metadata/labels", NULL};
+    static const char *const kept[] = {"/spec/nodeName", "/status/phase", "/status/podIP", "/metadata/labels",
+                                       NULL};
     ki_error err = {0};
     ours_fini();
-    plan = ki_object_plan_new(&KI_CORE_V1_PODS, &(ki_object_options){.keep = which == OURS_PROJECTED ? kept : NULL},
-                              &err);
+    plan = ki_object_plan_new(&KI_CORE_V1_PODS,
+                              &(ki_object_options){.keep = which == OURS_PROJECTED ? kept : NULL}, &err);
     piece = piece_bytes;
     if (plan == NULL) {
         fprintf(stderr, "bench: %s\n", err.message);
@@ -115,7 +116,8 @@ bool ours_long_list(uint64_t objects, struct reference_result *result)
         if (item->length == 0) {
             pods_append_item(item, &pods, i);
         }
-        is_read = (i == 0 || feed_list(&decoder, ",", 1, result)) && feed_list(&decoder, item->data, item->length, result);
+        is_read = (i == 0 || feed_list(&decoder, ",", 1, result)) &&
+                  feed_list(&decoder, item->data, item->length, result);
     }
     is_read = is_read && feed_list(&decoder, "]}", 2, result) && ki_list_decoder_end(&decoder, NULL) == 0;
     ki_list_decoder_fini(&decoder);
@@ -126,7 +128,8 @@ bool ours_long_list(uint64_t objects, struct reference_result *result)
     return is_read;
 }
 
-static bool feed_watch(ki_watch_decoder *decoder, const char *bytes, size_t n, struct reference_result *result)
+static bool feed_watch(ki_watch_decoder *decoder, const char *bytes, size_t n,
+                       struct reference_result *result)
 {
     size_t used = 0;
     for (size_t at = 0; at < n; at += used) {
@@ -222,7 +225,8 @@ static void count_release(void *memory, void *user)
     free(memory);
 }
 
-static bool measure_items(ki_list_decoder *decoder, const char *data, size_t length, struct ours_memory *memory)
+static bool measure_items(ki_list_decoder *decoder, const char *data, size_t length,
+                          struct ours_memory *memory)
 {
     size_t used = 0;
     uint64_t before = 0;

@@ -22,7 +22,8 @@ void ours_fini(void);
 bool ours_list(const char *data, size_t length, struct reference_result *result);
 bool ours_watch(const char *data, size_t length, struct reference_result *result);
 
-/* One list of `objects` items in a single document, made while it is read: the same few hundred pods over and over. */
+/* One list of `objects` items in a single document, made while it is read: the same few hundred pods over
+ * and over. */
 bool ours_long_list(uint64_t objects, struct reference_result *result);
 
 /* Finds where every item ends and checks all of RFC 8259 on the way, keeps nothing. */
@@ -31,7 +32,8 @@ bool ours_check(const char *data, size_t length, struct reference_result *result
 /* Finds where every item ends, by nesting and strings alone. */
 bool ours_split(const char *data, size_t length, struct reference_result *result);
 
-/* Memory that the objects of one list document take, by the allocator's own account, and how many allocations it was. */
+/* Memory that the objects of one list document take, by the allocator's own account, and how many
+ * allocations it was. */
 struct ours_memory {
     uint64_t objects;
     uint64_t allocations;

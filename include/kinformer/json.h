@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json - reading JSON text without building a tree, writing it, comparing it.
  *
- * A ki_json is a slice of JSON text that somebody else keeps. Reading looks at the bytes each time it is asked;
- * nothing is allocated. Text that came out of this library (an object's body) is valid. Text from elsewhere
- * goes through ki_json_validate() first; reading unchecked text is safe, but finds what it finds.
+ * A ki_json is a slice of JSON text that somebody else keeps. Reading looks at the bytes each time it is
+ * asked; nothing is allocated. Text that came out of this library (an object's body) is valid. Text from
+ * elsewhere goes through ki_json_validate() first; reading unchecked text is safe, but finds what it finds.
  *
  * A name that occurs twice in one object: the first counts, in every call of this header.
  * Threads: any, for all calls; a writer belongs to one thread at a time.
@@ -43,8 +43,8 @@ KI_API ki_json ki_json_of(ki_str text);
 KI_API ki_json_type ki_json_type_of(ki_json value);
 
 /**
- * Finds a value by JSON Pointer (RFC 6901): "/spec/containers/0/name", "" for the value itself, "~1" for "/" and
- * "~0" for "~" in a name.
+ * Finds a value by JSON Pointer (RFC 6901): "/spec/containers/0/name", "" for the value itself, "~1" for
+ * "/" and "~0" for "~" in a name.
  *
  * Returns: the value, or KI_JSON_NONE when there is none or the pointer is malformed.
  */
@@ -67,8 +67,8 @@ typedef struct ki_json_iter {
 KI_API ki_json_iter ki_json_iterate(ki_json container);
 
 /**
- * Steps to the next member or element. `out_name` (may be NULL) is set to a JSON string, for an object, and to
- * KI_JSON_NONE for an array.
+ * Steps to the next member or element. `out_name` (may be NULL) is set to a JSON string, for an object, and
+ * to KI_JSON_NONE for an array.
  *
  * Returns: 1, or 0 at the end (or where unchecked text stops making sense).
  */
@@ -77,17 +77,20 @@ KI_API int ki_json_next(ki_json_iter *iter, ki_json *out_name, ki_json *out_valu
 /**
  * The text of a string that has no escapes, borrowed from the JSON text.
  *
- * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_ESCAPED when it has escapes: use ki_json_string_copy().
+ * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_ESCAPED when it has escapes: use
+ *          ki_json_string_copy().
  */
 KI_API KI_NODISCARD int ki_json_string(ki_json value, ki_str *out_text);
 
 /**
  * Unescapes a string into `buffer`; value.raw.len bytes are always enough. No NUL is added.
  *
- * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_TOO_LARGE when the buffer is too small, KI_ERR_JSON_ESCAPE
+ * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_TOO_LARGE when the buffer is too small,
+ *          KI_ERR_JSON_ESCAPE
  *          for unchecked text with a bad escape.
  */
-KI_API KI_NODISCARD int ki_json_string_copy(ki_json value, char *buffer, size_t buffer_bytes, size_t *out_len);
+KI_API KI_NODISCARD int ki_json_string_copy(ki_json value, char *buffer, size_t buffer_bytes,
+                                            size_t *out_len);
 
 /** 1 when `value` is a string whose unescaped text equals `text`. */
 KI_API int ki_json_string_equals(ki_json value, ki_str text);
@@ -104,10 +107,11 @@ KI_API KI_NODISCARD int ki_json_double(ki_json value, double *out_number);
 KI_API KI_NODISCARD int ki_json_bool(ki_json value, int *out_flag);
 
 /**
- * Structural equality: the order of names does not count, nor do white space, spelling of escapes and of numbers
- * (1.0 equals 1, 1e2 equals 100; compared as exact decimals).
+ * Structural equality: the order of names does not count, nor do white space, spelling of escapes and of
+ * numbers (1.0 equals 1, 1e2 equals 100; compared as exact decimals).
  *
- * Returns: 1 equal, 0 different, KI_ERR_NO_MEMORY, KI_ERR_JSON_DEPTH past 1,000 levels, or KI_ERR_JSON_SYNTAX for
+ * Returns: 1 equal, 0 different, KI_ERR_NO_MEMORY, KI_ERR_JSON_DEPTH past 1,000 levels, or
+ *          KI_ERR_JSON_SYNTAX for
  *          unchecked text that is malformed.
  */
 KI_API KI_NODISCARD int ki_json_equal(ki_json a, ki_json b);
@@ -127,8 +131,8 @@ typedef struct ki_json_writer_options {
 KI_API KI_NODISCARD ki_json_writer *ki_json_writer_new(const ki_json_writer_options *options);
 KI_API void ki_json_writer_free(ki_json_writer *writer);
 
-/* The calls below return nothing: the first failure (out of memory, too large, a name missing in an object, a value
- * too many) is remembered, later calls do nothing, and ki_json_writer_finish() reports it. */
+/* The calls below return nothing: the first failure (out of memory, too large, a name missing in an object,
+ * a value too many) is remembered, later calls do nothing, and ki_json_writer_finish() reports it. */
 KI_API void ki_json_write_object_begin(ki_json_writer *writer);
 KI_API void ki_json_write_object_end(ki_json_writer *writer);
 KI_API void ki_json_write_array_begin(ki_json_writer *writer);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* object - one Kubernetes object of any resource: immutable, shared by reference count, a single run of bytes.
+/* object - one Kubernetes object of any resource: immutable, shared by reference count, a single run of
+ * bytes.
  *
- * An object is its JSON text, minified, with the places of its metadata noted beside it. Fields are read by JSON Pointer straight from
- * the text; nothing is turned into a tree. The text is complete, with kind and apiVersion also when the server left them out, as it does
- * in lists; metadata.managedFields is left out unless asked for. A projection keeps less.
+ * An object is its JSON text, minified, with the places of its metadata noted beside it. Fields are read by
+ * JSON Pointer straight from the text; nothing is turned into a tree. The text is complete, with kind and
+ * apiVersion also when the server left them out, as it does in lists; metadata.managedFields is left out
+ * unless asked for. A projection keeps less.
  *
- * All text that these calls give out is unescaped, belongs to the object and lives as long as the caller's reference.
+ * All text that these calls give out is unescaped, belongs to the object and lives as long as the caller's
+ * reference.
  * Threads: any, for all calls.
  */
 #ifndef KI_OBJECT_H
@@ -21,7 +24,7 @@ KI_EXTERN_C_BEGIN
 
 typedef struct ki_object ki_object;
 
-/* ---- making and sharing --------------------------------------------------------------------------------- */
+/* ---- making and sharing -------------------------------------------------------------------------------- */
 
 /** What is kept of an object. Zeroed: everything but metadata.managedFields. */
 typedef struct ki_object_options {
@@ -36,15 +39,18 @@ typedef struct ki_object_options {
 /**
  * Makes an object from JSON text, as a decoder does from what a server sends.
  *
- * A path is a JSON Pointer in which the part * stands for every element of an array or every value of a map. Name, namespace, uid,
- * resourceVersion, apiVersion and kind can be asked of an object whatever is kept of its text.
+ * A path is a JSON Pointer in which the part * stands for every element of an array or every value of a
+ * map. Name, namespace, uid, resourceVersion, apiVersion and kind can be asked of an object whatever is
+ * kept of its text.
  *
- * Returns:   a new object, or NULL with the error: of JSON, KI_ERR_METADATA (no name, or metadata of a wrong type),
+ * Returns:   a new object, or NULL with the error: of JSON, KI_ERR_METADATA (no name, or metadata of a
+ *            wrong type),
  *            KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path), KI_ERR_NO_MEMORY.
- * Ownership: the caller drops it with ki_object_unref(). `resource` and `options` may be NULL and are not kept.
+ * Ownership: the caller drops it with ki_object_unref(). `resource` and `options` may be NULL and are not
+ *            kept.
  */
-KI_API KI_NODISCARD ki_object *ki_object_new(const ki_resource *resource, ki_str json, const ki_object_options *options,
-                                             ki_error *err);
+KI_API KI_NODISCARD ki_object *ki_object_new(const ki_resource *resource, ki_str json,
+                                             const ki_object_options *options, ki_error *err);
 
 /** Takes another reference; returns its argument. NULL stays NULL. */
 KI_API ki_object *ki_object_ref(const ki_object *object);
@@ -116,7 +122,8 @@ KI_API KI_NODISCARD int ki_object_owner(const ki_object *object, size_t index, k
 /** The owner that controls the object. Returns as ki_object_owner. */
 KI_API KI_NODISCARD int ki_object_controller(const ki_object *object, ki_owner *out_owner);
 
-/* ---- fields ---------------------------------------------------------------------------------------------- */
+/* ---- fields
+ * ---------------------------------------------------------------------------------------------- */
 
 /** The whole text: one line of JSON. */
 KI_API ki_str ki_object_json(const ki_object *object);
@@ -124,28 +131,33 @@ KI_API ki_str ki_object_json(const ki_object *object);
 /** The value at a JSON Pointer, "/spec/containers/0/name"; KI_JSON_NONE when there is none. */
 KI_API ki_json ki_object_find(const ki_object *object, const char *pointer);
 
-/** The string at a JSON Pointer; empty when there is none, when it is no string, or when memory for unescaping is out. */
+/** The string at a JSON Pointer; empty when there is none, when it is no string, or when memory for
+ * unescaping is out. */
 KI_API ki_str ki_object_string(const ki_object *object, const char *pointer);
 
 /** The same, with the reason. Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_TYPE, KI_ERR_NO_MEMORY. */
 KI_API KI_NODISCARD int ki_object_get_string(const ki_object *object, const char *pointer, ki_str *out_text);
 
 /** Returns: 0, KI_ERR_NOT_FOUND, or as ki_json_int64(), ki_json_double(), ki_json_bool(). */
-KI_API KI_NODISCARD int ki_object_get_int64(const ki_object *object, const char *pointer, int64_t *out_number);
-KI_API KI_NODISCARD int ki_object_get_double(const ki_object *object, const char *pointer, double *out_number);
+KI_API KI_NODISCARD int ki_object_get_int64(const ki_object *object, const char *pointer,
+                                            int64_t *out_number);
+KI_API KI_NODISCARD int ki_object_get_double(const ki_object *object, const char *pointer,
+                                             double *out_number);
 KI_API KI_NODISCARD int ki_object_get_bool(const ki_object *object, const char *pointer, int *out_flag);
 
 /**
  * The text of a JSON string that was found in this object (a value or a name that an iterator gave out).
  *
- * Strings without escapes are read where they stand. For the others the object unescapes all it has, once, at the first call that
- * needs it; that memory counts in ki_object_bytes().
+ * Strings without escapes are read where they stand. For the others the object unescapes all it has, once,
+ * at the first call that needs it; that memory counts in ki_object_bytes().
  *
- * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_INVALID when it is not of this object, KI_ERR_NO_MEMORY.
+ * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_INVALID when it is not of this object,
+ *          KI_ERR_NO_MEMORY.
  */
 KI_API KI_NODISCARD int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text);
 
-/* ---- comparing ------------------------------------------------------------------------------------------- */
+/* ---- comparing
+ * ------------------------------------------------------------------------------------------- */
 
 /** 1 when both have the same text, byte for byte. */
 KI_API int ki_object_equal(const ki_object *a, const ki_object *b);
@@ -153,7 +165,8 @@ KI_API int ki_object_equal(const ki_object *a, const ki_object *b);
 /**
  * Compares two resource versions as decimal numbers.
  *
- * Returns: 0 with -1, 0 or 1 in `out_order`; KI_ERR_TYPE when one of them is no decimal number: then only equality means anything.
+ * Returns: 0 with -1, 0 or 1 in `out_order`; KI_ERR_TYPE when one of them is no decimal number: then only
+ *          equality means anything.
  */
 KI_API KI_NODISCARD int ki_resource_version_compare(ki_str a, ki_str b, int *out_order);
 

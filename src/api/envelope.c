@@ -5,17 +5,17 @@
 
 /* What is expected next. */
 enum {
-    AT_OBJECT,         /* { */
-    AT_FIRST_NAME,     /* a name or } */
-    AT_NAME,           /* a name */
-    IN_NAME,           /* inside of it */
-    AT_COLON,          /* : */
-    AT_VALUE,          /* the caller has not said yet how to take it, or its first byte */
-    AT_FIRST_ELEMENT,  /* a value or ] */
-    AT_ELEMENT,        /* a value */
-    IN_VALUE,          /* inside of a value or an element */
-    BEHIND_ELEMENT,    /* , or ] */
-    BEHIND_VALUE,      /* , or } */
+    AT_OBJECT,        /* { */
+    AT_FIRST_NAME,    /* a name or } */
+    AT_NAME,          /* a name */
+    IN_NAME,          /* inside of it */
+    AT_COLON,         /* : */
+    AT_VALUE,         /* the caller has not said yet how to take it, or its first byte */
+    AT_FIRST_ELEMENT, /* a value or ] */
+    AT_ELEMENT,       /* a value */
+    IN_VALUE,         /* inside of a value or an element */
+    BEHIND_ELEMENT,   /* , or ] */
+    BEHIND_VALUE,     /* , or } */
     BEHIND_OBJECT
 };
 
@@ -110,7 +110,8 @@ static int begins_value(ki_envelope *envelope, char c)
     case AT_VALUE:
         if (c == '[' && envelope->take == KI_TAKE_ELEMENTS)
             return 0;
-        begin_scan(envelope, envelope->take != KI_TAKE_SKIP, envelope->take == KI_TAKE_VALUE ? envelope->projection : NULL);
+        begin_scan(envelope, envelope->take != KI_TAKE_SKIP,
+                   envelope->take == KI_TAKE_VALUE ? envelope->projection : NULL);
         envelope->next_state = BEHIND_VALUE;
         break;
     case AT_FIRST_ELEMENT:

@@ -6,8 +6,9 @@
  *   Locks:    none; one owner.
  *   Not here: what the members mean.
  *
- * A list is an object with an array that is too large to wait for, a watch event an object with an object that is wanted for itself.
- * So the outermost level is walked here, and whatever stands in it is one value for the scanner.
+ * A list is an object with an array that is too large to wait for, a watch event an object with an object
+ * that is wanted for itself. So the outermost level is walked here, and whatever stands in it is one value
+ * for the scanner.
  */
 #ifndef KI_API_ENVELOPE_H
 #define KI_API_ENVELOPE_H
@@ -28,8 +29,8 @@ typedef struct ki_envelope {
     ki_json_scanner scanner;
     ki_json_sink sink;
     int state;
-    int next_state;  /* where the scan of a value leads */
-    int take;        /* KI_TAKE_… */
+    int next_state; /* where the scan of a value leads */
+    int take;       /* KI_TAKE_… */
     const ki_projection *projection;
 } ki_envelope;
 
@@ -40,7 +41,8 @@ enum {
     KI_TAKE_ELEMENTS  /* an array: each element into the sink; anything else as KI_TAKE_VALUE */
 };
 
-/* `bytes_max` limits what is kept of one value; one that is larger overflows the sink. A value of 16 times that size is an error. */
+/* `bytes_max` limits what is kept of one value; one that is larger overflows the sink. A value of 16 times
+ * that size is an error. */
 void ki_envelope_init(ki_envelope *envelope, size_t bytes_max);
 void ki_envelope_fini(ki_envelope *envelope);
 
@@ -50,7 +52,8 @@ void ki_envelope_begin(ki_envelope *envelope);
 /* Whether a byte of the object was seen. */
 int ki_envelope_has_begun(const ki_envelope *envelope);
 
-/* Takes up to `n` bytes. Returns a ki_envelope_step or an error of JSON (scanner.error_offset says where), and in *out_used the bytes taken. */
+/* Takes up to `n` bytes. Returns a ki_envelope_step or an error of JSON (scanner.error_offset says where),
+ * and in *out_used the bytes taken. */
 KI_NODISCARD int ki_envelope_feed(ki_envelope *envelope, const char *bytes, size_t n, size_t *out_used);
 
 /* After KI_ENVELOPE_NAME. `projection` may be NULL. */

@@ -138,7 +138,8 @@ static int kind_fits(const ki_list_decoder *decoder)
     ki_str wanted = decoder->plan->kind;
     if (!ends_with_list(kind))
         return 0;
-    if (!decoder->plan->kind_is_known || kind.len == 4 || ki_str_equal(kind, KI_STR("PartialObjectMetadataList")))
+    if (!decoder->plan->kind_is_known || kind.len == 4 ||
+        ki_str_equal(kind, KI_STR("PartialObjectMetadataList")))
         return 1;
     return ki_str_equal((ki_str){kind.ptr, kind.len - 4}, wanted);
 }
@@ -150,7 +151,8 @@ static int check_kind(const ki_list_decoder *decoder, ki_error *err)
     if (kind_fits(decoder) || ki_str_equal(kind, KI_STR("Status")))
         return 0;
     return ki_fail(err, KI_ERR_NOT_A_LIST, "the answer is not a list of %.*s: its kind is \"%.*s\"",
-                   KI_STR_ARGS(decoder->plan->kind.len ? decoder->plan->kind : KI_STR("objects")), KI_STR_ARGS(kind));
+                   KI_STR_ARGS(decoder->plan->kind.len ? decoder->plan->kind : KI_STR("objects")),
+                   KI_STR_ARGS(kind));
 }
 
 /* Names with characters that JSON would have to escape are no names of kinds. */
@@ -250,7 +252,8 @@ static int fail(ki_list_decoder *decoder, int code)
     return code;
 }
 
-int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *out_used, ki_error *err)
+int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *out_used,
+                         ki_error *err)
 {
     assert(decoder->state != FAILED);
     decoder->object = ki_object_unref(decoder->object);
@@ -260,7 +263,8 @@ int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, 
         size_t used = 0;
         int step = ki_envelope_feed(&decoder->envelope, bytes + at, n - at, &used);
         at += used;
-        rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err) : take_step(decoder, step, err);
+        rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err)
+                      : take_step(decoder, step, err);
     }
     for (; rc == 0 && at < n; at++)
         if (memchr(" \t\r\n", bytes[at], 4) == NULL)
@@ -273,6 +277,7 @@ int ki_list_decoder_end(ki_list_decoder *decoder, ki_error *err)
 {
     if (decoder->state == COMPLETE)
         return 0;
-    return ki_fail_at(err, KI_ERR_JSON_TRUNCATED, decoder->envelope.scanner.offset, "the list ends early, after %llu bytes",
+    return ki_fail_at(err, KI_ERR_JSON_TRUNCATED, decoder->envelope.scanner.offset,
+                      "the list ends early, after %llu bytes",
                       (unsigned long long)decoder->envelope.scanner.offset);
 }

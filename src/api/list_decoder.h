@@ -6,8 +6,8 @@
  *   Locks:    none; one owner.
  *   Not here: pages; what a list may claim.
  *
- * One decoder reads one page. Objects are given out before the end of the page is seen: what they are worth, when the page then
- * turns out to be cut or no list at all, is the reflector's business.
+ * One decoder reads one page. Objects are given out before the end of the page is seen: what they are
+ * worth, when the page then turns out to be cut or no list at all, is the reflector's business.
  */
 #ifndef KI_API_LIST_DECODER_H
 #define KI_API_LIST_DECODER_H
@@ -33,7 +33,8 @@ typedef struct ki_list_metadata {
 
 typedef struct ki_list_decoder {
     ki_envelope envelope;
-    ki_object_plan *plan; /* borrowed; learns kind and apiVersion from the list when the resource does not know them */
+    ki_object_plan
+        *plan; /* borrowed; learns kind and apiVersion from the list when the resource does not know them */
     ki_list_metadata metadata;
     ki_refused refused;
     ki_object *object;
@@ -51,9 +52,10 @@ typedef struct ki_list_decoder {
 void ki_list_decoder_init(ki_list_decoder *decoder, ki_object_plan *plan);
 void ki_list_decoder_fini(ki_list_decoder *decoder);
 
-/* Takes up to `n` bytes. Returns a ki_list_step, or the error that ends the list: of JSON, KI_ERR_NOT_A_LIST, KI_ERR_NO_MEMORY. *out_used is
- * how many bytes were taken; call again with the rest. */
-KI_NODISCARD int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *out_used, ki_error *err);
+/* Takes up to `n` bytes. Returns a ki_list_step, or the error that ends the list: of JSON,
+ * KI_ERR_NOT_A_LIST, KI_ERR_NO_MEMORY. *out_used is how many bytes were taken; call again with the rest. */
+KI_NODISCARD int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *out_used,
+                                      ki_error *err);
 
 /* Says that the body has ended. Returns 0 after a complete list, else an error. */
 KI_NODISCARD int ki_list_decoder_end(ki_list_decoder *decoder, ki_error *err);

@@ -11,7 +11,8 @@ ki_object *ki_object_ref(const ki_object *object)
 {
     if (object == NULL)
         return NULL;
-    ki_object *shared = (ki_object *)(uintptr_t)object; /* the count is not part of what is const about an object */
+    ki_object *shared =
+        (ki_object *)(uintptr_t)object; /* the count is not part of what is const about an object */
     ki_refcount_ref(&shared->refs);
     return shared;
 }
@@ -132,7 +133,8 @@ ki_json ki_object_finalizers(const ki_object *object)
 static int member_text(const ki_object *object, ki_json map, ki_str name, ki_str *out_value)
 {
     ki_json value = ki_json_member(map, name);
-    return ki_json_type_of(value) == KI_JSON_NONE ? KI_ERR_NOT_FOUND : ki_object_text(object, value, out_value);
+    return ki_json_type_of(value) == KI_JSON_NONE ? KI_ERR_NOT_FOUND
+                                                  : ki_object_text(object, value, out_value);
 }
 
 int ki_object_label(const ki_object *object, ki_str name, ki_str *out_value)

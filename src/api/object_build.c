@@ -78,8 +78,8 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
     return 0;
 }
 
-/* A key is "namespace/name": neither part may hold a slash, nor what would end or garble it. Only a control character has to be
- * written as an escape, and a quote or backslash is no part of a name either. */
+/* A key is "namespace/name": neither part may hold a slash, nor what would end or garble it. Only a control
+ * character has to be written as an escape, and a quote or backslash is no part of a name either. */
 static int check_name_part(const source *part, int field, ki_error *err)
 {
     for (size_t i = 0; i < part->raw.len; i++)
@@ -101,7 +101,8 @@ static int read_names(const ki_json_sink *sink, draft *d, ki_error *err)
 }
 
 /* Checks a map of strings to strings, or a list of `element`s. */
-static int check_container(const ki_json_sink *sink, int field, ki_json_type type, ki_json_type element, ki_error *err)
+static int check_container(const ki_json_sink *sink, int field, ki_json_type type, ki_json_type element,
+                           ki_error *err)
 {
     if (sink->captures[field].place != KI_CAPTURE_TEXT)
         return 0;
@@ -152,7 +153,8 @@ static int read_metadata(const ki_json_sink *sink, draft *d, ki_error *err)
     return rc < 0 ? rc : check_containers(sink, err);
 }
 
-/* Adds `"name":"value",` to what is inserted and lets the field point there. The plan keeps its names short enough. */
+/* Adds `"name":"value",` to what is inserted and lets the field point there. The plan keeps its names short
+ * enough. */
 static void insert(draft *d, int field, ki_str name, ki_str value)
 {
     char *at = d->inserted + d->inserted_len;
@@ -164,7 +166,8 @@ static void insert(draft *d, int field, ki_str name, ki_str value)
     memcpy(at, value.ptr, value.len);
     memcpy(at + value.len, "\",", 2);
     uint32_t place = (uint32_t)(1 + (at - d->inserted));
-    d->strings[field] = (source){.raw = value, .len = value.len, .text_at = place, .in_text = 1, .is_inserted = 1};
+    d->strings[field] =
+        (source){.raw = value, .len = value.len, .text_at = place, .in_text = 1, .is_inserted = 1};
     d->inserted_len += name.len + value.len + 6;
 }
 
@@ -285,9 +288,11 @@ static ki_object *assemble(const draft *d, const ki_json_sink *sink)
 int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **out_object, ki_error *err)
 {
     draft d;
-    d.inserted_len = 0; /* the rest is written below; clearing it all would cost more than building the object */
+    d.inserted_len =
+        0; /* the rest is written below; clearing it all would cost more than building the object */
     if (sink->overflowed)
-        return ki_fail(err, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes", plan->bytes_max);
+        return ki_fail(err, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes",
+                       plan->bytes_max);
     if (sink->text.len == 0 || sink->text.data[0] != '{')
         return ki_fail(err, KI_ERR_METADATA, "the value is no object");
     if (sink->rewritable)
@@ -331,7 +336,8 @@ static int scan_text(const ki_object_plan *plan, ki_str json, ki_json_sink *sink
     return rc < 0 ? ki_json_scan_explain(&scanner, rc, err) : 0;
 }
 
-ki_object *ki_object_new(const ki_resource *resource, ki_str json, const ki_object_options *options, ki_error *err)
+ki_object *ki_object_new(const ki_resource *resource, ki_str json, const ki_object_options *options,
+                         ki_error *err)
 {
     ki_object_plan *plan = ki_object_plan_new(resource, options, err);
     if (plan == NULL)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* object_layout - how an object lies in memory: one allocation.
  *
- *   header | places of the fields it has | "namespace/name" NUL | strings that are not in the text as they must be read | JSON text
+ *   header | places of the fields it has | "namespace/name" NUL | strings that are not in the text as they
+ *   must be read | JSON text
  *
  *   From:     api/object_build.c writes it, api/object.c and api/object_text.c read it.
  *
- * There are a hundred thousand of them, and a projected one is a few hundred bytes: a field that an object does not have costs nothing.
+ * There are a hundred thousand of them, and a projected one is a few hundred bytes: a field that an object
+ * does not have costs nothing.
  */
 #ifndef KI_API_OBJECT_LAYOUT_H
 #define KI_API_OBJECT_LAYOUT_H
@@ -15,8 +17,8 @@
 
 #include "util/refcount.h"
 
-/* What a plan captures. First strings with a place and a length in the header, kept whatever a projection says; then values of which
- * the object has a place, if they are in its text. */
+/* What a plan captures. First strings with a place and a length in the header, kept whatever a projection
+ * says; then values of which the object has a place, if they are in its text. */
 enum {
     KI_FIELD_API_VERSION = 0,
     KI_FIELD_KIND,
@@ -42,15 +44,16 @@ struct ki_unescaped;
 struct ki_object {
     ki_refcount refs;
     uint32_t text_at;
-    _Atomic(struct ki_unescaped *) unescaped; /* of api/object_text.c; NULL until a string with escapes is read */
+    _Atomic(struct ki_unescaped *)
+        unescaped; /* of api/object_text.c; NULL until a string with escapes is read */
     uint32_t text_len;
     uint32_t string_at[KI_FIELD_STRINGS];
     uint16_t string_len[KI_FIELD_STRINGS];
     uint16_t namespace_len;
     uint16_t name_len;
     uint16_t key_at;
-    uint16_t has;         /* bit i: there is a place for field KI_FIELD_STRINGS + i */
-    uint32_t places[];    /* in the order of the fields */
+    uint16_t has;      /* bit i: there is a place for field KI_FIELD_STRINGS + i */
+    uint32_t places[]; /* in the order of the fields */
 };
 
 #define KI_OBJECT_HEADER_BYTES offsetof(ki_object, places)

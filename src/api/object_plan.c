@@ -56,8 +56,10 @@ static ki_projection *compile(const ki_object_options *options, ki_error *err)
     if (!options->keep_managed_fields && !names_managed_fields(options->keep))
         drop[n++] = managed_fields;
     drop[n] = NULL;
-    ki_projection *projection =
-        ki_projection_new(&(ki_projection_options){.keep = options->keep, .drop = drop, .captures = fields, .capture_count = KI_FIELDS}, err);
+    ki_projection *projection = ki_projection_new(
+        &(ki_projection_options){
+            .keep = options->keep, .drop = drop, .captures = fields, .capture_count = KI_FIELDS},
+        err);
     ki_free(drop);
     return projection;
 }
@@ -89,7 +91,8 @@ static int learn_from_resource(ki_object_plan *plan, const ki_resource *resource
     return ki_object_plan_learn(plan, (ki_str){api_version, (size_t)n}, ki_str_of(resource->kind), err);
 }
 
-ki_object_plan *ki_object_plan_new(const ki_resource *resource, const ki_object_options *options, ki_error *err)
+ki_object_plan *ki_object_plan_new(const ki_resource *resource, const ki_object_options *options,
+                                   ki_error *err)
 {
     static const ki_object_options defaults = {0};
     if (options == NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* object_plan - what the objects of one collection have in common: what is kept of them, and the names that they may leave out.
+/* object_plan - what the objects of one collection have in common: what is kept of them, and the names that
+ * they may leave out.
  *
  *   From:     informer options, api/list_decoder.c (what a list says of itself)
  *   To:       api/object_build.c
@@ -32,7 +33,8 @@ KI_NODISCARD ki_object_plan *ki_object_plan_new(const ki_resource *resource, con
                                                 ki_error *err);
 void ki_object_plan_free(ki_object_plan *plan);
 
-/* Sets the names for objects that do not say: plain text, shorter than KI_OBJECT_NAME_BYTES_MAX. Returns 0 or KI_ERR_NO_MEMORY, with the old ones unchanged. */
+/* Sets the names for objects that do not say: plain text, shorter than KI_OBJECT_NAME_BYTES_MAX. Returns 0
+ * or KI_ERR_NO_MEMORY, with the old ones unchanged. */
 KI_NODISCARD int ki_object_plan_learn(ki_object_plan *plan, ki_str api_version, ki_str kind, ki_error *err);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading the text of an object: fields by pointer, strings that must be unescaped.
  *
- * Strings with escapes are unescaped all at once, when the first of them is read, into one block that is published with a single
- * pointer and then never changes: readers need no lock, and what they were given stays where it is.
+ * Strings with escapes are unescaped all at once, when the first of them is read, into one block that is
+ * published with a single pointer and then never changes: readers need no lock, and what they were given
+ * stays where it is.
  */
 #include <kinformer/object.h>
 #include <string.h>
@@ -53,7 +54,8 @@ static escaped_total count_escaped(ki_str text)
 {
     escaped_total total = {0};
     const char *at = text.ptr;
-    for (ki_str s = next_escaped(&at, text.ptr + text.len); s.len != 0; s = next_escaped(&at, text.ptr + text.len)) {
+    for (ki_str s = next_escaped(&at, text.ptr + text.len); s.len != 0;
+         s = next_escaped(&at, text.ptr + text.len)) {
         total.count++;
         total.bytes += s.len;
     }
@@ -67,7 +69,8 @@ static struct ki_unescaped *unescape_all(ki_str text)
     struct ki_unescaped *all = ki_malloc(size);
     if (all == NULL)
         return NULL;
-    *all = (struct ki_unescaped){.size = size, .count = total.count, .bytes = (char *)(all->strings + total.count)};
+    *all = (struct ki_unescaped){
+        .size = size, .count = total.count, .bytes = (char *)(all->strings + total.count)};
     const char *at = text.ptr;
     size_t used = 0;
     for (size_t i = 0; i < total.count; i++) {
@@ -88,9 +91,10 @@ static const struct ki_unescaped *unescaped_of(const ki_object *object)
     if (all != NULL)
         return all;
     struct ki_unescaped *mine = unescape_all(ki_object_json(object));
-    /* Release: publishes the block. Acquire on failure: reads the one that another thread has published first. */
-    if (mine == NULL || atomic_compare_exchange_strong_explicit(&shared->unescaped, &all, mine, memory_order_release,
-                                                                memory_order_acquire))
+    /* Release: publishes the block. Acquire on failure: reads the one that another thread has published
+     * first. */
+    if (mine == NULL || atomic_compare_exchange_strong_explicit(&shared->unescaped, &all, mine,
+                                                                memory_order_release, memory_order_acquire))
         return mine;
     ki_free(mine);
     return all;
@@ -137,7 +141,8 @@ int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text)
     if (string.raw.ptr < text.ptr || string.raw.ptr >= text.ptr + text.len)
         return KI_ERR_INVALID;
     const struct ki_unescaped *all = unescaped_of(object);
-    return all == NULL ? KI_ERR_NO_MEMORY : find_unescaped(all, (uint32_t)(string.raw.ptr - text.ptr), out_text);
+    return all == NULL ? KI_ERR_NO_MEMORY
+                       : find_unescaped(all, (uint32_t)(string.raw.ptr - text.ptr), out_text);
 }
 
 ki_str ki_object_json(const ki_object *object)
@@ -153,7 +158,8 @@ ki_json ki_object_find(const ki_object *object, const char *pointer)
 int ki_object_get_string(const ki_object *object, const char *pointer, ki_str *out_text)
 {
     ki_json value = ki_object_find(object, pointer);
-    return ki_json_type_of(value) == KI_JSON_NONE ? KI_ERR_NOT_FOUND : ki_object_text(object, value, out_text);
+    return ki_json_type_of(value) == KI_JSON_NONE ? KI_ERR_NOT_FOUND
+                                                  : ki_object_text(object, value, out_text);
 }
 
 ki_str ki_object_string(const ki_object *object, const char *pointer)

@@ -2,7 +2,8 @@
 /* refused - an item or event that is JSON but cannot be used: why, and whose it is.
  *
  *   From:     api/list_decoder.c, api/watch_decoder.c
- *   To:       cache/reflector.c, which counts it, reports it, and leaves the last good version of that key alone
+ *   To:       cache/reflector.c, which counts it, reports it, and leaves the last good version of that key
+ *             alone
  */
 #ifndef KI_API_REFUSED_H
 #define KI_API_REFUSED_H

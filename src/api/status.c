@@ -5,7 +5,8 @@
 
 #include "util/alloc.h"
 
-/* Unescaped text is never longer than the JSON that it comes from, so one block as long as the whole is enough. */
+/* Unescaped text is never longer than the JSON that it comes from, so one block as long as the whole is
+ * enough. */
 typedef struct reader {
     char *at;
     char *end;

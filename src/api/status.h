@@ -14,7 +14,7 @@
 #define KI_STATUS_CAUSES_MAX 8
 
 typedef struct ki_status_cause {
-    ki_str type;    /* "ResourceVersionTooLarge"; "reason" on the wire */
+    ki_str type; /* "ResourceVersionTooLarge"; "reason" on the wire */
     ki_str message;
     ki_str field;
 } ki_status_cause;
@@ -35,8 +35,9 @@ typedef struct ki_status {
     char *memory;
 } ki_status;
 
-/* Reads valid JSON. Members that are missing or of a wrong type are left empty. Returns 0; KI_ERR_TYPE when it is no object with the kind
- * Status, KI_ERR_NO_MEMORY. `out` is written on success only; the caller ends it with ki_status_fini(). */
+/* Reads valid JSON. Members that are missing or of a wrong type are left empty. Returns 0; KI_ERR_TYPE when
+ * it is no object with the kind Status, KI_ERR_NO_MEMORY. `out` is written on success only; the caller ends
+ * it with ki_status_fini(). */
 KI_NODISCARD int ki_status_read(ki_json json, ki_status *out);
 
 /* As above for a text that may be anything: the body of an answer. Returns also the errors of JSON. */

@@ -16,8 +16,9 @@ static const struct {
     ki_str name;
     ki_watch_step step;
 } types[] = {
-    {{"ADDED", 5}, KI_WATCH_ADDED},       {{"MODIFIED", 8}, KI_WATCH_MODIFIED}, {{"DELETED", 7}, KI_WATCH_DELETED},
-    {{"BOOKMARK", 8}, KI_WATCH_BOOKMARK}, {{"ERROR", 5}, KI_WATCH_ERROR},
+    {{"ADDED", 5}, KI_WATCH_ADDED},     {{"MODIFIED", 8}, KI_WATCH_MODIFIED},
+    {{"DELETED", 7}, KI_WATCH_DELETED}, {{"BOOKMARK", 8}, KI_WATCH_BOOKMARK},
+    {{"ERROR", 5}, KI_WATCH_ERROR},
 };
 
 void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan)
@@ -75,7 +76,8 @@ static void begin_event(ki_watch_decoder *decoder)
     decoder->object = ki_object_unref(decoder->object);
 }
 
-/* A name was read: says how its value is to be taken. An object that comes before its type is kept whole until the type is known. */
+/* A name was read: says how its value is to be taken. An object that comes before its type is kept whole
+ * until the type is known. */
 static void begin_member(ki_watch_decoder *decoder)
 {
     ki_json name = {ki_buf_str(&decoder->envelope.sink.text)};
@@ -141,11 +143,13 @@ static int interpret(ki_watch_decoder *decoder, ki_error *err)
     ki_json_sink *sink = &decoder->envelope.sink;
     ki_error *why = &decoder->refused.error;
     if (sink->overflowed) {
-        ki_fail(why, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes", decoder->plan->bytes_max);
+        ki_fail(why, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes",
+                decoder->plan->bytes_max);
         return refuse(decoder, step, err);
     }
     if (step == KI_WATCH_MORE) {
-        ki_fail(why, KI_ERR_NOT_AN_EVENT, "unknown event type \"%.*s\"", KI_STR_ARGS(ki_buf_str(&decoder->type)));
+        ki_fail(why, KI_ERR_NOT_AN_EVENT, "unknown event type \"%.*s\"",
+                KI_STR_ARGS(ki_buf_str(&decoder->type)));
         return refuse(decoder, step, err);
     }
     if (step == KI_WATCH_BOOKMARK)
@@ -231,7 +235,8 @@ static int take_step(ki_watch_decoder *decoder, int step, ki_error *err)
     }
 }
 
-int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n, size_t *out_used, ki_error *err)
+int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n, size_t *out_used,
+                          ki_error *err)
 {
     assert(!decoder->failed);
     size_t at = 0;
@@ -244,7 +249,8 @@ int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n
         size_t used = 0;
         int step = ki_envelope_feed(&decoder->envelope, bytes + at, n - at, &used);
         at += used;
-        rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err) : take_step(decoder, step, err);
+        rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err)
+                      : take_step(decoder, step, err);
     }
     *out_used = at;
     decoder->failed = rc < 0;

@@ -28,13 +28,13 @@ typedef struct ki_watch_decoder {
     ki_envelope envelope;
     const ki_object_plan *plan; /* borrowed */
     ki_object *object;
-    ki_str resource_version;  /* of a bookmark: "" when it has none; its text is the decoder's */
-    int ends_initial_events;  /* a bookmark annotated k8s.io/initial-events-end: "true" */
-    ki_status status;         /* of an ERROR event */
+    ki_str resource_version; /* of a bookmark: "" when it has none; its text is the decoder's */
+    int ends_initial_events; /* a bookmark annotated k8s.io/initial-events-end: "true" */
+    ki_status status;        /* of an ERROR event */
     ki_refused refused;
     ki_watch_step refused_type; /* what it would have been; 0 when its type is missing or unknown */
-    ki_buf type;      /* "ADDED" */
-    ki_buf value;     /* the event's object as JSON, when it had to wait for the type; and a bookmark's version */
+    ki_buf type;                /* "ADDED" */
+    ki_buf value; /* the event's object as JSON, when it had to wait for the type; and a bookmark's version */
     /* of watch_decoder.c */
     ki_watch_step result; /* what the event will be, once it is complete */
     unsigned member;
@@ -48,9 +48,11 @@ typedef struct ki_watch_decoder {
 void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan);
 void ki_watch_decoder_fini(ki_watch_decoder *decoder);
 
-/* Takes up to `n` bytes. Returns a ki_watch_step, or the error that ends the stream: of JSON (framing is lost), KI_ERR_NO_MEMORY. *out_used
- * is how many bytes were taken; call again with the rest. What an event brought is valid until the next call. */
-KI_NODISCARD int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n, size_t *out_used, ki_error *err);
+/* Takes up to `n` bytes. Returns a ki_watch_step, or the error that ends the stream: of JSON (framing is
+ * lost), KI_ERR_NO_MEMORY. *out_used is how many bytes were taken; call again with the rest. What an event
+ * brought is valid until the next call. */
+KI_NODISCARD int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n,
+                                       size_t *out_used, ki_error *err);
 
 /* Says that the body has ended. Returns 0 between two events, KI_ERR_JSON_TRUNCATED inside of one. */
 KI_NODISCARD int ki_watch_decoder_end(ki_watch_decoder *decoder, ki_error *err);

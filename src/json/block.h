@@ -5,14 +5,16 @@
  *               ki_masks ki_classify(const uint8_t bytes[64])
  *               void     ki_classify_low(const uint8_t bytes[64], uint64_t *control, uint64_t *white)
  *               uint64_t ki_prefix_xor(uint64_t bits)          bit i = parity of the bits 0 … i
- *               ki_squeeze, ki_squeeze_for(keep), ki_squeeze_bits(squeeze, bits)   the bits that `keep` selects, moved together
+ *               ki_squeeze, ki_squeeze_for(keep), ki_squeeze_bits(squeeze, bits)   the bits that `keep`
+ *               selects, moved together
  *   To:       json/walk.h, json/sink.c
  *   Not here: instruction sets.
  *
- * Most of the grammar of JSON is about neighbours: which token may stand behind which. Neighbours are adjacent bits once white space
- * is left out, so 64 characters are checked with a few dozen operations on words. What needs more than neighbours is
- * which kind of container encloses a comma: a string behind , or { is a name if a colon follows, which proves an object,
- * and anything else behind a comma proves an array. The proofs are held against the brackets in json/walk.h.
+ * Most of the grammar of JSON is about neighbours: which token may stand behind which. Neighbours are
+ * adjacent bits once white space is left out, so 64 characters are checked with a few dozen operations on
+ * words. What needs more than neighbours is which kind of container encloses a comma: a string behind , or
+ * { is a name if a colon follows, which proves an object, and anything else behind a comma proves an array.
+ * The proofs are held against the brackets in json/walk.h.
  */
 #ifndef KI_JSON_BLOCK_H
 #define KI_JSON_BLOCK_H
@@ -28,7 +30,8 @@
 
 enum { KI_NO_MISTAKE = 64 };
 
-/* The characters of a block by what they are. Strings: `in` has their bytes with the opening quote, without the closing one. */
+/* The characters of a block by what they are. Strings: `in` has their bytes with the opening quote, without
+ * the closing one. */
 typedef struct ki_tokens {
     uint64_t quote, in, open, close, brace, comma, colon;
     uint64_t literal, literal_start; /* numbers and words */
@@ -54,7 +57,8 @@ KI_INLINE uint64_t ki_behind(uint64_t bits, uint64_t carry)
     return bits << 1 | carry;
 }
 
-/* Finds the strings of a block and the bytes that a backslash escapes; *out_escaped_next says so of the byte behind it. */
+/* Finds the strings of a block and the bytes that a backslash escapes; *out_escaped_next says so of the
+ * byte behind it. */
 KI_INLINE uint64_t ki_find_strings(const ki_json_carry *c, const ki_masks *m, unsigned n, ki_tokens *t,
                                    uint64_t *out_escaped_next)
 {
@@ -75,7 +79,8 @@ KI_INLINE uint64_t ki_find_strings(const ki_json_carry *c, const ki_masks *m, un
 }
 
 /* Runs the automaton over the numbers and words of a block. */
-static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, unsigned n, uint64_t literal, ki_mistake *mistake)
+static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, unsigned n, uint64_t literal,
+                                     ki_mistake *mistake)
 {
     uint32_t state = c->literal_open ? c->literal_state : KI_LITERAL_START;
     if (c->literal_open && (literal & 1) == 0) {
@@ -97,7 +102,7 @@ static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, uns
         if (at >= n)
             break;
         if (!ki_literal_may_end(state)) {
-            ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL); /* as at the beginning of a block: the byte behind */
+            ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL); /* at the byte behind, as in the next block */
             return;
         }
         state = KI_LITERAL_START;
@@ -116,15 +121,16 @@ KI_INLINE void ki_check_grammar(ki_json_carry *c, ki_block *b, const ki_tokens *
     const uint64_t behind_open = ki_behind(t->open, c->opened);
     const uint64_t behind_before_name = ki_behind(before_name, c->may_begin_name);
 
-    /* Adding the first byte of a run of ones carries to the bit behind its last: from opening to closing quotes. */
+    /* Adding the first byte of a run of ones carries to the bit behind its last: from opening to closing
+     * quotes. */
     const uint64_t sum = t->in + (string_start & behind_before_name);
     const uint64_t total = sum + c->in_name;
     const uint64_t name_end = total & ~t->in & b->valid;
     const uint64_t behind_name = ki_behind(name_end, c->ended_name) & b->valid;
 
     const uint64_t value_start = string_start | t->literal_start | t->open;
-    b->mistakes = (value_start & ~behind_expects) | (behind_expects & (t->comma | (t->close & ~behind_open))) |
-                  (t->colon & ~behind_name);
+    b->mistakes = (value_start & ~behind_expects) |
+                  (behind_expects & (t->comma | (t->close & ~behind_open))) | (t->colon & ~behind_name);
     b->in_object = behind_name & t->colon;
     b->in_array = (behind_name & ~t->colon) | ((t->open | t->literal_start) & behind_before_name);
 
@@ -135,8 +141,8 @@ KI_INLINE void ki_check_grammar(ki_json_carry *c, ki_block *b, const ki_tokens *
     c->opened = t->open >> last & 1;
 }
 
-/* Follows the kinds of the containers over one bracket, or over none (bit = 0). Sets `turns` where the kind changes: no branches,
- * since nothing about the next bracket can be foretold. */
+/* Follows the kinds of the containers over one bracket, or over none (bit = 0). Sets `turns` where the kind
+ * changes: no branches, since nothing about the next bracket can be foretold. */
 KI_INLINE uint64_t ki_step_bracket(const ki_block *b, uint64_t types, uint64_t bit, uint64_t *turns)
 {
     const uint64_t opens = (b->open & bit) != 0;
@@ -147,13 +153,14 @@ KI_INLINE uint64_t ki_step_bracket(const ki_block *b, uint64_t types, uint64_t b
     return now;
 }
 
-/* As ki_block_walk, for a block in which neither the value nor a tracked container can end and no limit can be met. Only the kinds
- * of the containers must be followed from bracket to bracket; everything else is asked of all 64 characters at once. `pairs` are the
- * opening halves of {} and [], which match at sight. */
+/* As ki_block_walk, for a block in which neither the value nor a tracked container can end and no limit can
+ * be met. Only the kinds of the containers must be followed from bracket to bracket; everything else is
+ * asked of all 64 characters at once. `pairs` are the opening halves of {} and [], which match at sight. */
 KI_INLINE void ki_block_walk_inside(ki_json_scanner *s, ki_block *b, uint64_t pairs)
 {
     uint64_t types = s->types;
-    uint64_t turns = types & 1; /* bit i: the innermost container is of another kind at character i than at the one before */
+    /* Bit i: the innermost container is of another kind at character i than at the one before. */
+    uint64_t turns = types & 1;
     const uint64_t closes = b->close & ~(pairs << 1);
     uint64_t brackets = (b->open & ~pairs) | closes;
     while (brackets != 0) {
@@ -162,8 +169,10 @@ KI_INLINE void ki_block_walk_inside(ki_json_scanner *s, ki_block *b, uint64_t pa
         types = ki_step_bracket(b, types, brackets & (0 - brackets), &turns);
         brackets &= brackets - 1;
     }
-    const uint64_t in_object = ki_prefix_xor(turns); /* at a bracket: the container before it opens or closes */
-    b->mistakes |= (b->in_array & in_object) | (b->in_object & ~in_object) | (closes & (in_object ^ b->brace));
+    const uint64_t in_object =
+        ki_prefix_xor(turns); /* at a bracket: the container before it opens or closes */
+    b->mistakes |=
+        (b->in_array & in_object) | (b->in_object & ~in_object) | (closes & (in_object ^ b->brace));
     s->types = types;
     s->depth += (uint32_t)__builtin_popcountll(b->open) - (uint32_t)__builtin_popcountll(b->close);
 }
@@ -229,8 +238,10 @@ static inline unsigned ki_finish(ki_json_scanner *s, unsigned end, ki_mistake mi
     return end;
 }
 
-/* A string, number or word that is the whole value: it ends with its closing quote, or before what is no part of it. */
-static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, unsigned n, uint64_t stop, ki_mistake mistake)
+/* A string, number or word that is the whole value: it ends with its closing quote, or before what is no
+ * part of it. */
+static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, unsigned n, uint64_t stop,
+                                      ki_mistake mistake)
 {
     const int is_string = s->scalar == KI_SCALAR_STRING;
     unsigned end = stop == 0 ? n : (unsigned)__builtin_ctzll(stop) + (unsigned)is_string;
@@ -246,7 +257,8 @@ static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, 
 }
 
 /* A block in which something happens: a mistake, the end of the value, a member of a tracked container. */
-static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_block *b, unsigned n, uint64_t keep, ki_mistake mistake)
+static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_block *b, unsigned n,
+                                                        uint64_t keep, ki_mistake mistake)
 {
     unsigned too_deep = KI_NO_MISTAKE;
     unsigned end = ki_block_walk(s, b, &too_deep);
@@ -257,14 +269,17 @@ static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_b
     if (too_deep != KI_NO_MISTAKE)
         ki_mistake_add(&mistake, ki_raw_position(keep, too_deep), KI_ERR_JSON_DEPTH);
     if (b->mistakes != 0)
-        ki_mistake_add(&mistake, ki_raw_position(keep, (unsigned)__builtin_ctzll(b->mistakes)), KI_ERR_JSON_SYNTAX);
+        ki_mistake_add(&mistake, ki_raw_position(keep, (unsigned)__builtin_ctzll(b->mistakes)),
+                       KI_ERR_JSON_SYNTAX);
     if (end == KI_BLOCK_NO_END && mistake.at == KI_NO_MISTAKE)
         return n;
     return ki_finish(s, end == KI_BLOCK_NO_END ? n : ki_raw_position(keep, end) + 1, mistake);
 }
 
-/* Takes the tokens of a container, white space left out; `keep` says which bytes of the block they are. Returns the bytes taken. */
-KI_INLINE unsigned ki_take_tokens(ki_json_scanner *s, ki_block b, unsigned n, uint64_t keep, ki_mistake mistake)
+/* Takes the tokens of a container, white space left out; `keep` says which bytes of the block they are.
+ * Returns the bytes taken. */
+KI_INLINE unsigned ki_take_tokens(ki_json_scanner *s, ki_block b, unsigned n, uint64_t keep,
+                                  ki_mistake mistake)
 {
     if (s->sink != NULL)
         ki_json_sink_block(s->sink, b.chars);
@@ -282,10 +297,10 @@ KI_INLINE unsigned ki_take_tokens(ki_json_scanner *s, ki_block b, unsigned n, ui
     return ki_raw_position(keep, (unsigned)__builtin_ctzll(b.mistakes));
 }
 
-/* Escapes and UTF-8, which need the bytes themselves. Does not change the carry where it finds a mistake, which may stand behind the
- * value; what was seen before it counts all the same. */
-static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s, const uint8_t *bytes, unsigned n,
-                                                             uint64_t escaped, int has_high)
+/* Escapes and UTF-8, which need the bytes themselves. Does not change the carry where it finds a mistake,
+ * which may stand behind the value; what was seen before it counts all the same. */
+static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s, const uint8_t *bytes,
+                                                             unsigned n, uint64_t escaped, int has_high)
 {
     ki_escape escape = s->carry.escape;
     ki_utf8 utf8 = s->carry.utf8;
@@ -318,7 +333,8 @@ KI_INLINE ki_block ki_block_of(const ki_tokens *t, const uint8_t *chars, uint64_
 }
 
 /* Any block of n <= 64 bytes (64 can be read; those behind n are blanks). Returns the bytes taken. */
-static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, const uint8_t *bytes, unsigned n)
+static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, const uint8_t *bytes,
+                                                            unsigned n)
 {
     ki_json_carry *c = &s->carry;
     const uint64_t valid = n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
@@ -346,7 +362,8 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
         ki_check_literals(c, bytes, n, t.literal, &mistake);
     c->literal_open = t.literal >> (n - 1) & 1;
     if (s->scalar != KI_SCALAR_NONE)
-        return ki_take_scalar(s, bytes, n, s->scalar == KI_SCALAR_STRING ? t.quote & ~t.in : valid & ~t.literal, mistake);
+        return ki_take_scalar(s, bytes, n,
+                              s->scalar == KI_SCALAR_STRING ? t.quote & ~t.in : valid & ~t.literal, mistake);
 
     uint8_t room[64];
     const uint64_t keep = valid & ~white;
@@ -382,8 +399,8 @@ KI_INLINE uint64_t ki_find_words(const uint8_t *bytes, uint64_t starts, uint64_t
     return words;
 }
 
-/* The usual block: 64 bytes inside of a container, no white space between tokens. Hands anything else on, before it has changed
- * anything. */
+/* The usual block: 64 bytes inside of a container, no white space between tokens. Hands anything else on,
+ * before it has changed anything. */
 KI_INLINE unsigned ki_take_block(ki_json_scanner *s, const uint8_t *bytes)
 {
     ki_json_carry *c = &s->carry;
@@ -399,7 +416,7 @@ KI_INLINE unsigned ki_take_block(ki_json_scanner *s, const uint8_t *bytes)
     t.colon = m.colon & outside;
     t.literal = outside & ~(t.open | t.close | t.comma | t.colon);
     t.literal_start = t.literal & ~(t.literal << 1);
-    /* Integers of digits alone are right at sight, if they begin and end in this block and no 0 leads them. */
+    /* Integers of digits alone are right at sight, if they begin and end here and no 0 leads them. */
     const uint64_t strange = t.literal & ~m.digit;
     const uint64_t leading_zero = (t.literal_start & m.zero) << 1 & t.literal;
     if (KI_UNLIKELY(((strange | leading_zero | c->literal_open | t.literal >> 63) != 0) | m.has_low)) {

@@ -26,8 +26,10 @@ static size_t spell(uint32_t code_point, char *out)
     return 6;
 }
 
-/* Captures begin and end between tokens, so never inside of an escape: each bound lies in one of the runs that are copied. */
-static void move_bounds(ki_capture *captures, const ki_capture *old, size_t count, size_t from, size_t until, size_t to)
+/* Captures begin and end between tokens, so never inside of an escape: each bound lies in one of the runs
+ * that are copied. */
+static void move_bounds(ki_capture *captures, const ki_capture *old, size_t count, size_t from, size_t until,
+                        size_t to)
 {
     for (size_t i = 0; i < count; i++) {
         if (old[i].place != KI_CAPTURE_TEXT)

@@ -39,7 +39,8 @@ static int is_low_surrogate(uint32_t unit)
     return (unit & 0xfc00) == 0xdc00;
 }
 
-/* The unit holds, in its upper half, the high surrogate that was read before, or 0. Returns 0 for a mistake. */
+/* The unit holds, in its upper half, the high surrogate that was read before, or 0. Returns 0 for a
+ * mistake. */
 static int finish_unit(ki_escape *escape)
 {
     uint32_t unit = escape->unit & 0xffff;
@@ -75,7 +76,8 @@ static int step(ki_escape *escape, uint8_t byte)
     return escape->state != KI_ESCAPE_NONE || finish_unit(escape);
 }
 
-unsigned ki_escape_check(ki_escape *escape, const uint8_t *bytes, unsigned n, uint64_t escaped, int *rewritable)
+unsigned ki_escape_check(ki_escape *escape, const uint8_t *bytes, unsigned n, uint64_t escaped,
+                         int *rewritable)
 {
     unsigned at = 0;
     for (;;) {

@@ -10,18 +10,15 @@
 #include "json/scan.h"
 
 /* States: digits of a \u escape still to come (4 … 1), or what a high surrogate waits for. */
-enum {
-    KI_ESCAPE_NONE = 0,
-    KI_ESCAPE_WANT_BACKSLASH = 5,
-    KI_ESCAPE_WANT_U = 6
-};
+enum { KI_ESCAPE_NONE = 0, KI_ESCAPE_WANT_BACKSLASH = 5, KI_ESCAPE_WANT_U = 6 };
 
-/* Which bytes are escaped: those behind a backslash that is not escaped itself. Bit n of the result (n < 64) or the carry
- * says so of the byte behind the block. */
+/* Which bytes are escaped: those behind a backslash that is not escaped itself. Bit n of the result (n <
+ * 64) or the carry says so of the byte behind the block. */
 uint64_t ki_escape_find(uint64_t backslash, uint64_t carry, uint64_t *out_carry);
 
-/* Checks the escaped bytes of a block of n bytes. Returns the position of the first mistake, or 64. Sets *rewritable when
- * an escape has a shorter spelling. */
-unsigned ki_escape_check(ki_escape *escape, const uint8_t *bytes, unsigned n, uint64_t escaped, int *rewritable);
+/* Checks the escaped bytes of a block of n bytes. Returns the position of the first mistake, or 64. Sets
+ * *rewritable when an escape has a shorter spelling. */
+unsigned ki_escape_check(ki_escape *escape, const uint8_t *bytes, unsigned n, uint64_t escaped,
+                         int *rewritable);
 
 #endif

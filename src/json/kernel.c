@@ -15,7 +15,8 @@ static pthread_once_t chosen = PTHREAD_ONCE_INIT;
 /* What the files are compiled for, no less: a processor or a hypervisor may have some of it. */
 static int has_sse42(void)
 {
-    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
+    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") &&
+           __builtin_cpu_supports("pclmul");
 }
 
 static int has_avx2(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64 bytes as two registers of 32. Compiled for AVX2, BMI2 and PCLMUL; runs only where kernel.c found them. */
+/* 64 bytes as two registers of 32. Compiled for AVX2, BMI2, PCLMUL; runs only where kernel.c found them. */
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -12,14 +12,17 @@ KI_INLINE uint64_t mask_of(__m256i low, __m256i high)
     return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
 }
 
-/* Compared from memory, through a pointer that the compiler knows nothing of: gcc would otherwise build each constant anew, in three
- * instructions, in every block. */
+/* Compared from memory, through a pointer that the compiler knows nothing of: gcc would otherwise build
+ * each constant anew, in three instructions, in every block. */
 #define REPEAT_8(c) c, c, c, c, c, c, c, c
-#define REPEAT_32(c) {REPEAT_8(c), REPEAT_8(c), REPEAT_8(c), REPEAT_8(c)}
+#define REPEAT_32(c)                                                                                         \
+    {                                                                                                        \
+        REPEAT_8(c), REPEAT_8(c), REPEAT_8(c), REPEAT_8(c)                                                   \
+    }
 enum { QUOTE, BACKSLASH, OPEN, CLOSE, COMMA, COLON, SPACE, LAST_CONTROL, ZERO, NINE, CONSTANTS };
 static const _Alignas(32) char constants[CONSTANTS][32] = {
-    [QUOTE] = REPEAT_32('"'), [BACKSLASH] = REPEAT_32('\\'), [OPEN] = REPEAT_32('{'),
-    [CLOSE] = REPEAT_32('}'), [COMMA] = REPEAT_32(','),       [COLON] = REPEAT_32(':'),
+    [QUOTE] = REPEAT_32('"'), [BACKSLASH] = REPEAT_32('\\'),    [OPEN] = REPEAT_32('{'),
+    [CLOSE] = REPEAT_32('}'), [COMMA] = REPEAT_32(','),         [COLON] = REPEAT_32(':'),
     [SPACE] = REPEAT_32(' '), [LAST_CONTROL] = REPEAT_32(0x1f), [ZERO] = REPEAT_32('0'),
     [NINE] = REPEAT_32(9),
 };

@@ -8,7 +8,8 @@
 #include "json/masks.h"
 #include "json/squeeze.h"
 
-/* Each lane of 0 or 255 becomes one bit: weights 1, 2, 4 … 128, added up pairwise until eight lanes are one byte. */
+/* Each lane of 0 or 255 becomes one bit: weights 1, 2, 4 … 128, added up pairwise until eight lanes are one
+ * byte. */
 KI_INLINE uint64_t mask_of(uint8x16x4_t lanes)
 {
     const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
@@ -27,7 +28,8 @@ KI_INLINE uint64_t equal_to(uint8x16x4_t bytes, uint8_t c)
 
 KI_INLINE uint8x16x4_t load(const uint8_t *bytes)
 {
-    return (uint8x16x4_t){{vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
+    return (uint8x16x4_t){
+        {vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
 }
 
 KI_INLINE uint8x16_t is_digit(uint8x16_t bytes)
@@ -54,8 +56,8 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
         .brace = mask_of(brace),
         .comma = equal_to(all, ','),
         .colon = equal_to(all, ':'),
-        .digit = mask_of((uint8x16x4_t){{is_digit(all.val[0]), is_digit(all.val[1]), is_digit(all.val[2]),
-                                         is_digit(all.val[3])}}),
+        .digit = mask_of((uint8x16x4_t){
+            {is_digit(all.val[0]), is_digit(all.val[1]), is_digit(all.val[2]), is_digit(all.val[3])}}),
         .zero = equal_to(all, '0'),
         .has_low = vminvq_u8(smallest) < 0x20,
         .has_high = vmaxvq_u8(largest) > 0x7f,

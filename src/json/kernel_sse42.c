@@ -73,7 +73,8 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
 KI_INLINE void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *white)
 {
     const quarters q = load(bytes);
-    *control = mask_of(is_control(q.part[0]), is_control(q.part[1]), is_control(q.part[2]), is_control(q.part[3]));
+    *control =
+        mask_of(is_control(q.part[0]), is_control(q.part[1]), is_control(q.part[2]), is_control(q.part[3]));
     *white = equal_to(&q, ' ') | equal_to(&q, '\t') | equal_to(&q, '\n') | equal_to(&q, '\r');
 }
 

@@ -4,10 +4,10 @@
 enum { OTHER, ZERO, DIGIT, POINT, PLUS, MINUS, LOWER_E, UPPER_E, A, F, L, N, R, S, T, U };
 
 const uint8_t ki_literal_kind[256] = {
-    ['0'] = ZERO,  ['1'] = DIGIT, ['2'] = DIGIT,   ['3'] = DIGIT,   ['4'] = DIGIT, ['5'] = DIGIT,
-    ['6'] = DIGIT, ['7'] = DIGIT, ['8'] = DIGIT,   ['9'] = DIGIT,   ['.'] = POINT, ['+'] = PLUS,
+    ['0'] = ZERO,  ['1'] = DIGIT,   ['2'] = DIGIT,   ['3'] = DIGIT, ['4'] = DIGIT, ['5'] = DIGIT,
+    ['6'] = DIGIT, ['7'] = DIGIT,   ['8'] = DIGIT,   ['9'] = DIGIT, ['.'] = POINT, ['+'] = PLUS,
     ['-'] = MINUS, ['e'] = LOWER_E, ['E'] = UPPER_E, ['a'] = A,     ['f'] = F,     ['l'] = L,
-    ['n'] = N,     ['r'] = R,     ['s'] = S,       ['t'] = T,       ['u'] = U,
+    ['n'] = N,     ['r'] = R,       ['s'] = S,       ['t'] = T,     ['u'] = U,
 };
 
 const uint8_t ki_literal_next[KI_LITERAL_STATES][16] = {

@@ -19,8 +19,8 @@ typedef struct ki_masks {
     uint64_t colon;
     uint64_t digit; /* 0 … 9 */
     uint64_t zero;
-    int has_low;    /* a byte below 0x20 is there */
-    int has_high;   /* a byte above 0x7f is there */
+    int has_low;  /* a byte below 0x20 is there */
+    int has_high; /* a byte above 0x7f is there */
 } ki_masks;
 
 #endif

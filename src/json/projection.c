@@ -94,7 +94,7 @@ static int bad_path(builder *b, const char *path, const char *why)
     return ki_fail(b->err, KI_ERR_INVALID, "projection path \"%s\": %s", path, why);
 }
 
-/* Reads one segment of a pointer, with ~0 and ~1 replaced, into the builder's names; moves *path behind it. */
+/* Reads one segment of a pointer into the builder's names, ~0 and ~1 replaced; moves *path behind it. */
 static int read_segment(builder *b, const char **path, ki_str *out_name)
 {
     char *start = b->names + b->names_len;
@@ -166,8 +166,8 @@ static int add_captures(builder *b, const ki_projection_capture *captures, size_
     return 0;
 }
 
-/* A name that stands beside * is ruled by both; so what * says is copied below the name, where the name says nothing
- * itself. Recursion is as deep as the longest path. */
+/* A name that stands beside * is ruled by both; so what * says is copied below the name, where the name
+ * says nothing itself. Recursion is as deep as the longest path. */
 static int merge(builder *b, uint32_t from, uint32_t into)
 {
     if (b->nodes[into].keep == INHERIT)
@@ -322,8 +322,8 @@ static int name_equals(const ki_projection_node *node, ki_str name, int has_esca
     return ki_json_string_equals((ki_json){name}, node->name);
 }
 
-const ki_projection_node *ki_projection_member(const ki_projection *projection, const ki_projection_node *node,
-                                               ki_str name)
+const ki_projection_node *ki_projection_member(const ki_projection *projection,
+                                               const ki_projection_node *node, ki_str name)
 {
     if (name.len < 2)
         return NULL;
@@ -335,7 +335,8 @@ const ki_projection_node *ki_projection_member(const ki_projection *projection, 
     return node->any == 0 ? NULL : &projection->nodes[node->any];
 }
 
-const ki_projection_node *ki_projection_element(const ki_projection *projection, const ki_projection_node *node)
+const ki_projection_node *ki_projection_element(const ki_projection *projection,
+                                                const ki_projection_node *node)
 {
     return node->any == 0 ? NULL : &projection->nodes[node->any];
 }

@@ -6,10 +6,11 @@
  *   Locks:    none; immutable once built, shared by any number of sinks.
  *   Not here: copying.
  *
- * A path is a JSON Pointer in which the segment * stands for every element of an array or every value of a map:
- * "/spec/containers/" "*" "/image". Elements of arrays are reached by * alone, since leaving some out would renumber the others.
- * The longest path that matches decides; a name before *. What encloses something kept is kept as an empty shell. An array
- * element or a member that is on the way to something kept, but no container, is dropped.
+ * A path is a JSON Pointer in which the segment * stands for every element of an array or every value of a
+ * map: "/spec/containers/" "*" "/image". Elements of arrays are reached by * alone, since leaving some out
+ * would renumber the others. The longest path that matches decides; a name before *. What encloses
+ * something kept is kept as an empty shell. An array element or a member that is on the way to something
+ * kept, but no container, is dropped.
  */
 #ifndef KI_JSON_PROJECTION_H
 #define KI_JSON_PROJECTION_H
@@ -21,13 +22,13 @@
 #define KI_PROJECTION_CAPTURES_MAX 16
 
 typedef struct ki_projection_node {
-    ki_str name;         /* unescaped; of the member that leads here */
-    uint32_t first;      /* its children stand together in the array of nodes; 0: none */
-    uint32_t count;      /* of named children */
-    uint32_t any;        /* the child for every other name or element; 0: none */
-    uint8_t keep;        /* the value, and what of it no child decides */
-    uint8_t shell;       /* something below is kept, so this is, too, as an empty shell at least */
-    int8_t capture;      /* index into a sink's captures; -1: none */
+    ki_str name;    /* unescaped; of the member that leads here */
+    uint32_t first; /* its children stand together in the array of nodes; 0: none */
+    uint32_t count; /* of named children */
+    uint32_t any;   /* the child for every other name or element; 0: none */
+    uint8_t keep;   /* the value, and what of it no child decides */
+    uint8_t shell;  /* something below is kept, so this is, too, as an empty shell at least */
+    int8_t capture; /* index into a sink's captures; -1: none */
 } ki_projection_node;
 
 typedef struct ki_projection ki_projection;
@@ -45,18 +46,21 @@ typedef struct ki_projection_options {
     size_t capture_count; /* at most KI_PROJECTION_CAPTURES_MAX */
 } ki_projection_options;
 
-/* Returns NULL with KI_ERR_INVALID (the message names the path), KI_ERR_TOO_LARGE or KI_ERR_NO_MEMORY. Strings are copied. */
+/* Returns NULL with KI_ERR_INVALID (the message names the path), KI_ERR_TOO_LARGE or KI_ERR_NO_MEMORY.
+ * Strings are copied. */
 KI_NODISCARD ki_projection *ki_projection_new(const ki_projection_options *options, ki_error *err);
 void ki_projection_free(ki_projection *projection);
 
 const ki_projection_node *ki_projection_root(const ki_projection *projection);
 
-/* The rule for a member whose name is the JSON string `name` (with its quotes, as written), or NULL: as the container. */
-const ki_projection_node *ki_projection_member(const ki_projection *projection, const ki_projection_node *node,
-                                               ki_str name);
+/* The rule for a member whose name is the JSON string `name` (with its quotes, as written), or NULL: as the
+ * container. */
+const ki_projection_node *ki_projection_member(const ki_projection *projection,
+                                               const ki_projection_node *node, ki_str name);
 
 /* The rule for the elements of an array, or NULL: as the array. */
-const ki_projection_node *ki_projection_element(const ki_projection *projection, const ki_projection_node *node);
+const ki_projection_node *ki_projection_element(const ki_projection *projection,
+                                                const ki_projection_node *node);
 
 static inline int ki_projection_has_children(const ki_projection_node *node)
 {

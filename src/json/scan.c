@@ -9,7 +9,8 @@
 #include "json/literal.h"
 #include "util/error.h"
 
-/* Bytes handed to the kernel at once: the sink makes room for so many, so a small value costs little memory. */
+/* Bytes handed to the kernel at once: the sink makes room for so many, so a small value costs little
+ * memory. */
 enum { SLICE_BYTES = KI_JSON_SINK_FEED_MAX };
 
 void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits)
@@ -18,7 +19,8 @@ void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits
                                  .depth_max = KI_JSON_DEPTH_DEFAULT,
                                  .value_bytes_max = KI_JSON_VALUE_BYTES_DEFAULT};
     if (limits != NULL && limits->depth_max != 0)
-        scanner->depth_max = limits->depth_max < KI_JSON_DEPTH_LIMIT ? limits->depth_max : KI_JSON_DEPTH_LIMIT;
+        scanner->depth_max =
+            limits->depth_max < KI_JSON_DEPTH_LIMIT ? limits->depth_max : KI_JSON_DEPTH_LIMIT;
     if (limits != NULL && limits->value_bytes_max != 0)
         scanner->value_bytes_max = limits->value_bytes_max;
     scanner->inside_depth_max = scanner->depth_max < 63 ? scanner->depth_max : 63;
@@ -47,8 +49,8 @@ static int fail(ki_json_scanner *scanner, int code)
     return code;
 }
 
-/* Passes over white space and looks at the first byte of the value, which must be able to begin one: numbers and words end before
- * anything that is no part of them, so a value could be empty otherwise. */
+/* Passes over white space and looks at the first byte of the value, which must be able to begin one:
+ * numbers and words end before anything that is no part of them, so a value could be empty otherwise. */
 static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
 {
     size_t at = 0;
@@ -67,8 +69,8 @@ static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
     return at;
 }
 
-/* Looks after what the sink has collected. A value that grows past what it may hold is still scanned to its end, so that those
- * behind it can be read. */
+/* Looks after what the sink has collected. A value that grows past what it may hold is still scanned to its
+ * end, so that those behind it can be read. */
 static int settle_sink(ki_json_scanner *scanner)
 {
     ki_json_sink *sink = scanner->sink;
@@ -81,8 +83,9 @@ static int settle_sink(ki_json_scanner *scanner)
     return 0;
 }
 
-/* How many of `n` bytes may be looked at before a limit must be asked again. The text of the sink grows by at most one for each, so
- * it passes its maximum, if ever, with the last of them: at the same byte in every split. */
+/* How many of `n` bytes may be looked at before a limit must be asked again. The text of the sink grows by
+ * at most one for each, so it passes its maximum, if ever, with the last of them: at the same byte in every
+ * split. */
 static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
 {
     const ki_json_sink *sink = scanner->sink;

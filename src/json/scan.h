@@ -6,9 +6,9 @@
  *   Locks:    none; one owner.
  *   Not here: what the value means; several values; looking at a value again later (json/read.c).
  *
- * The invariant: after each call the scanner knows everything about the bytes that it has seen and keeps none of
- * them (the sink keeps those that are wanted). So it looks at each byte once, and a value that ends with the last byte of
- * a chunk is reported with that chunk.
+ * The invariant: after each call the scanner knows everything about the bytes that it has seen and keeps
+ * none of them (the sink keeps those that are wanted). So it looks at each byte once, and a value that ends
+ * with the last byte of a chunk is reported with that chunk.
  */
 #ifndef KI_JSON_SCAN_H
 #define KI_JSON_SCAN_H
@@ -51,10 +51,10 @@ typedef struct ki_utf8 {
 /* What one block leaves to the next. Bits are 0 or 1. */
 typedef struct ki_json_carry {
     /* bytes */
-    uint64_t in_string;      /* all ones inside a string, else 0 */
-    uint64_t escaped;        /* the next byte is escaped by a backslash */
-    uint64_t literal_open;   /* the last byte belongs to a number, true, false or null */
-    uint32_t literal_state;  /* of json/literal.h */
+    uint64_t in_string;     /* all ones inside a string, else 0 */
+    uint64_t escaped;       /* the next byte is escaped by a backslash */
+    uint64_t literal_open;  /* the last byte belongs to a number, true, false or null */
+    uint32_t literal_state; /* of json/literal.h */
     ki_escape escape;
     ki_utf8 utf8;
     /* grammar: what the last character, white space left out, was */
@@ -67,18 +67,18 @@ typedef struct ki_json_carry {
 
 typedef struct ki_json_scanner {
     const struct ki_json_kernel *kernel;
-    ki_json_sink *sink;     /* NULL: check only */
+    ki_json_sink *sink; /* NULL: check only */
     ki_json_carry carry;
-    uint32_t depth;         /* open containers */
+    uint32_t depth; /* open containers */
     uint32_t depth_max;
     uint32_t inside_depth_max; /* below this no limit and no end of a word of `types` can be met */
-    uint64_t types;         /* the innermost 64 containers, innermost in bit 0; 1: object */
+    uint64_t types;            /* the innermost 64 containers, innermost in bit 0; 1: object */
     uint64_t outer_types[KI_JSON_DEPTH_LIMIT / 64 + 1];
-    int scalar;             /* KI_SCALAR_… */
-    int state;              /* KI_SCAN_… */
-    int error;              /* first ki_error_code met */
-    uint64_t offset;        /* of the next byte, counted over all values */
-    uint64_t value_bytes;   /* seen of this value */
+    int scalar;           /* KI_SCALAR_… */
+    int state;            /* KI_SCAN_… */
+    int error;            /* first ki_error_code met */
+    uint64_t offset;      /* of the next byte, counted over all values */
+    uint64_t value_bytes; /* seen of this value */
     uint64_t value_bytes_max;
     uint64_t error_offset;
 } ki_json_scanner;
@@ -86,18 +86,22 @@ typedef struct ki_json_scanner {
 /* `limits` may be NULL. depth_max above KI_JSON_DEPTH_LIMIT is cut to it. Nothing to free. */
 void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits);
 
-/* Gets ready for one value. `sink` (borrowed, may be NULL) receives the bytes that are kept; it must have been begun. */
+/* Gets ready for one value. `sink` (borrowed, may be NULL) receives the bytes that are kept; it must have
+ * been begun. */
 void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink);
 
-/* Feeds `n` bytes; white space before the value is passed over. *out_used is how many belong to the value or stand before it.
- * Returns 1 when the value is complete, 0 when more bytes are needed, or an error code with the scanner's error_offset set. A
- * number at the top level ends only with the byte behind it or with ki_json_scan_end(). */
+/* Feeds `n` bytes; white space before the value is passed over. *out_used is how many belong to the value
+ * or stand before it. Returns 1 when the value is complete, 0 when more bytes are needed, or an error code
+ * with the scanner's error_offset set. A number at the top level ends only with the byte behind it or with
+ * ki_json_scan_end(). */
 KI_NODISCARD int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used);
 
-/* Says that no byte follows. Returns 1 when a value is complete, 0 when none had begun, KI_ERR_JSON_TRUNCATED in the middle of one. */
+/* Says that no byte follows. Returns 1 when a value is complete, 0 when none had begun,
+ * KI_ERR_JSON_TRUNCATED in the middle of one. */
 KI_NODISCARD int ki_json_scan_end(ki_json_scanner *scanner);
 
-/* Feeds a text that must be exactly one value, with white space around it at the most. Returns 0 or an error. */
+/* Feeds a text that must be exactly one value, with white space around it at the most. Returns 0 or an
+ * error. */
 KI_NODISCARD int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text);
 
 /* Fills in `err` for the code that the scanner returned, with the offset. Returns the code. */

@@ -3,7 +3,8 @@
 
 #include <assert.h>
 
-/* Memory that survives between values, so that one huge value does not pin more; and what is written behind the last character. */
+/* Memory that survives between values, so that one huge value does not pin more; and what is written behind
+ * the last character. */
 enum { KEEP_BYTES = 64 * 1024, BLOCK_BYTES = 64 };
 
 void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max)
@@ -69,7 +70,8 @@ static void begin_value(ki_json_sink *sink, ki_sink_level *level)
     level->dropped = 1;
 }
 
-/* Everything up to `at` was copied; begins a member there, or skips the comma that would lead in the first one kept. */
+/* Everything up to `at` was copied; begins a member there, or skips the comma that would lead in the first
+ * one kept. */
 static void begin_member(ki_json_sink *sink, ki_sink_level *level, unsigned at, int is_comma)
 {
     sink->emitting = 1;
@@ -79,13 +81,15 @@ static void begin_member(ki_json_sink *sink, ki_sink_level *level, unsigned at, 
     level->member = NULL;
     if (level->in_object)
         return;
-    ki_json_sink_flush(sink, at + (unsigned)is_comma); /* so that the element's text begins behind the comma */
+    ki_json_sink_flush(sink,
+                       at + (unsigned)is_comma); /* so that the element's text begins behind the comma */
     level->value_start = sink->text.len;
     level->member = ki_projection_element(sink->projection, level->node);
     begin_value(sink, level);
 }
 
-static void set_capture(ki_json_sink *sink, const ki_sink_level *level, ki_capture_place place, size_t start, size_t end)
+static void set_capture(ki_json_sink *sink, const ki_sink_level *level, ki_capture_place place, size_t start,
+                        size_t end)
 {
     ki_capture *capture = &sink->captures[level->member->capture];
     if (capture->place == KI_CAPTURE_NONE)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sink - collects what is kept of a value while it is scanned: minified, projected, with the places of wanted fields.
+/* sink - collects what is kept of a value while it is scanned: minified, projected, with the places of
+ * wanted fields.
  *
  *   From:     json/block.h        (the characters that structure the value, in order)
  *   To:       api/object.c        (text, side text and captures of one complete value)
  *   Locks:    none; one owner.
- *   Not here: which paths (json/projection.c); whether the text is JSON: a mistake ends the scan before anybody reads this.
+ *   Not here: which paths (json/projection.c); whether the text is JSON: a mistake ends the scan before
+ *   anybody reads this.
  *
- * A container is *tracked* while the projection has something to say about its members: tracked containers are the outermost
- * `tracked` levels. Everything below is kept or dropped as a whole, 64 bytes at a time.
+ * A container is *tracked* while the projection has something to say about its members: tracked containers
+ * are the outermost `tracked` levels. Everything below is kept or dropped as a whole, 64 bytes at a time.
  */
 #ifndef KI_JSON_SINK_H
 #define KI_JSON_SINK_H
@@ -55,7 +57,7 @@ typedef struct ki_json_sink {
     unsigned from;                   /* the first of them that was not copied yet */
     uint32_t tracked;
     int emitting;
-    int overflowed; /* the value was larger than the sink may hold: text and captures are those of its beginning */
+    int overflowed; /* the value was larger than the sink may hold: text and captures are of its beginning */
     int rewritable; /* an escape was seen that has a shorter spelling */
     int error;
     ki_capture captures[KI_PROJECTION_CAPTURES_MAX];
@@ -69,11 +71,12 @@ void ki_json_sink_fini(ki_json_sink *sink);
 /* Forgets what it holds and gets ready for one value. */
 void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection);
 
-/* Makes room for `n` <= KI_JSON_SINK_FEED_MAX characters and for the rest of the block that they end in. Returns 0 or
- * KI_ERR_NO_MEMORY. The caller stops when the text has grown past bytes_max. */
+/* Makes room for `n` <= KI_JSON_SINK_FEED_MAX characters and for the rest of the block that they end in.
+ * Returns 0 or KI_ERR_NO_MEMORY. The caller stops when the text has grown past bytes_max. */
 KI_NODISCARD int ki_json_sink_reserve(ki_json_sink *sink, size_t n);
 
-/* The structure of the value, in order, where it concerns a tracked container. `at` is the position in the block. */
+/* The structure of the value, in order, where it concerns a tracked container. `at` is the position in the
+ * block. */
 void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object);
 void ki_json_sink_close(ki_json_sink *sink, unsigned at);
 void ki_json_sink_colon(ki_json_sink *sink, unsigned at);
@@ -96,8 +99,8 @@ static inline void ki_json_sink_flush(ki_json_sink *sink, unsigned at)
     sink->from = at;
 }
 
-/* Copies the rest of a block, up to `at`. Whole blocks are copied at a fixed size, which costs two instructions; the bytes too many
- * fall into the room that was reserved. */
+/* Copies the rest of a block, up to `at`. Whole blocks are copied at a fixed size, which costs two
+ * instructions; the bytes too many fall into the room that was reserved. */
 static inline void ki_json_sink_finish_block(ki_json_sink *sink, unsigned at)
 {
     if (sink->emitting && sink->from == 0) {

@@ -3,8 +3,9 @@
  *
  *   From:     json/kernel_{scalar,sse42,neon}.c, for blocks with white space between tokens
  *
- * Each bit moves down by the number of unselected bits below it, in six steps of 1, 2, 4 … 32, after the binary digits of that number.
- * The steps depend on the selection alone, so they are prepared once for all masks of a block.
+ * Each bit moves down by the number of unselected bits below it, in six steps of 1, 2, 4 … 32, after the
+ * binary digits of that number. The steps depend on the selection alone, so they are prepared once for all
+ * masks of a block.
  */
 #ifndef KI_JSON_SQUEEZE_H
 #define KI_JSON_SQUEEZE_H

@@ -249,7 +249,7 @@ static void next_run(run_reader *reader)
     const char *escape = NULL;
     if (reader->spelling != KI_JSON_PLAIN)
         escape = memchr(reader->at, reader->escape, left);
-    if (escape == reader->at) {
+    if (escape != NULL && escape == reader->at) {
         size_t taken = decode_escape(reader);
         if (taken != 0) {
             reader->run = reader->decoded;

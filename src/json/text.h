@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text - the characters of JSON strings: escapes, UTF-8, comparison without memory.
  *
- *   From:     json/read.c, json/pointer.c, json/equal.c, json/write.c, json/scanner.c, object/object.c
+ *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/write.c, json/canonical.c,
+ *             api/object.c
  *   Locks:    none; pure functions.
  *   Not here: finding where a string ends (json/skip.h).
  *

@@ -4,8 +4,8 @@
  *   From:     json/block.h, for blocks with a byte above 127 and those behind an unfinished character
  *   Not here: decoding.
  *
- * Kubernetes text is ASCII nearly everywhere, and a block of ASCII is recognised before this is called; so plain code
- * that all variants share is worth more than speed here.
+ * Kubernetes text is ASCII nearly everywhere, and a block of ASCII is recognised before this is called; so
+ * plain code that all variants share is worth more than speed here.
  */
 #ifndef KI_JSON_UTF8_H
 #define KI_JSON_UTF8_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* walk - goes through the brackets of one block: nesting, matching, the end of the value, what the sink wants to know.
+/* walk - goes through the brackets of one block: nesting, matching, the end of the value, what the sink
+ * wants to know.
  *
  *   From:     json/block.h
  *   To:       json/sink.c
@@ -43,8 +44,9 @@ static inline void ki_types_pop(ki_json_scanner *s)
         s->types = s->outer_types[s->depth >> 6];
 }
 
-/* Goes through the brackets with everything that may happen at one. Adds to block->mistakes. Returns the position of the bracket
- * that ends the value, or KI_BLOCK_NO_END. Too deep a nesting is set as the scanner's error with its position in *out_too_deep. */
+/* Goes through the brackets with everything that may happen at one. Adds to block->mistakes. Returns the
+ * position of the bracket that ends the value, or KI_BLOCK_NO_END. Too deep a nesting is set as the
+ * scanner's error with its position in *out_too_deep. */
 unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_deep);
 
 #endif

@@ -25,7 +25,8 @@ void ki_buf_init(ki_buf *buf, size_t bytes_max);
 void ki_buf_fini(ki_buf *buf);
 
 /* Makes room for `extra` bytes behind len, which the caller then writes and counts with len. Returns 0,
- * KI_ERR_TOO_LARGE when that would pass the maximum, or KI_ERR_NO_MEMORY; the buffer is unchanged on failure. */
+ * KI_ERR_TOO_LARGE when that would pass the maximum, or KI_ERR_NO_MEMORY; the buffer is unchanged on
+ * failure. */
 KI_NODISCARD int ki_buf_reserve(ki_buf *buf, size_t extra);
 
 /* As ki_buf_reserve, then copies. */
