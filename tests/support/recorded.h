@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recorded - one recorded answer, and the objects in it as another JSON library sees them.
+ *
+ *   From:     tests of objects and decoders
+ *   To:       support/fixtures.h, jansson; whatever goes wrong fails the test
+ */
+#ifndef KI_TESTS_SUPPORT_RECORDED_H
+#define KI_TESTS_SUPPORT_RECORDED_H
+
+#include <jansson.h>
+#include <kinformer/object.h>
+
+#include "support/fixtures.h"
+
+typedef struct recorded {
+    fixture file;
+    int status;
+    ki_str body;
+} recorded;
+
+/* Loads "pods-list.http". */
+void recorded_load(recorded *out, const char *name);
+void recorded_free(recorded *answer);
+
+/* How many files of the directory match a pattern, "*-list*.http". */
+size_t recorded_count(const char *pattern);
+
+/* The resource that kubectl or "plural.version.group" names; to be freed with ki_resource_free(). */
+ki_resource *recorded_resource(const char *name);
+
+/* What an object must be when the server sent `item`: a copy without managedFields, and with the kind and apiVersion
+ * of the list (NULL: none) where it has none. To be given to json_decref(). */
+json_t *recorded_object(const json_t *item, const json_t *list);
+
+/* Every call of <kinformer/object.h> must say of the object what jansson says. */
+void recorded_assert_object(const ki_object *object, json_t *expected);
+
+/* 1 when the text is that of the reference's string, both empty if there is none. */
+int recorded_same_text(ki_str text, const json_t *string);
+
+#endif
