@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "json/skip.h"
+
 /* What is expected next. */
 enum {
     AT_OBJECT,        /* { */
@@ -129,20 +131,15 @@ static int begins_value(ki_envelope *envelope, char c)
     return 1;
 }
 
-static int is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 /* Takes bytes until a value begins or a step is complete. */
 static int feed_between(ki_envelope *envelope, const char *bytes, size_t n, size_t *out_used)
 {
     size_t at = 0;
     int rc = 0;
     while (rc == 0 && at < n && envelope->state != IN_NAME && envelope->state != IN_VALUE) {
-        if (!is_blank(bytes[at]) && begins_value(envelope, bytes[at]))
+        if (!ki_json_is_space(bytes[at]) && begins_value(envelope, bytes[at]))
             break;
-        if (!is_blank(bytes[at]))
+        if (!ki_json_is_space(bytes[at]))
             rc = take_byte(envelope, bytes[at]);
         if (rc >= 0) {
             at++;

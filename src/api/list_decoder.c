@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/object_build.h"
+#include "json/skip.h"
 #include "util/error.h"
 
 enum { TEXT_BYTES_MAX = 1024 * 1024 };
@@ -267,7 +268,7 @@ int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, 
                       : take_step(decoder, step, err);
     }
     for (; rc == 0 && at < n; at++)
-        if (memchr(" \t\r\n", bytes[at], 4) == NULL)
+        if (!ki_json_is_space(bytes[at]))
             rc = ki_fail(err, KI_ERR_JSON_TRAILING, "%s", ki_error_text(KI_ERR_JSON_TRAILING));
     *out_used = at;
     return rc < 0 ? fail(decoder, rc) : rc;

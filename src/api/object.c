@@ -11,8 +11,7 @@ ki_object *ki_object_ref(const ki_object *object)
 {
     if (object == NULL)
         return NULL;
-    ki_object *shared =
-        (ki_object *)(uintptr_t)object; /* the count is not part of what is const about an object */
+    ki_object *shared = (ki_object *)object; /* its count is not part of what is const */
     ki_refcount_ref(&shared->refs);
     return shared;
 }

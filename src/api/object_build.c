@@ -24,8 +24,7 @@ typedef struct draft {
     source name;
     source ns;
     ki_str text;
-    char inserted[1024]; /* names that the server left out, to stand behind the first brace */
-    size_t inserted_len;
+    ki_str inserted; /* names that the server left out, to stand behind the first brace */
 } draft;
 
 static const char *const field_names[KI_FIELDS] = {
@@ -68,6 +67,7 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
         return 0;
     if (ki_json_type_of(value) != KI_JSON_STRING)
         return bad_field(field, "is no string", err);
+    assert(value.raw.ptr != NULL && value.raw.len >= 2);
     out->raw = (ki_str){value.raw.ptr + 1, value.raw.len - 2};
     int escaped = memchr(out->raw.ptr, '\\', out->raw.len) != NULL;
     out->len = escaped ? ki_json_unescaped_len(out->raw.ptr, out->raw.len) : out->raw.len;
@@ -153,39 +153,33 @@ static int read_metadata(const ki_json_sink *sink, draft *d, ki_error *err)
     return rc < 0 ? rc : check_containers(sink, err);
 }
 
-/* Adds `"name":"value",` to what is inserted and lets the field point there. The plan keeps its names short
- * enough. */
-static void insert(draft *d, int field, ki_str name, ki_str value)
+/* A name that the object left out: it stands in what is inserted, if the text keeps it, else beside the text. */
+static source supplied(const draft *d, ki_str value, int is_kept)
 {
-    char *at = d->inserted + d->inserted_len;
-    assert(name.len + value.len + 6 <= sizeof(d->inserted) - d->inserted_len);
-    *at++ = '"';
-    memcpy(at, name.ptr, name.len);
-    memcpy(at + name.len, "\":\"", 3);
-    at += name.len + 3;
-    memcpy(at, value.ptr, value.len);
-    memcpy(at + value.len, "\",", 2);
-    uint32_t place = (uint32_t)(1 + (at - d->inserted));
-    d->strings[field] =
-        (source){.raw = value, .len = value.len, .text_at = place, .in_text = 1, .is_inserted = 1};
-    d->inserted_len += name.len + value.len + 6;
+    source s = {.raw = value, .len = value.len, .in_text = is_kept, .is_inserted = is_kept};
+    s.text_at = is_kept ? (uint32_t)(1 + (value.ptr - d->inserted.ptr)) : 0;
+    return s;
 }
 
-/* Gives the object the names that it left out: into the text if that keeps them, else beside it. */
+/* Gives the object the names that it left out. */
 static void supply_names(const ki_object_plan *plan, draft *d)
 {
     source *kind = &d->strings[KI_FIELD_KIND];
     source *api_version = &d->strings[KI_FIELD_API_VERSION];
     int no_kind = kind->len == 0 && plan->kind.len > 0;
     int no_api_version = api_version->len == 0 && plan->api_version.len > 0;
-    if (no_kind && !plan->keeps_kind)
-        *kind = (source){.raw = plan->kind, .len = plan->kind.len};
-    if (no_api_version && !plan->keeps_api_version)
-        *api_version = (source){.raw = plan->api_version, .len = plan->api_version.len};
-    if (no_kind && plan->keeps_kind)
-        insert(d, KI_FIELD_KIND, KI_STR("kind"), plan->kind);
-    if (no_api_version && plan->keeps_api_version)
-        insert(d, KI_FIELD_API_VERSION, KI_STR("apiVersion"), plan->api_version);
+    int insert_kind = no_kind && plan->keeps_kind;
+    int insert_api_version = no_api_version && plan->keeps_api_version;
+    /* The two members stand side by side in the plan, so both, or one of them, are one piece of text. */
+    d->inserted.ptr = insert_kind ? plan->kind_member.ptr : plan->api_version_member.ptr;
+    d->inserted.len =
+        (insert_kind ? plan->kind_member.len : 0) + (insert_api_version ? plan->api_version_member.len : 0);
+    if (no_kind)
+        *kind = supplied(d, plan->kind, insert_kind);
+    if (no_api_version)
+        *api_version = supplied(d, plan->api_version, insert_api_version);
+    if (d->inserted.len > 0 && d->text.len == 2)
+        d->inserted.len--; /* {} has no member that would follow the last comma */
 }
 
 static size_t beside_len(const draft *d)
@@ -223,7 +217,7 @@ static char *put_key(ki_object *object, const draft *d, char *at)
 /* Writes the strings that are not in the text, and notes the places of all. */
 static char *put_strings(ki_object *object, const draft *d, char *at, uint32_t text_at)
 {
-    uint32_t moved_text = text_at + (uint32_t)d->inserted_len;
+    uint32_t moved_text = text_at + (uint32_t)d->inserted.len;
     for (int field = 0; field < KI_FIELD_STRINGS; field++) {
         const source *s = &d->strings[field];
         object->string_len[field] = (uint16_t)s->len;
@@ -239,10 +233,10 @@ static char *put_strings(ki_object *object, const draft *d, char *at, uint32_t t
 static void put_text(ki_object *object, const draft *d, char *at)
 {
     object->text_at = (uint32_t)(at - (char *)object);
-    object->text_len = (uint32_t)(d->text.len + d->inserted_len);
+    object->text_len = (uint32_t)(d->text.len + d->inserted.len);
     *at++ = d->text.ptr[0];
-    memcpy(at, d->inserted, d->inserted_len);
-    memcpy(at + d->inserted_len, d->text.ptr + 1, d->text.len - 1);
+    memcpy(at, d->inserted.ptr, d->inserted.len);
+    memcpy(at + d->inserted.len, d->text.ptr + 1, d->text.len - 1);
 }
 
 /* Which fields stand in the text and are not null. */
@@ -273,12 +267,12 @@ static ki_object *assemble(const draft *d, const ki_json_sink *sink)
     size_t key_at = KI_OBJECT_HEADER_BYTES + (size_t)__builtin_popcount(has) * sizeof(uint32_t);
     size_t key_len = d->ns.len + (d->ns.len > 0) + d->name.len + 1;
     size_t text_at = key_at + key_len + beside_len(d);
-    ki_object *object = ki_malloc(text_at + d->inserted_len + d->text.len);
+    ki_object *object = ki_malloc(text_at + d->inserted.len + d->text.len);
     if (object == NULL)
         return NULL;
     ki_refcount_init(&object->refs);
     atomic_init(&object->unescaped, NULL);
-    char *at = put_places(object, sink, has, (uint32_t)(text_at + d->inserted_len));
+    char *at = put_places(object, sink, has, (uint32_t)(text_at + d->inserted.len));
     at = put_key(object, d, at);
     at = put_strings(object, d, at, (uint32_t)text_at);
     put_text(object, d, at);
@@ -287,9 +281,7 @@ static ki_object *assemble(const draft *d, const ki_json_sink *sink)
 
 int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **out_object, ki_error *err)
 {
-    draft d;
-    d.inserted_len =
-        0; /* the rest is written below; clearing it all would cost more than building the object */
+    draft d = {0};
     if (sink->overflowed)
         return ki_fail(err, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes",
                        plan->bytes_max);
@@ -302,8 +294,6 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
     if (rc < 0)
         return rc;
     supply_names(plan, &d);
-    if (d.inserted_len > 0 && d.text.len == 2)
-        d.inserted_len--; /* nothing follows the last comma */
     ki_object *object = assemble(&d, sink);
     if (object == NULL)
         return ki_fail_no_memory(err);
@@ -313,7 +303,7 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
 
 int ki_object_read_key(const ki_json_sink *sink, ki_buf *out_key)
 {
-    draft d;
+    draft d = {0};
     if (read_names(sink, &d, NULL) < 0)
         return KI_ERR_METADATA;
     int rc = ki_buf_reserve(out_key, d.ns.len + d.name.len + 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/object_plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -64,20 +65,25 @@ static ki_projection *compile(const ki_object_options *options, ki_error *err)
     return projection;
 }
 
+/* Writes `"name":"value",` at `at`; nothing when there is no value. Returns it, with the value in *out_value. */
+static ki_str put_member(char *at, size_t room, const char *name, ki_str value, ki_str *out_value)
+{
+    int n = value.len == 0 ? 0 : snprintf(at, room, "\"%s\":\"%.*s\",", name, KI_STR_ARGS(value));
+    *out_value = value.len == 0 ? (ki_str){0} : (ki_str){at + strlen(name) + 4, value.len};
+    return (ki_str){at, (size_t)n};
+}
+
 int ki_object_plan_learn(ki_object_plan *plan, ki_str api_version, ki_str kind, ki_error *err)
 {
-    char *names = ki_malloc(api_version.len + kind.len + 2);
-    if (names == NULL)
+    size_t room = sizeof("\"kind\":\"\",\"apiVersion\":\"\",") + api_version.len + kind.len;
+    char *members = ki_malloc(room);
+    if (members == NULL)
         return ki_fail_no_memory(err);
-    char *second = names + api_version.len + 1;
-    memcpy(names, api_version.len ? api_version.ptr : "", api_version.len);
-    names[api_version.len] = 0;
-    memcpy(second, kind.len ? kind.ptr : "", kind.len);
-    second[kind.len] = 0;
-    ki_free(plan->names);
-    plan->names = names;
-    plan->api_version = (ki_str){names, api_version.len};
-    plan->kind = (ki_str){second, kind.len};
+    ki_free(plan->members);
+    plan->members = members;
+    plan->kind_member = put_member(members, room, "kind", kind, &plan->kind);
+    plan->api_version_member = put_member(members + plan->kind_member.len, room - plan->kind_member.len,
+                                          "apiVersion", api_version, &plan->api_version);
     return 0;
 }
 
@@ -121,6 +127,6 @@ void ki_object_plan_free(ki_object_plan *plan)
     if (plan == NULL)
         return;
     ki_projection_free(plan->projection);
-    ki_free(plan->names);
+    ki_free(plan->members);
     ki_free(plan);
 }

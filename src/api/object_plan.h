@@ -20,9 +20,12 @@
 typedef struct ki_object_plan {
     ki_projection *projection; /* captures the fields of api/object_layout.h */
     size_t bytes_max;          /* of an object's text */
-    char *names;
-    ki_str api_version; /* for objects that do not say; points into names, as kind does */
+    /* For objects that do not say: "kind":"Pod","apiVersion":"v1", as it stands in their text, with its parts. */
+    char *members;
+    ki_str kind_member; /* with the comma behind it, as the next */
+    ki_str api_version_member;
     ki_str kind;
+    ki_str api_version;
     int kind_is_known; /* from the resource, so a list need not teach it */
     int keeps_kind;
     int keeps_api_version;

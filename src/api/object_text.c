@@ -85,7 +85,7 @@ static struct ki_unescaped *unescape_all(ki_str text)
 /* The unescaped strings of an object, made now if nobody has; NULL when memory is out. */
 static const struct ki_unescaped *unescaped_of(const ki_object *object)
 {
-    ki_object *shared = (ki_object *)(uintptr_t)object;
+    ki_object *shared = (ki_object *)object;
     /* Acquire: what the publisher wrote into the block is seen by whoever sees the pointer. */
     struct ki_unescaped *all = atomic_load_explicit(&shared->unescaped, memory_order_acquire);
     if (all != NULL)
@@ -109,7 +109,7 @@ void ki_object_free_unescaped(ki_object *object)
 size_t ki_object_bytes(const ki_object *object)
 {
     const struct ki_unescaped *all =
-        atomic_load_explicit(&((ki_object *)(uintptr_t)object)->unescaped, memory_order_acquire);
+        atomic_load_explicit(&((ki_object *)object)->unescaped, memory_order_acquire);
     return object->text_at + object->text_len + (all == NULL ? 0 : all->size);
 }
 

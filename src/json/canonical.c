@@ -20,7 +20,9 @@ static size_t spell(uint32_t code_point, char *out)
         out[1] = letter;
         return 2;
     }
-    memcpy(out + 1, "u00", 3);
+    out[1] = 'u';
+    out[2] = '0';
+    out[3] = '0';
     out[4] = digits[code_point >> 4];
     out[5] = digits[code_point & 15];
     return 6;

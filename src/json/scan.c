@@ -7,6 +7,7 @@
 
 #include "json/kernel.h"
 #include "json/literal.h"
+#include "json/skip.h"
 #include "util/error.h"
 
 /* Bytes handed to the kernel at once: the sink makes room for so many, so a small value costs little
@@ -37,11 +38,6 @@ void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink)
     scanner->value_bytes = 0;
 }
 
-static int is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static int fail(ki_json_scanner *scanner, int code)
 {
     scanner->error = code;
@@ -54,7 +50,7 @@ static int fail(ki_json_scanner *scanner, int code)
 static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
 {
     size_t at = 0;
-    while (at < n && is_blank(bytes[at]))
+    while (at < n && ki_json_is_space(bytes[at]))
         at++;
     scanner->offset += at;
     if (at == n)
@@ -162,7 +158,7 @@ int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text)
     if (rc == 0)
         return fail(scanner, KI_ERR_JSON_TRUNCATED);
     for (; used < text.len; used++, scanner->offset++)
-        if (!is_blank(text.ptr[used]))
+        if (!ki_json_is_space(text.ptr[used]))
             return fail(scanner, KI_ERR_JSON_TRAILING);
     return 0;
 }
