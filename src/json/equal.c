@@ -8,7 +8,8 @@
 /* Two values are walked in step, without recursion: one frame for each pair of containers that is open. While
  * the names of two objects come in the same order, every byte is read once and nothing is remembered but the
  * two places. Where the names part, they are sorted, and the members that were not compared yet are paired
- * up. So no pair is compared twice, and hostile text cannot make it quadratic.
+ * up. So no pair is compared twice; at worst, with names shuffled at every level, the text is read and its
+ * names are sorted once a level.
  *
  * The first of several members with one name counts. In step that needs care in one case only: a difference
  * below a name that has come before is none. */
@@ -160,20 +161,11 @@ static int enter(equal_walk *walk, equal_place *a, equal_place *b)
 
 /* ---- sorted -------------------------------------------------------------------------------------------- */
 
-static ki_json side_value(const equal_side *side)
-{
-    size_t len = ki_json_skip_container(side->begin, (size_t)(side->iter.end - side->begin));
-    return (ki_json){{side->begin, len}};
-}
-
 static int collect_side(equal_walk *walk, equal_side *side)
 {
-    ki_json object = side_value(side);
-    if (object.raw.len == 0)
-        return KI_ERR_JSON_SYNTAX;
-    const char *end = object.raw.ptr + object.raw.len;
-    int rc = ki_json_names_collect(&walk->names, object, side->name == NULL ? end : side->name);
-    side->iter.at = side->iter.end = end;
+    ki_json_iter iter = side_at((equal_place){side->begin, side->iter.end}).iter;
+    int rc = ki_json_names_collect(&walk->names, &iter, side->name == NULL ? side->iter.at : side->name);
+    side->iter.at = side->iter.end = iter.at;
     return rc;
 }
 

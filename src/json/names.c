@@ -50,29 +50,31 @@ static void sort(const char **names, size_t count, const char *end)
     }
 }
 
-static int append_all(ki_buf *names, ki_json object)
+static int append_all(ki_buf *names, ki_json_iter *iter)
 {
-    ki_json_iter iter = ki_json_iterate(object);
     ki_json name, value;
     int rc;
-    while ((rc = ki_json_iter_step(&iter, &name, &value)) == 1) {
+    while ((rc = ki_json_iter_to_value(iter, &name)) == 1) {
         if (ki_buf_append(names, &name.raw.ptr, sizeof(name.raw.ptr)) < 0)
             return KI_ERR_NO_MEMORY;
+        rc = ki_json_iter_take(iter, &value);
+        if (rc < 0)
+            return rc;
     }
     return rc;
 }
 
-int ki_json_names_collect(ki_buf *names, ki_json object, const char *rest)
+int ki_json_names_collect(ki_buf *names, ki_json_iter *iter, const char *rest)
 {
     size_t begin = names->len / sizeof(const char *);
-    int rc = append_all(names, object);
+    int rc = append_all(names, iter);
     if (rc < 0)
         return rc;
     size_t count = names->len / sizeof(const char *) - begin;
     if (count == 0)
         return 0;
     const char **sorted = (const char **)(void *)names->data + begin;
-    const char *end = object.raw.ptr + object.raw.len;
+    const char *end = iter->at;
     sort(sorted, count, end);
     size_t kept = 0;
     const char *first = NULL; /* of those with one name */
