@@ -160,6 +160,10 @@ static int add_captures(builder *b, const ki_projection_capture *captures, size_
         int rc = node_of_path(b, captures[i].path, &at);
         if (rc < 0)
             return rc;
+        if (at == 0)
+            return bad_path(b, captures[i].path, "the whole value cannot be captured");
+        if (b->nodes[at].capture >= 0)
+            return bad_path(b, captures[i].path, "captured twice");
         b->nodes[at].capture = (int)i;
         b->nodes[at].even_if_dropped = captures[i].even_if_dropped;
     }
@@ -209,9 +213,10 @@ static int settle(builder *b, uint32_t at, int inherited)
 
 static ki_projection_node node_of_draft(const draft *d)
 {
-    int wanted = d->capture >= 0 && (d->keep || d->even_if_dropped || d->child != 0 || d->any != 0);
-    return (ki_projection_node){
-        .name = d->name, .keep = (uint8_t)d->keep, .capture = (int8_t)(wanted ? d->capture : -1)};
+    return (ki_projection_node){.name = d->name,
+                                .keep = (uint8_t)d->keep,
+                                .aside = d->even_if_dropped != 0,
+                                .capture = (int8_t)d->capture};
 }
 
 /* Lays children of one node side by side, breadth first: `order[i]` is the draft that became node i. */
@@ -245,6 +250,8 @@ static void flatten(const builder *b, ki_projection *projection, uint32_t *order
             node->shell |= projection->nodes[node->first + child].shell;
         if (node->any != 0)
             node->shell |= projection->nodes[node->any].shell;
+        if (!node->shell && !node->aside)
+            node->capture = -1;
     }
 }
 

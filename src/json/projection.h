@@ -8,9 +8,9 @@
  *
  * A path is a JSON Pointer in which the segment * stands for every element of an array or every value of a
  * map: "/spec/containers/" "*" "/image". Elements of arrays are reached by * alone, since leaving some out
- * would renumber the others. The longest path that matches decides; a name before *. What encloses
- * something kept is kept as an empty shell. An array element or a member that is on the way to something
- * kept, but no container, is dropped.
+ * would renumber the others. The longest path that matches decides; of two as long the one that has a name
+ * where the other has *, looked at from their ends. What encloses something kept is kept as an empty shell.
+ * An array element or a member that is on the way to something kept, but no container, is dropped.
  */
 #ifndef KI_JSON_PROJECTION_H
 #define KI_JSON_PROJECTION_H
@@ -28,14 +28,15 @@ typedef struct ki_projection_node {
     uint32_t any;   /* the child for every other name or element; 0: none */
     uint8_t keep;   /* the value, and what of it no child decides */
     uint8_t shell;  /* something below is kept, so this is, too, as an empty shell at least */
+    uint8_t aside;  /* captured even if it is not kept */
     int8_t capture; /* index into a sink's captures; -1: none */
 } ki_projection_node;
 
 typedef struct ki_projection ki_projection;
 
-/* A value to find again: capture i of a sink is the value at captures[i]. */
+/* A value to find again: capture i of a sink is what is kept of the first value at captures[i]. */
 typedef struct ki_projection_capture {
-    const char *path;
+    const char *path;    /* of a member or element; no two the same */
     int even_if_dropped; /* then it goes to the side text */
 } ki_projection_capture;
 

@@ -108,11 +108,11 @@ static void capture_aside(ki_json_sink *sink, const ki_sink_level *level)
         set_capture(sink, level, KI_CAPTURE_SIDE, start, start + n);
 }
 
-/* A member has ended before `at`. */
+/* A member has ended before `at`. An empty array has none, although one was begun. */
 static void end_member(ki_json_sink *sink, ki_sink_level *level, unsigned at)
 {
     ki_json_sink_flush(sink, at);
-    if (level->dropped || !level->has_value)
+    if (level->dropped || !level->has_value || sink->text.len == level->value_start)
         return;
     if (keeps(level) || (level->entered && level->member->shell)) {
         if (captures(level))
@@ -120,7 +120,7 @@ static void end_member(ki_json_sink *sink, ki_sink_level *level, unsigned at)
         level->kept++;
         return;
     }
-    if (captures(level))
+    if (captures(level) && level->member->aside)
         capture_aside(sink, level);
     sink->text.len = level->member_start;
 }
