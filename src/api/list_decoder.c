@@ -253,6 +253,19 @@ static int fail(ki_list_decoder *decoder, int code)
     return code;
 }
 
+/* Behind the list stands white space at the most. */
+static int take_rest(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *at, ki_error *err)
+{
+    ki_json_scanner *scanner = &decoder->envelope.scanner;
+    for (; *at < n; (*at)++, scanner->offset++) {
+        if (ki_json_is_space(bytes[*at]))
+            continue;
+        scanner->error_offset = scanner->offset;
+        return ki_json_scan_explain(scanner, KI_ERR_JSON_TRAILING, err);
+    }
+    return 0;
+}
+
 int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *out_used,
                          ki_error *err)
 {
@@ -267,9 +280,8 @@ int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, 
         rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err)
                       : take_step(decoder, step, err);
     }
-    for (; rc == 0 && at < n; at++)
-        if (!ki_json_is_space(bytes[at]))
-            rc = ki_fail(err, KI_ERR_JSON_TRAILING, "%s", ki_error_text(KI_ERR_JSON_TRAILING));
+    if (rc == 0 && decoder->state == COMPLETE)
+        rc = take_rest(decoder, bytes, n, &at, err);
     *out_used = at;
     return rc < 0 ? fail(decoder, rc) : rc;
 }
