@@ -21,6 +21,7 @@ KI_EXTERN_C_BEGIN
     X(SYSTEM, -6, "the operating system refused a call")                                                     \
     X(TOO_LARGE, -7, "a size limit was exceeded")                                                            \
     X(ESCAPED, -8, "the string contains escapes and needs memory to be read")                                \
+    X(WOULD_DEADLOCK, -9, "the call would wait for its own thread")                                          \
     X(JSON_SYNTAX, -20, "JSON: unexpected character")                                                        \
     X(JSON_LITERAL, -21, "JSON: neither a number nor true, false or null")                                   \
     X(JSON_CONTROL, -22, "JSON: unescaped control character in a string")                                    \

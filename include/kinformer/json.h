@@ -61,7 +61,7 @@ typedef struct ki_json_iter {
     const char *at;
     const char *end;
     int in_object;
-    int reserved;
+    int state; /* the iterator's own */
 } ki_json_iter;
 
 KI_API ki_json_iter ki_json_iterate(ki_json container);
@@ -83,11 +83,11 @@ KI_API int ki_json_next(ki_json_iter *iter, ki_json *out_name, ki_json *out_valu
 KI_API KI_NODISCARD int ki_json_string(ki_json value, ki_str *out_text);
 
 /**
- * Unescapes a string into `buffer`; value.raw.len bytes are always enough. No NUL is added.
+ * Unescapes a string into `buffer`; value.raw.len bytes are always enough. No NUL is added. The buffer holds
+ * anything after a failure.
  *
  * Returns: 0, KI_ERR_TYPE when it is no string, KI_ERR_TOO_LARGE when the buffer is too small,
- *          KI_ERR_JSON_ESCAPE
- *          for unchecked text with a bad escape.
+ *          KI_ERR_JSON_ESCAPE for unchecked text with a bad escape.
  */
 KI_API KI_NODISCARD int ki_json_string_copy(ki_json value, char *buffer, size_t buffer_bytes,
                                             size_t *out_len);
@@ -108,11 +108,10 @@ KI_API KI_NODISCARD int ki_json_bool(ki_json value, int *out_flag);
 
 /**
  * Structural equality: the order of names does not count, nor do white space, spelling of escapes and of
- * numbers (1.0 equals 1, 1e2 equals 100; compared as exact decimals).
+ * numbers (1.0 equals 1, 1e2 equals 100; compared as exact decimals). Two missing values are equal.
  *
  * Returns: 1 equal, 0 different, KI_ERR_NO_MEMORY, KI_ERR_JSON_DEPTH past 1,000 levels, or
- *          KI_ERR_JSON_SYNTAX for
- *          unchecked text that is malformed.
+ *          KI_ERR_JSON_SYNTAX for unchecked text, where a mistake was met before a difference.
  */
 KI_API KI_NODISCARD int ki_json_equal(ki_json a, ki_json b);
 
@@ -122,7 +121,7 @@ KI_API KI_NODISCARD int ki_json_equal(ki_json a, ki_json b);
 typedef struct ki_json_writer ki_json_writer;
 
 typedef struct ki_json_writer_options {
-    int indent;       /* spaces a level; 0: compact */
+    int indent;       /* spaces a level; 0 or less: compact */
     size_t bytes_max; /* 0: 64 MiB */
     uint64_t reserved[2];
 } ki_json_writer_options;
@@ -132,7 +131,8 @@ KI_API KI_NODISCARD ki_json_writer *ki_json_writer_new(const ki_json_writer_opti
 KI_API void ki_json_writer_free(ki_json_writer *writer);
 
 /* The calls below return nothing: the first failure (out of memory, too large, a name missing in an object,
- * a value too many) is remembered, later calls do nothing, and ki_json_writer_finish() reports it. */
+ * a value too many) is remembered, later calls do nothing, and ki_json_writer_finish() reports it. A NULL
+ * writer, as from a failed ki_json_writer_new(), is harmless and ends in KI_ERR_INVALID. */
 KI_API void ki_json_write_object_begin(ki_json_writer *writer);
 KI_API void ki_json_write_object_end(ki_json_writer *writer);
 KI_API void ki_json_write_array_begin(ki_json_writer *writer);
@@ -141,11 +141,12 @@ KI_API void ki_json_write_array_end(ki_json_writer *writer);
 KI_API void ki_json_write_name(ki_json_writer *writer, ki_str name);
 KI_API void ki_json_write_string(ki_json_writer *writer, ki_str text);
 KI_API void ki_json_write_int64(ki_json_writer *writer, int64_t number);
-/** Shortest text that reads back as the same double; infinities and NaN are an error. */
+/** As few digits as read back as the same double, laid out as ECMAScript and Go do; infinities and NaN are an error. */
 KI_API void ki_json_write_double(ki_json_writer *writer, double number);
 KI_API void ki_json_write_bool(ki_json_writer *writer, int flag);
 KI_API void ki_json_write_null(ki_json_writer *writer);
-/** A whole value, re-formatted as the options say. Valid JSON is the caller's promise. */
+/** A whole value, re-formatted as the options say; from ki_json_of() or a lookup, so without white space
+ * before it. Valid JSON is the caller's promise. */
 KI_API void ki_json_write_value(ki_json_writer *writer, ki_json value);
 
 /**

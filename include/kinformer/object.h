@@ -44,8 +44,7 @@ typedef struct ki_object_options {
  * kept of its text.
  *
  * Returns:   a new object, or NULL with the error: of JSON, KI_ERR_METADATA (no name, or metadata of a
- *            wrong type),
- *            KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path), KI_ERR_NO_MEMORY.
+ *            wrong type), KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path), KI_ERR_NO_MEMORY.
  * Ownership: the caller drops it with ki_object_unref(). `resource` and `options` may be NULL and are not
  *            kept.
  */

@@ -73,7 +73,8 @@ KI_API KI_NODISCARD int ki_resource_path(const ki_resource *resource, ki_str ns,
  * several versions the one that a server prefers (v2 before v1 before v1beta1 before v1alpha1); of several
  * groups the one kubectl takes (core, then apps, …).
  *
- * Returns: a pointer into ki_resources, or NULL with KI_ERR_RESOURCE and a message that names what is near.
+ * Returns: a pointer into ki_resources, or NULL with KI_ERR_RESOURCE and a message that names what is
+ *          near.
  */
 KI_API KI_NODISCARD const ki_resource *ki_resource_find(ki_str name, ki_error *err);
 

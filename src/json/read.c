@@ -45,7 +45,7 @@ ki_json_type ki_json_type_of(ki_json value)
 
 /* ---- iteration ----------------------------------------------------------------------------------------- */
 
-/* What iter->reserved says about iter->at. */
+/* What iter->state says about iter->at. */
 enum {
     BEFORE_FIRST = 0, /* behind the opening bracket */
     BEHIND_ITEM = 1,  /* behind a value: a comma or the closing bracket comes next */
@@ -60,7 +60,7 @@ ki_json_iter ki_json_iterate(ki_json container)
         .at = container.raw.ptr + 1,
         .end = container.raw.ptr + container.raw.len,
         .in_object = type == KI_JSON_OBJECT,
-        .reserved = BEFORE_FIRST,
+        .state = BEFORE_FIRST,
     };
 }
 
@@ -74,7 +74,7 @@ static int to_next_item(ki_json_iter *iter)
         iter->at = at + 1;
         return 0;
     }
-    if (iter->reserved == BEHIND_ITEM) {
+    if (iter->state == BEHIND_ITEM) {
         if (*at != ',')
             return KI_ERR_JSON_SYNTAX;
         at = ki_json_skip_space(at + 1, iter->end);
@@ -98,7 +98,7 @@ static int take_name(ki_json_iter *iter, ki_json *out_name)
 int ki_json_iter_to_value(ki_json_iter *iter, ki_json *out_name)
 {
     int rc = to_next_item(iter);
-    iter->reserved = BEHIND_ITEM;
+    iter->state = BEHIND_ITEM;
     if (rc != 1 || !iter->in_object)
         return rc;
     return take_name(iter, out_name);
