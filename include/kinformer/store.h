@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store - objects by key, with any number of named indexes; read by every thread without a lock.
+ *
+ * One thread at a time writes; an informer's store is written by the informer alone. Reading comes in three
+ * kinds:
+ *
+ *   get     a reference to keep. Never waits, not even for the writer.
+ *   peek    a look inside ki_read_lock() … ki_read_unlock(), without touching the reference count.
+ *   list    an array from one state of the store; waits for the writer's batch at the most.
+ *
+ * A store made with ki_store_new() works by itself, without an informer.
+ */
+#ifndef KI_STORE_H
+#define KI_STORE_H
+
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+#include <kinformer/object.h>
+
+KI_EXTERN_C_BEGIN
+
+typedef struct ki_store ki_store;
+
+/* ---- read sections
+ * --------------------------------------------------------------------------------------- */
+
+/**
+ * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside of one,
+ * calls that wait, stop, free or write are refused with KI_ERR_WOULD_DEADLOCK; keep it short, memory of
+ * replaced objects waits for it.
+ *
+ * Threads: any. Costs a few nanoseconds and touches no shared cache line.
+ */
+KI_API void ki_read_lock(void);
+KI_API void ki_read_unlock(void);
+
+/* ---- making one
+ * ------------------------------------------------------------------------------------------ */
+
+/**
+ * The key of an object, when it is not "namespace/name": text that lives as long as the object, or is
+ * written to `buffer`.
+ *
+ * Returns: the key; an empty one refuses the object.
+ */
+typedef ki_str (*ki_key_cb)(const ki_object *object, char *buffer, size_t buffer_bytes, void *user);
+
+/** Room that a ki_key_cb is given. */
+#define KI_KEY_BYTES 1024
+
+typedef struct ki_store_options {
+    ki_key_cb key; /* NULL: "namespace/name" */
+    void *user;
+    size_t retired_bytes_max; /* memory that waits for readers before the writer does; 0: 16 MiB */
+    uint64_t reserved[4];
+} ki_store_options;
+
+/** Returns: a store to free, or NULL with KI_ERR_NO_MEMORY or KI_ERR_SYSTEM. `options` may be NULL. */
+KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_error *err);
+
+/** Drops every object. Nobody may use the store any more. Takes NULL. */
+KI_API void ki_store_free(ki_store *store);
+
+/* ---- indexes
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct ki_index_emit ki_index_emit;
+
+/**
+ * Says under which values an object is found: calls ki_index_emit_value() for each, any number of times,
+ * also never.
+ *
+ * Returns: 0, or a negative code: the object then stays in the store, out of this index, and is counted.
+ */
+typedef int (*ki_index_cb)(const ki_object *object, ki_index_emit *emit, void *user);
+
+/** The value is copied; the same value twice counts once. Returns 0 or KI_ERR_NO_MEMORY. */
+KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
+
+/** The index that every store has: one value, the namespace ("" for cluster-scoped objects). */
+#define KI_INDEX_NAMESPACE "namespace"
+
+/**
+ * Adds an index, and what is in the store to it.
+ *
+ * Returns: 0; KI_ERR_INVALID for a name that is taken; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
+ *          section.
+ */
+KI_API KI_NODISCARD int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback,
+                                           void *user);
+
+/* ---- writing (a store of your own only)
+ * ------------------------------------------------------------------- */
+
+/** Adds the object or puts it in the place of the one with its key; takes a reference of its own. */
+KI_API KI_NODISCARD int ki_store_put(ki_store *store, const ki_object *object);
+
+/** Removes the object with this key. Returns 0, KI_ERR_NOT_FOUND, or KI_ERR_WOULD_DEADLOCK in a read
+ * section. */
+KI_API KI_NODISCARD int ki_store_remove(ki_store *store, ki_str key);
+
+/** Makes these objects the whole content, as one change. Nothing changes on failure. */
+KI_API KI_NODISCARD int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count);
+
+/* ---- reading
+ * --------------------------------------------------------------------------------------------- */
+
+/**
+ * Finds one object: namespace "" (or NULL) for a cluster-scoped resource.
+ *
+ * Returns:   a new reference, or NULL when the store has no such key.
+ * Ownership: the caller drops the reference with ki_object_unref().
+ * Threads:   any. Never waits, not even for the writer.
+ */
+KI_API KI_NODISCARD ki_object *ki_store_get(ki_store *store, const char *ns, const char *name);
+KI_API KI_NODISCARD ki_object *ki_store_get_key(ki_store *store, ki_str key);
+
+/** The same inside of a read section, without a reference. NULL outside of one. */
+KI_API const ki_object *ki_store_peek(ki_store *store, const char *ns, const char *name);
+KI_API const ki_object *ki_store_peek_key(ki_store *store, ki_str key);
+
+/**
+ * One object of an index inside of a read section: the newest by resource version, if several have the
+ * value. NULL when none has, or there is no such index.
+ */
+KI_API const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value);
+
+/** An array of references; the zeroed one is empty. */
+typedef struct ki_object_list {
+    ki_object **objects;
+    size_t count;
+} ki_object_list;
+
+/** Drops the references and the array. Takes a zeroed list. */
+KI_API void ki_object_list_fini(ki_object_list *list);
+
+/** An array of texts in one block of memory; the zeroed one is empty. */
+typedef struct ki_str_list {
+    ki_str *texts;
+    size_t count;
+} ki_str_list;
+
+KI_API void ki_str_list_fini(ki_str_list *list);
+
+/**
+ * All objects, their keys, the objects or (sorted) keys under one value of an index, the (sorted) values of
+ * an index: each from one state of the store. The order is arbitrary where it is not said.
+ *
+ * Returns:   0; KI_ERR_NOT_FOUND for an unknown index; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read
+ *            section.
+ * Ownership: the caller ends the list with ki_object_list_fini() or ki_str_list_fini(). Untouched on
+ *            failure.
+ */
+KI_API KI_NODISCARD int ki_store_list(ki_store *store, ki_object_list *out_list);
+KI_API KI_NODISCARD int ki_store_keys(ki_store *store, ki_str_list *out_keys);
+KI_API KI_NODISCARD int ki_store_by_index(ki_store *store, const char *index, ki_str value,
+                                          ki_object_list *out_list);
+KI_API KI_NODISCARD int ki_store_index_keys(ki_store *store, const char *index, ki_str value,
+                                            ki_str_list *out_keys);
+KI_API KI_NODISCARD int ki_store_index_values(ki_store *store, const char *index, ki_str_list *out_values);
+
+/** Called for one object; borrowed for the call. Returns 0 to go on, anything else to stop. */
+typedef int (*ki_walk_cb)(const ki_object *object, void *user);
+
+/**
+ * Calls for every object, or for those of one namespace or index value, without a lock and without memory:
+ * what is there from beginning to end of the walk is seen, once; what comes, goes or changes meanwhile may
+ * or may not be.
+ *
+ * Returns: 0, or what the callback has stopped with; KI_ERR_NOT_FOUND for an unknown index.
+ * Threads: any; the callback runs inside a read section.
+ */
+KI_API int ki_store_walk(ki_store *store, ki_walk_cb callback, void *user);
+KI_API int ki_store_walk_index(ki_store *store, const char *index, ki_str value, ki_walk_cb callback,
+                               void *user);
+
+/** How many objects, and the bytes that they take. */
+KI_API size_t ki_store_count(const ki_store *store);
+KI_API size_t ki_store_bytes(const ki_store *store);
+
+/** How often an index function has failed. */
+KI_API uint64_t ki_store_index_failures(const ki_store *store);
+
+/** Verifies tables and indexes against each other: for tests. Returns 0, or KI_ERR_INVALID with what is
+ * wrong. */
+KI_API KI_NODISCARD int ki_store_check(ki_store *store, ki_error *err);
+
+KI_EXTERN_C_END
+
+#endif
