@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/delta_fifo.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+enum { ITEMS_DEFAULT = 10000, BYTES_DEFAULT = 16 * 1024 * 1024 };
+
+int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options)
+{
+    static const ki_delta_fifo_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    *fifo = (ki_delta_fifo){.items_max = options->items_max == 0 ? ITEMS_DEFAULT : options->items_max,
+                            .bytes_max = options->bytes_max == 0 ? BYTES_DEFAULT : options->bytes_max};
+    if (options->hash_seed != 0)
+        ki_hash_key_init_seeded(&fifo->hash_key, options->hash_seed);
+    else if (ki_hash_key_init(&fifo->hash_key) < 0)
+        return KI_ERR_SYSTEM;
+    ki_mutex_init(&fifo->mu);
+    ki_cond_init(&fifo->changed);
+    ki_list_init(&fifo->queue);
+    ki_map_init(&fifo->keys);
+    return 0;
+}
+
+static ki_delta_entry *entry_of(ki_list_node *node)
+{
+    return KI_CONTAINER_OF(node, ki_delta_entry, node);
+}
+
+void ki_delta_entry_free(ki_delta_entry *entry)
+{
+    if (entry == NULL)
+        return;
+    for (uint32_t i = 0; i < entry->count; i++)
+        ki_object_unref(entry->deltas[i].object);
+    if (entry->deltas != &entry->first)
+        ki_free(entry->deltas);
+    ki_free(entry);
+}
+
+static void drop_all_locked(ki_delta_fifo *fifo)
+{
+    for (ki_list_node *node = ki_list_pop_front(&fifo->queue); node != NULL;
+         node = ki_list_pop_front(&fifo->queue))
+        ki_delta_entry_free(entry_of(node));
+    ki_map_fini(&fifo->keys);
+    fifo->items = 0;
+    fifo->bytes = 0;
+}
+
+void ki_delta_fifo_fini(ki_delta_fifo *fifo)
+{
+    if (fifo->items_max == 0)
+        return;
+    drop_all_locked(fifo);
+    ki_cond_fini(&fifo->changed);
+    ki_mutex_fini(&fifo->mu);
+    *fifo = (ki_delta_fifo){0};
+}
+
+static ki_delta_entry *entry_new(ki_entry_kind kind, ki_str key)
+{
+    ki_delta_entry *entry = ki_malloc(sizeof(*entry) + key.len + 1);
+    if (entry == NULL)
+        return NULL;
+    *entry = (ki_delta_entry){.kind = kind, .cap = 1, .key_len = key.len};
+    entry->deltas = &entry->first;
+    if (key.len > 0)
+        memcpy(entry->key, key.ptr, key.len);
+    entry->key[key.len] = 0;
+    return entry;
+}
+
+static int has_key(const ki_map_node *node, const void *key)
+{
+    const ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, by_key);
+    return ki_str_equal((ki_str){entry->key, entry->key_len}, *(const ki_str *)key);
+}
+
+static int is_full_locked(const ki_delta_fifo *fifo)
+{
+    return fifo->items >= fifo->items_max || fifo->bytes >= fifo->bytes_max;
+}
+
+/* Puts a new entry at the end of the queue. */
+static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry)
+{
+    entry->version_before = fifo->received;
+    ki_list_push_back(&fifo->queue, &entry->node);
+    fifo->items++;
+    fifo->pushed++;
+    ki_cond_signal(&fifo->changed);
+}
+
+/* Room for one more delta. */
+static int reserve(ki_delta_entry *entry)
+{
+    if (entry->count < entry->cap)
+        return 0;
+    uint32_t cap = entry->cap * 2;
+    ki_delta *deltas =
+        ki_realloc(entry->deltas == &entry->first ? NULL : entry->deltas, cap * sizeof(*deltas));
+    if (deltas == NULL)
+        return KI_ERR_NO_MEMORY;
+    if (entry->deltas == &entry->first)
+        deltas[0] = entry->first;
+    entry->deltas = deltas;
+    entry->cap = cap;
+    return 0;
+}
+
+/* Of two deletes in a row one says it all: the one that somebody saw. Returns whether `delta` went into the
+ * last one. */
+static int merges_delete(ki_delta_entry *entry, ki_delta delta)
+{
+    ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
+    if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED)
+        return 0;
+    ki_object *superfluous = delta.object;
+    if (last->final_state_unknown) {
+        superfluous = last->object;
+        entry->bytes += ki_object_bytes(delta.object) - ki_object_bytes(last->object);
+        *last = delta;
+    }
+    ki_object_unref(superfluous);
+    return 1;
+}
+
+static void append(ki_delta_entry *entry, ki_delta delta)
+{
+    assert(entry->count < entry->cap);
+    entry->deltas[entry->count++] = delta;
+    entry->bytes += delta.object == NULL ? 0 : ki_object_bytes(delta.object);
+}
+
+/* The entry of a key, with room for one more delta; a new one is not in the queue yet. NULL when memory is
+ * out. */
+static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
+{
+    uint64_t hash = ki_hash(&fifo->hash_key, key);
+    ki_map_node *node = ki_map_find(&fifo->keys, hash, has_key, &key);
+    if (node != NULL) {
+        ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, by_key);
+        return reserve(entry) < 0 ? NULL : entry;
+    }
+    ki_delta_entry *entry = entry_new(KI_ENTRY_DELTAS, key);
+    if (entry != NULL && ki_map_insert(&fifo->keys, &entry->by_key, hash) < 0) {
+        ki_free(entry);
+        return NULL;
+    }
+    return entry;
+}
+
+static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki_resource_version *version)
+{
+    ki_delta_entry *entry = entry_for_locked(fifo, key);
+    if (entry == NULL)
+        return KI_ERR_NO_MEMORY;
+    size_t before = entry->bytes;
+    if (!merges_delete(entry, delta))
+        append(entry, delta);
+    fifo->bytes += entry->bytes - before;
+    if (!ki_list_node_is_linked(&entry->node))
+        enqueue_locked(fifo, entry);
+    ki_resource_version_advance(&fifo->received, version);
+    return is_full_locked(fifo);
+}
+
+int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
+{
+    assert(delta.object != NULL);
+    ki_resource_version received = {0};
+    int rc = ki_resource_version_set(&received, version);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&fifo->mu);
+    rc = push_locked(fifo, ki_object_key_str(delta.object), delta, &received);
+    ki_mutex_unlock(&fifo->mu);
+    return rc;
+}
+
+int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
+{
+    const ki_resource_version none = {0};
+    ki_mutex_lock(&fifo->mu);
+    int rc = push_locked(fifo, key, (ki_delta){.type = KI_DELTA_SEEN, .list = list}, &none);
+    ki_mutex_unlock(&fifo->mu);
+    return rc;
+}
+
+int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list, ki_str version)
+{
+    ki_delta_entry *entry = entry_new(kind, (ki_str){0});
+    if (entry == NULL)
+        return KI_ERR_NO_MEMORY;
+    entry->list = list;
+    int rc = ki_resource_version_set(&entry->version, version);
+    if (rc < 0) {
+        ki_delta_entry_free(entry);
+        return rc;
+    }
+    ki_mutex_lock(&fifo->mu);
+    enqueue_locked(fifo, entry);
+    ki_resource_version_advance(&fifo->received, &entry->version);
+    if (kind == KI_ENTRY_LIST_END && fifo->first_list_end == 0)
+        fifo->first_list_end = fifo->pushed;
+    rc = is_full_locked(fifo);
+    ki_mutex_unlock(&fifo->mu);
+    return rc;
+}
+
+int ki_delta_fifo_has_room(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    int has_room = fifo->items <= fifo->items_max / 2 && fifo->bytes <= fifo->bytes_max / 2;
+    ki_mutex_unlock(&fifo->mu);
+    return has_room;
+}
+
+static void take_locked(ki_delta_fifo *fifo, ki_delta_entry *entry)
+{
+    if (entry->kind == KI_ENTRY_DELTAS)
+        ki_map_remove(&fifo->keys, &entry->by_key);
+    fifo->items--;
+    fifo->bytes -= entry->bytes;
+}
+
+size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
+                         ki_resource_version *out_version)
+{
+    size_t n = 0;
+    ki_mutex_lock(&fifo->mu);
+    for (ki_list_node *node = NULL; n < max && (node = ki_list_pop_front(&fifo->queue)) != NULL; n++) {
+        take_locked(fifo, entry_of(node));
+        ki_list_push_back(out_batch, node);
+    }
+    ki_list_node *head = ki_list_first(&fifo->queue);
+    *out_version = head == NULL ? fifo->received : entry_of(head)->version_before;
+    ki_mutex_unlock(&fifo->mu);
+    return n;
+}
+
+int ki_delta_fifo_wait(ki_delta_fifo *fifo, uint64_t timeout_ms)
+{
+    int in_time = 1;
+    ki_mutex_lock(&fifo->mu);
+    while (fifo->items == 0 && !fifo->is_closed && in_time)
+        in_time = ki_cond_wait_ms(&fifo->changed, &fifo->mu, timeout_ms);
+    int rc = fifo->items > 0 ? 1 : fifo->is_closed ? KI_ERR_NOT_FOUND : 0;
+    ki_mutex_unlock(&fifo->mu);
+    return rc;
+}
+
+void ki_delta_fifo_finish(ki_delta_fifo *fifo, size_t count)
+{
+    ki_mutex_lock(&fifo->mu);
+    fifo->finished += count;
+    fifo->is_synced |= fifo->first_list_end != 0 && fifo->finished >= fifo->first_list_end;
+    ki_mutex_unlock(&fifo->mu);
+}
+
+int ki_delta_fifo_has_synced(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    int is_synced = fifo->is_synced;
+    ki_mutex_unlock(&fifo->mu);
+    return is_synced;
+}
+
+void ki_delta_fifo_close(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    fifo->is_closed = 1;
+    ki_cond_broadcast(&fifo->changed);
+    ki_mutex_unlock(&fifo->mu);
+}
+
+void ki_delta_fifo_reset(ki_delta_fifo *fifo, const ki_resource_version *version)
+{
+    ki_mutex_lock(&fifo->mu);
+    drop_all_locked(fifo);
+    fifo->received = *version;
+    fifo->is_closed = 0;
+    fifo->finished = fifo->pushed;
+    fifo->first_list_end = 0;
+    ki_mutex_unlock(&fifo->mu);
+}
+
+size_t ki_delta_fifo_items(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    size_t items = fifo->items;
+    ki_mutex_unlock(&fifo->mu);
+    return items;
+}
+
+size_t ki_delta_fifo_bytes(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    size_t bytes = fifo->bytes;
+    ki_mutex_unlock(&fifo->mu);
+    return bytes;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/map.h"
+
+#include <assert.h>
+#include <kinformer/error.h>
+
+#include "util/alloc.h"
+
+enum { BUCKETS_MIN = 16 };
+
+void ki_map_init(ki_map *map)
+{
+    *map = (ki_map){0};
+}
+
+void ki_map_fini(ki_map *map)
+{
+    ki_free(map->buckets);
+    *map = (ki_map){0};
+}
+
+static ki_map_node **bucket_of(const ki_map *map, uint64_t hash)
+{
+    return &map->buckets[hash & (map->bucket_count - 1)];
+}
+
+static void push(const ki_map *map, ki_map_node *node)
+{
+    ki_map_node **bucket = bucket_of(map, node->hash);
+    node->next = *bucket;
+    *bucket = node;
+}
+
+/* Moves everything to `bucket_count` buckets. Returns 0 or KI_ERR_NO_MEMORY with the map unchanged. */
+static int resize(ki_map *map, size_t bucket_count)
+{
+    ki_map bigger = {.bucket_count = bucket_count, .count = map->count};
+    bigger.buckets = ki_calloc(bucket_count, sizeof(*bigger.buckets));
+    if (bigger.buckets == NULL)
+        return KI_ERR_NO_MEMORY;
+    for (size_t i = 0; i < map->bucket_count; i++)
+        for (ki_map_node *node = map->buckets[i], *next = NULL; node != NULL; node = next) {
+            next = node->next;
+            push(&bigger, node);
+        }
+    ki_free(map->buckets);
+    *map = bigger;
+    return 0;
+}
+
+ki_map_node *ki_map_find(const ki_map *map, uint64_t hash, ki_map_match_cb match, const void *key)
+{
+    if (map->bucket_count == 0)
+        return NULL;
+    ki_map_node *node = *bucket_of(map, hash);
+    while (node != NULL && (node->hash != hash || !match(node, key)))
+        node = node->next;
+    return node;
+}
+
+int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash)
+{
+    if (map->count >= map->bucket_count) {
+        int rc = resize(map, map->bucket_count == 0 ? BUCKETS_MIN : map->bucket_count * 2);
+        if (rc < 0 && map->bucket_count == 0)
+            return rc;
+    }
+    node->hash = hash;
+    push(map, node);
+    map->count++;
+    return 0;
+}
+
+/* A quarter full at the most after shrinking, so that the next insert does not grow it again. A failure
+ * leaves it large. */
+static void shrink(ki_map *map)
+{
+    if (map->bucket_count > BUCKETS_MIN && map->count < map->bucket_count / 8)
+        (void)!resize(map, map->bucket_count / 2);
+}
+
+void ki_map_remove(ki_map *map, ki_map_node *node)
+{
+    ki_map_node **at = bucket_of(map, node->hash);
+    while (*at != node) {
+        assert(*at != NULL);
+        at = &(*at)->next;
+    }
+    *at = node->next;
+    node->next = NULL;
+    map->count--;
+    shrink(map);
+}
+
+ki_map_node *ki_map_pop(ki_map *map)
+{
+    for (size_t i = 0; map->count > 0 && i < map->bucket_count; i++)
+        if (map->buckets[i] != NULL) {
+            ki_map_node *node = map->buckets[i];
+            map->buckets[i] = node->next;
+            node->next = NULL;
+            map->count--;
+            return node;
+        }
+    return NULL;
+}
