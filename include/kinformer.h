@@ -6,6 +6,7 @@
 #include <kinformer/alloc.h>
 #include <kinformer/common.h>
 #include <kinformer/error.h>
+#include <kinformer/handler.h>
 #include <kinformer/json.h>
 #include <kinformer/log.h>
 #include <kinformer/object.h>
