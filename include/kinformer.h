@@ -13,6 +13,8 @@
 #include <kinformer/quantity.h>
 #include <kinformer/resource.h>
 #include <kinformer/resources.h>
+#include <kinformer/selector.h>
+#include <kinformer/store.h>
 #include <kinformer/timestamp.h>
 
 #endif

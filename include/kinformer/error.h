@@ -36,7 +36,8 @@ KI_EXTERN_C_BEGIN
     X(NOT_AN_EVENT, -42, "the value is not a watch event")                                                   \
     X(QUANTITY, -43, "not a Kubernetes quantity")                                                            \
     X(TIMESTAMP, -44, "not an RFC 3339 time")                                                                \
-    X(RESOURCE, -45, "no such resource")
+    X(RESOURCE, -45, "no such resource")                                                                     \
+    X(SELECTOR, -46, "not a selector")
 
 typedef enum ki_error_code {
     KI_OK = 0,
