@@ -91,16 +91,3 @@ void ki_map_remove(ki_map *map, ki_map_node *node)
     map->count--;
     shrink(map);
 }
-
-ki_map_node *ki_map_pop(ki_map *map)
-{
-    for (size_t i = 0; map->count > 0 && i < map->bucket_count; i++)
-        if (map->buckets[i] != NULL) {
-            ki_map_node *node = map->buckets[i];
-            map->buckets[i] = node->next;
-            node->next = NULL;
-            map->count--;
-            return node;
-        }
-    return NULL;
-}

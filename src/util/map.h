@@ -40,7 +40,4 @@ KI_NODISCARD int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash);
 /* Removes a thing that is in the map. Gives memory back when few are left of many. */
 void ki_map_remove(ki_map *map, ki_map_node *node);
 
-/* Takes any thing out of the map; NULL when it is empty. */
-ki_map_node *ki_map_pop(ki_map *map);
-
 #endif
