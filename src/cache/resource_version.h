@@ -18,7 +18,8 @@ typedef struct ki_resource_version {
     char text[KI_RESOURCE_VERSION_BYTES_MAX];
 } ki_resource_version;
 
-/* Returns 0, or KI_ERR_TOO_LARGE for a text that no server sends. */
+/* Returns 0, or KI_ERR_TOO_LARGE for a text that no server sends; `version` is untouched then. `text` is not
+ * of `version` itself. */
 KI_NODISCARD int ki_resource_version_set(ki_resource_version *version, ki_str text);
 
 ki_str ki_resource_version_str(const ki_resource_version *version);
@@ -32,8 +33,8 @@ static inline int ki_resource_version_is_set(const ki_resource_version *version)
  * cannot be compared neither is newer. */
 int ki_resource_version_is_newer(const ki_resource_version *a, const ki_resource_version *b);
 
-/* *version becomes `text`, if that is newer, or if they cannot be compared: then the last one received is
- * the one to go on from. */
+/* *version becomes `other` if that is newer, or if they cannot be compared: then the last one received is
+ * the one to go on from. An unset `other` changes nothing. */
 void ki_resource_version_advance(ki_resource_version *version, const ki_resource_version *other);
 
 #endif
