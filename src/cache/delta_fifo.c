@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/clock.h"
 
 enum { ITEMS_DEFAULT = 10000, BYTES_DEFAULT = 16 * 1024 * 1024 };
 
@@ -13,12 +14,14 @@ int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options
     static const ki_delta_fifo_options defaults = {0};
     if (options == NULL)
         options = &defaults;
-    *fifo = (ki_delta_fifo){.items_max = options->items_max == 0 ? ITEMS_DEFAULT : options->items_max,
-                            .bytes_max = options->bytes_max == 0 ? BYTES_DEFAULT : options->bytes_max};
+    ki_hash_key hash_key;
     if (options->hash_seed != 0)
-        ki_hash_key_init_seeded(&fifo->hash_key, options->hash_seed);
-    else if (ki_hash_key_init(&fifo->hash_key) < 0)
+        ki_hash_key_init_seeded(&hash_key, options->hash_seed);
+    else if (ki_hash_key_init(&hash_key) < 0)
         return KI_ERR_SYSTEM;
+    *fifo = (ki_delta_fifo){.items_max = options->items_max == 0 ? ITEMS_DEFAULT : options->items_max,
+                            .bytes_max = options->bytes_max == 0 ? BYTES_DEFAULT : options->bytes_max,
+                            .hash_key = hash_key};
     ki_mutex_init(&fifo->mu);
     ki_cond_init(&fifo->changed);
     ki_list_init(&fifo->queue);
@@ -113,17 +116,17 @@ static int reserve(ki_delta_entry *entry)
     return 0;
 }
 
-/* Of two deletes in a row one says it all: the one that somebody saw. Returns whether `delta` went into the
- * last one. */
+/* Of two deletes in a row one says it all: the later one, unless only the earlier was seen. Returns whether
+ * `delta` went into the last one. */
 static int merges_delete(ki_delta_entry *entry, ki_delta delta)
 {
     ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
     if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED)
         return 0;
     ki_object *superfluous = delta.object;
-    if (last->final_state_unknown) {
+    if (last->final_state_unknown || !delta.final_state_unknown) {
         superfluous = last->object;
-        entry->bytes += ki_object_bytes(delta.object) - ki_object_bytes(last->object);
+        entry->bytes += delta.bytes - last->bytes;
         *last = delta;
     }
     ki_object_unref(superfluous);
@@ -134,7 +137,7 @@ static void append(ki_delta_entry *entry, ki_delta delta)
 {
     assert(entry->count < entry->cap);
     entry->deltas[entry->count++] = delta;
-    entry->bytes += delta.object == NULL ? 0 : ki_object_bytes(delta.object);
+    entry->bytes += delta.bytes;
 }
 
 /* The entry of a key, with room for one more delta; a new one is not in the queue yet. NULL when memory is
@@ -177,6 +180,7 @@ int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
     int rc = ki_resource_version_set(&received, version);
     if (rc < 0)
         return rc;
+    delta.bytes = ki_object_bytes(delta.object);
     ki_mutex_lock(&fifo->mu);
     rc = push_locked(fifo, ki_object_key_str(delta.object), delta, &received);
     ki_mutex_unlock(&fifo->mu);
@@ -246,10 +250,14 @@ size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
 
 int ki_delta_fifo_wait(ki_delta_fifo *fifo, uint64_t timeout_ms)
 {
-    int in_time = 1;
+    const ki_clock *clock = ki_clock_real();
+    uint64_t began_ms = ki_clock_now_ms(clock);
+    uint64_t passed_ms = 0;
     ki_mutex_lock(&fifo->mu);
-    while (fifo->items == 0 && !fifo->is_closed && in_time)
-        in_time = ki_cond_wait_ms(&fifo->changed, &fifo->mu, timeout_ms);
+    while (fifo->items == 0 && !fifo->is_closed && passed_ms < timeout_ms) {
+        (void)ki_cond_wait_ms(&fifo->changed, &fifo->mu, timeout_ms - passed_ms);
+        passed_ms = ki_clock_now_ms(clock) - began_ms;
+    }
     int rc = fifo->items > 0 ? 1 : fifo->is_closed ? KI_ERR_NOT_FOUND : 0;
     ki_mutex_unlock(&fifo->mu);
     return rc;
@@ -258,7 +266,8 @@ int ki_delta_fifo_wait(ki_delta_fifo *fifo, uint64_t timeout_ms)
 void ki_delta_fifo_finish(ki_delta_fifo *fifo, size_t count)
 {
     ki_mutex_lock(&fifo->mu);
-    fifo->finished += count;
+    uint64_t popped = fifo->pushed - fifo->items;
+    fifo->finished = count < popped - fifo->finished ? fifo->finished + count : popped;
     fifo->is_synced |= fifo->first_list_end != 0 && fifo->finished >= fifo->first_list_end;
     ki_mutex_unlock(&fifo->mu);
 }

@@ -37,6 +37,7 @@ typedef struct ki_delta {
     uint32_t list;           /* the number of the list attempt that it came in; 0: none */
     int final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
     ki_object *object;       /* NULL for KI_DELTA_SEEN */
+    size_t bytes;            /* of the object when it was queued, since it may grow; the queue sets it */
 } ki_delta;
 
 typedef enum ki_entry_kind {
@@ -97,20 +98,20 @@ void ki_delta_fifo_fini(ki_delta_fifo *fifo);
 
 /* Queue one change. The object is taken over on success; `version` is what has been received with it, empty
  * when it says nothing about that (an item of a list). Returns 1 when the queue is full now: stop producing
- * until ki_delta_fifo_has_room(); 0; or KI_ERR_NO_MEMORY with nothing changed. A full queue still takes
- * what is pushed: nothing is ever dropped. */
+ * until ki_delta_fifo_has_room(); 0; KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE for a version that cannot be
+ * one, with nothing changed. A full queue still takes what is pushed: nothing is ever dropped. */
 KI_NODISCARD int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
     KI_EXCLUDES(fifo->mu);
 
-/* For KI_DELTA_SEEN, which has no object. */
+/* For KI_DELTA_SEEN, which has no object. Returns as ki_delta_fifo_push. */
 KI_NODISCARD int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
     KI_EXCLUDES(fifo->mu);
 
-/* Queue a marker. Returns as ki_delta_fifo_push, also KI_ERR_TOO_LARGE for a version that cannot be one. */
+/* Queue a marker. Returns as ki_delta_fifo_push. */
 KI_NODISCARD int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list,
                                            ki_str version) KI_EXCLUDES(fifo->mu);
 
-/* Whether producing may go on: below half of both limits. */
+/* Whether producing may go on: no more than half of either limit is used. */
 int ki_delta_fifo_has_room(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
 
 /* Takes up to `max` entries off the queue, in order, into `out_batch` (initialised, empty). *out_version is
@@ -122,7 +123,8 @@ size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
  * is closed and empty. */
 int ki_delta_fifo_wait(ki_delta_fifo *fifo, uint64_t timeout_ms) KI_EXCLUDES(fifo->mu);
 
-/* Says that `count` popped entries have been processed, which is what ki_delta_fifo_has_synced() waits for. */
+/* Says that `count` popped entries have been processed, which is what ki_delta_fifo_has_synced() waits for.
+ * Those of one pop before the next one. */
 void ki_delta_fifo_finish(ki_delta_fifo *fifo, size_t count) KI_EXCLUDES(fifo->mu);
 
 /* Whether everything of the first list has been processed. Once true, always true. */
@@ -132,7 +134,7 @@ int ki_delta_fifo_has_synced(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
 void ki_delta_fifo_close(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
 
 /* Forgets what is queued and takes up again from `version` (a stop, or a failure that makes the reflector
- * start over). */
+ * start over). What is popped and not finished counts as forgotten, too: finishing it later says nothing. */
 void ki_delta_fifo_reset(ki_delta_fifo *fifo, const ki_resource_version *version) KI_EXCLUDES(fifo->mu);
 
 /* Keys and markers that wait, and the bytes of their objects. */
