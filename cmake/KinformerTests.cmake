@@ -1,10 +1,12 @@
-# Every tests/unit/test_*.c (and tests/headers/test_*.c) is a program and a ctest of the same name.
+# Every tests/unit/test_*.c (and tests/headers, tests/race) is a program and a ctest of the same name; those of
+# tests/race bear the label race.
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 
-file(GLOB test_sources CONFIGURE_DEPENDS tests/unit/test_*.c tests/headers/test_*.c)
+file(GLOB test_sources CONFIGURE_DEPENDS 
+    tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c)
 if(NOT test_sources)
     message(FATAL_ERROR "no tests found in tests/unit and tests/headers")
 endif()
@@ -37,6 +39,9 @@ foreach(source IN LISTS test_sources)
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+    if(source MATCHES "/tests/race/")
+        set_tests_properties(${name} PROPERTIES LABELS race)
+    endif()
 endforeach()
 
 # Installs below a temporary folder and builds a program against that, with pkg-config and with find_package.

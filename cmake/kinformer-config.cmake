@@ -1,4 +1,6 @@
 include(CMakeFindDependencyMacro)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_dependency(Threads)
+find_dependency(PkgConfig)
+pkg_check_modules(LIBURCU_BP REQUIRED IMPORTED_TARGET liburcu-bp)
 include(${CMAKE_CURRENT_LIST_DIR}/kinformer-targets.cmake)

@@ -18,7 +18,8 @@ needs() {
 compiler gcc libc6-dev
 command cmake cmake
 command ninja ninja-build
-command pkg-config pkg-config' ;;
+command pkg-config pkg-config
+library liburcu-bp liburcu-dev' ;;
     test)
         echo 'library cmocka libcmocka-dev
 library jansson libjansson-dev' ;;

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/content.h"
+
+#include <assert.h>
+#include <kinformer/error.h>
+
+#include "api/object_layout.h"
+#include "util/alloc.h"
+
+size_t ki_content_object_bytes(const ki_object *object)
+{
+    return (size_t)object->text_at + object->text_len;
+}
+
+/* ---- making and freeing ---------------------------------------------------------------------------------- */
+
+ki_content *ki_content_new(const ki_keyer *keyer)
+{
+    ki_content *content = ki_calloc(1, sizeof(ki_content));
+    if (content != NULL)
+        content->keyer = keyer;
+    return content;
+}
+
+static int unref_object(void *entry, uint64_t hash, void *user)
+{
+    (void)hash;
+    (void)user;
+    (void)ki_object_unref(entry);
+    return 0;
+}
+
+void ki_content_free(ki_content *content)
+{
+    if (content == NULL)
+        return;
+    ki_index *index = ki_content_first_index(content);
+    while (index != NULL) {
+        ki_index *next = ki_content_next_index(index);
+        ki_index_free(index);
+        index = next;
+    }
+    (void)ki_table_visit(&content->objects, &(ki_table_walk){.visit = unref_object});
+    ki_table_fini(&content->objects);
+    ki_free(content);
+}
+
+/* ---- finding --------------------------------------------------------------------------------------------- */
+
+static bool has_key(const void *entry, const void *what, const void *user)
+{
+    return ki_keyer_has_key(user, entry, *(const ki_str *)what);
+}
+
+/* The usual key, without the room for a written one. */
+static bool has_own_key(const void *entry, const void *what, const void *user)
+{
+    (void)user;
+    return ki_str_equal(ki_object_key_str(entry), *(const ki_str *)what);
+}
+
+static ki_object *find_hashed(const ki_content *content, ki_str key, uint64_t hash)
+{
+    if (content->keyer->key == NULL)
+        return ki_table_find(&content->objects, &(ki_table_key){hash, has_own_key, &key, NULL});
+    return ki_table_find(&content->objects, &(ki_table_key){hash, has_key, &key, content->keyer});
+}
+
+ki_object *ki_content_find(const ki_content *content, ki_str key)
+{
+    return find_hashed(content, key, ki_keyer_hash(content->keyer, key));
+}
+
+ki_index *ki_content_find_index(const ki_content *content, ki_str name)
+{
+    ki_index *index = ki_content_first_index(content);
+    while (index != NULL && !ki_str_equal((ki_str){index->name, index->name_len}, name))
+        index = ki_content_next_index(index);
+    return index;
+}
+
+/* ---- changing -------------------------------------------------------------------------------------------- */
+
+static int prepare(ki_content *content, const ki_index_change *change)
+{
+    int rc = 0;
+    if (change->former == NULL) {
+        ki_table_owner owner = {ki_keyer_hash_object, content->keyer, change->reclaim};
+        rc = ki_table_reserve(&content->objects, 1, &owner);
+    }
+    ki_index *index = ki_content_first_index(content);
+    for (; index != NULL && rc == 0; index = ki_content_next_index(index))
+        rc = ki_index_prepare(index, change);
+    return rc;
+}
+
+static void cancel(ki_content *content)
+{
+    ki_index *index = ki_content_first_index(content);
+    for (; index != NULL; index = ki_content_next_index(index))
+        ki_index_cancel(index);
+}
+
+/* Readers without a lock may see the table and the indexes in between. An object comes to the table first and
+ * leaves it last, so what is found through an index is found by its key as well. */
+static void commit_indexes(ki_content *content, const ki_index_change *change)
+{
+    ki_index *index = ki_content_first_index(content);
+    for (; index != NULL; index = ki_content_next_index(index)) {
+        content->index_failures += index->plan->is_refused;
+        ki_index_commit(index, change);
+    }
+}
+
+static void commit_put(ki_content *content, const ki_index_change *change)
+{
+    (void)ki_object_ref(change->fresh);
+    if (change->former == NULL) {
+        ki_table_insert(&content->objects, change->hash, change->fresh);
+    } else {
+        ki_table_replace(&content->objects, change->hash, change->former, change->fresh);
+        content->bytes -= ki_content_object_bytes(change->former);
+    }
+    content->bytes += ki_content_object_bytes(change->fresh);
+    commit_indexes(content, change);
+}
+
+int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *reclaim, ki_object **out_former)
+{
+    ki_key_buffer buffer;
+    ki_str key = ki_keyer_key(content->keyer, object, &buffer);
+    if (key.len == 0)
+        return KI_ERR_INVALID;
+    if (key.len > KI_KEY_BYTES)
+        return KI_ERR_TOO_LARGE;
+    uint64_t hash = ki_keyer_hash(content->keyer, key);
+    ki_object *former = find_hashed(content, key, hash);
+    ki_index_change change = {former, (ki_object *)object, hash, content->keyer, reclaim};
+    if (former != object) {
+        int rc = prepare(content, &change);
+        if (rc < 0) {
+            cancel(content);
+            return rc;
+        }
+        commit_put(content, &change);
+    }
+    *out_former = former == object ? NULL : former;
+    return 0;
+}
+
+int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim, ki_object **out_former)
+{
+    uint64_t hash = ki_keyer_hash(content->keyer, key);
+    ki_object *former = find_hashed(content, key, hash);
+    if (former == NULL)
+        return KI_ERR_NOT_FOUND;
+    ki_index_change change = {former, NULL, hash, content->keyer, reclaim};
+    ki_table_owner owner = {ki_keyer_hash_object, content->keyer, reclaim};
+    int rc = prepare(content, &change);
+    assert(rc == 0);
+    (void)rc;
+    commit_indexes(content, &change);
+    ki_table_remove(&content->objects, hash, former, &owner);
+    content->bytes -= ki_content_object_bytes(former);
+    *out_former = former;
+    return 0;
+}
+
+/* ---- indexes, and whole contents ------------------------------------------------------------------------- */
+
+typedef struct index_build {
+    ki_index *index;
+    const ki_keyer *keyer;
+    ki_reclaim reclaim; /* private: nobody sees the index yet */
+    uint64_t failures;
+} index_build;
+
+static int add_to_index(void *entry, uint64_t hash, void *user)
+{
+    (void)hash; /* not known of a single one */
+    index_build *build = user;
+    ki_index_change change = {NULL, entry, ki_keyer_hash_object(entry, build->keyer), build->keyer,
+                              &build->reclaim};
+    int rc = ki_index_prepare(build->index, &change);
+    if (rc < 0) {
+        ki_index_cancel(build->index);
+        return rc;
+    }
+    build->failures += build->index->plan->is_refused;
+    ki_index_commit(build->index, &change);
+    return 0;
+}
+
+/* Release: the index is complete before readers can find it. */
+static void publish_index(ki_content *content, ki_index *index)
+{
+    ki_index *last = ki_content_first_index(content);
+    while (last != NULL && ki_content_next_index(last) != NULL)
+        last = ki_content_next_index(last);
+    atomic_store_explicit(last == NULL ? &content->indexes : &last->next, index, memory_order_release);
+}
+
+int ki_content_add_index(ki_content *content, ki_str name, const ki_index_function *function)
+{
+    if (ki_content_find_index(content, name) != NULL)
+        return KI_ERR_INVALID;
+    index_build build = {.index = ki_index_new(name, function), .keyer = content->keyer};
+    if (build.index == NULL)
+        return KI_ERR_NO_MEMORY;
+    ki_reclaim_init_private(&build.reclaim);
+    int rc = ki_table_visit(&content->objects, &(ki_table_walk){.visit = add_to_index, .user = &build});
+    ki_reclaim_fini(&build.reclaim);
+    if (rc < 0) {
+        ki_index_free(build.index);
+        return rc;
+    }
+    content->index_failures += build.failures;
+    publish_index(content, build.index);
+    return 0;
+}
+
+int ki_content_fill(ki_content *content, const ki_content *model, ki_object *const *objects, size_t count)
+{
+    ki_reclaim reclaim;
+    ki_reclaim_init_private(&reclaim);
+    ki_table_owner owner = {ki_keyer_hash_object, content->keyer, &reclaim};
+    int rc = ki_table_reserve(&content->objects, count, &owner);
+    const ki_index *index = ki_content_first_index(model);
+    for (; index != NULL && rc == 0; index = ki_content_next_index(index))
+        rc = ki_content_add_index(content, (ki_str){index->name, index->name_len}, &index->function);
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        ki_object *former = NULL;
+        rc = ki_content_put(content, objects[i], &reclaim, &former);
+        (void)ki_object_unref(former);
+    }
+    ki_reclaim_fini(&reclaim);
+    return rc;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* content - what a store holds at a time: the objects by key, and the indexes over them.
+ *
+ *   From:     cache/store.c   (the writer), cache/store_read.c, cache/store_list.c
+ *   To:       cache/table.h, cache/index.h
+ *   Locks:    none; as a table's. The writer changes it under the store's lock.
+ *   Not here: locks; who may write when; the public calls.
+ *
+ * A change is all or nothing, in the table and in every index: what can fail is done before anything is seen.
+ * The content owns one reference to each object. A content that takes the place of another as a whole is built
+ * where nobody sees it, and published by one pointer.
+ */
+#ifndef KI_CACHE_CONTENT_H
+#define KI_CACHE_CONTENT_H
+
+#include "cache/index.h"
+
+typedef struct ki_content {
+    ki_table objects;
+    _Atomic(ki_index *) indexes; /* newest last */
+    const ki_keyer *keyer;
+    size_t bytes;            /* of the objects, without what they unescape later; the writer's */
+    uint64_t index_failures; /* likewise */
+} ki_content;
+
+/* Empty, without an index. NULL when memory is out. */
+ki_content *ki_content_new(const ki_keyer *keyer);
+
+/* Drops all references and frees it, when nobody reads. Takes NULL. */
+void ki_content_free(ki_content *content);
+
+/* Returns 0; KI_ERR_INVALID for an object without a key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES;
+ * KI_ERR_NO_MEMORY. Takes a reference of its own. The one to the object that was there, or NULL, goes to the
+ * caller, who gives it to ki_reclaim_object(). */
+KI_NODISCARD int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *reclaim,
+                                ki_object **out_former);
+
+/* Returns 0 or KI_ERR_NOT_FOUND; likewise. */
+KI_NODISCARD int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim,
+                                   ki_object **out_former);
+
+/* Returns 0; KI_ERR_INVALID for a name that is taken; KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_content_add_index(ki_content *content, ki_str name, const ki_index_function *function);
+
+/* Adds the indexes of another content, and these objects. Returns as the calls above; the content is to be
+ * freed on failure. */
+KI_NODISCARD int ki_content_fill(ki_content *content, const ki_content *model, ki_object *const *objects,
+                                 size_t count);
+
+/* For readers too: the object with this key, or the index with this name, or NULL. */
+ki_object *ki_content_find(const ki_content *content, ki_str key);
+ki_index *ki_content_find_index(const ki_content *content, ki_str name);
+
+static inline ki_index *ki_content_first_index(const ki_content *content)
+{
+    /* Acquire, here and below: an index was complete before it was published. */
+    return atomic_load_explicit(&((ki_content *)content)->indexes, memory_order_acquire);
+}
+
+static inline ki_index *ki_content_next_index(const ki_index *index)
+{
+    return atomic_load_explicit(&((ki_index *)index)->next, memory_order_acquire);
+}
+
+/* The memory of an object that never changes. */
+size_t ki_content_object_bytes(const ki_object *object);
+
+/* Of content_check.c. Returns 0, or KI_ERR_INVALID with what is wrong; KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_content_check(const ki_content *content, ki_error *err);
+
+#endif

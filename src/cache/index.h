@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* index - one named index: from a value to the objects that have it.
+ *
+ *   From:     cache/content.c   (changes), cache/store_read.c, cache/store_list.c   (reads)
+ *   To:       cache/table.h, cache/index_values.h
+ *   Locks:    none; as a table's. Readers may be in any posting while the writer changes it.
+ *   Not here: references to objects, which the store holds; the set of indexes.
+ *
+ * A value leads to a posting, and that is a table of objects by the hash of their key. So adding, removing or
+ * replacing one object of a hundred thousand under one value costs the same as of ten. The objects of a posting
+ * are told apart by address: the writer always knows which pointer is stored.
+ *
+ * A change comes in two parts. Preparing does all that can fail: it asks the index function, makes room, makes
+ * new postings where no reader sees them. Committing cannot fail.
+ */
+#ifndef KI_CACHE_INDEX_H
+#define KI_CACHE_INDEX_H
+
+#include "cache/index_values.h"
+#include "cache/table.h"
+
+typedef struct ki_posting {
+    ki_retired retired;
+    ki_table objects;
+    uint32_t value_len;
+    char value[];
+} ki_posting;
+
+/* What a change is about to do; the writer's, apart from what readers look at. */
+typedef struct ki_index_plan {
+    ki_index_values fresh;  /* of the object that comes */
+    ki_index_values former; /* of the object that goes */
+    bool is_refused;        /* the function has failed for the object that comes */
+    bool was_refused;       /* it had failed for the object that goes, which is under no value then */
+    bool is_astray;         /* it had not, but does not say where it has put that object */
+} ki_index_plan;
+
+typedef struct ki_index {
+    _Atomic(struct ki_index *) next; /* of the same store; an index is published when it is complete */
+    ki_index_function function;
+    ki_table postings;
+    ki_table refused; /* objects that the function has failed for; the writer's */
+    ki_index_plan *plan;
+    size_t name_len;
+    char name[];
+} ki_index;
+
+/* One object that goes, comes, or takes the place of another with its key. */
+typedef struct ki_index_change {
+    const ki_object *former; /* NULL: none */
+    ki_object *fresh;        /* NULL: none */
+    uint64_t hash;           /* of the key of both */
+    const ki_keyer *keyer;
+    ki_reclaim *reclaim;
+} ki_index_change;
+
+/* An empty index; NULL when memory is out. */
+ki_index *ki_index_new(ki_str name, const ki_index_function *function);
+
+/* Frees it with all its postings, when nobody reads. Takes NULL. */
+void ki_index_free(ki_index *index);
+
+/* Returns 0 or KI_ERR_NO_MEMORY. A change that only removes never fails. In both cases commit or cancel. */
+KI_NODISCARD int ki_index_prepare(ki_index *index, const ki_index_change *change);
+void ki_index_commit(ki_index *index, const ki_index_change *change);
+void ki_index_cancel(ki_index *index);
+
+/* The posting of a value, or NULL. For readers too. */
+ki_posting *ki_index_find(const ki_index *index, ki_str value, const ki_keyer *keyer);
+
+static inline ki_str ki_posting_value(const ki_posting *posting)
+{
+    return (ki_str){posting->value, posting->value_len};
+}
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making a store, and writing to it. */
+#include "cache/store.h"
+
+#include <assert.h>
+
+#include "cache/rcu.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+/* ---- making and freeing ---------------------------------------------------------------------------------- */
+
+static int namespace_value(const ki_object *object, ki_index_emit *emit, void *user)
+{
+    (void)user;
+    return ki_index_emit_value(emit, ki_object_namespace(object));
+}
+
+static ki_content *first_content(const ki_keyer *keyer)
+{
+    ki_index_function function = {namespace_value, NULL};
+    ki_content *content = ki_content_new(keyer);
+    if (content != NULL && ki_content_add_index(content, KI_STR(KI_INDEX_NAMESPACE), &function) < 0) {
+        ki_content_free(content);
+        return NULL;
+    }
+    return content;
+}
+
+ki_store *ki_store_new(const ki_store_options *options, ki_error *err)
+{
+    static const ki_store_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    ki_store *store = ki_calloc(1, sizeof(ki_store));
+    if (store == NULL) {
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    store->keyer.key = options->key;
+    store->keyer.user = options->user;
+    if (ki_hash_key_init(&store->keyer.secret) < 0) {
+        ki_error_set(err, KI_ERR_SYSTEM, 0, "the system gives no random bytes");
+        ki_free(store);
+        return NULL;
+    }
+    ki_content *content = first_content(&store->keyer);
+    if (content == NULL) {
+        (void)ki_fail_no_memory(err);
+        ki_free(store);
+        return NULL;
+    }
+    atomic_init(&store->content, content);
+    ki_mutex_init(&store->write_mu);
+    ki_mutex_init(&store->mu);
+    ki_reclaim_init(&store->reclaim, options->retired_bytes_max == 0 ? KI_STORE_RETIRED_BYTES_MAX
+                                                                     : options->retired_bytes_max);
+    return store;
+}
+
+void ki_store_free(ki_store *store)
+{
+    if (store == NULL)
+        return;
+    /* Objects that were looked at without a reference live to the end of the section. */
+    ki_rcu_synchronize();
+    ki_reclaim_fini(&store->reclaim);
+    ki_content_free(ki_store_content(store));
+    ki_mutex_fini(&store->mu);
+    ki_mutex_fini(&store->write_mu);
+    ki_free(store);
+}
+
+/* ---- batches --------------------------------------------------------------------------------------------- */
+
+void ki_store_batch_begin(ki_store *store)
+{
+    assert(!ki_rcu_is_reading());
+    ki_mutex_lock(&store->write_mu);
+    ki_mutex_lock(&store->mu);
+}
+
+void ki_store_batch_end(ki_store *store)
+{
+    ki_mutex_unlock(&store->mu);
+    ki_reclaim_settle(&store->reclaim);
+    ki_mutex_unlock(&store->write_mu);
+}
+
+/* Relaxed: each number is for who asks how many, and orders nothing. */
+static void publish_numbers(ki_store *store, const ki_content *content) KI_REQUIRES(store->write_mu)
+{
+    atomic_store_explicit(&store->count, content->objects.count, memory_order_relaxed);
+    atomic_store_explicit(&store->bytes, content->bytes, memory_order_relaxed);
+    atomic_store_explicit(&store->index_failures, content->index_failures, memory_order_relaxed);
+}
+
+static void let_go(ki_store *store, ki_object *former, ki_object **out_former) KI_REQUIRES(store->write_mu)
+{
+    if (out_former != NULL)
+        *out_former = ki_object_ref(former);
+    if (former != NULL)
+        ki_reclaim_object(&store->reclaim, former);
+}
+
+int ki_store_batch_put(ki_store *store, const ki_object *object, ki_object **out_former)
+{
+    ki_content *content = ki_store_content(store);
+    ki_object *former = NULL;
+    int rc = ki_content_put(content, object, &store->reclaim, &former);
+    if (rc < 0)
+        return rc;
+    publish_numbers(store, content);
+    let_go(store, former, out_former);
+    return 0;
+}
+
+int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)
+{
+    ki_content *content = ki_store_content(store);
+    ki_object *former = NULL;
+    int rc = ki_content_remove(content, key, &store->reclaim, &former);
+    if (rc < 0)
+        return rc;
+    publish_numbers(store, content);
+    let_go(store, former, out_former);
+    return 0;
+}
+
+void ki_store_flush(ki_store *store)
+{
+    ki_mutex_lock(&store->write_mu);
+    ki_reclaim_flush(&store->reclaim);
+    ki_mutex_unlock(&store->write_mu);
+}
+
+/* ---- the public calls ------------------------------------------------------------------------------------ */
+
+int ki_store_put(ki_store *store, const ki_object *object)
+{
+    if (store == NULL || object == NULL)
+        return KI_ERR_INVALID;
+    if (ki_rcu_is_reading())
+        return KI_ERR_WOULD_DEADLOCK;
+    ki_store_batch_begin(store);
+    int rc = ki_store_batch_put(store, object, NULL);
+    ki_store_batch_end(store);
+    return rc;
+}
+
+int ki_store_remove(ki_store *store, ki_str key)
+{
+    if (store == NULL)
+        return KI_ERR_INVALID;
+    if (ki_rcu_is_reading())
+        return KI_ERR_WOULD_DEADLOCK;
+    ki_store_batch_begin(store);
+    int rc = ki_store_batch_remove(store, key, NULL);
+    ki_store_batch_end(store);
+    return rc;
+}
+
+static int fresh_content(ki_store *store, ki_object *const *objects, size_t count, ki_content **out_content)
+    KI_REQUIRES(store->write_mu)
+{
+    const ki_content *model = ki_store_content(store);
+    ki_content *content = ki_content_new(&store->keyer);
+    if (content == NULL)
+        return KI_ERR_NO_MEMORY;
+    int rc = ki_content_fill(content, model, objects, count);
+    if (rc < 0) {
+        ki_content_free(content);
+        return rc;
+    }
+    content->index_failures += model->index_failures;
+    *out_content = content;
+    return 0;
+}
+
+/* Release: the content is complete before readers can find it. */
+static void publish_content(ki_store *store, ki_content *content) KI_REQUIRES(store->write_mu)
+{
+    ki_mutex_lock(&store->mu);
+    atomic_store_explicit(&store->content, content, memory_order_release);
+    publish_numbers(store, content);
+    ki_mutex_unlock(&store->mu);
+}
+
+static bool is_usable(ki_object *const *objects, size_t count)
+{
+    if (objects == NULL)
+        return count == 0;
+    for (size_t i = 0; i < count; i++)
+        if (objects[i] == NULL)
+            return false;
+    return true;
+}
+
+/* The new content is built while everyone reads the old one, also under mu. */
+int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count)
+{
+    if (store == NULL || !is_usable(objects, count))
+        return KI_ERR_INVALID;
+    if (ki_rcu_is_reading())
+        return KI_ERR_WOULD_DEADLOCK;
+    ki_content *fresh = NULL;
+    ki_mutex_lock(&store->write_mu);
+    int rc = fresh_content(store, objects, count, &fresh);
+    if (rc == 0) {
+        ki_content *former = ki_store_content(store);
+        publish_content(store, fresh);
+        ki_rcu_synchronize();
+        ki_content_free(former);
+    }
+    ki_mutex_unlock(&store->write_mu);
+    return rc;
+}
+
+/* The index is built while everyone reads and nobody writes; it is published by one pointer. */
+int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, void *user)
+{
+    if (store == NULL || name == NULL || callback == NULL)
+        return KI_ERR_INVALID;
+    if (ki_rcu_is_reading())
+        return KI_ERR_WOULD_DEADLOCK;
+    ki_index_function function = {callback, user};
+    ki_mutex_lock(&store->write_mu);
+    ki_content *content = ki_store_content(store);
+    int rc = ki_content_add_index(content, ki_str_of(name), &function);
+    publish_numbers(store, content);
+    ki_mutex_unlock(&store->write_mu);
+    return rc;
+}
+
+int ki_store_check(ki_store *store, ki_error *err)
+{
+    if (store == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no store");
+    if (ki_rcu_is_reading())
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "in a read section");
+    ki_mutex_lock(&store->write_mu);
+    const ki_content *content = ki_store_content(store);
+    int rc = ki_content_check(content, err);
+    if (rc == 0 &&
+        (ki_store_count(store) != content->objects.count || ki_store_bytes(store) != content->bytes))
+        rc = ki_fail(err, KI_ERR_INVALID, "the store says another count than its content");
+    ki_mutex_unlock(&store->write_mu);
+    return rc;
+}
