@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* io and dispatch at the two ends of a delta queue. Run under ThreadSanitizer. */
+#include <inttypes.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cache/delta_fifo.h"
+#include "support/failing_allocator.h"
+#include "support/objects.h"
+#include "support/unit.h"
+#include "util/random.h"
+
+enum { KEYS = 50, PUSHES = 20000, ITEMS_MAX = 16, LIST_ITEMS = 30 };
+
+/* The object of push number v has version v, and was received with it; so pushes are the versions 1, 2, … */
+typedef struct pipeline {
+    ki_delta_fifo fifo;
+    int key_of[PUSHES + 1];     /* by version; 0: a bookmark */
+    char is_popped[PUSHES + 1]; /* by version; of dispatch */
+    uint64_t popped_upto;       /* all versions up to this one are popped */
+    uint64_t last_of[KEYS + 1]; /* by key, the version popped last */
+    atomic_int has_failed;      /* of io: it may not use the assertions of the test's own thread */
+    atomic_int has_ended;
+} pipeline;
+
+static void pipeline_init(pipeline *p, uint64_t seed)
+{
+    ki_random random;
+    ki_random_init(&random, seed);
+    *p = (pipeline){.popped_upto = 0};
+    for (int v = 1; v <= PUSHES; v++)
+        p->key_of[v] = (int)ki_random_below(&random, KEYS + 1);
+    ki_delta_fifo_options options = {.items_max = ITEMS_MAX, .hash_seed = seed};
+    assert_int_equal(ki_delta_fifo_init(&p->fifo, &options), 0);
+}
+
+static int push_version(pipeline *p, int v)
+{
+    char name[16];
+    char text[16];
+    snprintf(name, sizeof(name), "key-%d", p->key_of[v]);
+    snprintf(text, sizeof(text), "%d", v);
+    if (p->key_of[v] == 0)
+        return ki_delta_fifo_push_marker(&p->fifo, KI_ENTRY_BOOKMARK, 0, ki_str_of(text));
+    ki_delta delta = {.type = KI_DELTA_UPDATED, .object = object_of(name, (uint64_t)v, 0)};
+    return ki_delta_fifo_push(&p->fifo, delta, ki_str_of(text));
+}
+
+static void push_all(void *user)
+{
+    pipeline *p = user;
+    for (int v = 1; v <= PUSHES; v++) {
+        int rc = push_version(p, v);
+        if (rc < 0)
+            atomic_store(&p->has_failed, 1);
+        while (rc == 1 && !ki_delta_fifo_has_room(&p->fifo))
+            sched_yield();
+    }
+    ki_delta_fifo_close(&p->fifo);
+}
+
+/* Whoever asks how full the queue is. */
+static void watch_sizes(void *user)
+{
+    pipeline *p = user;
+    while (!atomic_load(&p->has_ended)) {
+        if (ki_delta_fifo_items(&p->fifo) > ITEMS_MAX || ki_delta_fifo_has_synced(&p->fifo))
+            atomic_store(&p->has_failed, 1);
+        (void)ki_delta_fifo_bytes(&p->fifo);
+        sched_yield();
+    }
+}
+
+static void note_popped(pipeline *p, uint64_t version, int key)
+{
+    assert_in_range(version, 1, PUSHES);
+    assert_int_equal(p->key_of[version], key);
+    assert_int_equal(p->is_popped[version], 0);
+    p->is_popped[version] = 1;
+    while (p->popped_upto < PUSHES && p->is_popped[p->popped_upto + 1])
+        p->popped_upto++;
+}
+
+static uint64_t number_of(const ki_resource_version *version)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < version->len; i++)
+        number = number * 10 + (uint64_t)(version->text[i] - '0');
+    return number;
+}
+
+static void take(pipeline *p, ki_delta_entry *entry)
+{
+    if (entry->kind == KI_ENTRY_BOOKMARK)
+        note_popped(p, number_of(&entry->version), 0);
+    for (uint32_t i = 0; i < entry->count; i++) {
+        uint64_t version = object_version(entry->deltas[i].object);
+        int key = (int)strtol(entry->key + sizeof("default/key-") - 1, NULL, 10);
+        note_popped(p, version, key);
+        assert_true(version > p->last_of[key]);
+        p->last_of[key] = version;
+    }
+    ki_delta_entry_free(entry);
+}
+
+static void pop_all(pipeline *p, uint64_t seed)
+{
+    ki_random random;
+    ki_random_init(&random, seed);
+    while (ki_delta_fifo_wait(&p->fifo, UINT64_MAX) == 1) {
+        ki_list batch;
+        ki_resource_version upto;
+        ki_list_init(&batch);
+        size_t n = ki_delta_fifo_pop(&p->fifo, 1 + ki_random_below(&random, 8), &batch, &upto);
+        assert_true(n > 0);
+        for (ki_list_node *node = ki_list_pop_front(&batch); node != NULL; node = ki_list_pop_front(&batch))
+            take(p, KI_CONTAINER_OF(node, ki_delta_entry, node));
+        assert_int_equal(number_of(&upto), p->popped_upto);
+        ki_delta_fifo_finish(&p->fifo, n);
+    }
+}
+
+static void start(ki_thread *thread, const char *name, ki_thread_cb run, void *user)
+{
+    ki_thread_options options = {.name = name, .run = run, .user = user};
+    assert_int_equal(ki_thread_start(thread, &options, NULL), 0);
+}
+
+/* Also: the version that a pop gives is exact whatever is pushed meanwhile. */
+static void all_that_is_pushed_comes_out_once_and_in_order_for_each_key(void **state)
+{
+    (void)state;
+    static pipeline p;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        ki_thread io;
+        ki_thread other;
+        pipeline_init(&p, seed);
+        start(&io, "io", push_all, &p);
+        start(&other, "other", watch_sizes, &p);
+        pop_all(&p, seed);
+        atomic_store(&p.has_ended, 1);
+        ki_thread_join(&io);
+        ki_thread_join(&other);
+        assert_int_equal(p.popped_upto, PUSHES);
+        assert_int_equal(p.has_failed, 0);
+        ki_delta_fifo_fini(&p.fifo);
+    }
+}
+
+static void push_until_the_end(void *user)
+{
+    pipeline *p = user;
+    for (int v = 1; !atomic_load(&p->has_ended); v = v % PUSHES + 1) {
+        if (push_version(p, v) < 0)
+            atomic_store(&p->has_failed, 1);
+        while (!ki_delta_fifo_has_room(&p->fifo) && !atomic_load(&p->has_ended))
+            sched_yield();
+    }
+}
+
+static void drop_batch(ki_list *batch)
+{
+    for (ki_list_node *node = ki_list_pop_front(batch); node != NULL; node = ki_list_pop_front(batch))
+        ki_delta_entry_free(KI_CONTAINER_OF(node, ki_delta_entry, node));
+}
+
+static void a_queue_can_be_reset_while_it_is_pushed_to(void **state)
+{
+    (void)state;
+    static pipeline p;
+    ki_thread io;
+    ki_resource_version none = {0};
+    pipeline_init(&p, 9);
+    start(&io, "io", push_until_the_end, &p);
+    for (int i = 0; i < 3000; i++) {
+        ki_list batch;
+        ki_resource_version upto;
+        ki_list_init(&batch);
+        assert_int_equal(ki_delta_fifo_wait(&p.fifo, UINT64_MAX), 1);
+        size_t n = ki_delta_fifo_pop(&p.fifo, 4, &batch, &upto);
+        if (i % 3 == 0)
+            ki_delta_fifo_reset(&p.fifo, &none);
+        drop_batch(&batch);
+        ki_delta_fifo_finish(&p.fifo, n);
+    }
+    atomic_store(&p.has_ended, 1);
+    ki_thread_join(&io);
+    assert_int_equal(p.has_failed, 0);
+    assert_false(ki_delta_fifo_has_synced(&p.fifo));
+    ki_delta_fifo_fini(&p.fifo);
+}
+
+static void push_list(void *user)
+{
+    pipeline *p = user;
+    for (int i = 0; i < LIST_ITEMS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "key-%d", i);
+        ki_delta delta = {.type = KI_DELTA_REPLACED, .list = 1, .object = object_of(name, 1, 0)};
+        if (ki_delta_fifo_push(&p->fifo, delta, (ki_str){0}) < 0)
+            atomic_store(&p->has_failed, 1);
+    }
+    if (ki_delta_fifo_push_marker(&p->fifo, KI_ENTRY_LIST_END, 1, KI_STR("7")) < 0)
+        atomic_store(&p->has_failed, 1);
+    ki_delta_fifo_close(&p->fifo);
+}
+
+static void wait_for_sync(void *user)
+{
+    pipeline *p = user;
+    while (!ki_delta_fifo_has_synced(&p->fifo))
+        sched_yield();
+    if (!atomic_load(&p->has_ended))
+        atomic_store(&p->has_failed, 1);
+}
+
+/* `has_ended` is set before the end of the list is finished: who sees "synced" sees all that was done. */
+static void another_thread_sees_synced_only_after_the_list_is_done(void **state)
+{
+    (void)state;
+    static pipeline p;
+    for (uint64_t round = 1; round <= 100; round++) {
+        ki_thread io;
+        ki_thread other;
+        pipeline_init(&p, round);
+        start(&other, "other", wait_for_sync, &p);
+        start(&io, "io", push_list, &p);
+        size_t left = LIST_ITEMS + 1;
+        while (ki_delta_fifo_wait(&p.fifo, UINT64_MAX) == 1) {
+            ki_list batch;
+            ki_resource_version upto;
+            ki_list_init(&batch);
+            size_t n = ki_delta_fifo_pop(&p.fifo, 3, &batch, &upto);
+            drop_batch(&batch);
+            left -= n;
+            if (left == 0)
+                atomic_store(&p.has_ended, 1);
+            ki_delta_fifo_finish(&p.fifo, n);
+        }
+        ki_thread_join(&io);
+        ki_thread_join(&other);
+        assert_int_equal(left, 0);
+        assert_int_equal(p.has_failed, 0);
+        ki_delta_fifo_fini(&p.fifo);
+    }
+}
+
+#define RACE_TEST(test)                                                                                      \
+    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        RACE_TEST(all_that_is_pushed_comes_out_once_and_in_order_for_each_key),
+        RACE_TEST(a_queue_can_be_reset_while_it_is_pushed_to),
+        RACE_TEST(another_thread_sees_synced_only_after_the_list_is_done),
+    };
+    return RUN_TESTS(tests);
+}
