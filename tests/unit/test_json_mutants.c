@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hundreds of thousands of texts that are JSON or nearly so: the scanner accepts those that another strict parser accepts. Where
- * that one is not RFC 8259 is listed in support/json_strict.h. KI_MUTANTS in the environment is another number of them. */
+/* Hundreds of thousands of texts that are JSON or nearly so: the scanner accepts those that another
+ * strict parser accepts. Where that one is not RFC 8259 is listed in support/json_strict.h. KI_MUTANTS
+ * in the environment is another number of them. */
 #include <kinformer/json.h>
 #include <stdio.h>
 #include <stdlib.h>

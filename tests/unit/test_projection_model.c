@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random values through random projections, against a model that works on jansson's trees: a rule is asked for every member anew,
- * by going through all paths. */
+/* Random values through random projections, against a model that works on jansson's trees: a rule is
+ * asked for every member anew, by going through all paths. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +104,8 @@ static void random_ruleset(ruleset *set, ki_random *random)
 
 /* ---- the model ----------------------------------------------------------------------------------------- */
 
-/* A place in a value: the rules whose first `depth` parts lead there, one bit each, and whether it is kept. */
+/* A place in a value: the rules whose first `depth` parts lead there, one bit each, and whether it is
+ * kept. */
 typedef struct place {
     const ruleset *set;
     uint32_t rules;
@@ -117,7 +118,8 @@ typedef struct model_captures {
     ki_capture_place place[RULES_MAX];
 } model_captures;
 
-/* Of two paths as long as each other, which lead to the same place: the one with a name where the other has a star, from the end. */
+/* Of two paths as long as each other, which lead to the same place: the one with a name where the other
+ * has a star, from the end. */
 static int comes_before(const rule *a, const rule *b)
 {
     for (size_t i = a->count; i-- > 0;)
