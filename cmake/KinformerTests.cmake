@@ -30,13 +30,19 @@ set(KI_TEST_ENVIRONMENT
     "UBSAN_OPTIONS=print_stacktrace=1"
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
 
+# Far more than any test takes; an emulator is slow.
+set(KI_TEST_SECONDS 300)
+if(CMAKE_CROSSCOMPILING)
+    set(KI_TEST_SECONDS 1800)
+endif()
+
 foreach(source IN LISTS test_sources)
     cmake_path(GET source STEM name)
     add_executable(${name} ${source})
     target_link_libraries(${name} PRIVATE kinformer_test_support)
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endforeach()
 
 # Installs below a temporary folder and builds a program against that, with pkg-config and with find_package; runs it
