@@ -91,10 +91,12 @@ static void begin_member(ki_watch_decoder *decoder)
     ki_envelope_take(&decoder->envelope, decoder->member == OTHER ? KI_TAKE_SKIP : KI_TAKE_VALUE, projection);
 }
 
+/* A type that is no string, or a very long one, stays empty: it is unknown. */
 static int take_type(ki_watch_decoder *decoder, ki_error *err)
 {
-    ki_json value = {ki_buf_str(&decoder->envelope.sink.text)};
-    if (ki_json_type_of(value) != KI_JSON_STRING)
+    const ki_json_sink *sink = &decoder->envelope.sink;
+    ki_json value = {ki_buf_str(&sink->text)};
+    if (sink->overflowed || ki_json_type_of(value) != KI_JSON_STRING)
         return 0;
     int rc = ki_buf_reserve(&decoder->type, value.raw.len);
     if (rc == KI_ERR_NO_MEMORY)
