@@ -5,10 +5,10 @@ FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test bench fuzz fuzz-merge lint format install coverage clean
+.PHONY: help deps build run test test-arm64 bench fuzz fuzz-merge lint format install coverage clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install what building, testing and checking need (Debian packages)
 	@scripts/deps.sh build test lint
@@ -25,6 +25,10 @@ run: ## build and run the example that decodes a recorded list of pods
 test: ## build and run all tests: release, address + undefined, thread sanitizer
 	@scripts/deps.sh build test
 	@scripts/test.sh release asan tsan
+
+test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kernel
+	@scripts/deps.sh build arm64
+	@scripts/test_arm64.sh
 
 bench: ## measure decoding against memcpy and other JSON libraries (BENCH_ARGS=--quick)
 	@scripts/deps.sh build bench

@@ -7,7 +7,9 @@ file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 if(KI_FUZZ OR KI_TESTS)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-    add_library(kinformer_fuzz_reference STATIC tests/support/json_reference.c)
+    add_library(kinformer_fuzz_reference STATIC
+        tests/support/json_reference.c tests/support/json_strict.c tests/support/scan_run.c
+        tests/support/decode_run.c tests/support/decode_options.c)
     target_include_directories(kinformer_fuzz_reference PUBLIC
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(kinformer_fuzz_reference PUBLIC
@@ -23,7 +25,8 @@ foreach(source IN LISTS fuzz_sources)
     elseif(KI_TESTS)
         add_executable(${target} ${source} fuzz/replay.c)
         add_test(NAME replay_${name} COMMAND ${target} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
-        set_tests_properties(replay_${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+        set_tests_properties(replay_${name} PROPERTIES
+            TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
     else()
         continue()
     endif()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that what the given groups need is there; silent when it is.
 #
-#   scripts/deps.sh [--list] build test lint bench fuzz coverage
+#   scripts/deps.sh [--list] build test lint bench fuzz coverage arm64
 #
 # A tool or library counts as there when it answers, wherever it came from. What is missing is installed from
 # Debian's packages, as root or through a sudo that asks nothing; otherwise the line to type is printed.
@@ -40,6 +40,10 @@ library simdjson libsimdjson-dev' ;;
 clang_runtime fuzzer libclang-rt-$(clang_major)-dev" ;;
     coverage)
         echo 'command gcovr gcovr' ;;
+    arm64)
+        echo 'compiler aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+compiler aarch64-linux-gnu-gcc libc6-dev-arm64-cross
+command qemu-aarch64 qemu-user' ;;
     *)
         echo "deps: no such group: $1" >&2
         exit 2 ;;

@@ -78,14 +78,23 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
     return 0;
 }
 
-/* A key is "namespace/name": neither part may hold a slash, nor what would end or garble it. Only a control
- * character has to be written as an escape, and a quote or backslash is no part of a name either. */
+/* A key is "namespace/name": neither part may hold a slash, nor what would end or garble it; quotes and backslashes are
+ * no part of a name either. Other characters may come as escapes: a server writes & as \u0026. */
+static int is_name_part(ki_str raw)
+{
+    for (size_t i = 0; i < raw.len;) {
+        uint32_t c = (unsigned char)raw.ptr[i];
+        size_t n = c == '\\' ? ki_json_escape_read(raw.ptr + i, raw.ptr + raw.len, &c) : 1;
+        if (n == 0 || c < 0x20 || c == '/' || c == '"' || c == '\\')
+            return 0;
+        i += n;
+    }
+    return 1;
+}
+
 static int check_name_part(const source *part, int field, ki_error *err)
 {
-    for (size_t i = 0; i < part->raw.len; i++)
-        if (part->raw.ptr[i] == '/' || part->raw.ptr[i] == '\\')
-            return bad_field(field, "contains a character that no name has", err);
-    return 0;
+    return is_name_part(part->raw) ? 0 : bad_field(field, "contains a character that no name has", err);
 }
 
 static int read_names(const ki_json_sink *sink, draft *d, ki_error *err)
@@ -235,7 +244,8 @@ static void put_text(ki_object *object, const draft *d, char *at)
     object->text_at = (uint32_t)(at - (char *)object);
     object->text_len = (uint32_t)(d->text.len + d->inserted.len);
     *at++ = d->text.ptr[0];
-    memcpy(at, d->inserted.ptr, d->inserted.len);
+    if (d->inserted.len > 0)
+        memcpy(at, d->inserted.ptr, d->inserted.len);
     memcpy(at + d->inserted.len, d->text.ptr + 1, d->text.len - 1);
 }
 

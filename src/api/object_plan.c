@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/object_plan.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "api/resource_parts.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -90,11 +92,14 @@ int ki_object_plan_learn(ki_object_plan *plan, ki_str api_version, ki_str kind, 
 static int learn_from_resource(ki_object_plan *plan, const ki_resource *resource, ki_error *err)
 {
     char api_version[KI_OBJECT_NAME_BYTES_MAX];
+    const ki_resource_parts parts = ki_resource_parts_of(resource);
+    const char *fault = ki_resource_parts_fault(&parts);
+    if (fault != NULL)
+        return ki_fail(err, KI_ERR_INVALID, "the %s of the resource is missing or malformed", fault);
     int n = ki_resource_api_version(resource, api_version, sizeof(api_version));
-    if (n < 0 || (size_t)n >= sizeof(api_version) || strlen(resource->kind) >= sizeof(api_version))
-        return ki_fail(err, KI_ERR_INVALID, "the names of the resource are too long");
-    plan->kind_is_known = resource->kind[0] != 0;
-    return ki_object_plan_learn(plan, (ki_str){api_version, (size_t)n}, ki_str_of(resource->kind), err);
+    assert(n > 0 && (size_t)n < sizeof(api_version));
+    plan->kind_is_known = parts.kind.len > 0;
+    return ki_object_plan_learn(plan, (ki_str){api_version, (size_t)n}, parts.kind, err);
 }
 
 ki_object_plan *ki_object_plan_new(const ki_resource *resource, const ki_object_options *options,

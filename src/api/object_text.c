@@ -134,12 +134,17 @@ static int find_unescaped(const struct ki_unescaped *all, uint32_t place, ki_str
 
 int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text)
 {
-    int rc = ki_json_string(string, out_text);
-    if (rc != KI_ERR_ESCAPED)
-        return rc;
+    ki_str plain = {0};
     ki_str text = ki_object_json(object);
-    if (string.raw.ptr < text.ptr || string.raw.ptr >= text.ptr + text.len)
+    int rc = ki_json_string(string, &plain);
+    if (rc < 0 && rc != KI_ERR_ESCAPED)
+        return rc;
+    if (out_text == NULL || string.raw.ptr < text.ptr || string.raw.ptr >= text.ptr + text.len)
         return KI_ERR_INVALID;
+    if (rc == 0) {
+        *out_text = plain;
+        return 0;
+    }
     const struct ki_unescaped *all = unescaped_of(object);
     return all == NULL ? KI_ERR_NO_MEMORY
                        : find_unescaped(all, (uint32_t)(string.raw.ptr - text.ptr), out_text);

@@ -79,7 +79,7 @@ const char *ki_resource_parts_fault(const ki_resource_parts *parts)
     return NULL;
 }
 
-static ki_resource_parts parts_of(const ki_resource *resource)
+ki_resource_parts ki_resource_parts_of(const ki_resource *resource)
 {
     return (ki_resource_parts){
         .group = ki_str_of(resource->group),
@@ -122,7 +122,7 @@ ki_resource *ki_resource_new(const ki_resource *like, ki_error *err)
         ki_fail(err, KI_ERR_INVALID, "a resource to copy is missing");
         return NULL;
     }
-    ki_resource_parts parts = parts_of(like);
+    ki_resource_parts parts = ki_resource_parts_of(like);
     const char *fault = ki_resource_parts_fault(&parts);
     if (fault != NULL) {
         ki_fail(err, KI_ERR_INVALID, "the %s of the resource is missing or malformed", fault);
@@ -229,7 +229,7 @@ int ki_resource_path(const ki_resource *resource, ki_str ns, ki_str name, ki_str
 {
     if (resource == NULL || (buffer == NULL && buffer_bytes > 0))
         return KI_ERR_INVALID;
-    ki_resource_parts parts = parts_of(resource);
+    ki_resource_parts parts = ki_resource_parts_of(resource);
     if (!path_is_sound(&parts, ns, name, subresource))
         return KI_ERR_INVALID;
     if (ns.len > SEGMENT_BYTES_MAX || name.len > SEGMENT_BYTES_MAX || subresource.len > SEGMENT_BYTES_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resource_parts - a resource as slices of somebody's text, before it is worth an allocation.
  *
- *   From:     api/resource.c, api/resource_find.c
+ *   From:     api/resource.c, api/resource_find.c, api/object_plan.c
  *   To:       <kinformer/resource.h>
  *   Not here: looking anything up among the built-in resources.
  */
@@ -17,6 +17,9 @@ typedef struct ki_resource_parts {
     ki_str kind;
     int32_t scope;
 } ki_resource_parts;
+
+/* NULL in a resource is "". */
+ki_resource_parts ki_resource_parts_of(const ki_resource *resource);
 
 /* Names the first part that Kubernetes would not accept ("group", "version", …), or NULL when all are fine.
  * */

@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "util/alloc.h"
+#include "util/error.h"
 
 /* Unescaped text is never longer than the JSON that it comes from, so one block as long as the whole is
  * enough. */
@@ -33,9 +34,13 @@ static int read_number(ki_json object, ki_str name)
 
 static void read_causes(reader *r, ki_json causes, ki_status *status)
 {
+    if (ki_json_type_of(causes) != KI_JSON_ARRAY)
+        return;
     ki_json_iter iter = ki_json_iterate(causes);
     ki_json cause = {0};
     while (status->cause_count < KI_STATUS_CAUSES_MAX && ki_json_next(&iter, NULL, &cause)) {
+        if (ki_json_type_of(cause) != KI_JSON_OBJECT)
+            continue;
         ki_status_cause *out = &status->causes[status->cause_count++];
         out->type = read_text(r, cause, KI_STR("reason"));
         out->message = read_text(r, cause, KI_STR("message"));
@@ -73,7 +78,12 @@ int ki_status_read(ki_json json, ki_status *out)
 int ki_status_parse(ki_str body, ki_status *out, ki_error *err)
 {
     int rc = ki_json_validate(body, err);
-    return rc < 0 ? rc : ki_status_read(ki_json_of(body), out);
+    if (rc < 0)
+        return rc;
+    rc = ki_status_read(ki_json_of(body), out);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    return rc < 0 ? ki_fail(err, rc, "the answer is no Status") : 0;
 }
 
 void ki_status_fini(ki_status *status)

@@ -91,10 +91,12 @@ static void begin_member(ki_watch_decoder *decoder)
     ki_envelope_take(&decoder->envelope, decoder->member == OTHER ? KI_TAKE_SKIP : KI_TAKE_VALUE, projection);
 }
 
+/* A type that is no string, or a very long one, stays empty: it is unknown. */
 static int take_type(ki_watch_decoder *decoder, ki_error *err)
 {
-    ki_json value = {ki_buf_str(&decoder->envelope.sink.text)};
-    if (ki_json_type_of(value) != KI_JSON_STRING)
+    const ki_json_sink *sink = &decoder->envelope.sink;
+    ki_json value = {ki_buf_str(&sink->text)};
+    if (sink->overflowed || ki_json_type_of(value) != KI_JSON_STRING)
         return 0;
     int rc = ki_buf_reserve(&decoder->type, value.raw.len);
     if (rc == KI_ERR_NO_MEMORY)
@@ -163,16 +165,17 @@ static int interpret(ki_watch_decoder *decoder, ki_error *err)
     return rc < 0 ? refuse(decoder, step, err) : 0;
 }
 
-/* The object came before its type: it waits in `value`. */
+/* The object came before its type: it waits in `value`; of one that is too large the beginning, for its key. */
 static int put_aside(ki_watch_decoder *decoder, ki_error *err)
 {
     const ki_json_sink *sink = &decoder->envelope.sink;
+    ki_str text = ki_buf_str(&sink->text);
     decoder->waits = 1;
     decoder->waiting_overflowed = sink->overflowed;
     decoder->value.len = 0;
-    if (sink->overflowed)
-        return 0;
-    int rc = ki_buf_append_str(&decoder->value, ki_buf_str(&sink->text));
+    if (text.len > decoder->value.max)
+        text.len = decoder->value.max;
+    int rc = ki_buf_append_str(&decoder->value, text);
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }
 
@@ -181,15 +184,15 @@ static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
 {
     ki_json_scanner scanner;
     ki_json_sink *sink = &decoder->envelope.sink;
-    ki_json_sink_begin(sink, projection_for(decoder, step_of_type(decoder)));
+    ki_str text = ki_buf_str(&decoder->value);
+    size_t used = 0;
     decoder->waits = 0;
-    if (decoder->waiting_overflowed) {
-        sink->overflowed = 1;
-        return interpret(decoder, err);
-    }
+    ki_json_sink_begin(sink, projection_for(decoder, step_of_type(decoder)));
     ki_json_scanner_init(&scanner, &(ki_json_limits){.value_bytes_max = SIZE_MAX});
     ki_json_scan_begin(&scanner, sink);
-    int rc = ki_json_scan_whole(&scanner, ki_buf_str(&decoder->value));
+    int rc = decoder->waiting_overflowed ? ki_json_scan(&scanner, text.ptr, text.len, &used)
+                                         : ki_json_scan_whole(&scanner, text);
+    sink->overflowed |= decoder->waiting_overflowed;
     return rc < 0 ? ki_json_scan_explain(&scanner, rc, err) : interpret(decoder, err);
 }
 
@@ -208,7 +211,9 @@ static int finish(ki_watch_decoder *decoder, ki_error *err)
     int rc = 0;
     if (decoder->waits)
         rc = take_waiting(decoder, err);
-    if (rc == 0 && decoder->seen != (TYPE | OBJECT)) {
+    if (rc < 0)
+        return rc;
+    if (decoder->seen != (TYPE | OBJECT)) {
         const char *missing = (decoder->seen & TYPE) == 0 ? "type" : "object";
         ki_fail(&decoder->refused.error, KI_ERR_NOT_AN_EVENT, "the event has no %s", missing);
         decoder->object = ki_object_unref(decoder->object);
@@ -217,7 +222,7 @@ static int finish(ki_watch_decoder *decoder, ki_error *err)
     }
     ki_envelope_begin(&decoder->envelope);
     decoder->between = 1;
-    return rc < 0 ? rc : (int)decoder->result;
+    return (int)decoder->result;
 }
 
 static int take_step(ki_watch_decoder *decoder, int step, ki_error *err)

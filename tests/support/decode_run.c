@@ -85,10 +85,10 @@ static int feed_piece(decode_run *run, ki_str piece, feed_cb feed, void *decoder
         int step = feed(run, piece.ptr + at, piece.len - at, &used, decoder);
         require(used <= piece.len - at, "takes more bytes than there are");
         require(step != 0 || used == piece.len - at, "asks for more before it has used all");
-        idle = used == 0 ? idle + 1 : 0;
-        require(idle < 2, "takes no byte");
         if (step < 0)
             return step;
+        idle = used == 0 ? idle + 1 : 0;
+        require(idle < 2, "takes no byte");
         at += used;
     }
     return 0;
@@ -191,7 +191,7 @@ static int feed_watch(decode_run *run, const char *bytes, size_t n, size_t *out_
     ki_watch_decoder *watch = decoder;
     int step = ki_watch_decoder_feed(watch, bytes, n, out_used, &run->error);
     if (step == KI_WATCH_ADDED || step == KI_WATCH_MODIFIED || step == KI_WATCH_DELETED)
-        add_object(run, type_name(step), ki_watch_decoder_take_object(watch));
+        add_object(run, type_name((ki_watch_step)step), ki_watch_decoder_take_object(watch));
     if (step == KI_WATCH_BOOKMARK)
         add_bookmark(run, watch);
     if (step == KI_WATCH_ERROR)

@@ -4,7 +4,8 @@
  *   From:     tests and fuzz targets of scanner, kernels, sink and projection
  *   To:       json/scan.h; the protocol is malloc's memory and not the library's
  *
- * Two runs over the same text must come to the same end, whatever kernel scans and however the bytes are split.
+ * Two runs over the same text must come to the same end, whatever kernel scans and however the bytes are
+ * split.
  */
 #ifndef KI_TESTS_SUPPORT_SCAN_RUN_H
 #define KI_TESTS_SUPPORT_SCAN_RUN_H
@@ -44,14 +45,15 @@ typedef struct scan_run {
 void scan_run_init(scan_run *run);
 void scan_run_fini(scan_run *run);
 
-/* Scans the text as a sequence of values. Returns run->code. Ends the program when the scanner breaks its own
- * promises: takes no byte, takes too many, says more after an error. */
+/* Scans the text as a sequence of values. Returns run->code. Ends the program when the scanner breaks
+ * its own promises: takes no byte, takes too many, says more after an error. */
 int scan_run_text(scan_run *run, ki_str text, scan_split split);
 
 /* 1 when both came to the same end: verdict, offset, kept text, side text and captures. */
 int scan_run_same(const scan_run *a, const scan_run *b);
 
-/* What was kept of the last complete value, which there must be; the text of a capture of it, empty when not seen. */
+/* What was kept of the last complete value, which there must be; the text of a capture of it, empty when
+ * not seen. */
 ki_str scan_run_kept(const scan_run *run);
 ki_str scan_run_capture(const scan_run *run, size_t index);
 

@@ -157,7 +157,8 @@ static void escaped_bytes_are_found_as_the_model_does_it(void **state)
     }
 }
 
-/* The first mistake in what stands between the quotes of a string, or its length when an escape is unfinished; in two pieces. */
+/* The first mistake in what stands between the quotes of a string, or its length when an escape is
+ * unfinished; in two pieces. */
 static unsigned check_escapes(const char *text, unsigned cut, int *rewritable)
 {
     unsigned n = (unsigned)strlen(text);

@@ -33,8 +33,8 @@ static void assert_run(scan_run *run, ki_str text, scan_split split, const expec
                  split.others, KI_STR_ARGS(scan_run_kept(run)), KI_STR_ARGS(expected->kept));
 }
 
-/* Whole, byte by byte, and cut at every position, with every kernel. The text stands alone in its memory, so that a sanitizer
- * sees a read of one byte too many. */
+/* Whole, byte by byte, and cut at every position, with every kernel. The text stands alone in its
+ * memory, so that a sanitizer sees a read of one byte too many. */
 static void assert_scan_within(ki_str text, ki_json_limits limits, expectation expected)
 {
     char *copy = malloc(text.len + (text.len == 0));
@@ -108,10 +108,9 @@ static void only_four_bytes_are_white_space(void **state)
     }
 }
 
-static void every_byte_may_be_followed_only_by_what_the_grammar_says(void **state)
+static void an_element_is_followed_by_white_space_comma_or_bracket(void **state)
 {
     (void)state;
-    /* After a complete element: white space, a comma or the closing bracket. */
     for (int c = 0; c < 256; c++) {
         char text[] = "[\"a\"?";
         text[4] = (char)c;
@@ -223,9 +222,9 @@ static void an_error_stays_until_the_next_value_begins(void **state)
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
-/* Opens `depth` containers of kinds that the seed decides, closes `closed` of them. Returns the text, to be freed, and where each
- * container opens (bracket[i]) and closes (bracket[2 * depth - 1 - i]). */
-static char *nest(size_t depth, size_t closed, uint64_t seed, size_t *out_len, size_t *bracket)
+/* Containers in containers, of kinds that the seed decides. Returns the text, to be freed, and where each
+ * opens (bracket[i]) and closes (bracket[2 * depth - 1 - i]). */
+static char *nest(size_t depth, uint64_t seed, size_t *out_len, size_t *bracket)
 {
     ki_random random;
     ki_random_init(&random, seed);
@@ -239,7 +238,7 @@ static char *nest(size_t depth, size_t closed, uint64_t seed, size_t *out_len, s
         len += (size_t)sprintf(text + len, "%s", !is_object ? "[" : i + 1 < depth ? "{\"a\":" : "{");
         closers[i] = is_object ? '}' : ']';
     }
-    for (size_t i = 0; i < closed; i++) {
+    for (size_t i = 0; i < depth; i++) {
         bracket[depth + i] = len;
         text[len++] = closers[depth - 1 - i];
     }
@@ -252,7 +251,7 @@ static void scan_nested(size_t depth, uint32_t depth_max, uint64_t seed)
 {
     size_t bracket[2 * 1100];
     size_t len;
-    char *text = nest(depth, depth, seed, &len, bracket);
+    char *text = nest(depth, seed, &len, bracket);
     size_t limit = depth_max == 0 ? 1000 : depth_max < 1024 ? depth_max : 1024;
     scan_run run;
     scan_run_init(&run);
@@ -327,7 +326,7 @@ static void a_wrong_bracket_is_found_at_every_level(void **state)
     scan_run run;
     scan_run_init(&run);
     for (uint64_t seed = 0; seed < 4; seed++) {
-        char *text = nest(DEPTH, DEPTH, seed, &len, bracket);
+        char *text = nest(DEPTH, seed, &len, bracket);
         for (size_t i = DEPTH; i < 2 * DEPTH; i++) {
             expectation expected = {KI_ERR_JSON_SYNTAX, bracket[i], 0, {0}};
             char right = text[bracket[i]];
@@ -491,7 +490,7 @@ int main(void)
         cmocka_unit_test(bad_text_is_refused_with_code_and_offset),
         cmocka_unit_test(no_control_character_stands_in_a_string),
         cmocka_unit_test(only_four_bytes_are_white_space),
-        cmocka_unit_test(every_byte_may_be_followed_only_by_what_the_grammar_says),
+        cmocka_unit_test(an_element_is_followed_by_white_space_comma_or_bracket),
         cmocka_unit_test(values_may_follow_each_other),
         cmocka_unit_test(nothing_but_white_space_is_no_value),
         cmocka_unit_test(offsets_count_over_all_values),

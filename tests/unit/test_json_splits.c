@@ -11,7 +11,7 @@
 
 /* ---- what is expected ---------------------------------------------------------------------------------- */
 
-/* Leaves out white space between tokens, and writes a newline behind each value as scan_run does; valid text only. */
+/* Leaves out white space between tokens; valid text only. */
 static size_t minify(ki_str text, char *out)
 {
     int in_string = 0;

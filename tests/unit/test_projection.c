@@ -139,6 +139,8 @@ static void a_projection_has_at_most_4096_parts(void **state)
                    "the paths of a projection have more than 4096 parts");
     free(paths[KI_PROJECTION_NODES_MAX - 1]);
     paths[KI_PROJECTION_NODES_MAX - 1] = NULL;
+    assert_refused(&(ki_projection_options){.keep = (const char *const *)paths, .drop = PATHS("/*")},
+                   KI_ERR_TOO_LARGE, "the paths of a projection have more than 4096 parts");
     assert_kept((const char *const *)paths, NOTHING, "{\"n0\":1,\"n4094\":2,\"n4095\":3}",
                 "{\"n0\":1,\"n4094\":2}");
     free_paths(paths);
@@ -347,6 +349,19 @@ static void a_name_matches_as_a_whole(void **state)
     assert_kept(PATHS("//"), NOTHING, "{\"\":{\"\":1,\"a\":2}}", "{\"\":{\"\":1}}");
 }
 
+static void what_is_no_string_is_no_name(void **state)
+{
+    (void)state;
+    ki_projection *projection = compile(PATHS("/*", "/a"), NOTHING);
+    const ki_projection_node *root = ki_projection_root(projection);
+    assert_null(ki_projection_member(projection, root, KI_STR("")));
+    assert_null(ki_projection_member(projection, root, KI_STR("\"")));
+    assert_non_null(ki_projection_member(projection, root, KI_STR("\"\"")));
+    assert_ptr_not_equal(ki_projection_member(projection, root, KI_STR("\"a\"")),
+                         ki_projection_element(projection, root));
+    ki_projection_free(projection);
+}
+
 static void strings_that_are_no_names_match_nothing(void **state)
 {
     (void)state;
@@ -424,6 +439,7 @@ int main(void)
         cmocka_unit_test(names_are_compared_unescaped),
         cmocka_unit_test(tilde_and_slash_are_escaped_in_paths),
         cmocka_unit_test(a_name_matches_as_a_whole),
+        cmocka_unit_test(what_is_no_string_is_no_name),
         cmocka_unit_test(strings_that_are_no_names_match_nothing),
         cmocka_unit_test(a_name_that_comes_twice_is_kept_twice),
         cmocka_unit_test_setup_teardown(without_memory_there_is_no_projection, failing_allocator_setup,

@@ -64,17 +64,30 @@ static void a_long_name_is_cut(void **state)
     assert_string_equal(f.name, "handler-of-the-");
 }
 
+/* What the system blocks when asked for everything: an emulator leaves out some real-time signals. */
+static sigset_t all_that_can_be_blocked(void)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_sigmask(SIG_SETMASK, &before, &all);
+    return all;
+}
+
 static void signals_meant_for_the_program_are_blocked(void **state)
 {
     (void)state;
     static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
                                   SIGPIPE, SIGALRM, SIGCHLD, SIGTSTP, SIGPROF, SIGWINCH};
+    const sigset_t all = all_that_can_be_blocked();
     facts f = {0};
     run_to_the_end((ki_thread_options){.name = "io", .run = find_facts, .user = &f});
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         assert_int_equal(sigismember(&f.mask, signals[i]), 1);
+    assert_int_equal(sigismember(&f.mask, SIGRTMIN), 1);
     for (int signal_number = SIGRTMIN; signal_number <= SIGRTMAX; signal_number++)
-        assert_int_equal(sigismember(&f.mask, signal_number), 1);
+        assert_int_equal(sigismember(&f.mask, signal_number), sigismember(&all, signal_number));
 }
 
 static void signals_of_a_fault_are_not_blocked(void **state)

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_scan - the scanner over any bytes.
+ *
+ * Input: the text. Every kernel and every split must come to the same end. The text is accepted if and
+ * only if another strict parser accepts it (support/json_strict.h), and what is kept of it is kept again
+ * as it is.
+ */
+#include <kinformer/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/json_strict.h"
+#include "support/scan_run.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* The splits follow from the text, so that an input is the same run each time. */
+static uint64_t seed_of(ki_str text)
+{
+    uint64_t seed = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < text.len; i++)
+        seed = (seed ^ (uint8_t)text.ptr[i]) * UINT64_C(0x100000001b3);
+    return seed;
+}
+
+static void require_same(const scan_run *expected, scan_run *run, ki_str text, scan_split split)
+{
+    scan_run_text(run, text, split);
+    require(scan_run_same(expected, run));
+}
+
+/* Leaves in `first` what the best kernel does with the whole text. */
+static void run_all(scan_run *first, ki_str text)
+{
+    scan_run other;
+    scan_run_init(&other);
+    other.limits = first->limits;
+    ki_random random;
+    ki_random_init(&random, seed_of(text));
+    scan_run_text(first, text, (scan_split){0});
+    const ki_json_kernel *const *kernels = ki_json_kernels();
+    size_t count = 0;
+    for (; kernels[count] != NULL; count++) {
+        other.kernel = kernels[count];
+        require_same(first, &other, text, (scan_split){0});
+        require_same(first, &other, text, (scan_split){.first = 1 + ki_random_below(&random, text.len + 1)});
+    }
+    other.kernel = kernels[ki_random_below(&random, count)];
+    require_same(first, &other, text, (scan_split){.random = &random});
+    if (text.len <= 100)
+        require_same(first, &other, text, (scan_split){.others = 1});
+    scan_run_fini(&other);
+}
+
+static void check_kept(const scan_run *run)
+{
+    scan_run again;
+    scan_run_init(&again);
+    require(scan_run_text(&again, scan_run_kept(run), (scan_split){0}) == 0 && again.values == 1);
+    require(ki_str_equal(scan_run_kept(&again), scan_run_kept(run)));
+    scan_run_fini(&again);
+}
+
+/* Small limits, which are met in odd places. */
+static void check_limits(ki_str text)
+{
+    scan_run run;
+    scan_run_init(&run);
+    uint64_t seed = seed_of(text);
+    run.limits = (ki_json_limits){.depth_max = 1 + (uint32_t)(seed >> 8) % 70,
+                                  .value_bytes_max = 1 + (seed >> 16) % 300};
+    run_all(&run, text);
+    scan_run_fini(&run);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    ki_str text = {(const char *)data, size};
+    scan_run run;
+    ki_error err = {0};
+    scan_run_init(&run);
+    run_all(&run, text);
+    int accepted = run.code == 0 && run.values == 1;
+    require(accepted == json_strict_accepts(text));
+    require((ki_json_validate(text, &err) == 0) == accepted && (accepted || err.offset <= size));
+    if (run.values > 0)
+        check_kept(&run);
+    check_limits(text);
+    scan_run_fini(&run);
+    return 0;
+}

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Fills build/arm64-sysroot with the arm64 libraries that the tests need; silent when they are there.
+#
+# They come from the apt sources of this machine, but through lists and a cache of our own, and are unpacked, not
+# installed: the system's packages and architectures stay as they are, and root is not needed.
+set -eu
+cd "$(dirname "$0")/.."
+
+packages='libcmocka-dev libcmocka0 libjansson-dev libjansson4'
+sysroot=$PWD/build/arm64-sysroot
+
+# Written last, so that a fetch that was interrupted counts for nothing.
+[ "$(cat "$sysroot/packages" 2>/dev/null)" != "$packages" ] || exit 0
+
+for tool in apt-get dpkg-deb; do
+    command -v $tool >/dev/null || { echo "arm64: $tool is missing; it fetches for arm64: $packages" >&2; exit 1; }
+done
+
+echo "arm64: fetching $packages to build/arm64-sysroot"
+rm -rf "$sysroot"
+mkdir -p "$sysroot"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/packages"
+: >"$work/status"
+# Hooks are for changes of the system, and this is none.
+cat >"$work/apt.conf" <<EOT
+#clear APT::Architectures;
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+APT::Architecture "arm64";
+APT::Architectures { "arm64"; };
+Acquire::Languages "none";
+Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+Dir::State "$work";
+Dir::State::status "$work/status";
+Dir::Cache "$work/cache";
+EOT
+
+cd "$work/packages"
+# shellcheck disable=SC2086  # a list of words
+if ! { apt-get -c "$work/apt.conf" update -qq && apt-get -c "$work/apt.conf" download -qq $packages; } \
+        >"$work/log" 2>&1; then
+    cat "$work/log" >&2
+    echo "arm64: the apt sources of this machine do not give, for arm64: $packages" >&2
+    exit 1
+fi
+for package in *.deb; do
+    dpkg-deb -x "$package" "$sysroot"
+done
+echo "$packages" >"$sysroot/packages"
