@@ -183,13 +183,12 @@ static void append_locked(ki_listener *listener, ki_backlog_entry *entry)
     if (listener->stats.items > listener->stats.items_high_water)
         listener->stats.items_high_water = listener->stats.items;
     settle_locked(listener, entry);
-    if (listener->is_coalescing && entry->what.type != 0) {
-        /* Only the first insert can fail, and that was made when coalescing began or there was nothing to
-         * insert. */
-        if (ki_map_insert(&listener->by_key, &entry->by_key, hash_of(listener, entry)) < 0)
-            listener->is_coalescing = 0;
-    } else if (listener->handler.overflow == KI_OVERFLOW_COALESCE && is_past_limit(listener)) {
-        begin_coalescing_locked(listener);
+    if (!listener->is_coalescing) {
+        if (listener->handler.overflow == KI_OVERFLOW_COALESCE && is_past_limit(listener))
+            begin_coalescing_locked(listener);
+    } else if (entry->what.type != 0 &&
+               ki_map_insert(&listener->by_key, &entry->by_key, hash_of(listener, entry)) < 0) {
+        listener->is_coalescing = 0; /* only the first insert can fail, so nothing else is in the table */
     }
 }
 
@@ -257,7 +256,11 @@ static int filter_update(const ki_handler *handler, ki_event *event)
 
 static void call_handler(const ki_handler *handler, const ki_notification *what)
 {
-    ki_event event = {.type = what->type, .flags = what->flags, .object = what->object, .old = what->old};
+    ki_event event = {.type = what->type, .flags = what->flags, .object = what->object};
+    if (event.type == KI_EVENT_UPDATE)
+        event.old = what->old;
+    else
+        event.flags &= ~KI_EVENT_REPLACED;
     if (handler->filter != NULL && event.type == KI_EVENT_UPDATE && !filter_update(handler, &event))
         return;
     if (handler->filter != NULL && what->type != KI_EVENT_UPDATE &&

@@ -14,16 +14,6 @@ static int same_uid(const ki_object *a, const ki_object *b)
     return ki_str_equal(ki_object_uid(a), ki_object_uid(b));
 }
 
-/* The state that the handler knows before `first` is delivered; NULL when it knows none, or when that was
- * let go. */
-static ki_object *take_known(ki_notification *first)
-{
-    ki_object **known = first->type == KI_EVENT_UPDATE ? &first->old : &first->object;
-    ki_object *object = *known;
-    *known = NULL;
-    return object;
-}
-
 /* The handler does not know the object: it hears of the final state, or of nothing. */
 static ki_notification merge_unknown(ki_notification first, ki_notification second)
 {
@@ -35,36 +25,35 @@ static ki_notification merge_unknown(ki_notification first, ki_notification seco
     return merged;
 }
 
-/* The handler knows the object, as `known` (NULL: let go). */
-static ki_notification merge_known(ki_notification first, ki_notification second, ki_object *known)
+/* Whether the object that the handler knows and the last one differ in their UID. When the known one was
+ * let go, the flag tells how it stood to the object that came after it; UIDs never return. */
+static int is_replaced(const ki_notification *first, const ki_object *last)
 {
-    uint32_t replaced = (first.flags | second.flags) & KI_EVENT_REPLACED;
-    ki_notification merged = {.flags = KI_EVENT_COALESCED, .object = ki_object_ref(second.object)};
-    if (second.type == KI_EVENT_DELETE) {
-        merged.type = KI_EVENT_DELETE;
-        merged.flags |= second.flags & KI_EVENT_FINAL_STATE_UNKNOWN;
-        return merged;
-    }
-    merged.type = KI_EVENT_UPDATE;
-    merged.flags |= first.flags & second.flags & KI_EVENT_RESYNC;
-    if (known == NULL)
-        merged.flags |= replaced;
-    else if (!same_uid(known, second.object))
+    if (first->old != NULL)
+        return !same_uid(first->old, last);
+    return (first->flags & KI_EVENT_REPLACED) != 0 || !same_uid(first->object, last);
+}
+
+/* The handler knows the object, as first.old says: it hears how that became the final state. */
+static ki_notification merge_known(ki_notification first, ki_notification second)
+{
+    ki_notification merged = {.type = second.type == KI_EVENT_DELETE ? KI_EVENT_DELETE : KI_EVENT_UPDATE,
+                              .flags = KI_EVENT_COALESCED,
+                              .object = ki_object_ref(second.object),
+                              .old = ki_object_ref(first.old)};
+    if (is_replaced(&first, second.object))
         merged.flags |= KI_EVENT_REPLACED;
-    merged.old = ki_object_ref(known);
+    if (merged.type == KI_EVENT_DELETE)
+        merged.flags |= second.flags & KI_EVENT_FINAL_STATE_UNKNOWN;
+    else
+        merged.flags |= first.flags & second.flags & KI_EVENT_RESYNC;
     return merged;
 }
 
 ki_notification ki_notification_merge(ki_notification first, ki_notification second)
 {
-    ki_notification merged;
-    if (first.type == KI_EVENT_ADD) {
-        merged = merge_unknown(first, second);
-    } else {
-        ki_object *known = take_known(&first);
-        merged = merge_known(first, second, known);
-        ki_object_unref(known);
-    }
+    ki_notification merged =
+        first.type == KI_EVENT_ADD ? merge_unknown(first, second) : merge_known(first, second);
     ki_notification_fini(&first);
     ki_notification_fini(&second);
     return merged;

@@ -485,8 +485,8 @@ static void change(truth *t, ki_listener *listener)
     ki_object *old = t->objects[i];
     uint64_t version = ++t->next;
     if (old != NULL && ki_random_below(&t->random, 3) == 0) {
-        push(listener, (ki_notification){KI_EVENT_DELETE, 0, object_with(name, version, t->uid[i]), NULL});
-        t->objects[i] = ki_object_unref(old);
+        push(listener, (ki_notification){KI_EVENT_DELETE, 0, object_with(name, version, t->uid[i]), old});
+        t->objects[i] = NULL;
         return;
     }
     int is_other = old == NULL || ki_random_below(&t->random, 4) == 0;
