@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/store_objects.h"
+
+#include <inttypes.h>
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/unit.h"
+
+ki_object *store_object(const char *ns, const char *name, uint64_t version, const char *tags)
+{
+    char json[4096];
+    int n = snprintf(json, sizeof(json),
+                     "{\"metadata\":{\"namespace\":\"%s\",\"name\":\"%s\","
+                     "\"resourceVersion\":\"%" PRIu64 "\",\"annotations\":{\"tags\":\"%s\"}}}",
+                     ns, name, version, tags);
+    if (n < 0 || (size_t)n >= sizeof(json))
+        abort();
+    ki_object *object = ki_object_new(&KI_CORE_V1_PODS, (ki_str){json, (size_t)n}, NULL, NULL);
+    if (object == NULL)
+        abort();
+    return object;
+}
+
+/* Cuts the first word off. Returns 0 when there is none left. */
+static int next_tag(ki_str *rest, ki_str *out_tag)
+{
+    if (rest->ptr == NULL)
+        return 0;
+    const char *comma = memchr(rest->ptr, ',', rest->len);
+    if (comma == NULL) {
+        *out_tag = *rest;
+        *rest = (ki_str){0};
+    } else {
+        *out_tag = (ki_str){rest->ptr, (size_t)(comma - rest->ptr)};
+        *rest = (ki_str){comma + 1, rest->len - out_tag->len - 1};
+    }
+    return 1;
+}
+
+/* Nothing when there are no tags. */
+static ki_str tags_of(const ki_object *object)
+{
+    ki_str tags = {0};
+    if (ki_object_annotation(object, KI_STR("tags"), &tags) < 0 || tags.len == 0)
+        return (ki_str){0};
+    return tags;
+}
+
+int store_tags_index(const ki_object *object, ki_index_emit *emit, void *user)
+{
+    (void)user;
+    ki_str tags = tags_of(object);
+    ki_str tag = {0};
+    if (tags.len > 0 && tags.ptr[0] == '!')
+        return KI_ERR_TYPE;
+    while (next_tag(&tags, &tag))
+        if (ki_index_emit_value(emit, tag) < 0)
+            return KI_ERR_NO_MEMORY;
+    return 0;
+}
+
+int store_object_has_tag(const ki_object *object, ki_str tag)
+{
+    ki_str tags = tags_of(object);
+    ki_str other = {0};
+    if (tags.len > 0 && tags.ptr[0] == '!')
+        return 0;
+    while (next_tag(&tags, &other))
+        if (ki_str_equal(tag, other))
+            return 1;
+    return 0;
+}
+
+void store_put(ki_store *store, ki_object *object)
+{
+    assert_int_equal(ki_store_put(store, object), 0);
+    (void)ki_object_unref(object);
+}
+
+void store_assert_sound(ki_store *store)
+{
+    ki_error err = {0};
+    if (ki_store_check(store, &err) < 0)
+        fail_msg("%s", err.message);
+}

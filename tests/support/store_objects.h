@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_objects - objects for tests of the store, and an index over them. */
+#ifndef KI_TESTS_SUPPORT_STORE_OBJECTS_H
+#define KI_TESTS_SUPPORT_STORE_OBJECTS_H
+
+#include <kinformer/store.h>
+
+/* An object with the annotation `tags`: words between commas. `ns` may be "". Ends the program when memory is
+ * out. */
+ki_object *store_object(const char *ns, const char *name, uint64_t version, const char *tags);
+
+/* An index function: one value for each word of the tags, also for an empty one between two commas; none
+ * without tags; KI_ERR_TYPE when they begin with "!". */
+int store_tags_index(const ki_object *object, ki_index_emit *emit, void *user);
+
+/* 1 when that function gives the value for the object. */
+int store_object_has_tag(const ki_object *object, ki_str tag);
+
+/* Puts the object and drops the caller's reference; fails the test when the store refuses. */
+void store_put(ki_store *store, ki_object *object);
+
+/* Fails the test with what is wrong. */
+void store_assert_sound(ki_store *store);
+
+#endif

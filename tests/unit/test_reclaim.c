@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/reclaim.h"
+
+#include "cache/rcu.h"
+#include "support/failing_allocator.h"
+#include "support/store_objects.h"
+#include "support/unit.h"
+#include "util/alloc.h"
+
+static ki_object *some_object(void)
+{
+    return store_object("ns", "name", 1, "");
+}
+
+static ki_retired *some_block(void)
+{
+    ki_retired *block = ki_malloc(100);
+    assert_non_null(block);
+    return block;
+}
+
+static void what_is_handed_over_lives_until_the_flush(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init(&reclaim, 1 << 20);
+    ki_reclaim_object(&reclaim, some_object());
+    ki_reclaim_block(&reclaim, some_block(), 100);
+    assert_int_equal(failing_allocator_live_count(), 2);
+    ki_reclaim_flush(&reclaim);
+    assert_int_equal(failing_allocator_live_count(), 0);
+    assert_int_equal(reclaim.bytes, 0);
+    ki_reclaim_fini(&reclaim);
+}
+
+static void one_grace_period_serves_all(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init(&reclaim, 1 << 20);
+    for (int i = 0; i < 100; i++)
+        ki_reclaim_object(&reclaim, some_object());
+    ki_reclaim_flush(&reclaim);
+    assert_int_equal(reclaim.grace_periods, 1);
+    ki_reclaim_fini(&reclaim);
+}
+
+static void a_flush_of_nothing_waits_for_nobody(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init(&reclaim, 1);
+    ki_rcu_read_lock(); /* a grace period would never end */
+    ki_reclaim_settle(&reclaim);
+    ki_reclaim_flush(&reclaim);
+    ki_rcu_read_unlock();
+    assert_int_equal(reclaim.grace_periods, 0);
+    ki_reclaim_fini(&reclaim);
+}
+
+static void settle_waits_for_the_limit_of_bytes(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init(&reclaim, 200);
+    ki_reclaim_block(&reclaim, some_block(), 100);
+    ki_reclaim_settle(&reclaim);
+    assert_int_equal(reclaim.bytes, 100);
+    ki_reclaim_block(&reclaim, some_block(), 100);
+    ki_reclaim_settle(&reclaim);
+    assert_int_equal(reclaim.bytes, 0);
+    assert_int_equal(reclaim.grace_periods, 1);
+    ki_reclaim_fini(&reclaim);
+}
+
+static void settle_waits_for_the_limit_of_things(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_object *object = some_object();
+    ki_reclaim_init(&reclaim, SIZE_MAX);
+    for (int i = 0; i < KI_RECLAIM_THINGS_MAX; i++) {
+        ki_reclaim_settle(&reclaim);
+        assert_int_equal(reclaim.grace_periods, 0);
+        ki_reclaim_object(&reclaim, ki_object_ref(object));
+    }
+    ki_reclaim_settle(&reclaim);
+    assert_int_equal(reclaim.grace_periods, 1);
+    ki_reclaim_fini(&reclaim);
+    (void)ki_object_unref(object);
+}
+
+static void without_memory_a_grace_period_makes_room(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_object *object = some_object();
+    ki_reclaim_init(&reclaim, SIZE_MAX);
+    failing_allocator_fail_at(1);
+    for (int i = 0; i < KI_RECLAIM_FEW + 1; i++)
+        ki_reclaim_object(&reclaim, ki_object_ref(object));
+    assert_true(failing_allocator_has_failed());
+    assert_int_equal(reclaim.grace_periods, 1);
+    assert_int_equal(reclaim.object_count, 1);
+    ki_reclaim_fini(&reclaim);
+    (void)ki_object_unref(object);
+}
+
+static void a_long_array_is_given_back(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_object *object = some_object();
+    ki_reclaim_init(&reclaim, SIZE_MAX);
+    for (int i = 0; i < 3 * KI_RECLAIM_THINGS_MAX; i++)
+        ki_reclaim_object(&reclaim, ki_object_ref(object));
+    ki_reclaim_flush(&reclaim);
+    assert_int_equal(reclaim.object_capacity, KI_RECLAIM_FEW);
+    ki_reclaim_fini(&reclaim);
+    (void)ki_object_unref(object);
+}
+
+static void what_nobody_sees_is_freed_at_once(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init_private(&reclaim);
+    ki_rcu_read_lock();
+    ki_reclaim_object(&reclaim, some_object());
+    ki_reclaim_block(&reclaim, some_block(), 100);
+    assert_int_equal(failing_allocator_live_count(), 0);
+    ki_reclaim_fini(&reclaim);
+    ki_rcu_read_unlock();
+}
+
+#define WITH_ALLOCATOR(test)                                                                                 \
+    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_ALLOCATOR(what_is_handed_over_lives_until_the_flush),
+        WITH_ALLOCATOR(one_grace_period_serves_all),
+        WITH_ALLOCATOR(a_flush_of_nothing_waits_for_nobody),
+        WITH_ALLOCATOR(settle_waits_for_the_limit_of_bytes),
+        WITH_ALLOCATOR(settle_waits_for_the_limit_of_things),
+        WITH_ALLOCATOR(without_memory_a_grace_period_makes_room),
+        WITH_ALLOCATOR(a_long_array_is_given_back),
+        WITH_ALLOCATOR(what_nobody_sees_is_freed_at_once),
+    };
+    return RUN_TESTS(tests);
+}
