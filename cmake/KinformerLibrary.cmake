@@ -3,6 +3,7 @@
 file(GLOB library_sources CONFIGURE_DEPENDS
      src/util/*.c
      src/json/*.c
+     src/metrics/*.c
      src/api/*.c
      src/cache/*.c)
 

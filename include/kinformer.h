@@ -9,6 +9,7 @@
 #include <kinformer/handler.h>
 #include <kinformer/json.h>
 #include <kinformer/log.h>
+#include <kinformer/metrics.h>
 #include <kinformer/object.h>
 #include <kinformer/quantity.h>
 #include <kinformer/resource.h>

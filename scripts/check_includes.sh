@@ -10,12 +10,12 @@ cd "$(dirname "$0")/.."
 rules='
 util:
 json: util
+metrics: util
 config: util json
-http: util config
+http: util config metrics
 api: util json
-cache: util json config http api
-workqueue: util
-metrics: util cache workqueue
+cache: util json config http api metrics
+workqueue: util metrics
 controller: util json api cache workqueue metrics
 apiserver: util
 cli:

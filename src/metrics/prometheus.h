@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prometheus - the text exposition format, version 0.0.4.
+ *
+ *   From:     metrics/metrics.c (labels, once per child), metrics/metrics_write.c (families)
+ *   To:       util/buf.h
+ *   Locks:    the caller holds the mutex of the metrics around ki_prometheus_family().
+ *   Not here: which families there are; HTTP.
+ */
+#ifndef KI_METRICS_PROMETHEUS_H
+#define KI_METRICS_PROMETHEUS_H
+
+#include "metrics/registry.h"
+#include "util/buf.h"
+
+/* Appends name="value",… for all labels of the metric. Values are escaped; what is not UTF-8 in them becomes
+ * U+FFFD, as one such byte would cost the reader the whole text. Returns 0, KI_ERR_TOO_LARGE,
+ * KI_ERR_NO_MEMORY; the buffer holds anything after a failure. */
+KI_NODISCARD int ki_prometheus_labels(ki_buf *out, const ki_metric_desc *desc, const ki_str *values);
+
+/* Appends the lines of a family; none when it has no child. Returns as above. */
+KI_NODISCARD int ki_prometheus_family(ki_buf *out, const ki_metric_family *family);
+
+enum { KI_PROMETHEUS_NUMBER_BYTES = 32 };
+
+/* Writes `value` / 10^decimals exactly and returns the length. Plain, or as bounds of buckets are written by
+ * others, with an exponent below 0.0001 and from 1,000,000 on: "le" is compared as text. */
+size_t ki_prometheus_number(uint64_t value, unsigned decimals, char out[KI_PROMETHEUS_NUMBER_BYTES]);
+size_t ki_prometheus_bound(uint64_t value, unsigned decimals, char out[KI_PROMETHEUS_NUMBER_BYTES]);
+
+#endif
