@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that count, threads that come and go, and one that writes, all at once. */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "metrics/metrics.h"
+#include "metrics/names.h"
+#include "support/exposition.h"
+#include "support/unit.h"
+#include "util/thread.h"
+
+enum { COUNTERS = 3, ADDITIONS = 20000, VISITORS = 2, VISITS = 300, TEXTS_MIN = 20 };
+
+typedef struct scene {
+    ki_metrics *metrics;
+    _Atomic unsigned counting; /* threads that are not done */
+    _Atomic unsigned visitors; /* numbers them */
+} scene;
+
+/* All share one counter and one histogram; each begins with its own call for the cells. */
+static void count(void *user)
+{
+    scene *s = user;
+    ki_str labels[] = {KI_STR("shared")};
+    ki_counter *adds = ki_metrics_counter(s->metrics, &ki_metric_workqueue_adds_total, labels);
+    ki_gauge *depth = ki_metrics_gauge(s->metrics, &ki_metric_workqueue_depth, labels);
+    ki_histogram *work = ki_metrics_histogram(s->metrics, &ki_metric_workqueue_work_duration_seconds, labels);
+    for (unsigned i = 0; i < ADDITIONS; i++) {
+        ki_counter_add(adds, 1);
+        ki_gauge_add(depth, i % 2 == 0 ? 1 : -1);
+        ki_histogram_observe(work, i);
+    }
+    atomic_fetch_sub(&s->counting, 1);
+}
+
+/* Comes, counts and goes; now with labels of its own, now with those that other visitors use as well. */
+static void visit(void *user)
+{
+    scene *s = user;
+    unsigned number = atomic_fetch_add(&s->visitors, 1);
+    for (unsigned i = 0; i < VISITS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "visitor-%u-%u", i % 3 == 0 ? number : 99, i % 7);
+        ki_str labels[] = {ki_str_of(name)};
+        ki_counter *retries = ki_metrics_counter(s->metrics, &ki_metric_workqueue_retries_total, labels);
+        ki_histogram *queue =
+            ki_metrics_histogram(s->metrics, &ki_metric_workqueue_queue_duration_seconds, labels);
+        ki_counter_add(retries, 1);
+        ki_histogram_observe(queue, i);
+        ki_counter_drop(retries);
+        ki_histogram_drop(queue);
+    }
+    atomic_fetch_sub(&s->counting, 1);
+}
+
+static exposition rendered(ki_metrics *metrics)
+{
+    ki_metrics_text text = {0};
+    exposition read;
+    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
+    exposition_read(&read, text.bytes);
+    ki_metrics_text_fini(&text);
+    return read;
+}
+
+/* Every text is whole, and its counters never go back. */
+static void write_until_done(scene *s)
+{
+    double last = 0;
+    for (unsigned texts = 0; texts < TEXTS_MIN || atomic_load(&s->counting) > 0; texts++) {
+        exposition read = rendered(s->metrics);
+        const exposition_sample *adds = exposition_find(&read, "workqueue_adds_total", "name=shared");
+        if (adds != NULL) {
+            assert_true(adds->value >= last);
+            last = adds->value;
+        }
+        exposition_free(&read);
+    }
+}
+
+static void counting_coming_going_and_writing_at_once(void **state)
+{
+    (void)state;
+    ki_thread threads[COUNTERS + VISITORS] = {0};
+    scene s = {.metrics = ki_metrics_new(NULL, NULL)};
+    atomic_init(&s.counting, COUNTERS + VISITORS);
+    for (size_t i = 0; i < COUNTERS + VISITORS; i++) {
+        ki_thread_options options = {.name = "counter", .run = i < COUNTERS ? count : visit, .user = &s};
+        assert_int_equal(ki_thread_start(&threads[i], &options, NULL), 0);
+    }
+    write_until_done(&s);
+    for (size_t i = 0; i < COUNTERS + VISITORS; i++)
+        ki_thread_join(&threads[i]);
+
+    exposition read = rendered(s.metrics);
+    const exposition_sample *adds = exposition_find(&read, "workqueue_adds_total", "name=shared");
+    const exposition_sample *depth = exposition_find(&read, "workqueue_depth", "name=shared");
+    const exposition_sample *work =
+        exposition_find(&read, "workqueue_work_duration_seconds_count", "name=shared");
+    assert_true(adds != NULL && adds->value == COUNTERS * ADDITIONS);
+    assert_true(depth != NULL && depth->value == 0);
+    assert_true(work != NULL && work->value == COUNTERS * ADDITIONS);
+    assert_int_equal(read.families, 3);
+    assert_int_equal(ki_metrics_refused(s.metrics), 0);
+    exposition_free(&read);
+    ki_metrics_free(s.metrics);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counting_coming_going_and_writing_at_once),
+    };
+    return RUN_TESTS(tests);
+}
