@@ -35,7 +35,7 @@ static void push(const ki_map *map, ki_map_node *node)
 static int resize(ki_map *map, size_t bucket_count)
 {
     ki_map bigger = {.bucket_count = bucket_count, .count = map->count};
-    bigger.buckets = ki_calloc(bucket_count, sizeof(*bigger.buckets));
+    bigger.buckets = ki_calloc(bucket_count, sizeof(ki_map_node *));
     if (bigger.buckets == NULL)
         return KI_ERR_NO_MEMORY;
     for (size_t i = 0; i < map->bucket_count; i++)
