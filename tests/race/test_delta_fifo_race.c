@@ -12,7 +12,7 @@
 #include "support/unit.h"
 #include "util/random.h"
 
-enum { KEYS = 50, PUSHES = 20000, ITEMS_MAX = 16, LIST_ITEMS = 30 };
+enum { KEYS = 50, PUSHES = 10000, ITEMS_MAX = 16, LIST_ITEMS = 30 };
 
 /* The object of push number v has version v, and was received with it; so pushes are the versions 1, 2, … */
 typedef struct pipeline {
