@@ -2,7 +2,7 @@
 /* bounded_text - text written into the caller's buffer by the contract of snprintf: all that is put is
  * counted, what fits in front of the NUL is kept.
  *
- *   From:     api/selector.c, api/field_selector.c
+ *   From:     api/resource.c, api/selector.c, api/field_selector.c
  *   Locks:    none; one owner.
  *   Not here: memory; formats.
  */
@@ -16,6 +16,12 @@ typedef struct ki_bounded_text {
     size_t cap;
     size_t len;
 } ki_bounded_text;
+
+/* `buffer` may be NULL when `buffer_bytes` is 0: then all is only counted. */
+static inline ki_bounded_text ki_bounded_text_in(char *buffer, size_t buffer_bytes)
+{
+    return (ki_bounded_text){buffer, buffer_bytes, 0};
+}
 
 static inline void ki_bounded_put_byte(ki_bounded_text *text, char byte)
 {

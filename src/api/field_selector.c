@@ -96,7 +96,7 @@ static int compare_terms(const void *left, const void *right)
 
 static int put_terms(const term *terms, size_t count, char *buffer, size_t buffer_bytes)
 {
-    ki_bounded_text out = {buffer, buffer_bytes, 0};
+    ki_bounded_text out = ki_bounded_text_in(buffer, buffer_bytes);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && compare_terms(&terms[i - 1], &terms[i]) == 0)
             continue;

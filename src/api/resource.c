@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/bounded_text.h"
 #include "api/resource_parts.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -157,26 +158,6 @@ int ki_resource_api_version(const ki_resource *resource, char *buffer, size_t bu
     return snprintf(buffer, buffer_bytes, "%s/%s", resource->group, resource->version);
 }
 
-/* Counts all that is put, keeps what fits in front of the NUL: the contract of snprintf. */
-typedef struct path_writer {
-    char *buffer;
-    size_t cap;
-    size_t len;
-} path_writer;
-
-static void put_byte(path_writer *path, char c)
-{
-    if (path->len + 1 < path->cap)
-        path->buffer[path->len] = c;
-    path->len++;
-}
-
-static void put_text(path_writer *path, ki_str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        put_byte(path, text.ptr[i]);
-}
-
 /* pchar of RFC 3986. Names of RBAC objects hold colons, and those must stay readable in the server's audit
  * log. */
 static int stands_in_path(char c)
@@ -184,18 +165,18 @@ static int stands_in_path(char c)
     return is_letter_or_digit(c) || (c != 0 && strchr("-._~!$&'()*+,;=:@", c) != NULL);
 }
 
-static void put_segment(path_writer *path, ki_str text)
+static void put_segment(ki_bounded_text *path, ki_str text)
 {
     static const char hex[] = "0123456789ABCDEF";
-    put_byte(path, '/');
+    ki_bounded_put_byte(path, '/');
     for (size_t i = 0; i < text.len; i++) {
         unsigned char byte = (unsigned char)text.ptr[i];
         if (stands_in_path(text.ptr[i])) {
-            put_byte(path, text.ptr[i]);
+            ki_bounded_put_byte(path, text.ptr[i]);
         } else {
-            put_byte(path, '%');
-            put_byte(path, hex[byte >> 4]);
-            put_byte(path, hex[byte & 15]);
+            ki_bounded_put_byte(path, '%');
+            ki_bounded_put_byte(path, hex[byte >> 4]);
+            ki_bounded_put_byte(path, hex[byte & 15]);
         }
     }
 }
@@ -235,13 +216,13 @@ int ki_resource_path(const ki_resource *resource, ki_str ns, ki_str name, ki_str
     if (ns.len > SEGMENT_BYTES_MAX || name.len > SEGMENT_BYTES_MAX || subresource.len > SEGMENT_BYTES_MAX)
         return KI_ERR_TOO_LARGE;
 
-    path_writer path = {buffer, buffer_bytes, 0};
-    put_text(&path, parts.group.len > 0 ? KI_STR("/apis") : KI_STR("/api"));
+    ki_bounded_text path = ki_bounded_text_in(buffer, buffer_bytes);
+    ki_bounded_put(&path, parts.group.len > 0 ? KI_STR("/apis") : KI_STR("/api"));
     if (parts.group.len > 0)
         put_segment(&path, parts.group);
     put_segment(&path, parts.version);
     if (ns.len > 0) {
-        put_text(&path, KI_STR("/namespaces"));
+        ki_bounded_put(&path, KI_STR("/namespaces"));
         put_segment(&path, ns);
     }
     put_segment(&path, parts.plural);
@@ -249,7 +230,5 @@ int ki_resource_path(const ki_resource *resource, ki_str ns, ki_str name, ki_str
         put_segment(&path, name);
     if (subresource.len > 0)
         put_segment(&path, subresource);
-    if (buffer_bytes > 0)
-        buffer[path.len < buffer_bytes ? path.len : buffer_bytes - 1] = 0;
-    return (int)path.len;
+    return ki_bounded_finish(&path);
 }

@@ -189,7 +189,7 @@ int ki_selector_format(const ki_selector *selector, char *buffer, size_t buffer_
 {
     if (selector == NULL || (buffer == NULL && buffer_bytes > 0))
         return KI_ERR_INVALID;
-    ki_bounded_text out = {buffer, buffer_bytes, 0};
+    ki_bounded_text out = ki_bounded_text_in(buffer, buffer_bytes);
     for (size_t i = 0; i < selector->count; i++) {
         if (i > 0)
             ki_bounded_put_byte(&out, ',');
