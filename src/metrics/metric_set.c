@@ -40,7 +40,7 @@ static int make_room(ki_metric_set *set)
     if (set->count < set->cap)
         return 0;
     size_t cap = set->cap == 0 ? CAP_MIN : set->cap * 2;
-    ki_metric_node **nodes = ki_realloc(set->nodes, cap * sizeof(*nodes));
+    ki_metric_node **nodes = ki_realloc(set->nodes, cap * sizeof(ki_metric_node *));
     if (nodes == NULL)
         return KI_ERR_NO_MEMORY;
     set->nodes = nodes;
@@ -55,7 +55,7 @@ int ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node)
     if (rc < 0)
         return rc;
     size_t at = ki_metric_set_lower_bound(set, node->key);
-    memmove(set->nodes + at + 1, set->nodes + at, (set->count - at) * sizeof(*set->nodes));
+    memmove(set->nodes + at + 1, set->nodes + at, (set->count - at) * sizeof(ki_metric_node *));
     set->nodes[at] = node;
     set->count++;
     return 0;
@@ -66,5 +66,5 @@ void ki_metric_set_remove(ki_metric_set *set, const ki_metric_node *node)
     size_t at = ki_metric_set_lower_bound(set, node->key);
     assert(at < set->count && set->nodes[at] == node);
     set->count--;
-    memmove(set->nodes + at, set->nodes + at + 1, (set->count - at) * sizeof(*set->nodes));
+    memmove(set->nodes + at, set->nodes + at + 1, (set->count - at) * sizeof(ki_metric_node *));
 }
