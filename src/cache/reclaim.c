@@ -68,10 +68,10 @@ void ki_reclaim_fini(ki_reclaim *reclaim)
 static bool grow(ki_reclaim *reclaim)
 {
     size_t capacity = reclaim->object_capacity * 2;
-    ki_object **objects = ki_malloc(capacity * sizeof(objects[0]));
+    ki_object **objects = ki_malloc(capacity * sizeof(ki_object *));
     if (objects == NULL)
         return false;
-    memcpy(objects, reclaim->objects, reclaim->object_count * sizeof(objects[0]));
+    memcpy(objects, reclaim->objects, reclaim->object_count * sizeof(ki_object *));
     if (reclaim->objects != reclaim->few)
         ki_free(reclaim->objects);
     reclaim->objects = objects;

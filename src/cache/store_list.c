@@ -23,7 +23,7 @@ static int list_table(const ki_table *objects, ki_object_list *out_list)
 {
     ki_object_list list = {0};
     if (objects->count > 0) {
-        list.objects = ki_malloc(objects->count * sizeof(list.objects[0]));
+        list.objects = ki_malloc(objects->count * sizeof(ki_object *));
         if (list.objects == NULL)
             return KI_ERR_NO_MEMORY;
         (void)ki_table_visit(objects, &(ki_table_walk){.visit = add_reference, .user = &list});
@@ -55,12 +55,14 @@ int ki_store_list(ki_store *store, ki_object_list *out_list)
 static int list_posting(ki_store *store, const char *index_name, ki_str value, ki_object_list *out_list)
     KI_REQUIRES(store->mu)
 {
-    static const ki_table nothing = {0};
     const ki_index *index = ki_content_find_index(ki_store_content(store), ki_str_of(index_name));
     if (index == NULL)
         return KI_ERR_NOT_FOUND;
     const ki_posting *posting = ki_index_find(index, value, &store->keyer);
-    return list_table(posting == NULL ? &nothing : &posting->objects, out_list);
+    if (posting != NULL)
+        return list_table(&posting->objects, out_list);
+    *out_list = (ki_object_list){0};
+    return 0;
 }
 
 int ki_store_by_index(ki_store *store, const char *index, ki_str value, ki_object_list *out_list)

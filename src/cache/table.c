@@ -211,7 +211,7 @@ void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_t
 void ki_table_fini(ki_table *table)
 {
     ki_free(array_of(table));
-    *table = (ki_table){0};
+    *table = (ki_table){.content = NULL};
 }
 
 /* ---- walks ----------------------------------------------------------------------------------------------- */
