@@ -1,0 +1,34 @@
+/* store_pods - small objects by number, for benchmarks of the store.
+ *
+ *   To:       bench_store.c, store_contest.c
+ *   Not here: what a real pod looks like (generate_pods.h); a store does not look into them.
+ */
+#ifndef BENCH_STORE_PODS_H
+#define BENCH_STORE_PODS_H
+
+#include <kinformer/object.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STORE_PODS_NAMESPACES = 100 };
+
+struct store_pods {
+    ki_object **objects;
+    size_t count;
+};
+
+/* Objects 0 to count - 1 at that version, each in one of a hundred namespaces. Ends the program when memory is
+ * out. */
+void store_pods_init(struct store_pods *pods, size_t count, uint64_t version);
+void store_pods_fini(struct store_pods *pods);
+
+/* One number after the other, in an order that no cache foresees. */
+static inline uint64_t store_pods_next(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+#endif
