@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store - objects by key, with any number of named indexes; read by every thread without a lock.
  *
- * One thread at a time writes; an informer's store is written by the informer alone. Reading comes in three
- * kinds:
+ * Writers take turns; an informer's store is written by the informer alone. Reading comes in four kinds:
  *
  *   get     a reference to keep. Never waits, not even for the writer.
  *   peek    a look inside ki_read_lock() … ki_read_unlock(), without touching the reference count.
+ *   walk    a call for each object, likewise; the store may change meanwhile.
  *   list    an array from one state of the store; waits for the writer's batch at the most.
  *
  * A store made with ki_store_new() works by itself, without an informer.
@@ -21,31 +21,30 @@ KI_EXTERN_C_BEGIN
 
 typedef struct ki_store ki_store;
 
-/* ---- read sections
- * --------------------------------------------------------------------------------------- */
+/* ---- read sections ------------------------------------------------------------------------------------- */
 
 /**
  * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside of one,
- * calls that wait, stop, free or write are refused with KI_ERR_WOULD_DEADLOCK; keep it short, memory of
- * replaced objects waits for it.
+ * calls that wait, stop, free or write are refused with KI_ERR_WOULD_DEADLOCK. Keep it short: memory of
+ * replaced objects waits for it and, when that has reached its limit, so does the writer.
  *
  * Threads: any. Costs a few nanoseconds and touches no shared cache line.
  */
 KI_API void ki_read_lock(void);
 KI_API void ki_read_unlock(void);
 
-/* ---- making one
- * ------------------------------------------------------------------------------------------ */
+/* ---- making one ---------------------------------------------------------------------------------------- */
 
 /**
  * The key of an object, when it is not "namespace/name": text that lives as long as the object, or is
- * written to `buffer`.
+ * written to `buffer`. An object has the same key each time.
  *
  * Returns: the key; an empty one refuses the object.
+ * Threads: any, also several at once; under the store's lock, so it may not call the store.
  */
 typedef ki_str (*ki_key_cb)(const ki_object *object, char *buffer, size_t buffer_bytes, void *user);
 
-/** Room that a ki_key_cb is given. */
+/** Room that a ki_key_cb is given, and the length of the longest key that a store takes. */
 #define KI_KEY_BYTES 1024
 
 typedef struct ki_store_options {
@@ -58,23 +57,33 @@ typedef struct ki_store_options {
 /** Returns: a store to free, or NULL with KI_ERR_NO_MEMORY or KI_ERR_SYSTEM. `options` may be NULL. */
 KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_error *err);
 
-/** Drops every object. Nobody may use the store any more. Takes NULL. */
+/**
+ * Drops every object, after the read sections have ended that may look at one; so never inside of one. Nobody
+ * may use the store any more. Takes NULL.
+ */
 KI_API void ki_store_free(ki_store *store);
 
-/* ---- indexes
- * --------------------------------------------------------------------------------------------- */
+/* ---- indexes ------------------------------------------------------------------------------------------- */
 
 typedef struct ki_index_emit ki_index_emit;
 
 /**
  * Says under which values an object is found: calls ki_index_emit_value() for each, any number of times,
- * also never.
+ * also never. The values depend on the object alone; the store asks again when the object leaves.
  *
- * Returns: 0, or a negative code: the object then stays in the store, out of this index, and is counted.
+ * Returns: 0; or KI_ERR_NO_MEMORY, and the put fails as a whole; or another negative code: the object is put
+ *          into the store, out of this index, and that is counted.
+ * Threads: that of the writer, under the store's lock and inside a read section: calls that would wait for
+ *          the store are refused, get and peek are not.
  */
 typedef int (*ki_index_cb)(const ki_object *object, ki_index_emit *emit, void *user);
 
-/** The value is copied; the same value twice counts once. Returns 0 or KI_ERR_NO_MEMORY. */
+/**
+ * The value is copied; it may be empty, and the same value twice counts once.
+ *
+ * Returns: 0, KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE past 16 MiB or a million values. The store notices a
+ *          failure also when the index function does not look.
+ */
 KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
 
 /** The index that every store has: one value, the namespace ("" for cluster-scoped objects). */
@@ -89,21 +98,30 @@ KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
 KI_API KI_NODISCARD int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback,
                                            void *user);
 
-/* ---- writing (a store of your own only)
- * ------------------------------------------------------------------- */
+/* ---- writing (a store of your own only) ---------------------------------------------------------------- */
 
-/** Adds the object or puts it in the place of the one with its key; takes a reference of its own. */
+/**
+ * Adds the object or puts it in the place of the one with its key; takes a reference of its own. May wait for
+ * readers, when much of what was replaced waits for them.
+ *
+ * Returns: 0; KI_ERR_INVALID for an object without a key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES;
+ *          KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read section. Nothing changes on failure.
+ */
 KI_API KI_NODISCARD int ki_store_put(ki_store *store, const ki_object *object);
 
 /** Removes the object with this key. Returns 0, KI_ERR_NOT_FOUND, or KI_ERR_WOULD_DEADLOCK in a read
  * section. */
 KI_API KI_NODISCARD int ki_store_remove(ki_store *store, ki_str key);
 
-/** Makes these objects the whole content, as one change. Nothing changes on failure. */
+/**
+ * Makes these objects the whole content, as one change, also to readers without a lock. Of several with the
+ * same key the last one counts.
+ *
+ * Returns: as ki_store_put(). Nothing changes on failure.
+ */
 KI_API KI_NODISCARD int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count);
 
-/* ---- reading
- * --------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 /**
  * Finds one object: namespace "" (or NULL) for a cluster-scoped resource.
@@ -121,7 +139,7 @@ KI_API const ki_object *ki_store_peek_key(ki_store *store, ki_str key);
 
 /**
  * One object of an index inside of a read section: the newest by resource version, if several have the
- * value. NULL when none has, or there is no such index.
+ * value; any of them when versions are no decimal numbers. NULL when none has, or there is no such index.
  */
 KI_API const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value);
 
@@ -163,9 +181,9 @@ KI_API KI_NODISCARD int ki_store_index_values(ki_store *store, const char *index
 typedef int (*ki_walk_cb)(const ki_object *object, void *user);
 
 /**
- * Calls for every object, or for those of one namespace or index value, without a lock and without memory:
- * what is there from beginning to end of the walk is seen, once; what comes, goes or changes meanwhile may
- * or may not be.
+ * Calls for every object, or for those under one value of an index, without a lock and without memory. A key
+ * that is there from beginning to end is seen once, with an object that it had meanwhile; one that comes or
+ * goes may or may not be seen.
  *
  * Returns: 0, or what the callback has stopped with; KI_ERR_NOT_FOUND for an unknown index.
  * Threads: any; the callback runs inside a read section.
@@ -174,7 +192,7 @@ KI_API int ki_store_walk(ki_store *store, ki_walk_cb callback, void *user);
 KI_API int ki_store_walk_index(ki_store *store, const char *index, ki_str value, ki_walk_cb callback,
                                void *user);
 
-/** How many objects, and the bytes that they take. */
+/** How many objects, and the bytes that they take, without what they unescape later. */
 KI_API size_t ki_store_count(const ki_store *store);
 KI_API size_t ki_store_bytes(const ki_store *store);
 
