@@ -321,12 +321,13 @@ const ki_projection_node *ki_projection_root(const ki_projection *projection)
     return &projection->nodes[0];
 }
 
-/* `name` comes with its quotes. Nearly always it has no escape and the bytes can be compared. */
-static int name_equals(const ki_projection_node *node, ki_str name, int has_escape)
+/* Nearly always a name has no escape, and its bytes can be compared. A wanted name that would have to be escaped
+ * is not found this way; it holds a backslash, a quote or a control character, which no bytes in JSON equal. */
+static int bytes_equal(const ki_projection_node *node, ki_str name)
 {
-    if (!has_escape)
-        return node->name.len + 2 == name.len && memcmp(node->name.ptr, name.ptr + 1, node->name.len) == 0;
-    return ki_json_string_equals((ki_json){name}, node->name);
+    return node->name.len + 2 == name.len &&
+           (node->name.len == 0 ||
+            (node->name.ptr[0] == name.ptr[1] && memcmp(node->name.ptr, name.ptr + 1, node->name.len) == 0));
 }
 
 const ki_projection_node *ki_projection_member(const ki_projection *projection,
@@ -334,11 +335,14 @@ const ki_projection_node *ki_projection_member(const ki_projection *projection,
 {
     if (name.len < 2)
         return NULL;
-    int has_escape = memchr(name.ptr, '\\', name.len) != NULL;
     const ki_projection_node *children = &projection->nodes[node->first];
     for (uint32_t i = 0; i < node->count; i++)
-        if (name_equals(&children[i], name, has_escape))
+        if (bytes_equal(&children[i], name))
             return &children[i];
+    if (node->count > 0 && memchr(name.ptr, '\\', name.len) != NULL)
+        for (uint32_t i = 0; i < node->count; i++)
+            if (ki_json_string_equals((ki_json){name}, children[i].name))
+                return &children[i];
     return node->any == 0 ? NULL : &projection->nodes[node->any];
 }
 
