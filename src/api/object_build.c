@@ -79,9 +79,9 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
     return 0;
 }
 
-/* A key is "namespace/name": neither part may hold a slash, nor what would end or garble it; quotes and
- * backslashes are no part of a name either. Other characters may come as escapes: a server writes & as
- * \u0026. */
+/* A key is "namespace/name": neither part may hold a slash, nor a control character, which would end or
+ * garble it. Other characters may come as escapes: a server writes & as \u0026, and names of roles may hold
+ * quotes. */
 static int is_name_part(ki_str raw)
 {
     if (raw.len == 0 || memchr(raw.ptr, '\\', raw.len) == NULL)
@@ -89,7 +89,7 @@ static int is_name_part(ki_str raw)
     for (size_t i = 0; i < raw.len;) {
         uint32_t c = (unsigned char)raw.ptr[i];
         size_t n = c == '\\' ? ki_json_escape_read(raw.ptr + i, raw.ptr + raw.len, &c) : 1;
-        if (n == 0 || c < 0x20 || c == '/' || c == '"' || c == '\\')
+        if (n == 0 || c < 0x20 || c == '/')
             return 0;
         i += n;
     }
@@ -186,14 +186,16 @@ static source supplied(const draft *d, ki_str value, int is_kept)
 }
 
 /* Gives the object the names that it left out. */
-static void supply_names(const ki_object_plan *plan, draft *d)
+static void supply_names(const ki_object_plan *plan, const ki_json_sink *sink, draft *d)
 {
     source *kind = &d->strings[KI_FIELD_KIND];
     source *api_version = &d->strings[KI_FIELD_API_VERSION];
     int no_kind = kind->len == 0 && plan->kind.len > 0;
     int no_api_version = api_version->len == 0 && plan->api_version.len > 0;
-    int insert_kind = no_kind && plan->keeps_kind;
-    int insert_api_version = no_api_version && plan->keeps_api_version;
+    /* A member that is there and empty, or null, stays as it is: a second one would make two. */
+    int insert_kind = no_kind && plan->keeps_kind && sink->captures[KI_FIELD_KIND].place == KI_CAPTURE_NONE;
+    int insert_api_version = no_api_version && plan->keeps_api_version &&
+                             sink->captures[KI_FIELD_API_VERSION].place == KI_CAPTURE_NONE;
     /* The two members stand side by side in the plan, so both, or one of them, are one piece of text. */
     d->inserted.ptr = insert_kind ? plan->kind_member.ptr : plan->api_version_member.ptr;
     d->inserted.len =
@@ -318,7 +320,7 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
     int rc = read_metadata(sink, &d, err);
     if (rc < 0)
         return rc;
-    supply_names(plan, &d);
+    supply_names(plan, sink, &d);
     ki_object *object = assemble(&d, sink);
     if (object == NULL)
         return ki_fail_no_memory(err);
