@@ -8,12 +8,14 @@
 
 #include "api/list_decoder.h"
 #include "api/watch_decoder.h"
+#include "bench.h"
 #include "generate_pods.h"
 #include "json/kernel.h"
 #include "json/scan.h"
 
 static ki_object_plan *plan;
 static size_t piece;
+static bool is_reading;
 
 void ours_fini(void)
 {
@@ -51,6 +53,10 @@ static void mix_string(struct reference_result *result, const ki_object *object,
 
 static void mix_object(struct reference_result *result, const ki_object *object)
 {
+    result->objects++;
+    if (!is_reading) {
+        return;
+    }
     ki_json name = {0};
     ki_json value = {0};
     mix(result, ki_object_name(object));
@@ -67,7 +73,6 @@ static void mix_object(struct reference_result *result, const ki_object *object)
     for (size_t i = 0; ki_object_owner(object, i, &owner) == 0; i++) {
         mix(result, owner.uid);
     }
-    result->objects++;
 }
 
 static bool feed_list(ki_list_decoder *decoder, const char *bytes, size_t n, struct reference_result *result)
@@ -88,7 +93,7 @@ static bool feed_list(ki_list_decoder *decoder, const char *bytes, size_t n, str
     return true;
 }
 
-bool ours_list(const char *data, size_t length, struct reference_result *result)
+static bool read_list(const char *data, size_t length, struct reference_result *result)
 {
     ki_list_decoder decoder;
     ki_list_decoder_init(&decoder, plan);
@@ -101,31 +106,47 @@ bool ours_list(const char *data, size_t length, struct reference_result *result)
     return is_read;
 }
 
-bool ours_long_list(uint64_t objects, struct reference_result *result)
+bool ours_list(const char *data, size_t length, struct reference_result *result)
+{
+    is_reading = true;
+    return read_list(data, length, result);
+}
+
+bool ours_decode(const char *data, size_t length, struct reference_result *result)
+{
+    is_reading = false;
+    return read_list(data, length, result);
+}
+
+bool ours_long_list(uint64_t objects, double *out_seconds)
 {
     enum { DIFFERENT = 500 };
     const struct pod_collection pods = {GENERATE_PODS_SEED, DIFFERENT};
+    struct reference_result result = {0};
     struct text items[DIFFERENT] = {0};
     struct text start = {0};
+    pods_append_list_start(&start, &pods, DIFFERENT);
+    for (uint64_t i = 0; i < DIFFERENT; i++) {
+        pods_append_item(&items[i], &pods, i);
+    }
+    is_reading = false;
+    double begin = bench_now_seconds();
     ki_list_decoder decoder;
     ki_list_decoder_init(&decoder, plan);
-    pods_append_list_start(&start, &pods, DIFFERENT);
-    bool is_read = feed_list(&decoder, start.data, start.length, result);
+    bool is_read = feed_list(&decoder, start.data, start.length, &result);
     for (uint64_t i = 0; is_read && i < objects; i++) {
-        struct text *item = &items[i % DIFFERENT];
-        if (item->length == 0) {
-            pods_append_item(item, &pods, i);
-        }
-        is_read = (i == 0 || feed_list(&decoder, ",", 1, result)) &&
-                  feed_list(&decoder, item->data, item->length, result);
+        const struct text *item = &items[i % DIFFERENT];
+        is_read = (i == 0 || feed_list(&decoder, ",", 1, &result)) &&
+                  feed_list(&decoder, item->data, item->length, &result);
     }
-    is_read = is_read && feed_list(&decoder, "]}", 2, result) && ki_list_decoder_end(&decoder, NULL) == 0;
+    is_read = is_read && feed_list(&decoder, "]}", 2, &result) && ki_list_decoder_end(&decoder, NULL) == 0;
     ki_list_decoder_fini(&decoder);
+    *out_seconds = bench_now_seconds() - begin;
     text_fini(&start);
     for (size_t i = 0; i < DIFFERENT; i++) {
         text_fini(&items[i]);
     }
-    return is_read;
+    return is_read && result.objects == objects;
 }
 
 static bool feed_watch(ki_watch_decoder *decoder, const char *bytes, size_t n,
@@ -147,7 +168,7 @@ static bool feed_watch(ki_watch_decoder *decoder, const char *bytes, size_t n,
     return true;
 }
 
-bool ours_watch(const char *data, size_t length, struct reference_result *result)
+static bool read_watch(const char *data, size_t length, struct reference_result *result)
 {
     ki_watch_decoder decoder;
     ki_watch_decoder_init(&decoder, plan);
@@ -158,6 +179,18 @@ bool ours_watch(const char *data, size_t length, struct reference_result *result
     is_read = is_read && ki_watch_decoder_end(&decoder, NULL) == 0;
     ki_watch_decoder_fini(&decoder);
     return is_read;
+}
+
+bool ours_watch(const char *data, size_t length, struct reference_result *result)
+{
+    is_reading = true;
+    return read_watch(data, length, result);
+}
+
+bool ours_decode_watch(const char *data, size_t length, struct reference_result *result)
+{
+    is_reading = false;
+    return read_watch(data, length, result);
 }
 
 /* The first item of a list document. */
@@ -229,19 +262,21 @@ static bool measure_items(ki_list_decoder *decoder, const char *data, size_t len
                           struct ours_memory *memory)
 {
     size_t used = 0;
-    uint64_t before = 0;
+    bool is_warm = false;
     for (size_t at = 0; at < length; at += used) {
-        before = memory->allocations;
+        uint64_t before = memory->allocations;
         int step = ki_list_decoder_feed(decoder, data + at, length - at, &used, NULL);
         if (step < 0) {
             return false;
         }
-        if (step == KI_LIST_OBJECT) {
-            memory->objects++;
-            memory->bytes += malloc_usable_size(decoder->object) + sizeof(size_t);
-        } else {
-            memory->allocations = before; /* the decoder's own buffers are not part of an object */
+        /* The decoder's own buffers are not part of an object; they are there when the first one has been made. */
+        if (step != KI_LIST_OBJECT || !is_warm) {
+            memory->allocations = before;
+            is_warm = is_warm || step == KI_LIST_OBJECT;
+            continue;
         }
+        memory->objects++;
+        memory->bytes += malloc_usable_size(decoder->object) + sizeof(size_t);
     }
     return true;
 }

@@ -19,12 +19,16 @@ void ours_set(enum ours_plan plan, size_t piece_bytes);
 void ours_fini(void);
 
 /* End to end: frame, check, project, extract metadata, one allocation an object. */
+bool ours_decode(const char *data, size_t length, struct reference_result *result);
+bool ours_decode_watch(const char *data, size_t length, struct reference_result *result);
+
+/* The same, and the fields of every object are read from it, as the references do. */
 bool ours_list(const char *data, size_t length, struct reference_result *result);
 bool ours_watch(const char *data, size_t length, struct reference_result *result);
 
-/* One list of `objects` items in a single document, made while it is read: the same few hundred pods over
- * and over. */
-bool ours_long_list(uint64_t objects, struct reference_result *result);
+/* Decodes one list of `objects` items in a single document, fed as it is made of the same few hundred pods
+ * over and over. */
+bool ours_long_list(uint64_t objects, double *out_seconds);
 
 /* Finds where every item ends and checks all of RFC 8259 on the way, keeps nothing. */
 bool ours_check(const char *data, size_t length, struct reference_result *result);

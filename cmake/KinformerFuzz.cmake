@@ -22,7 +22,7 @@ foreach(source IN LISTS fuzz_sources)
     if(KI_FUZZ)
         add_executable(${target} ${source})
         target_link_options(${target} PRIVATE -fsanitize=fuzzer)
-    elseif(KI_TESTS)
+    elseif(KI_TESTS AND NOT KI_SANITIZE STREQUAL "thread")
         add_executable(${target} ${source} fuzz/replay.c)
         add_test(NAME replay_${name} COMMAND ${target} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
         set_tests_properties(replay_${name} PROPERTIES

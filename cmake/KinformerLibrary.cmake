@@ -15,9 +15,9 @@ pkg_check_modules(LIBURCU_BP REQUIRED IMPORTED_TARGET liburcu-bp)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
     list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel_neon\\.c$")
     set_source_files_properties(src/json/kernel_avx2.c PROPERTIES
-        COMPILE_OPTIONS "-mavx2;-mbmi;-mbmi2;-mpclmul;-mpopcnt")
+        COMPILE_OPTIONS "-O3;-mavx2;-mbmi;-mbmi2;-mpclmul;-mpopcnt")
     set_source_files_properties(src/json/kernel_sse42.c PROPERTIES
-        COMPILE_OPTIONS "-msse4.2;-mpclmul;-mpopcnt")
+        COMPILE_OPTIONS "-O3;-msse4.2;-mpclmul;-mpopcnt")
 else()
     list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel_(avx2|sse42)\\.c$")
     if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")

@@ -9,6 +9,7 @@
  *
  * All text that these calls give out is unescaped, belongs to the object and lives as long as the caller's
  * reference.
+ * A NULL object is empty; calls that return a code return KI_ERR_INVALID for it, and for a missing output.
  * Threads: any, for all calls.
  */
 #ifndef KI_OBJECT_H
@@ -40,7 +41,8 @@ typedef struct ki_object_options {
  * Makes an object from JSON text, as a decoder does from what a server sends.
  *
  * A path is a JSON Pointer in which the part * stands for every element of an array or every value of a
- * map. Name, namespace, uid, resourceVersion, apiVersion and kind can be asked of an object whatever is
+ * map; elements of arrays are reached by * alone, since leaving out single ones would renumber the rest.
+ * Name, namespace, uid, resourceVersion, apiVersion and kind can be asked of an object whatever is
  * kept of its text.
  *
  * Returns:   a new object, or NULL with the error: of JSON, KI_ERR_METADATA (no name, or metadata of a

@@ -21,14 +21,12 @@ enum {
     BEHIND_OBJECT
 };
 
-enum { TOO_LARGE_FACTOR = 16 };
-
-void ki_envelope_init(ki_envelope *envelope, size_t bytes_max)
+void ki_envelope_init(ki_envelope *envelope)
 {
     *envelope = (ki_envelope){0};
-    size_t most = bytes_max > SIZE_MAX / TOO_LARGE_FACTOR ? SIZE_MAX : bytes_max * TOO_LARGE_FACTOR;
-    ki_json_scanner_init(&envelope->scanner, &(ki_json_limits){.value_bytes_max = most});
-    ki_json_sink_init(&envelope->sink, bytes_max);
+    ki_json_scanner_init(&envelope->scanner,
+                         &(ki_json_limits){.value_bytes_max = KI_ENVELOPE_VALUE_BYTES_MAX});
+    ki_json_sink_init(&envelope->sink, KI_ENVELOPE_TEXT_BYTES_MAX);
     ki_envelope_begin(envelope);
 }
 
@@ -48,11 +46,12 @@ int ki_envelope_has_begun(const ki_envelope *envelope)
     return envelope->state != AT_OBJECT;
 }
 
-void ki_envelope_take(ki_envelope *envelope, int take, const ki_projection *projection)
+void ki_envelope_take(ki_envelope *envelope, int take, const ki_projection *projection, size_t bytes_max)
 {
     assert(envelope->state == AT_COLON);
     envelope->take = take;
     envelope->projection = projection;
+    envelope->bytes_max = bytes_max;
 }
 
 static int fail(ki_envelope *envelope, int code)
@@ -64,6 +63,8 @@ static int fail(ki_envelope *envelope, int code)
 
 static void begin_scan(ki_envelope *envelope, int keep, const ki_projection *projection)
 {
+    ki_json_sink_limit(&envelope->sink,
+                       envelope->state == IN_NAME ? KI_ENVELOPE_TEXT_BYTES_MAX : envelope->bytes_max);
     ki_json_sink_begin(&envelope->sink, projection);
     ki_json_scan_begin(&envelope->scanner, keep ? &envelope->sink : NULL);
 }
@@ -106,8 +107,8 @@ static int begins_value(ki_envelope *envelope, char c)
     case AT_NAME:
         if (c != '"')
             return 0;
-        begin_scan(envelope, 1, NULL);
         envelope->state = IN_NAME;
+        begin_scan(envelope, 1, NULL);
         return 1;
     case AT_VALUE:
         if (c == '[' && envelope->take == KI_TAKE_ELEMENTS)

@@ -32,6 +32,7 @@ typedef struct ki_envelope {
     int next_state; /* where the scan of a value leads */
     int take;       /* KI_TAKE_… */
     const ki_projection *projection;
+    size_t bytes_max;
 } ki_envelope;
 
 /* How to take a value. */
@@ -41,9 +42,13 @@ enum {
     KI_TAKE_ELEMENTS  /* an array: each element into the sink; anything else as KI_TAKE_VALUE */
 };
 
-/* `bytes_max` limits what is kept of one value; one that is larger overflows the sink. A value of 16 times
- * that size is an error. */
-void ki_envelope_init(ki_envelope *envelope, size_t bytes_max);
+/* What a name may be long, and what the members around the one that matters may be large. */
+#define KI_ENVELOPE_TEXT_BYTES_MAX ((size_t)1024 * 1024)
+
+/* A value of this size is an error, whatever is kept of it: nobody waits for its end any longer. */
+#define KI_ENVELOPE_VALUE_BYTES_MAX ((size_t)1 << 30)
+
+void ki_envelope_init(ki_envelope *envelope);
 void ki_envelope_fini(ki_envelope *envelope);
 
 /* Gets ready for the next object; offsets go on counting. */
@@ -56,8 +61,9 @@ int ki_envelope_has_begun(const ki_envelope *envelope);
  * and in *out_used the bytes taken. */
 KI_NODISCARD int ki_envelope_feed(ki_envelope *envelope, const char *bytes, size_t n, size_t *out_used);
 
-/* After KI_ENVELOPE_NAME. `projection` may be NULL. */
-void ki_envelope_take(ki_envelope *envelope, int take, const ki_projection *projection);
+/* After KI_ENVELOPE_NAME. `projection` may be NULL. `bytes_max` limits what is kept of the value, or of
+ * each element; one that is larger overflows the sink. */
+void ki_envelope_take(ki_envelope *envelope, int take, const ki_projection *projection, size_t bytes_max);
 
 /* Says that no byte follows. Returns 0 when no object had begun, else KI_ERR_JSON_TRUNCATED. */
 KI_NODISCARD int ki_envelope_end(ki_envelope *envelope);

@@ -21,7 +21,7 @@ static const char *const names[MEMBERS] = {"kind",    "apiVersion", "metadata", 
 void ki_list_decoder_init(ki_list_decoder *decoder, ki_object_plan *plan)
 {
     *decoder = (ki_list_decoder){.plan = plan, .metadata.remaining_items = -1};
-    ki_envelope_init(&decoder->envelope, plan->bytes_max);
+    ki_envelope_init(&decoder->envelope);
     ki_buf_init(&decoder->kind, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->api_version, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->resource_version, TEXT_BYTES_MAX);
@@ -71,13 +71,15 @@ static int begin_member(ki_list_decoder *decoder, ki_error *err)
     unsigned bit = i < MEMBERS ? 1U << i : 0;
     if (i == ITEMS && (decoder->seen & bit) != 0)
         return not_a_list(err, "it has items twice");
-    if (i == MEMBERS || (decoder->seen & bit) != 0) {
+    int is_status = ki_str_equal(ki_buf_str(&decoder->kind), KI_STR("Status"));
+    if (i == MEMBERS || (decoder->seen & bit) != 0 || (i == ITEMS && is_status)) {
         decoder->member = MEMBERS;
-        ki_envelope_take(&decoder->envelope, KI_TAKE_SKIP, NULL);
+        ki_envelope_take(&decoder->envelope, KI_TAKE_SKIP, NULL, 0);
     } else if (i == ITEMS) {
-        ki_envelope_take(&decoder->envelope, KI_TAKE_ELEMENTS, decoder->plan->projection);
+        ki_envelope_take(&decoder->envelope, KI_TAKE_ELEMENTS, decoder->plan->projection,
+                         decoder->plan->bytes_max);
     } else {
-        ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, NULL);
+        ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, NULL, KI_ENVELOPE_TEXT_BYTES_MAX);
     }
     decoder->seen |= bit;
     return 0;
@@ -216,7 +218,7 @@ static int fail_with_status(ki_list_decoder *decoder, ki_error *err)
         rc = ki_status_read((ki_json){ki_buf_str(&decoder->document)}, &decoder->status);
     if (rc < 0)
         return ki_fail(err, rc, "%s", ki_error_text(rc));
-    return ki_fail(err, KI_ERR_NOT_A_LIST, "the answer is not a list but a Status: %.*s: %.*s",
+    return ki_fail(err, KI_ERR_NOT_A_LIST, "the answer is not a list but a Status, reason \"%.*s\": %.*s",
                    KI_STR_ARGS(decoder->status.reason), KI_STR_ARGS(decoder->status.message));
 }
 

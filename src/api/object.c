@@ -27,28 +27,34 @@ ki_object *ki_object_unref(ki_object *object)
 
 const char *ki_object_key(const ki_object *object)
 {
-    return ki_object_at(object, object->key_at);
+    return object == NULL ? "" : ki_object_at(object, object->key_at);
 }
 
 ki_str ki_object_key_str(const ki_object *object)
 {
+    if (object == NULL)
+        return (ki_str){0};
     size_t slash = object->namespace_len > 0;
     return (ki_str){ki_object_key(object), object->namespace_len + slash + object->name_len};
 }
 
 ki_str ki_object_namespace(const ki_object *object)
 {
-    return (ki_str){ki_object_key(object), object->namespace_len};
+    return (ki_str){ki_object_key(object), object == NULL ? 0 : object->namespace_len};
 }
 
 ki_str ki_object_name(const ki_object *object)
 {
+    if (object == NULL)
+        return (ki_str){0};
     size_t slash = object->namespace_len > 0;
     return (ki_str){ki_object_key(object) + object->namespace_len + slash, object->name_len};
 }
 
 static ki_str string_field(const ki_object *object, int field)
 {
+    if (object == NULL)
+        return (ki_str){0};
     return (ki_str){ki_object_at(object, object->string_at[field]), object->string_len[field]};
 }
 
@@ -76,7 +82,7 @@ ki_str ki_object_kind(const ki_object *object)
 static ki_json placed_field(const ki_object *object, int field)
 {
     unsigned bit = 1U << (field - KI_FIELD_STRINGS);
-    if ((object->has & bit) == 0)
+    if (object == NULL || (object->has & bit) == 0)
         return (ki_json){0};
     unsigned before = (unsigned)__builtin_popcount(object->has & (bit - 1));
     const char *start = ki_object_at(object, object->places[before]);
@@ -92,6 +98,8 @@ int64_t ki_object_generation(const ki_object *object)
 
 static int time_field(const ki_object *object, int field, ki_timestamp *out_time)
 {
+    if (object == NULL || out_time == NULL)
+        return KI_ERR_INVALID;
     ki_json value = placed_field(object, field);
     ki_str text = {0};
     if (ki_json_type_of(value) == KI_JSON_NONE)
@@ -131,6 +139,8 @@ ki_json ki_object_finalizers(const ki_object *object)
 
 static int member_text(const ki_object *object, ki_json map, ki_str name, ki_str *out_value)
 {
+    if (object == NULL || out_value == NULL)
+        return KI_ERR_INVALID;
     ki_json value = ki_json_member(map, name);
     return ki_json_type_of(value) == KI_JSON_NONE ? KI_ERR_NOT_FOUND
                                                   : ki_object_text(object, value, out_value);
@@ -177,6 +187,8 @@ static int read_owner(const ki_object *object, ki_json json, ki_owner *out_owner
 
 int ki_object_owner(const ki_object *object, size_t index, ki_owner *out_owner)
 {
+    if (object == NULL || out_owner == NULL)
+        return KI_ERR_INVALID;
     ki_json_iter iter = ki_json_iterate(ki_object_owner_references(object));
     ki_json owner = {0};
     while (ki_json_next(&iter, NULL, &owner))
@@ -187,6 +199,8 @@ int ki_object_owner(const ki_object *object, size_t index, ki_owner *out_owner)
 
 int ki_object_controller(const ki_object *object, ki_owner *out_owner)
 {
+    if (object == NULL || out_owner == NULL)
+        return KI_ERR_INVALID;
     ki_json_iter iter = ki_json_iterate(ki_object_owner_references(object));
     ki_json owner = {0};
     while (ki_json_next(&iter, NULL, &owner))
@@ -197,7 +211,7 @@ int ki_object_controller(const ki_object *object, ki_owner *out_owner)
 
 int ki_object_equal(const ki_object *a, const ki_object *b)
 {
-    return ki_str_equal(ki_object_json(a), ki_object_json(b));
+    return a == b || (a != NULL && b != NULL && ki_str_equal(ki_object_json(a), ki_object_json(b)));
 }
 
 static int is_decimal(ki_str text)
@@ -217,6 +231,8 @@ static ki_str without_leading_zeros(ki_str text)
 
 int ki_resource_version_compare(ki_str a, ki_str b, int *out_order)
 {
+    if (out_order == NULL)
+        return KI_ERR_INVALID;
     if (!is_decimal(a) || !is_decimal(b))
         return KI_ERR_TYPE;
     a = without_leading_zeros(a);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "json/canonical.h"
+#include "json/skip.h"
 #include "json/text.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -78,14 +79,17 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
     return 0;
 }
 
-/* A key is "namespace/name": neither part may hold a slash, nor what would end or garble it; quotes and backslashes are
- * no part of a name either. Other characters may come as escapes: a server writes & as \u0026. */
+/* A key is "namespace/name": neither part may hold a slash, nor a control character, which would end or
+ * garble it. Other characters may come as escapes: a server writes & as \u0026, and names of roles may hold
+ * quotes. */
 static int is_name_part(ki_str raw)
 {
+    if (raw.len == 0 || memchr(raw.ptr, '\\', raw.len) == NULL)
+        return raw.len == 0 || memchr(raw.ptr, '/', raw.len) == NULL;
     for (size_t i = 0; i < raw.len;) {
         uint32_t c = (unsigned char)raw.ptr[i];
         size_t n = c == '\\' ? ki_json_escape_read(raw.ptr + i, raw.ptr + raw.len, &c) : 1;
-        if (n == 0 || c < 0x20 || c == '/' || c == '"' || c == '\\')
+        if (n == 0 || c < 0x20 || c == '/')
             return 0;
         i += n;
     }
@@ -109,9 +113,24 @@ static int read_names(const ki_json_sink *sink, draft *d, ki_error *err)
     return rc < 0 ? rc : check_name_part(&d->ns, KI_FIELD_NAMESPACE, err);
 }
 
-/* Checks a map of strings to strings, or a list of `element`s. */
-static int check_container(const ki_json_sink *sink, int field, ki_json_type type, ki_json_type element,
-                           ki_error *err)
+/* Whether all values of a map or list are of one type. The text is minified and valid, so the first byte of
+ * each tells. */
+static int holds_only(ki_str container, char first)
+{
+    const char *at = container.ptr + 1;
+    const char *end = container.ptr + container.len - 1;
+    while (at < end) {
+        if (container.ptr[0] == '{')
+            at += ki_json_skip_string(at, (size_t)(end - at)) + 1; /* the name and its colon */
+        if (*at != first)
+            return 0;
+        at += ki_json_skip_value(at, (size_t)(end - at)) + 1; /* and its comma */
+    }
+    return 1;
+}
+
+/* A map of strings, or a list of values that begin with `first`. */
+static int check_container(const ki_json_sink *sink, int field, ki_json_type type, char first, ki_error *err)
 {
     if (sink->captures[field].place != KI_CAPTURE_TEXT)
         return 0;
@@ -120,22 +139,17 @@ static int check_container(const ki_json_sink *sink, int field, ki_json_type typ
         return 0;
     if (ki_json_type_of(value) != type)
         return bad_field(field, type == KI_JSON_OBJECT ? "is no map" : "is no list", err);
-    ki_json_iter iter = ki_json_iterate(value);
-    ki_json entry = {0};
-    while (ki_json_next(&iter, NULL, &entry))
-        if (ki_json_type_of(entry) != element)
-            return bad_field(field, "holds a value of a wrong type", err);
-    return 0;
+    return holds_only(value.raw, first) ? 0 : bad_field(field, "holds a value of a wrong type", err);
 }
 
 static int check_containers(const ki_json_sink *sink, ki_error *err)
 {
-    int rc = check_container(sink, KI_FIELD_LABELS, KI_JSON_OBJECT, KI_JSON_STRING, err);
+    int rc = check_container(sink, KI_FIELD_LABELS, KI_JSON_OBJECT, '"', err);
     if (rc == 0)
-        rc = check_container(sink, KI_FIELD_ANNOTATIONS, KI_JSON_OBJECT, KI_JSON_STRING, err);
+        rc = check_container(sink, KI_FIELD_ANNOTATIONS, KI_JSON_OBJECT, '"', err);
     if (rc == 0)
-        rc = check_container(sink, KI_FIELD_OWNERS, KI_JSON_ARRAY, KI_JSON_OBJECT, err);
-    return rc < 0 ? rc : check_container(sink, KI_FIELD_FINALIZERS, KI_JSON_ARRAY, KI_JSON_STRING, err);
+        rc = check_container(sink, KI_FIELD_OWNERS, KI_JSON_ARRAY, '{', err);
+    return rc < 0 ? rc : check_container(sink, KI_FIELD_FINALIZERS, KI_JSON_ARRAY, '"', err);
 }
 
 static int check_scalars(const ki_json_sink *sink, ki_error *err)
@@ -162,7 +176,8 @@ static int read_metadata(const ki_json_sink *sink, draft *d, ki_error *err)
     return rc < 0 ? rc : check_containers(sink, err);
 }
 
-/* A name that the object left out: it stands in what is inserted, if the text keeps it, else beside the text. */
+/* A name that the object left out: it stands in what is inserted, if the text keeps it, else beside the
+ * text. */
 static source supplied(const draft *d, ki_str value, int is_kept)
 {
     source s = {.raw = value, .len = value.len, .in_text = is_kept, .is_inserted = is_kept};
@@ -171,14 +186,16 @@ static source supplied(const draft *d, ki_str value, int is_kept)
 }
 
 /* Gives the object the names that it left out. */
-static void supply_names(const ki_object_plan *plan, draft *d)
+static void supply_names(const ki_object_plan *plan, const ki_json_sink *sink, draft *d)
 {
     source *kind = &d->strings[KI_FIELD_KIND];
     source *api_version = &d->strings[KI_FIELD_API_VERSION];
     int no_kind = kind->len == 0 && plan->kind.len > 0;
     int no_api_version = api_version->len == 0 && plan->api_version.len > 0;
-    int insert_kind = no_kind && plan->keeps_kind;
-    int insert_api_version = no_api_version && plan->keeps_api_version;
+    /* A member that is there and empty, or null, stays as it is: a second one would make two. */
+    int insert_kind = no_kind && plan->keeps_kind && sink->captures[KI_FIELD_KIND].place == KI_CAPTURE_NONE;
+    int insert_api_version = no_api_version && plan->keeps_api_version &&
+                             sink->captures[KI_FIELD_API_VERSION].place == KI_CAPTURE_NONE;
     /* The two members stand side by side in the plan, so both, or one of them, are one piece of text. */
     d->inserted.ptr = insert_kind ? plan->kind_member.ptr : plan->api_version_member.ptr;
     d->inserted.len =
@@ -303,7 +320,7 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
     int rc = read_metadata(sink, &d, err);
     if (rc < 0)
         return rc;
-    supply_names(plan, &d);
+    supply_names(plan, sink, &d);
     ki_object *object = assemble(&d, sink);
     if (object == NULL)
         return ki_fail_no_memory(err);

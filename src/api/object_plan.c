@@ -40,7 +40,8 @@ static size_t count_paths(const char *const *paths)
 static int names_managed_fields(const char *const *keep)
 {
     for (; keep != NULL && *keep != NULL; keep++)
-        if (strncmp(*keep, managed_fields, sizeof(managed_fields) - 1) == 0)
+        if (strncmp(*keep, managed_fields, sizeof(managed_fields) - 1) == 0 &&
+            strchr("/", (*keep)[sizeof(managed_fields) - 1]) != NULL) /* its end, or a part of it */
             return 1;
     return 0;
 }
@@ -67,7 +68,8 @@ static ki_projection *compile(const ki_object_options *options, ki_error *err)
     return projection;
 }
 
-/* Writes `"name":"value",` at `at`; nothing when there is no value. Returns it, with the value in *out_value. */
+/* Writes `"name":"value",` at `at`; nothing when there is no value. Returns it, with the value in
+ * *out_value. */
 static ki_str put_member(char *at, size_t room, const char *name, ki_str value, ki_str *out_value)
 {
     int n = value.len == 0 ? 0 : snprintf(at, room, "\"%s\":\"%.*s\",", name, KI_STR_ARGS(value));

@@ -20,7 +20,8 @@
 typedef struct ki_object_plan {
     ki_projection *projection; /* captures the fields of api/object_layout.h */
     size_t bytes_max;          /* of an object's text */
-    /* For objects that do not say: "kind":"Pod","apiVersion":"v1", as it stands in their text, with its parts. */
+    /* For objects that do not say: "kind":"Pod","apiVersion":"v1", as it stands in their text, with its
+     * parts. */
     char *members;
     ki_str kind_member; /* with the comma behind it, as the next */
     ki_str api_version_member;

@@ -91,10 +91,10 @@ static const struct ki_unescaped *unescaped_of(const ki_object *object)
     if (all != NULL)
         return all;
     struct ki_unescaped *mine = unescape_all(ki_object_json(object));
-    /* Release: publishes the block. Acquire on failure: reads the one that another thread has published
+    /* Release: publishes the block.  Acquire on failure: reads the one that another thread has published
      * first. */
     if (mine == NULL || atomic_compare_exchange_strong_explicit(&shared->unescaped, &all, mine,
-                                                                memory_order_release, memory_order_acquire))
+                                                                memory_order_acq_rel, memory_order_acquire))
         return mine;
     ki_free(mine);
     return all;
@@ -108,6 +108,8 @@ void ki_object_free_unescaped(ki_object *object)
 
 size_t ki_object_bytes(const ki_object *object)
 {
+    if (object == NULL)
+        return 0;
     const struct ki_unescaped *all =
         atomic_load_explicit(&((ki_object *)object)->unescaped, memory_order_acquire);
     return object->text_at + object->text_len + (all == NULL ? 0 : all->size);
@@ -134,6 +136,8 @@ static int find_unescaped(const struct ki_unescaped *all, uint32_t place, ki_str
 
 int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text)
 {
+    if (object == NULL || out_text == NULL)
+        return KI_ERR_INVALID;
     ki_str plain = {0};
     ki_str text = ki_object_json(object);
     int rc = ki_json_string(string, &plain);
@@ -152,7 +156,7 @@ int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text)
 
 ki_str ki_object_json(const ki_object *object)
 {
-    return (ki_str){ki_object_at(object, object->text_at), object->text_len};
+    return object == NULL ? (ki_str){0} : (ki_str){ki_object_at(object, object->text_at), object->text_len};
 }
 
 ki_json ki_object_find(const ki_object *object, const char *pointer)
@@ -162,6 +166,8 @@ ki_json ki_object_find(const ki_object *object, const char *pointer)
 
 int ki_object_get_string(const ki_object *object, const char *pointer, ki_str *out_text)
 {
+    if (object == NULL || out_text == NULL)
+        return KI_ERR_INVALID;
     ki_json value = ki_object_find(object, pointer);
     return ki_json_type_of(value) == KI_JSON_NONE ? KI_ERR_NOT_FOUND
                                                   : ki_object_text(object, value, out_text);
@@ -175,18 +181,24 @@ ki_str ki_object_string(const ki_object *object, const char *pointer)
 
 int ki_object_get_int64(const ki_object *object, const char *pointer, int64_t *out_number)
 {
+    if (object == NULL || out_number == NULL)
+        return KI_ERR_INVALID;
     ki_json value = ki_object_find(object, pointer);
     return ki_json_type_of(value) == KI_JSON_NONE ? KI_ERR_NOT_FOUND : ki_json_int64(value, out_number);
 }
 
 int ki_object_get_double(const ki_object *object, const char *pointer, double *out_number)
 {
+    if (object == NULL || out_number == NULL)
+        return KI_ERR_INVALID;
     ki_json value = ki_object_find(object, pointer);
     return ki_json_type_of(value) == KI_JSON_NONE ? KI_ERR_NOT_FOUND : ki_json_double(value, out_number);
 }
 
 int ki_object_get_bool(const ki_object *object, const char *pointer, int *out_flag)
 {
+    if (object == NULL || out_flag == NULL)
+        return KI_ERR_INVALID;
     ki_json value = ki_object_find(object, pointer);
     return ki_json_type_of(value) == KI_JSON_NONE ? KI_ERR_NOT_FOUND : ki_json_bool(value, out_flag);
 }

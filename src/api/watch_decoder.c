@@ -7,6 +7,9 @@
 #include "api/object_build.h"
 #include "util/error.h"
 
+/* An object that comes before its type waits whole; the limit of what is kept of objects does not fit it. */
+#define WAITING_BYTES_MAX KI_JSON_VALUE_BYTES_DEFAULT
+
 enum { TYPE_BYTES_MAX = 4096, VALUE_BYTES_KEPT = 64 * 1024 };
 
 /* The members of an event that are looked at. */
@@ -21,12 +24,17 @@ static const struct {
     {{"ERROR", 5}, KI_WATCH_ERROR},
 };
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan)
 {
     *decoder = (ki_watch_decoder){.plan = plan};
-    ki_envelope_init(&decoder->envelope, plan->bytes_max);
+    ki_envelope_init(&decoder->envelope);
     ki_buf_init(&decoder->type, TYPE_BYTES_MAX);
-    ki_buf_init(&decoder->value, plan->bytes_max);
+    ki_buf_init(&decoder->value, larger(plan->bytes_max, WAITING_BYTES_MAX));
     ki_buf_init(&decoder->refused.key, KI_REFUSED_KEY_BYTES_MAX);
 }
 
@@ -62,6 +70,13 @@ static const ki_projection *projection_for(const ki_watch_decoder *decoder, ki_w
     return step == KI_WATCH_BOOKMARK || step == KI_WATCH_ERROR ? NULL : decoder->plan->projection;
 }
 
+/* What may be kept of the event's object, when its type is known. */
+static size_t limit_for(const ki_watch_decoder *decoder, ki_watch_step step)
+{
+    size_t bytes_max = decoder->plan->bytes_max;
+    return projection_for(decoder, step) == NULL ? larger(bytes_max, KI_ENVELOPE_TEXT_BYTES_MAX) : bytes_max;
+}
+
 static void begin_event(ki_watch_decoder *decoder)
 {
     decoder->seen = 0;
@@ -85,10 +100,17 @@ static void begin_member(ki_watch_decoder *decoder)
     unsigned member = is_type ? TYPE : ki_json_string_equals(name, KI_STR("object")) ? OBJECT : OTHER;
     decoder->member = (decoder->seen & member) != 0 ? OTHER : member;
     decoder->seen |= member;
-    int knows_type = (decoder->seen & TYPE) != 0;
-    const ki_projection *projection =
-        decoder->member == OBJECT && knows_type ? projection_for(decoder, step_of_type(decoder)) : NULL;
-    ki_envelope_take(&decoder->envelope, decoder->member == OTHER ? KI_TAKE_SKIP : KI_TAKE_VALUE, projection);
+    if (decoder->member == OTHER) {
+        ki_envelope_take(&decoder->envelope, KI_TAKE_SKIP, NULL, 0);
+    } else if (decoder->member == TYPE) {
+        ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, NULL, KI_ENVELOPE_TEXT_BYTES_MAX);
+    } else if ((decoder->seen & TYPE) == 0) {
+        ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, NULL, decoder->value.max);
+    } else {
+        ki_watch_step step = step_of_type(decoder);
+        ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, projection_for(decoder, step),
+                         limit_for(decoder, step));
+    }
 }
 
 /* A type that is no string, or a very long one, stays empty: it is unknown. */
@@ -165,7 +187,8 @@ static int interpret(ki_watch_decoder *decoder, ki_error *err)
     return rc < 0 ? refuse(decoder, step, err) : 0;
 }
 
-/* The object came before its type: it waits in `value`; of one that is too large the beginning, for its key. */
+/* The object came before its type: it waits in `value`; of one that is too large the beginning, for its
+ * key. */
 static int put_aside(ki_watch_decoder *decoder, ki_error *err)
 {
     const ki_json_sink *sink = &decoder->envelope.sink;
@@ -187,6 +210,7 @@ static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
     ki_str text = ki_buf_str(&decoder->value);
     size_t used = 0;
     decoder->waits = 0;
+    ki_json_sink_limit(sink, limit_for(decoder, step_of_type(decoder)));
     ki_json_sink_begin(sink, projection_for(decoder, step_of_type(decoder)));
     ki_json_scanner_init(&scanner, &(ki_json_limits){.value_bytes_max = SIZE_MAX});
     ki_json_scan_begin(&scanner, sink);

@@ -32,7 +32,6 @@ typedef struct builder {
 
 struct ki_projection {
     char *names;
-    uint32_t count;
     ki_projection_node nodes[]; /* [0] is the root */
 };
 
@@ -241,7 +240,6 @@ static void flatten(const builder *b, ki_projection *projection, uint32_t *order
         }
     }
     assert(used == b->count);
-    projection->count = used;
     /* Children stand behind their parents, so going backwards meets them first. */
     for (uint32_t i = used; i-- > 0;) {
         ki_projection_node *node = &projection->nodes[i];
@@ -321,12 +319,14 @@ const ki_projection_node *ki_projection_root(const ki_projection *projection)
     return &projection->nodes[0];
 }
 
-/* `name` comes with its quotes. Nearly always it has no escape and the bytes can be compared. */
-static int name_equals(const ki_projection_node *node, ki_str name, int has_escape)
+/* Nearly always a name has no escape, and its bytes can be compared. A wanted name that would have to be
+ * escaped is not found this way; it holds a backslash, a quote or a control character, which no bytes in
+ * JSON equal. */
+static int bytes_equal(const ki_projection_node *node, ki_str name)
 {
-    if (!has_escape)
-        return node->name.len + 2 == name.len && memcmp(node->name.ptr, name.ptr + 1, node->name.len) == 0;
-    return ki_json_string_equals((ki_json){name}, node->name);
+    return node->name.len + 2 == name.len &&
+           (node->name.len == 0 ||
+            (node->name.ptr[0] == name.ptr[1] && memcmp(node->name.ptr, name.ptr + 1, node->name.len) == 0));
 }
 
 const ki_projection_node *ki_projection_member(const ki_projection *projection,
@@ -334,12 +334,22 @@ const ki_projection_node *ki_projection_member(const ki_projection *projection,
 {
     if (name.len < 2)
         return NULL;
-    int has_escape = memchr(name.ptr, '\\', name.len) != NULL;
     const ki_projection_node *children = &projection->nodes[node->first];
     for (uint32_t i = 0; i < node->count; i++)
-        if (name_equals(&children[i], name, has_escape))
+        if (bytes_equal(&children[i], name))
             return &children[i];
+    if (node->count > 0 && memchr(name.ptr, '\\', name.len) != NULL)
+        for (uint32_t i = 0; i < node->count; i++)
+            if (ki_json_string_equals((ki_json){name}, children[i].name))
+                return &children[i];
     return node->any == 0 ? NULL : &projection->nodes[node->any];
+}
+
+size_t ki_projection_child_number(const ki_projection *projection, const ki_projection_node *node,
+                                  const ki_projection_node *child)
+{
+    const ki_projection_node *first = &projection->nodes[node->first];
+    return child >= first && child < first + node->count ? (size_t)(child - first) : SIZE_MAX;
 }
 
 const ki_projection_node *ki_projection_element(const ki_projection *projection,

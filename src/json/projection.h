@@ -59,6 +59,10 @@ const ki_projection_node *ki_projection_root(const ki_projection *projection);
 const ki_projection_node *ki_projection_member(const ki_projection *projection,
                                                const ki_projection_node *node, ki_str name);
 
+/* Which of the named children of `node` `child` is; SIZE_MAX when it is none of them. */
+size_t ki_projection_child_number(const ki_projection *projection, const ki_projection_node *node,
+                                  const ki_projection_node *child);
+
 /* The rule for the elements of an array, or NULL: as the array. */
 const ki_projection_node *ki_projection_element(const ki_projection *projection,
                                                 const ki_projection_node *node);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/scan.h"
 
-#include <assert.h>
 #include <kinformer/json.h>
-#include <string.h>
 
 #include "json/kernel.h"
 #include "json/literal.h"
@@ -72,7 +70,7 @@ static int settle_sink(ki_json_scanner *scanner)
     ki_json_sink *sink = scanner->sink;
     if (sink == NULL || (sink->error == 0 && sink->text.len <= sink->bytes_max))
         return 0;
-    if (sink->error != 0 && sink->error != KI_ERR_TOO_LARGE)
+    if (sink->error != 0)
         return sink->error;
     sink->overflowed = 1;
     scanner->sink = NULL;

@@ -5,13 +5,20 @@
 
 /* Memory that survives between values, so that one huge value does not pin more; and what is written behind
  * the last character. */
-enum { KEEP_BYTES = 64 * 1024, BLOCK_BYTES = 64 };
+enum { KEEP_BYTES = 64 * 1024, BLOCK_BYTES = 64, SIDE_BYTES_MAX = 1024 * 1024 };
 
 void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max)
 {
     *sink = (ki_json_sink){.bytes_max = bytes_max};
     ki_buf_init(&sink->text, bytes_max + KI_JSON_SINK_FEED_MAX + BLOCK_BYTES);
-    ki_buf_init(&sink->side, bytes_max);
+    ki_buf_init(&sink->side, SIDE_BYTES_MAX);
+}
+
+void ki_json_sink_limit(ki_json_sink *sink, size_t bytes_max)
+{
+    ki_buf_reset(&sink->text, KEEP_BYTES);
+    sink->bytes_max = bytes_max;
+    sink->text.max = bytes_max + KI_JSON_SINK_FEED_MAX + BLOCK_BYTES;
 }
 
 int ki_json_sink_reserve(ki_json_sink *sink, size_t n)
@@ -56,6 +63,25 @@ static int captures(const ki_sink_level *level)
     return level->member != NULL && level->member->capture >= 0;
 }
 
+static void drop_value(ki_json_sink *sink, ki_sink_level *level)
+{
+    level->has_value = 1;
+    sink->text.len = level->member_start;
+    sink->emitting = 0;
+    level->dropped = 1;
+}
+
+/* Of names that stand twice in an object the first counts: a member that the projection knows by name is
+ * left out when it comes again, so that what is captured and what is read later are the same. */
+static int is_repeated(const ki_json_sink *sink, ki_sink_level *level)
+{
+    size_t i = ki_projection_child_number(sink->projection, level->node, level->member);
+    uint64_t bit = i < 64 ? UINT64_C(1) << i : 0;
+    int is_met = (level->met & bit) != 0;
+    level->met |= bit;
+    return is_met;
+}
+
 /* The rule for a member is known: stops copying at once if nothing in it can be wanted. */
 static void begin_value(ki_json_sink *sink, ki_sink_level *level)
 {
@@ -63,11 +89,8 @@ static void begin_value(ki_json_sink *sink, ki_sink_level *level)
     level->entered = 0;
     level->dropped = 0;
     int may_hold_kept = level->member != NULL && ki_projection_has_children(level->member);
-    if (keeps(level) || captures(level) || may_hold_kept)
-        return;
-    sink->text.len = level->member_start;
-    sink->emitting = 0;
-    level->dropped = 1;
+    if (!keeps(level) && !captures(level) && !may_hold_kept)
+        drop_value(sink, level);
 }
 
 /* Everything up to `at` was copied; begins a member there, or skips the comma that would lead in the first
@@ -102,7 +125,9 @@ static void capture_aside(ki_json_sink *sink, const ki_sink_level *level)
     size_t start = sink->side.len;
     size_t n = sink->text.len - level->value_start;
     int rc = ki_buf_append(&sink->side, sink->text.data + level->value_start, n);
-    if (rc < 0)
+    if (rc == KI_ERR_TOO_LARGE)
+        sink->overflowed = 1; /* the fields behind it are still worth having: a refused object has a key */
+    else if (rc < 0)
         sink->error = rc;
     else
         set_capture(sink, level, KI_CAPTURE_SIDE, start, start + n);
@@ -167,7 +192,10 @@ void ki_json_sink_colon(ki_json_sink *sink, unsigned at)
     level->value_start = sink->text.len + 1;
     ki_str name = {sink->text.data + start, sink->text.len - start};
     level->member = ki_projection_member(sink->projection, level->node, name);
-    begin_value(sink, level);
+    if (is_repeated(sink, level))
+        drop_value(sink, level);
+    else
+        begin_value(sink, level);
 }
 
 void ki_json_sink_comma(ki_json_sink *sink, unsigned at)

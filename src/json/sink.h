@@ -40,6 +40,7 @@ typedef struct ki_sink_level {
     size_t member_start;              /* in the text: before the comma that leads it in */
     size_t value_start;
     uint32_t kept; /* members in the text so far */
+    uint64_t met;  /* bit i: the i-th named child of the node was there already */
     uint8_t in_object;
     uint8_t has_value; /* the name was read */
     uint8_t entered;   /* the member is a container */
@@ -67,6 +68,9 @@ typedef struct ki_json_sink {
 /* `bytes_max` limits text and side text each. */
 void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max);
 void ki_json_sink_fini(ki_json_sink *sink);
+
+/* Sets another limit, for the values from the next ki_json_sink_begin() on. */
+void ki_json_sink_limit(ki_json_sink *sink, size_t bytes_max);
 
 /* Forgets what it holds and gets ready for one value. */
 void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection);

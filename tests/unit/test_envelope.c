@@ -21,11 +21,12 @@ static void print_sink(FILE *out, const char *step, const ki_envelope *envelope)
     fprintf(out, "%s %.*s%s\n", step, KI_STR_ARGS(text), envelope->sink.overflowed ? " overflowed" : "");
 }
 
-static void take_step(ki_envelope *envelope, int step, const ki_projection *projection, FILE *out)
+static void take_step(ki_envelope *envelope, int step, const ki_projection *projection, size_t bytes_max,
+                      FILE *out)
 {
     if (step == KI_ENVELOPE_NAME) {
         print_sink(out, "NAME", envelope);
-        ki_envelope_take(envelope, take_for(ki_buf_str(&envelope->sink.text)), projection);
+        ki_envelope_take(envelope, take_for(ki_buf_str(&envelope->sink.text)), projection, bytes_max);
     } else if (step == KI_ENVELOPE_VALUE) {
         print_sink(out, "VALUE", envelope);
     } else if (step == KI_ENVELOPE_ELEMENT) {
@@ -45,12 +46,12 @@ static char *steps_of(const char *text, size_t piece, size_t bytes_max, const ki
     size_t log_len = 0, n = strlen(text);
     FILE *out = open_memstream(&log, &log_len);
     ki_envelope envelope;
-    ki_envelope_init(&envelope, bytes_max);
+    ki_envelope_init(&envelope);
     int rc = 0;
     for (size_t at = 0; rc >= 0 && at < n;) {
         size_t used = 0;
         rc = ki_envelope_feed(&envelope, text + at, piece < n - at ? piece : n - at, &used);
-        take_step(&envelope, rc, projection, out);
+        take_step(&envelope, rc, projection, bytes_max, out);
         at += used;
     }
     if (rc >= 0)
@@ -149,12 +150,29 @@ static void a_value_that_is_too_large_overflows_and_the_next_does_not(void **sta
         "NAME \"list\"\nELEMENT \"012345678\" overflowed\nELEMENT 1\nARRAY_END\nNAME \"c\"\nVALUE 0\nEND\n");
 }
 
-static void a_value_of_many_times_that_size_is_an_error(void **state)
+static void a_value_that_does_not_end_is_an_error(void **state)
 {
     (void)state;
+    ki_envelope envelope;
+    size_t used = 0;
     char text[400];
-    snprintf(text, sizeof(text), "{\"skip\":\"%0158d\",\"a\":\"%0159d\"}", 0, 0);
-    assert_steps_of(text, 10, NULL, "NAME \"skip\"\nVALUE \nNAME \"a\"\nKI_ERR_JSON_TOO_LARGE 333\n");
+    int n = snprintf(text, sizeof(text), "{\"skip\":\"%0158d\"", 0);
+    ki_envelope_init(&envelope);
+    assert_int_equal(envelope.scanner.value_bytes_max, KI_ENVELOPE_VALUE_BYTES_MAX);
+    envelope.scanner.value_bytes_max = 150;
+    assert_int_equal(ki_envelope_feed(&envelope, text, (size_t)n, &used), KI_ENVELOPE_NAME);
+    ki_envelope_take(&envelope, KI_TAKE_SKIP, NULL, 0);
+    assert_int_equal(ki_envelope_feed(&envelope, text + used, (size_t)n - used, &used),
+                     KI_ERR_JSON_TOO_LARGE);
+    assert_int_equal(envelope.scanner.error_offset, 158);
+    ki_envelope_fini(&envelope);
+}
+
+static void names_and_values_have_limits_of_their_own(void **state)
+{
+    (void)state;
+    assert_steps_of("{\"a_long_name\":1,\"b\":\"2345\"}", 5, NULL,
+                    "NAME \"a_long_name\"\nVALUE 1\nNAME \"b\"\nVALUE \"2345\" overflowed\nEND\n");
 }
 
 /* The last line of the log, in every split. */
@@ -227,7 +245,7 @@ static void an_object_has_begun_with_its_brace(void **state)
     (void)state;
     ki_envelope envelope;
     size_t used = 0;
-    ki_envelope_init(&envelope, 1000);
+    ki_envelope_init(&envelope);
     assert_int_equal(ki_envelope_feed(&envelope, " \n", 2, &used), KI_ENVELOPE_MORE);
     assert_false(ki_envelope_has_begun(&envelope));
     assert_int_equal(ki_envelope_feed(&envelope, "{", 1, &used), KI_ENVELOPE_MORE);
@@ -250,7 +268,8 @@ int main(void)
         cmocka_unit_test(objects_follow_each_other),
         cmocka_unit_test(a_projection_applies_to_values_and_elements),
         cmocka_unit_test(a_value_that_is_too_large_overflows_and_the_next_does_not),
-        cmocka_unit_test(a_value_of_many_times_that_size_is_an_error),
+        cmocka_unit_test(a_value_that_does_not_end_is_an_error),
+        cmocka_unit_test(names_and_values_have_limits_of_their_own),
         cmocka_unit_test(mistakes_between_values_are_found_at_their_byte),
         cmocka_unit_test(mistakes_in_an_array_of_elements_are_found_at_their_byte),
         cmocka_unit_test(an_object_that_ends_early_is_cut),

@@ -546,9 +546,35 @@ static void other_resource_versions_have_no_order(void **state)
 #define WITH_ALLOCATOR(test)                                                                                 \
     cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
 
+static void a_missing_object_is_empty(void **state)
+{
+    (void)state;
+    ki_str text = {0};
+    ki_timestamp time;
+    ki_owner owner;
+    int64_t number = 0;
+    assert_string_equal(ki_object_key(NULL), "");
+    assert_int_equal(ki_object_key_str(NULL).len + ki_object_namespace(NULL).len + ki_object_name(NULL).len,
+                     0);
+    assert_int_equal(ki_object_uid(NULL).len + ki_object_kind(NULL).len + ki_object_json(NULL).len, 0);
+    assert_int_equal(ki_object_bytes(NULL), 0);
+    assert_int_equal(ki_object_generation(NULL), 0);
+    assert_int_equal(ki_json_type_of(ki_object_labels(NULL)), KI_JSON_NONE);
+    assert_int_equal(ki_json_type_of(ki_object_find(NULL, "/a")), KI_JSON_NONE);
+    assert_int_equal(ki_object_string(NULL, "/a").len, 0);
+    assert_int_equal(ki_object_creation_time(NULL, &time), KI_ERR_INVALID);
+    assert_int_equal(ki_object_label(NULL, KI_STR("a"), &text), KI_ERR_INVALID);
+    assert_int_equal(ki_object_owner(NULL, 0, &owner), KI_ERR_INVALID);
+    assert_int_equal(ki_object_get_int64(NULL, "/a", &number), KI_ERR_INVALID);
+    assert_int_equal(ki_object_text(NULL, (ki_json){0}, &text), KI_ERR_INVALID);
+    assert_int_equal(ki_resource_version_compare(KI_STR("1"), KI_STR("2"), NULL), KI_ERR_INVALID);
+    assert_true(ki_object_equal(NULL, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_missing_object_is_empty),
         cmocka_unit_test(a_recorded_pod_is_read),
         cmocka_unit_test(recorded_nodes_pods_and_definitions_are_read),
         cmocka_unit_test(an_object_has_the_same_bytes_from_a_list_and_from_a_watch),
