@@ -11,7 +11,7 @@
 
 enum { ROUNDS = 3, READERS_MAX = 2, EXTRA_BYTES_MAX = 200, OPERATIONS = 400000, FEW = 500 };
 
-/* ---- readers beside a writer ------------------------------------------------------------------------------ */
+/* ---- readers beside a writer ----------------------------------------------------------------------- */
 
 typedef struct store_contest_result contest_results[READERS_MAX + 1][STORE_CONTESTANTS];
 
@@ -81,7 +81,7 @@ static bool bench_contests(const struct bench_options *options, bool *out_met)
     return is_done;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------------- */
 
 static size_t allocated_bytes(void)
 {
@@ -117,7 +117,7 @@ static bool bench_memory(const struct bench_options *options, bool *out_met)
     return is_done;
 }
 
-/* ---- growth ----------------------------------------------------------------------------------------------- */
+/* ---- growth ---------------------------------------------------------------------------------------- */
 
 /* Nanoseconds each. */
 struct costs {
@@ -143,8 +143,8 @@ static size_t any_of(struct growth *g)
     return store_pods_next(&g->random) % g->chosen.count;
 }
 
-/* Finds an object through an array and reads its key, each time after the one before: what the machine takes
- * for memory that no cache holds. */
+/* Finds an object through an array and reads its key, each time after the one before: what the machine
+ * takes for memory that no cache holds. */
 static bool step_memory(struct growth *g)
 {
     const ki_object *object = g->chosen.objects[any_of(g)];
@@ -252,8 +252,8 @@ static void keep_worst(struct costs *worst, const struct costs *c)
         c->remove_and_add > worst->remove_and_add ? c->remove_and_add : worst->remove_and_add;
 }
 
-/* Held to the target is what the store decides: the same few objects, in a store of any size. When operations
- * go all over a large collection, the machine's memory decides; that is shown beside it. */
+/* Held to the target is what the store decides: the same few objects, in a store of any size. When
+ * operations go all over a large collection, the machine's memory decides; that is shown beside it. */
 static bool bench_growth(bool *out_met)
 {
     const size_t sizes[] = {1000, 10000, 100000, 1000000};

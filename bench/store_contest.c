@@ -43,7 +43,7 @@ const char *store_contestant_name(enum store_contestant contestant)
     return names[contestant];
 }
 
-/* ---- the four ways ---------------------------------------------------------------------------------------- */
+/* ---- the four ways --------------------------------------------------------------------------------- */
 
 static bool look(const ki_object *object, ki_str key)
 {
@@ -94,7 +94,7 @@ static bool update(struct arena *arena, const ki_object *object)
     return rc == 0;
 }
 
-/* ---- threads ---------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------------- */
 
 static void choose_keys(struct reader *reader, uint64_t seed)
 {
@@ -169,7 +169,7 @@ static bool run_threads(struct arena *arena, double *out_seconds)
     return is_started && !atomic_load(&arena->has_failed);
 }
 
-/* ---- a run ------------------------------------------------------------------------------------------------ */
+/* ---- a run ----------------------------------------------------------------------------------------- */
 
 static int namespace_value(const ki_object *object, ki_index_emit *emit, void *user)
 {

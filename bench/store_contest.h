@@ -1,4 +1,5 @@
-/* store_contest - readers look up keys for a while, beside a writer that is asked for 100,000 updates a second.
+/* store_contest - readers look up keys for a while, beside a writer that is asked for 100,000 updates a
+ * second.
  *
  *   From:     bench_store.c
  *   To:       the store; and the same table under a pthread_rwlock

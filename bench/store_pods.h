@@ -17,8 +17,8 @@ struct store_pods {
     size_t count;
 };
 
-/* Objects 0 to count - 1 at that version, each in one of a hundred namespaces. Ends the program when memory is
- * out. */
+/* Objects 0 to count - 1 at that version, each in one of a hundred namespaces. Ends the program when memory
+ * is out. */
 void store_pods_init(struct store_pods *pods, size_t count, uint64_t version);
 void store_pods_fini(struct store_pods *pods);
 

@@ -21,7 +21,7 @@ KI_EXTERN_C_BEGIN
 
 typedef struct ki_store ki_store;
 
-/* ---- read sections ------------------------------------------------------------------------------------- */
+/* ---- read sections --------------------------------------------------------------------------------- */
 
 /**
  * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside of one,
@@ -33,7 +33,7 @@ typedef struct ki_store ki_store;
 KI_API void ki_read_lock(void);
 KI_API void ki_read_unlock(void);
 
-/* ---- making one ---------------------------------------------------------------------------------------- */
+/* ---- making one ------------------------------------------------------------------------------------ */
 
 /**
  * The key of an object, when it is not "namespace/name": text that lives as long as the object, or is
@@ -58,12 +58,12 @@ typedef struct ki_store_options {
 KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_error *err);
 
 /**
- * Drops every object, after the read sections have ended that may look at one; so never inside of one. Nobody
- * may use the store any more. Takes NULL.
+ * Drops every object, after the read sections have ended that may look at one; so never inside of one.
+ * Nobody may use the store any more. Takes NULL.
  */
 KI_API void ki_store_free(ki_store *store);
 
-/* ---- indexes ------------------------------------------------------------------------------------------- */
+/* ---- indexes --------------------------------------------------------------------------------------- */
 
 typedef struct ki_index_emit ki_index_emit;
 
@@ -71,8 +71,8 @@ typedef struct ki_index_emit ki_index_emit;
  * Says under which values an object is found: calls ki_index_emit_value() for each, any number of times,
  * also never. The values depend on the object alone; the store asks again when the object leaves.
  *
- * Returns: 0; or KI_ERR_NO_MEMORY, and the put fails as a whole; or another negative code: the object is put
- *          into the store, out of this index, and that is counted.
+ * Returns: 0; or KI_ERR_NO_MEMORY, and the put fails as a whole; or another negative code: the object is
+ *          put into the store, out of this index, and that is counted.
  * Threads: that of the writer, under the store's lock and inside a read section: calls that would wait for
  *          the store are refused, get and peek are not.
  */
@@ -98,11 +98,11 @@ KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
 KI_API KI_NODISCARD int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback,
                                            void *user);
 
-/* ---- writing (a store of your own only) ---------------------------------------------------------------- */
+/* ---- writing (a store of your own only) ------------------------------------------------------------ */
 
 /**
- * Adds the object or puts it in the place of the one with its key; takes a reference of its own. May wait for
- * readers, when much of what was replaced waits for them.
+ * Adds the object or puts it in the place of the one with its key; takes a reference of its own. May wait
+ * for readers, when much of what was replaced waits for them.
  *
  * Returns: 0; KI_ERR_INVALID for an object without a key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES;
  *          KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read section. Nothing changes on failure.
@@ -121,7 +121,7 @@ KI_API KI_NODISCARD int ki_store_remove(ki_store *store, ki_str key);
  */
 KI_API KI_NODISCARD int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count);
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------------- */
 
 /**
  * Finds one object: namespace "" (or NULL) for a cluster-scoped resource.
@@ -181,9 +181,9 @@ KI_API KI_NODISCARD int ki_store_index_values(ki_store *store, const char *index
 typedef int (*ki_walk_cb)(const ki_object *object, void *user);
 
 /**
- * Calls for every object, or for those under one value of an index, without a lock and without memory. A key
- * that is there from beginning to end is seen once, with an object that it had meanwhile; one that comes or
- * goes may or may not be seen.
+ * Calls for every object, or for those under one value of an index, without a lock and without memory. A
+ * key that is there from beginning to end is seen once, with an object that it had meanwhile; one that
+ * comes or goes may or may not be seen.
  *
  * Returns: 0, or what the callback has stopped with; KI_ERR_NOT_FOUND for an unknown index.
  * Threads: any; the callback runs inside a read section.

@@ -12,7 +12,7 @@ size_t ki_content_object_bytes(const ki_object *object)
     return (size_t)object->text_at + object->text_len;
 }
 
-/* ---- making and freeing ---------------------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------------- */
 
 ki_content *ki_content_new(const ki_keyer *keyer)
 {
@@ -45,7 +45,7 @@ void ki_content_free(ki_content *content)
     ki_free(content);
 }
 
-/* ---- finding --------------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------------- */
 
 static bool has_key(const void *entry, const void *what, const void *user)
 {
@@ -79,7 +79,7 @@ ki_index *ki_content_find_index(const ki_content *content, ki_str name)
     return index;
 }
 
-/* ---- changing -------------------------------------------------------------------------------------------- */
+/* ---- changing -------------------------------------------------------------------------------------- */
 
 static int prepare(ki_content *content, const ki_index_change *change)
 {
@@ -101,8 +101,8 @@ static void cancel(ki_content *content)
         ki_index_cancel(index);
 }
 
-/* Readers without a lock may see the table and the indexes in between. An object comes to the table first and
- * leaves it last, so what is found through an index is found by its key as well. */
+/* Readers without a lock may see the table and the indexes in between. An object comes to the table first
+ * and leaves it last, so what is found through an index is found by its key as well. */
 static void commit_indexes(ki_content *content, const ki_index_change *change)
 {
     ki_index *index = ki_content_first_index(content);
@@ -166,7 +166,7 @@ int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim, ki_o
     return 0;
 }
 
-/* ---- indexes, and whole contents ------------------------------------------------------------------------- */
+/* ---- indexes, and whole contents ------------------------------------------------------------------- */
 
 typedef struct index_build {
     ki_index *index;

@@ -6,9 +6,9 @@
  *   Locks:    none; as a table's. The writer changes it under the store's lock.
  *   Not here: locks; who may write when; the public calls.
  *
- * A change is all or nothing, in the table and in every index: what can fail is done before anything is seen.
- * The content owns one reference to each object. A content that takes the place of another as a whole is built
- * where nobody sees it, and published by one pointer.
+ * A change is all or nothing, in the table and in every index: what can fail is done before anything is
+ * seen. The content owns one reference to each object. A content that takes the place of another as a whole
+ * is built where nobody sees it, and published by one pointer.
  */
 #ifndef KI_CACHE_CONTENT_H
 #define KI_CACHE_CONTENT_H
@@ -30,8 +30,8 @@ ki_content *ki_content_new(const ki_keyer *keyer);
 void ki_content_free(ki_content *content);
 
 /* Returns 0; KI_ERR_INVALID for an object without a key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES;
- * KI_ERR_NO_MEMORY. Takes a reference of its own. The one to the object that was there, or NULL, goes to the
- * caller, who gives it to ki_reclaim_object(). */
+ * KI_ERR_NO_MEMORY. Takes a reference of its own. The one to the object that was there, or NULL, goes to
+ * the caller, who gives it to ki_reclaim_object(). */
 KI_NODISCARD int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *reclaim,
                                 ki_object **out_former);
 

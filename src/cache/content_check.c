@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that a content and its indexes say of each other, for tests. Both ways: every object is under each
- * of its values; and there are no more entries than that, so nothing else is under any. */
+/* Everything that a content and its indexes say of each other, for tests. Both ways: every object is under
+ * each of its values; and there are no more entries than that, so nothing else is under any. */
 #include <kinformer/error.h>
 
 #include "cache/content.h"
@@ -23,7 +23,7 @@ static int table_is_sound(const ki_table *table, const char *what, ki_error *err
     return wrong == NULL ? 0 : ki_fail(err, KI_ERR_INVALID, "%s: %s", what, wrong);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------------- */
 
 static int check_object(void *entry, uint64_t hash, void *user)
 {
@@ -31,7 +31,7 @@ static int check_object(void *entry, uint64_t hash, void *user)
     ki_key_buffer buffer;
     ki_str key = ki_keyer_key(c->content->keyer, entry, &buffer);
     c->bytes += ki_content_object_bytes(entry);
-    if (c->content->objects.count > 1 && hash != 0 && hash != ki_keyer_hash(c->content->keyer, key))
+    if (hash != 0 && hash != ki_keyer_hash(c->content->keyer, key)) /* 0: not known of a single one */
         return ki_fail(c->err, KI_ERR_INVALID, "%.*s has another hash", KI_STR_ARGS(key));
     if (ki_content_find(c->content, key) != entry)
         return ki_fail(c->err, KI_ERR_INVALID, "%.*s is not found by its key", KI_STR_ARGS(key));
@@ -49,7 +49,7 @@ static int check_objects(check *c)
     return rc;
 }
 
-/* ---- one index ------------------------------------------------------------------------------------------- */
+/* ---- one index ------------------------------------------------------------------------------------- */
 
 static int check_place(const check *c, const ki_object *object, uint64_t hash, const ki_index_value *value)
 {

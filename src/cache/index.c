@@ -14,7 +14,7 @@ enum {
     STEP_CREATE    /* nobody has it: the posting is ours until it is committed */
 };
 
-/* ---- postings -------------------------------------------------------------------------------------------- */
+/* ---- postings -------------------------------------------------------------------------------------- */
 
 static size_t posting_bytes(size_t value_len)
 {
@@ -64,7 +64,7 @@ ki_posting *ki_index_find(const ki_index *index, ki_str value, const ki_keyer *k
     return find_posting(index, value, ki_keyer_hash(keyer, value));
 }
 
-/* ---- making and freeing ---------------------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------------- */
 
 ki_index *ki_index_new(ki_str name, const ki_index_function *function)
 {
@@ -108,7 +108,7 @@ void ki_index_free(ki_index *index)
     ki_free(index);
 }
 
-/* ---- preparing ------------------------------------------------------------------------------------------- */
+/* ---- preparing ------------------------------------------------------------------------------------- */
 
 /* Finds out what to do for one value, and makes room for it. */
 static int prepare_value(ki_index *index, ki_index_value *value, const ki_index_change *change)
@@ -182,7 +182,7 @@ void ki_index_cancel(ki_index *index)
     reset_plan(plan);
 }
 
-/* ---- committing ------------------------------------------------------------------------------------------ */
+/* ---- committing ------------------------------------------------------------------------------------ */
 
 static void commit_value(ki_index *index, const ki_index_value *value, const ki_index_change *change)
 {

@@ -6,12 +6,12 @@
  *   Locks:    none; as a table's. Readers may be in any posting while the writer changes it.
  *   Not here: references to objects, which the store holds; the set of indexes.
  *
- * A value leads to a posting, and that is a table of objects by the hash of their key. So adding, removing or
- * replacing one object of a hundred thousand under one value costs the same as of ten. The objects of a posting
- * are told apart by address: the writer always knows which pointer is stored.
+ * A value leads to a posting, and that is a table of objects by the hash of their key. So adding, removing
+ * or replacing one object of a hundred thousand under one value costs the same as of ten. The objects of a
+ * posting are told apart by address: the writer always knows which pointer is stored.
  *
- * A change comes in two parts. Preparing does all that can fail: it asks the index function, makes room, makes
- * new postings where no reader sees them. Committing cannot fail.
+ * A change comes in two parts. Preparing does all that can fail: it asks the index function, makes room,
+ * makes new postings where no reader sees them. Committing cannot fail.
  */
 #ifndef KI_CACHE_INDEX_H
 #define KI_CACHE_INDEX_H

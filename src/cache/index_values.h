@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index_values - the values that an index function gives for one object: copied, hashed, in order, each once.
+/* index_values - the values that an index function gives for one object: copied, hashed, in order, each
+ * once.
  *
  *   From:     cache/index.c
  *   To:       the user's ki_index_cb
- *   Locks:    none of its own; the function runs under the store's, inside a read section, so that what would
- *             wait for the store is refused and not waited for.
+ *   Locks:    none of its own; the function runs under the store's, inside a read section, so that what
+ *             would wait for the store is refused and not waited for.
  *   Not here: what is found under a value.
  */
 #ifndef KI_CACHE_INDEX_VALUES_H
@@ -50,8 +51,8 @@ void ki_index_values_fini(ki_index_values *values);
 /* Empties it. */
 void ki_index_values_reset(ki_index_values *values);
 
-/* Asks the function for the values of the object. Returns 0, KI_ERR_NO_MEMORY, or with what the function has
- * failed; `values` is empty then. */
+/* Asks the function for the values of the object. Returns 0, KI_ERR_NO_MEMORY, or with what the function
+ * has failed; `values` is empty then. */
 KI_NODISCARD int ki_index_values_collect(ki_index_values *values, const ki_index_function *function,
                                          const ki_object *object, const ki_keyer *keyer);
 

@@ -6,10 +6,10 @@
  *   Locks:    none for readers. ki_rcu_synchronize() waits for the readers that are inside a section.
  *   Not here: what is freed after a grace period; call_rcu(), which would start a thread that never ends.
  *
- * Sections and grace periods are calls into liburcu, whose inner workings a thread sanitizer does not see. So
- * it is told the one thing that they mean: what a reader did in a section comes before the end of a grace
- * period that waited for it. Nothing else is; memory that is freed too early, or changed while it is read,
- * is still a race.
+ * Sections and grace periods are calls into liburcu, whose inner workings a thread sanitizer does not see.
+ * So it is told the one thing that they mean: what a reader did in a section comes before the end of a
+ * grace period that waited for it. Nothing else is; memory that is freed too early, or changed while it is
+ * read, is still a race.
  */
 #ifndef KI_CACHE_RCU_H
 #define KI_CACHE_RCU_H

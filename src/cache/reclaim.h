@@ -6,10 +6,10 @@
  *   Locks:    none; the writer's. A flush waits for readers, so it is never called inside a read section.
  *   Not here: deciding what is taken out; threads.
  *
- * The writer takes a thing out of reach first and hands it over afterwards. One grace period serves all that
- * has come together: after a number of things, after `bytes_max`, or when the writer has nothing else to do.
- * Handing over never fails: memory of our own is chained through itself, and references to objects, which
- * have no room for a link, go into an array; if that cannot grow, a grace period is run at once.
+ * The writer takes a thing out of reach first and hands it over afterwards. One grace period serves all
+ * that has come together: after a number of things, after `bytes_max`, or when the writer has nothing else
+ * to do. Handing over never fails: memory of our own is chained through itself, and references to objects,
+ * which have no room for a link, go into an array; if that cannot grow, a grace period is run at once.
  */
 #ifndef KI_CACHE_RECLAIM_H
 #define KI_CACHE_RECLAIM_H

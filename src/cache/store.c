@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* ---- making and freeing ---------------------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------------- */
 
 static int namespace_value(const ki_object *object, ki_index_emit *emit, void *user)
 {
@@ -71,7 +71,7 @@ void ki_store_free(ki_store *store)
     ki_free(store);
 }
 
-/* ---- batches --------------------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------------- */
 
 void ki_store_batch_begin(ki_store *store)
 {
@@ -134,7 +134,7 @@ void ki_store_flush(ki_store *store)
     ki_mutex_unlock(&store->write_mu);
 }
 
-/* ---- the public calls ------------------------------------------------------------------------------------ */
+/* ---- the public calls ------------------------------------------------------------------------------ */
 
 int ki_store_put(ki_store *store, const ki_object *object)
 {

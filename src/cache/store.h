@@ -5,13 +5,13 @@
  *   To:       cache/content.h
  *   Locks:    write_mu: one writer at a time, from its first change to the end of its grace period.
  *             mu: the content does not change while it is held; the writer holds it per batch, list and its
- *             kind per call. Order: write_mu, mu. Never waits for readers while mu is held, but when memory is
- *             out. Index functions run under both, inside a read section, where calls that would wait for the
- *             store are refused.
+ *             kind per call. Order: write_mu, mu. Never waits for readers while mu is held, but when memory
+ *             is out. Index functions run under both, inside a read section, where calls that would wait
+ *             for the store are refused.
  *   Not here: deciding what is applied; telling anyone.
  *
- * Readers without a lock look at `keyer` and `content` only, which lie apart from what the writer and the locks
- * touch.
+ * Readers without a lock look at `keyer` and `content` only, which lie apart from what the writer and the
+ * locks touch.
  */
 #ifndef KI_CACHE_STORE_H
 #define KI_CACHE_STORE_H
@@ -40,8 +40,9 @@ struct ki_store {
 void ki_store_batch_begin(ki_store *store) KI_ACQUIRE(store->write_mu) KI_ACQUIRE(store->mu);
 void ki_store_batch_end(ki_store *store) KI_RELEASE(store->mu) KI_RELEASE(store->write_mu);
 
-/* As ki_store_put() and ki_store_remove(). `out_former` may be NULL; otherwise it gets a new reference to the
- * object that was there, or NULL. A put fails without an effect; a remove fails only with KI_ERR_NOT_FOUND. */
+/* As ki_store_put() and ki_store_remove(). `out_former` may be NULL; otherwise it gets a new reference to
+ * the object that was there, or NULL. A put fails without an effect; a remove fails only with
+ * KI_ERR_NOT_FOUND. */
 KI_NODISCARD int ki_store_batch_put(ki_store *store, const ki_object *object, ki_object **out_former)
     KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
 KI_NODISCARD int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)

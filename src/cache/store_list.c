@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays from one state of a store. The writer is kept out only while references are taken; keys are read from
- * the objects afterwards, which cannot change any more. */
+/* Arrays from one state of a store. The writer is kept out only while references are taken; keys are read
+ * from the objects afterwards, which cannot change any more. */
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "cache/store.h"
 #include "util/alloc.h"
 
-/* ---- objects --------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------------- */
 
 static int add_reference(void *entry, uint64_t hash, void *user)
 {
@@ -77,7 +77,7 @@ int ki_store_by_index(ki_store *store, const char *index, ki_str value, ki_objec
     return rc;
 }
 
-/* ---- texts ----------------------------------------------------------------------------------------------- */
+/* ---- texts ----------------------------------------------------------------------------------------- */
 
 /* An array that is being filled, with the text behind it. */
 typedef struct text_block {
@@ -128,7 +128,7 @@ static void sort_texts(ki_str_list *list)
         qsort(list->texts, list->count, sizeof(list->texts[0]), compare_texts);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------ */
+/* ---- keys ------------------------------------------------------------------------------------------ */
 
 static int keys_of(const ki_keyer *keyer, const ki_object_list *list, ki_str_list *out_keys)
 {
@@ -173,7 +173,7 @@ int ki_store_index_keys(ki_store *store, const char *index, ki_str value, ki_str
     return rc;
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------------- */
 
 static int add_length(void *entry, uint64_t hash, void *user)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a store without a lock. Everything that is reached inside a read section, objects and arrays alike,
- * lives to its end: the writer lets go of it only after a grace period. So a reference may be taken there. */
+/* Reading a store without a lock. Everything that is reached inside a read section, objects and arrays
+ * alike, lives to its end: the writer lets go of it only after a grace period. So a reference may be taken
+ * there. */
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ static ki_str join_key(const char *ns, const char *name, ki_key_buffer *buffer)
     return (ki_str){buffer->bytes, head_len + name_len};
 }
 
-/* ---- one object ------------------------------------------------------------------------------------------ */
+/* ---- one object ------------------------------------------------------------------------------------ */
 
 ki_object *ki_store_get_key(ki_store *store, ki_str key)
 {
@@ -64,7 +65,7 @@ const ki_object *ki_store_peek(ki_store *store, const char *ns, const char *name
     return name == NULL ? NULL : ki_store_peek_key(store, join_key(ns, name, &buffer));
 }
 
-/* ---- several --------------------------------------------------------------------------------------------- */
+/* ---- several --------------------------------------------------------------------------------------- */
 
 typedef struct walker {
     ki_walk_cb callback;
@@ -136,7 +137,7 @@ const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str va
     return best;
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------------- */
 
 /* Relaxed, in all three: a number that was right a moment ago, and orders nothing. */
 size_t ki_store_count(const ki_store *store)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots are taken up to three quarters of an array, so a probe always meets a NULL; a new array is at most half
- * full, so that the cost of filling it is spread over at least a quarter of its slots. */
+/* Slots are taken up to three quarters of an array, so a probe always meets a NULL; a new array is at most
+ * half full, so that the cost of filling it is spread over at least a quarter of its slots. */
 #include "cache/table.h"
 
 #include <assert.h>
@@ -20,7 +20,8 @@ static size_t array_bytes(uint64_t slots)
     return sizeof(ki_table_array) + slots * sizeof(ki_table_slot);
 }
 
-/* For the writer, and for who keeps it out. Relaxed: the caller wrote it, or has taken the lock after who did. */
+/* For the writer, and for who keeps it out. Relaxed: the caller wrote it, or has taken the lock after who
+ * did. */
 static void *content_of(const ki_table *table)
 {
     return atomic_load_explicit(&((ki_table *)table)->content, memory_order_relaxed);
@@ -76,7 +77,7 @@ static ki_table_slot *slot_of(ki_table_array *array, uint64_t hash, const void *
     return &array->slots[i];
 }
 
-/* ---- arrays ---------------------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------------- */
 
 /* Returns 0 when there are too many. */
 static uint64_t slots_for(size_t entries)
@@ -150,7 +151,7 @@ int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner)
     return rebuild(table, entries, owner);
 }
 
-/* ---- changes --------------------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------------- */
 
 void ki_table_insert(ki_table *table, uint64_t hash, void *entry)
 {
@@ -214,7 +215,7 @@ void ki_table_fini(ki_table *table)
     *table = (ki_table){.content = NULL};
 }
 
-/* ---- walks ----------------------------------------------------------------------------------------------- */
+/* ---- walks ----------------------------------------------------------------------------------------- */
 
 /* What has become of an entry of an array that is no longer the table's. */
 static void *refresh(const ki_table *table, const ki_table_slot *slot, void *entry, const ki_table_walk *walk)

@@ -4,19 +4,20 @@
  *   From:     cache/content.c   (objects by key)
  *             cache/index.c     (postings by value, and the objects of a posting)
  *   To:       cache/reclaim.h   (arrays that are out of use)
- *   Locks:    none. The writer is one thread at a time; readers are in a read section, or keep the writer out.
+ *   Locks:    none. The writer is one thread at a time; readers are in a read section, or keep the writer
+ *             out.
  *   Not here: what the pointers mean; references; hashing.
  *
  * Open addressing with linear probing. What readers rely on:
  *
  *   - A slot's hash is written before its entry is published, and never changes as long as the array lives.
- *   - A slot never goes back to NULL; a removed entry becomes a tombstone, which only an entry of the same hash
- *     may take. So a probe that began earlier still ends where it must.
- *   - An entry is replaced by one store into its slot, and moves only when a whole new array is published. The
- *     old array stays as it was until the readers have left it.
+ *   - A slot never goes back to NULL; a removed entry becomes a tombstone, which only an entry of the same
+ *     hash may take. So a probe that began earlier still ends where it must.
+ *   - An entry is replaced by one store into its slot, and moves only when a whole new array is published.
+ *     The old array stays as it was until the readers have left it.
  *
- * A table of one entry has no array: most values of most indexes have one object. Once there is an array, it
- * stays until the last entry is gone, so that who walks it can tell what became of the others.
+ * A table of one entry has no array: most values of most indexes have one object. Once there is an array,
+ * it stays until the last entry is gone, so that who walks it can tell what became of the others.
  */
 #ifndef KI_CACHE_TABLE_H
 #define KI_CACHE_TABLE_H
@@ -98,9 +99,9 @@ static inline void *ki_table_find(const ki_table *table, const ki_table_key *key
 /* Whether exactly this pointer is in the table. */
 bool ki_table_contains(const ki_table *table, uint64_t hash, const void *entry);
 
-/* Calls for the entries that the table has now; each that stays throughout is seen once. `same` tells whether
- * two entries have the same key: what the writer has moved to another array meanwhile is seen as it is there
- * now, or not at all if it is gone. NULL when the writer is kept out. */
+/* Calls for the entries that the table has now; each that stays throughout is seen once. `same` tells
+ * whether two entries have the same key: what the writer has moved to another array meanwhile is seen as it
+ * is there now, or not at all if it is gone. NULL when the writer is kept out. */
 typedef struct ki_table_walk {
     int (*visit)(void *entry, uint64_t hash, void *user);
     void *user;
@@ -112,10 +113,10 @@ typedef struct ki_table_walk {
  * the hash 0, because the table does not know it. */
 int ki_table_visit(const ki_table *table, const ki_table_walk *walk);
 
-/* ---- the writer ------------------------------------------------------------------------------------------ */
+/* ---- the writer ------------------------------------------------------------------------------------ */
 
-/* Makes room, so that `extra` inserts cannot fail. Returns 0 or KI_ERR_NO_MEMORY; in both cases the table holds
- * what it held. */
+/* Makes room, so that `extra` inserts cannot fail. Returns 0 or KI_ERR_NO_MEMORY; in both cases the table
+ * holds what it held. */
 KI_NODISCARD int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner);
 
 /* The key is not in the table, and there is room. */

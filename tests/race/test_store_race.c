@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers of every kind beside a writer that puts, removes, replaces, adds indexes and makes tables move. Worth
- * most under a thread sanitizer; what readers may rely on is checked in every build. */
+/* Readers of every kind beside a writer that puts, removes, replaces, adds indexes and makes tables move.
+ * Worth most under a thread sanitizer; what readers may rely on is checked in every build. */
 #include <kinformer/error.h>
 #include <kinformer/store.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@ enum {
     NAME_BYTES = 32,
 };
 
-/* ---- failures: cmocka's assertions belong to the main thread ---------------------------------------------- */
+/* ---- failures: cmocka's assertions belong to the main thread --------------------------------------- */
 
 static atomic_int failures;
 
@@ -58,7 +58,7 @@ static int steady_number(const ki_object *object)
     return atoi(name.ptr + 7);
 }
 
-/* ---- the writer ------------------------------------------------------------------------------------------ */
+/* ---- the writer ------------------------------------------------------------------------------------ */
 
 static int batch_put(ki_store *store, const char *name, uint64_t version, const char *tags)
     KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu)
@@ -124,7 +124,7 @@ static void write_all(void *user)
     atomic_store(&r->is_over, true);
 }
 
-/* ---- readers --------------------------------------------------------------------------------------------- */
+/* ---- readers --------------------------------------------------------------------------------------- */
 
 /* Versions never go back for one reader. */
 static void read_one_by_one(void *user)
@@ -257,7 +257,7 @@ static void readers_of_all_kinds_beside_a_writer(void **state)
     ki_store_free(r.store);
 }
 
-/* ---- several writers ------------------------------------------------------------------------------------- */
+/* ---- several writers ------------------------------------------------------------------------------- */
 
 typedef struct writer_task {
     ki_store *store;
@@ -293,7 +293,7 @@ static void writers_take_turns(void **state)
     ki_store_free(store);
 }
 
-/* ---- a reader that sleeps -------------------------------------------------------------------------------- */
+/* ---- a reader that sleeps -------------------------------------------------------------------------- */
 
 enum { RETIRED_BYTES_MAX = 50000, UPDATES = 2000 };
 

@@ -5,8 +5,8 @@
 
 #include <kinformer/store.h>
 
-/* An object with the annotation `tags`: words between commas. `ns` may be "". Ends the program when memory is
- * out. */
+/* An object with the annotation `tags`: words between commas. `ns` may be "". Ends the program when memory
+ * is out. */
 ki_object *store_object(const char *ns, const char *name, uint64_t version, const char *tags);
 
 /* An index function: one value for each word of the tags, also for an empty one between two commas; none

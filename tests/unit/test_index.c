@@ -57,7 +57,7 @@ static int is_under(const fixture *f, const ki_object *object, const char *value
            ki_table_contains(&posting->objects, ki_keyer_hash_object(object, &f->keyer), object);
 }
 
-/* ---- one behaviour each ---------------------------------------------------------------------------------- */
+/* ---- one behaviour each ---------------------------------------------------------------------------- */
 
 static void an_object_is_under_each_value_once(void **state)
 {
@@ -147,7 +147,8 @@ static void a_refused_object_is_remembered_until_it_goes(void **state)
     (void)ki_object_unref(good);
 }
 
-/* Gives the values that `user` points at, or fails when that is NULL: not what an index function should do. */
+/* Gives the values that `user` points at, or fails when that is NULL: not what an index function should do.
+ */
 static int fickle(const ki_object *object, ki_index_emit *emit, void *user)
 {
     (void)object;

@@ -57,7 +57,7 @@ static void assert_texts(ki_str_list *list, const char *const *expected, size_t 
     ki_str_list_fini(list);
 }
 
-/* ---- objects --------------------------------------------------------------------------------------------- */
+/* ---- objects --------------------------------------------------------------------------------------- */
 
 static void a_put_object_is_found_by_its_key(void **state)
 {
@@ -203,7 +203,7 @@ static void mistakes_are_refused(void **state)
     end_store(store);
 }
 
-/* ---- lists ----------------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------------- */
 
 static void lists_hold_references(void **state)
 {
@@ -277,7 +277,7 @@ static void an_unknown_index_is_an_error(void **state)
     end_store(store);
 }
 
-/* ---- indexes --------------------------------------------------------------------------------------------- */
+/* ---- indexes --------------------------------------------------------------------------------------- */
 
 static void an_index_added_later_holds_what_is_there(void **state)
 {
@@ -345,7 +345,7 @@ static void an_index_function_cannot_lock_itself_out(void **state)
     end_store(store);
 }
 
-/* ---- replace --------------------------------------------------------------------------------------------- */
+/* ---- replace --------------------------------------------------------------------------------------- */
 
 static void replace_makes_these_the_whole_content(void **state)
 {
@@ -369,7 +369,7 @@ static void replace_makes_these_the_whole_content(void **state)
     end_store(store);
 }
 
-/* ---- keys of one's own ----------------------------------------------------------------------------------- */
+/* ---- keys of one's own ----------------------------------------------------------------------------- */
 
 /* "version:name", or nothing for version 0. */
 static ki_str version_key(const ki_object *object, char *buffer, size_t buffer_bytes, void *user)
@@ -407,7 +407,7 @@ static void a_key_function_decides_what_is_one_object(void **state)
     end_store(store);
 }
 
-/* ---- read sections --------------------------------------------------------------------------------------- */
+/* ---- read sections --------------------------------------------------------------------------------- */
 
 static void what_waits_or_writes_is_refused_in_a_read_section(void **state)
 {
@@ -440,7 +440,7 @@ static void what_waits_or_writes_is_refused_in_a_read_section(void **state)
     (void)ki_object_unref(object);
 }
 
-/* ---- batches --------------------------------------------------------------------------------------------- */
+/* ---- batches --------------------------------------------------------------------------------------- */
 
 static void a_batch_gives_out_what_was_there(void **state)
 {
@@ -482,7 +482,7 @@ static void retired_memory_stays_below_its_limit(void **state)
     end_store(store);
 }
 
-/* ---- many ------------------------------------------------------------------------------------------------ */
+/* ---- many ------------------------------------------------------------------------------------------ */
 
 static int count_calls(const ki_object *object, void *user)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random changes of a store beside a plain array; and each change again with every allocation failing in turn. */
+/* Random changes of a store beside a plain array; and each change again with every allocation failing in
+ * turn. */
 #include <kinformer/error.h>
 #include <kinformer/store.h>
 #include <stdio.h>
@@ -69,7 +70,7 @@ static ki_object *random_object(model *m, size_t key)
     return store_object(namespaces[key / NAMES], name, ++m->version, variants[pick(m, VARIANTS)]);
 }
 
-/* ---- comparing ------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------------- */
 
 #define expect(m, condition)                                                                                 \
     do {                                                                                                     \
@@ -141,7 +142,7 @@ static void compare(model *m)
     compare_indexes(m);
 }
 
-/* ---- steps ----------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------------- */
 
 /* Each returns what the store said, and has changed the model as the store should have. */
 static int step_put(model *m)
@@ -227,7 +228,7 @@ static void random_changes_agree_with_a_model(void **state)
     }
 }
 
-/* ---- without memory -------------------------------------------------------------------------------------- */
+/* ---- without memory -------------------------------------------------------------------------------- */
 
 /* Makes objects while all is well, then fails; so the n-th allocation of the store alone is meant. */
 static int put_with_failure(model *m, ki_object *object, size_t n, bool *out_has_failed)

@@ -97,7 +97,7 @@ static void assert_as_model(const fixture *f)
     assert_int_equal(f->table.count, count);
 }
 
-/* ---- one behaviour each ---------------------------------------------------------------------------------- */
+/* ---- one behaviour each ---------------------------------------------------------------------------- */
 
 static void an_empty_table_finds_nothing(void **state)
 {
@@ -262,7 +262,7 @@ static void a_table_that_is_too_large_is_refused(void **state)
     fixture_fini(&f);
 }
 
-/* ---- walks ----------------------------------------------------------------------------------------------- */
+/* ---- walks ----------------------------------------------------------------------------------------- */
 
 typedef struct walk_state {
     fixture *f;
