@@ -42,7 +42,7 @@ typedef struct ki_str {
 #define KI_STR(literal) ((ki_str){"" literal, sizeof(literal) - 1})
 #endif
 
-/** For printf's "%.*s": printf("%.*s\n", KI_STR_ARGS(text)). */
+/** For printf's "%.*s": printf("%.*s\n", KI_STR_ARGS(text)). Evaluates `text` three times. */
 #define KI_STR_ARGS(text) (int)(text).len, ((text).len ? (text).ptr : "")
 
 /** The text of a NUL-terminated string; NULL gives the empty string. */

@@ -2,7 +2,8 @@
 /* error - the codes that calls return, and the message that goes with one.
  *
  * A fallible call returns 0 (or a count) on success and one of these negative codes on failure. Most take a
- * `ki_error *` as well, which may be NULL; it is written on failure only. There is no last-error per thread.
+ * `ki_error *` as well, which may be NULL; it is written on failure only. Other outputs are written on
+ * success only. There is no last-error per thread.
  */
 #ifndef KI_ERROR_H
 #define KI_ERROR_H

@@ -5,7 +5,7 @@
  * asked; nothing is allocated. Text that came out of this library (an object's body) is valid. Text from
  * elsewhere goes through ki_json_validate() first; reading unchecked text is safe, but finds what it finds.
  *
- * A name that occurs twice in one object: the first counts, in every call of this header.
+ * A name that occurs twice in one object: the first counts, for lookups and comparisons; iterators show both.
  * Threads: any, for all calls; a writer belongs to one thread at a time.
  */
 #ifndef KI_JSON_H
@@ -141,7 +141,8 @@ KI_API void ki_json_write_array_end(ki_json_writer *writer);
 KI_API void ki_json_write_name(ki_json_writer *writer, ki_str name);
 KI_API void ki_json_write_string(ki_json_writer *writer, ki_str text);
 KI_API void ki_json_write_int64(ki_json_writer *writer, int64_t number);
-/** As few digits as read back as the same double, laid out as ECMAScript and Go do; infinities and NaN are an error. */
+/** As few digits as read back as the same double, laid out as ECMAScript and Go do; infinities and NaN are
+ * an error. */
 KI_API void ki_json_write_double(ki_json_writer *writer, double number);
 KI_API void ki_json_write_bool(ki_json_writer *writer, int flag);
 KI_API void ki_json_write_null(ki_json_writer *writer);

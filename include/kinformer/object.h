@@ -29,7 +29,7 @@ typedef struct ki_object ki_object;
 
 /** What is kept of an object. Zeroed: everything but metadata.managedFields. */
 typedef struct ki_object_options {
-    const char *const *keep; /* paths, NULL-terminated; only these are kept. NULL: all */
+    const char *const *keep; /* paths, NULL-terminated; only these are kept. NULL or empty: all */
     const char *const *drop; /* paths, NULL-terminated; these are not kept. NULL: none */
     int keep_managed_fields;
     int reserved_flags;
@@ -38,12 +38,14 @@ typedef struct ki_object_options {
 } ki_object_options;
 
 /**
- * Makes an object from JSON text, as a decoder does from what a server sends.
+ * Makes an object from JSON text, as a decoder does from what a server sends. `resource` supplies the kind
+ * and the apiVersion that the text leaves out; what the text says itself is not held against it.
  *
  * A path is a JSON Pointer in which the part * stands for every element of an array or every value of a
- * map; elements of arrays are reached by * alone, since leaving out single ones would renumber the rest.
- * Name, namespace, uid, resourceVersion, apiVersion and kind can be asked of an object whatever is
- * kept of its text.
+ * map; elements of arrays are reached by * alone, since leaving out single ones would renumber the rest; a
+ * number is the name of a member. The longest path decides. What encloses something kept stays as an empty
+ * shell, and what stands in its place and is no container goes. Name, namespace, uid, resourceVersion,
+ * apiVersion and kind can be asked of an object whatever is kept of its text.
  *
  * Returns:   a new object, or NULL with the error: of JSON, KI_ERR_METADATA (no name, or metadata of a
  *            wrong type), KI_ERR_TOO_LARGE, KI_ERR_INVALID (a bad path), KI_ERR_NO_MEMORY.
@@ -123,8 +125,7 @@ KI_API KI_NODISCARD int ki_object_owner(const ki_object *object, size_t index, k
 /** The owner that controls the object. Returns as ki_object_owner. */
 KI_API KI_NODISCARD int ki_object_controller(const ki_object *object, ki_owner *out_owner);
 
-/* ---- fields
- * ---------------------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------------------- */
 
 /** The whole text: one line of JSON. */
 KI_API ki_str ki_object_json(const ki_object *object);
@@ -157,10 +158,10 @@ KI_API KI_NODISCARD int ki_object_get_bool(const ki_object *object, const char *
  */
 KI_API KI_NODISCARD int ki_object_text(const ki_object *object, ki_json string, ki_str *out_text);
 
-/* ---- comparing
- * ------------------------------------------------------------------------------------------- */
+/* ---- comparing ---------------------------------------------------------------------------------------- */
 
-/** 1 when both have the same text, byte for byte. */
+/** 1 when both have the same text, byte for byte. Names and versions that a projection has left out of the
+ * text do not count. */
 KI_API int ki_object_equal(const ki_object *a, const ki_object *b);
 
 /**

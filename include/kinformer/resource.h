@@ -28,7 +28,8 @@ typedef struct ki_resource {
     int32_t reserved;    /* 0 */
 } ki_resource;
 
-/** The built-in resources, ordered by group, version, plural; 147 of them. */
+/** The resources that client-go has informers for (so neither crd nor apiservices), ordered by group,
+ * version, plural; 147 of them. */
 KI_API extern const ki_resource ki_resources[];
 KI_API extern const size_t ki_resource_count;
 

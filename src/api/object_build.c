@@ -356,6 +356,10 @@ static int scan_text(const ki_object_plan *plan, ki_str json, ki_json_sink *sink
 ki_object *ki_object_new(const ki_resource *resource, ki_str json, const ki_object_options *options,
                          ki_error *err)
 {
+    if (json.ptr == NULL && json.len > 0) {
+        ki_fail(err, KI_ERR_INVALID, "a text of %zu bytes is missing", json.len);
+        return NULL;
+    }
     ki_object_plan *plan = ki_object_plan_new(resource, options, err);
     if (plan == NULL)
         return NULL;

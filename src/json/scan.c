@@ -163,6 +163,8 @@ int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text)
 
 int ki_json_validate(ki_str text, ki_error *err)
 {
+    if (text.ptr == NULL && text.len > 0)
+        return ki_fail(err, KI_ERR_INVALID, "a text of %zu bytes is missing", text.len);
     ki_json_scanner scanner;
     ki_json_scanner_init(&scanner, &(ki_json_limits){.value_bytes_max = SIZE_MAX});
     ki_json_scan_begin(&scanner, NULL);
