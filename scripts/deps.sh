@@ -21,7 +21,8 @@ command ninja ninja-build
 command pkg-config pkg-config' ;;
     test)
         echo 'library cmocka libcmocka-dev
-library jansson libjansson-dev' ;;
+library jansson libjansson-dev
+library zlib zlib1g-dev' ;;
     lint)
         echo 'compiler clang clang
 compiler g++ g++
