@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-packages='libcmocka-dev libcmocka0 libjansson-dev libjansson4'
+packages='libcmocka-dev libcmocka0 libjansson-dev libjansson4 zlib1g-dev zlib1g'
 sysroot=$PWD/build/arm64-sysroot
 
 # Written last, so that a fetch that was interrupted counts for nothing.

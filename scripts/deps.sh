@@ -22,7 +22,8 @@ command pkg-config pkg-config
 library liburcu-bp liburcu-dev' ;;
     test)
         echo 'library cmocka libcmocka-dev
-library jansson libjansson-dev' ;;
+library jansson libjansson-dev
+library zlib zlib1g-dev' ;;
     lint)
         echo 'compiler clang clang
 compiler g++ g++

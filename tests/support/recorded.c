@@ -6,9 +6,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "support/json_reference.h"
 #include "support/unit.h"
+
+/* Puts the body in the place of its gzip. */
+static void unpack(recorded *out)
+{
+    enum { UNPACKED_BYTES_MAX = 4 * 1024 * 1024, GZIP_WINDOW_BITS = 15 + 16 };
+    z_stream stream = {0};
+    out->unpacked = malloc(UNPACKED_BYTES_MAX);
+    assert_non_null(out->unpacked);
+    stream.next_in = (Bytef *)out->body.ptr;
+    stream.avail_in = (uInt)out->body.len;
+    stream.next_out = (Bytef *)out->unpacked;
+    stream.avail_out = UNPACKED_BYTES_MAX;
+    assert_int_equal(inflateInit2(&stream, GZIP_WINDOW_BITS), Z_OK);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    out->body = (ki_str){out->unpacked, stream.total_out};
+    inflateEnd(&stream);
+}
 
 void recorded_load(recorded *out, const char *name)
 {
@@ -21,11 +39,14 @@ void recorded_load(recorded *out, const char *name)
         fail_msg("%s is no HTTP answer", name);
     out->status = answer.status;
     out->body = answer.body;
+    if (ki_str_equal(fixture_http_header(&answer, "Content-Encoding"), KI_STR("gzip")))
+        unpack(out);
 }
 
 void recorded_free(recorded *answer)
 {
     fixture_free(&answer->file);
+    free(answer->unpacked);
     *answer = (recorded){0};
 }
 

@@ -15,7 +15,8 @@
 typedef struct recorded {
     fixture file;
     int status;
-    ki_str body;
+    ki_str body; /* unpacked, if it came as gzip */
+    char *unpacked;
 } recorded;
 
 /* Loads "pods-list.http". */

@@ -14,7 +14,6 @@ typedef struct recorded_list {
     const char *resource;
 } recorded_list;
 
-/* pods-list-gzip.http is missing: its body is gzip, and nothing that the tests need can unpack it. */
 static const recorded_list lists[] = {
     {"configmaps-list.http", "configmaps"},
     {"crds-list.http", "customresourcedefinitions.v1.apiextensions.k8s.io"},
@@ -25,6 +24,7 @@ static const recorded_list lists[] = {
     {"namespaces-list.http", "namespaces"},
     {"nodes-list.http", "nodes"},
     {"pods-list-empty.http", "pods"},
+    {"pods-list-gzip.http", "pods"},
     {"pods-list-pretty.http", "pods"},
     {"pods-list.http", "pods"},
     {"replicasets-list.http", "replicasets"},
@@ -36,7 +36,7 @@ static const recorded_list lists[] = {
     {"pods-metadata-only.http", "pods"},
 };
 
-enum { LISTS = sizeof(lists) / sizeof(lists[0]), RANDOM_SPLITS = 20 };
+enum { LISTS = sizeof(lists) / sizeof(lists[0]), RANDOM_SPLITS = 20, LARGE_BYTES = 64 * 1024 };
 
 /* One list, ready to be decoded. */
 typedef struct subject {
@@ -73,8 +73,7 @@ static void run_list(const subject *s, size_t bytes, decode_split split, decode_
 static void every_recorded_list_is_in_the_table(void **state)
 {
     (void)state;
-    const size_t gzip = 1;
-    assert_int_equal(recorded_count("*-list*.http") - recorded_count("error-*-list*.http") - gzip +
+    assert_int_equal(recorded_count("*-list*.http") - recorded_count("error-*-list*.http") +
                          recorded_count("pods-page-*.http") + recorded_count("*-metadata-only.http"),
                      LISTS);
 }
@@ -183,7 +182,9 @@ static void a_list_cut_anywhere_is_an_error_and_gives_out_whole_objects_only(voi
         size_t end = s.answer.body.len;
         while (s.answer.body.ptr[end - 1] != '}')
             end--; /* behind the list stands white space, which may be missing */
-        for (size_t bytes = 0; bytes < end; bytes++) {
+        size_t stride =
+            end < LARGE_BYTES ? 1 : end / 2000 | 1; /* every position of a large one would take minutes */
+        for (size_t bytes = 0; bytes < end; bytes += stride) {
             run_list(&s, bytes, (decode_split){0}, &cut);
             assert_cut(&cut, &whole, lists[i].file, bytes);
             decode_run_fini(&cut);
