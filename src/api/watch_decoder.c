@@ -168,7 +168,7 @@ static int interpret(ki_watch_decoder *decoder, ki_error *err)
     ki_error *why = &decoder->refused.error;
     if (sink->overflowed) {
         ki_fail(why, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes",
-                decoder->plan->bytes_max);
+                limit_for(decoder, step));
         return refuse(decoder, step, err);
     }
     if (step == KI_WATCH_MORE) {
