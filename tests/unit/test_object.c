@@ -553,6 +553,8 @@ static void a_missing_object_is_empty(void **state)
     ki_timestamp time;
     ki_owner owner;
     int64_t number = 0;
+    double real = 0;
+    int flag = 0;
     assert_string_equal(ki_object_key(NULL), "");
     assert_int_equal(ki_object_key_str(NULL).len + ki_object_namespace(NULL).len + ki_object_name(NULL).len,
                      0);
@@ -565,7 +567,11 @@ static void a_missing_object_is_empty(void **state)
     assert_int_equal(ki_object_creation_time(NULL, &time), KI_ERR_INVALID);
     assert_int_equal(ki_object_label(NULL, KI_STR("a"), &text), KI_ERR_INVALID);
     assert_int_equal(ki_object_owner(NULL, 0, &owner), KI_ERR_INVALID);
+    assert_int_equal(ki_object_controller(NULL, &owner), KI_ERR_INVALID);
+    assert_int_equal(ki_object_get_string(NULL, "/a", &text), KI_ERR_INVALID);
     assert_int_equal(ki_object_get_int64(NULL, "/a", &number), KI_ERR_INVALID);
+    assert_int_equal(ki_object_get_double(NULL, "/a", &real), KI_ERR_INVALID);
+    assert_int_equal(ki_object_get_bool(NULL, "/a", &flag), KI_ERR_INVALID);
     assert_int_equal(ki_object_text(NULL, (ki_json){0}, &text), KI_ERR_INVALID);
     assert_int_equal(ki_resource_version_compare(KI_STR("1"), KI_STR("2"), NULL), KI_ERR_INVALID);
     assert_true(ki_object_equal(NULL, NULL));

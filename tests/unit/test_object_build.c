@@ -512,6 +512,24 @@ static void an_object_of_the_largest_size_is_made_and_one_byte_more_is_not(void 
     assert_int_equal(err.code, KI_ERR_TOO_LARGE);
 }
 
+static void no_limit_lets_an_object_outgrow_its_places(void **state)
+{
+    (void)state;
+    ki_object_plan *plan = ki_object_plan_new(NULL, &(ki_object_options){.bytes_max = SIZE_MAX}, NULL);
+    assert_non_null(plan);
+    assert_true(plan->bytes_max < UINT32_MAX / 2);
+    ki_object_plan_free(plan);
+    ki_object_plan_free(NULL);
+}
+
+static void text_that_is_missing_is_refused(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    assert_null(ki_object_new(NULL, (ki_str){NULL, 7}, NULL, &err));
+    assert_int_equal(err.code, KI_ERR_INVALID);
+}
+
 static void mistakes_of_json_are_told_with_their_offset(void **state)
 {
     (void)state;
@@ -615,6 +633,8 @@ int main(void)
         cmocka_unit_test(the_first_of_equal_names_counts),
         cmocka_unit_test(names_may_be_long_but_not_endless),
         cmocka_unit_test(an_object_of_the_largest_size_is_made_and_one_byte_more_is_not),
+        cmocka_unit_test(no_limit_lets_an_object_outgrow_its_places),
+        cmocka_unit_test(text_that_is_missing_is_refused),
         cmocka_unit_test(mistakes_of_json_are_told_with_their_offset),
         WITH_ALLOCATOR(an_object_is_one_allocation_of_the_size_it_says),
         cmocka_unit_test(a_projected_pod_is_small),

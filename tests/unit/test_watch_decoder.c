@@ -357,6 +357,54 @@ static void bookmarks_errors_and_order_have_limits_of_their_own(void **state)
     ki_object_plan_free(plan);
 }
 
+/* One event, in one piece, to a decoder in which `waiting_max` bytes may wait for a type (0: as many as usual). */
+static void assert_event(const char *event, size_t waiting_max, const char *expected)
+{
+    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 100});
+    decode_run run;
+    ki_watch_decoder decoder;
+    ki_watch_decoder_init(&decoder, plan);
+    if (waiting_max > 0)
+        decoder.value.max = waiting_max;
+    decode_run_watch(&run, &decoder, ki_str_of(event), (decode_split){.piece = 4000});
+    if (strcmp(run.log, expected) != 0)
+        fail_msg("\n%sinstead of\n%s", run.log, expected);
+    decode_run_fini(&run);
+    ki_watch_decoder_fini(&decoder);
+    ki_object_plan_free(plan);
+}
+
+static void what_waits_for_its_type_has_a_limit_and_a_key(void **state)
+{
+    (void)state;
+    char event[1000];
+    snprintf(event, sizeof(event),
+             "{\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"},\"spec\":\"%0500d\"},\"type\":"
+             "\"DELETED\"}\n",
+             0);
+    assert_event(event, 200,
+                 "REFUSED DELETED n/a KI_ERR_TOO_LARGE the object is larger than the limit of 100 bytes\n");
+    snprintf(event, sizeof(event), "{\"object\":{\"metadata\":{\"name\":\"a\"},\"spec\":\"%0500d\"}}\n", 0);
+    assert_event(event, 200, "REFUSED NONE a KI_ERR_NOT_AN_EVENT the event has no type\n");
+}
+
+static void bookmarks_and_errors_that_are_too_large_are_refused(void **state)
+{
+    (void)state;
+    const size_t n = KI_ENVELOPE_TEXT_BYTES_MAX + 100;
+    char *event = malloc(n);
+    assert_non_null(event);
+    snprintf(event, n, "{\"type\":\"BOOKMARK\",\"object\":{\"spec\":\"%0*d\"}}",
+             (int)KI_ENVELOPE_TEXT_BYTES_MAX, 0);
+    assert_event(event, 0,
+                 "REFUSED BOOKMARK  KI_ERR_TOO_LARGE the object is larger than the limit of 1048576 bytes\n");
+    snprintf(event, n, "{\"type\":\"ERROR\",\"object\":{\"message\":\"%0*d\"}}",
+             (int)KI_ENVELOPE_TEXT_BYTES_MAX, 0);
+    assert_event(event, 0,
+                 "REFUSED ERROR  KI_ERR_TOO_LARGE the object is larger than the limit of 1048576 bytes\n");
+    free(event);
+}
+
 /* ---- mistakes ------------------------------------------------------------------------------------------ */
 
 static void a_mistake_ends_the_stream_at_its_byte(void **state)
@@ -447,6 +495,8 @@ int main(void)
         cmocka_unit_test(an_object_with_bad_metadata_is_refused),
         cmocka_unit_test(an_object_that_is_too_large_is_refused_with_its_key),
         cmocka_unit_test(bookmarks_errors_and_order_have_limits_of_their_own),
+        cmocka_unit_test(what_waits_for_its_type_has_a_limit_and_a_key),
+        cmocka_unit_test(bookmarks_and_errors_that_are_too_large_are_refused),
         cmocka_unit_test(a_mistake_ends_the_stream_at_its_byte),
         cmocka_unit_test(offsets_count_from_the_beginning_of_the_stream),
         cmocka_unit_test(a_stream_that_ends_inside_an_event_is_cut),
