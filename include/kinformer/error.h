@@ -23,6 +23,8 @@ KI_EXTERN_C_BEGIN
     X(TOO_LARGE, -7, "a size limit was exceeded")                                                            \
     X(ESCAPED, -8, "the string contains escapes and needs memory to be read")                                \
     X(WOULD_DEADLOCK, -9, "the call would wait for its own thread")                                          \
+    X(TIMEOUT, -10, "the time ran out")                                                                      \
+    X(STOPPED, -11, "it has been stopped")                                                                   \
     X(JSON_SYNTAX, -20, "JSON: unexpected character")                                                        \
     X(JSON_LITERAL, -21, "JSON: neither a number nor true, false or null")                                   \
     X(JSON_CONTROL, -22, "JSON: unescaped control character in a string")                                    \
