@@ -4,10 +4,14 @@
 #define KINFORMER_H
 
 #include <kinformer/alloc.h>
+#include <kinformer/change.h>
+#include <kinformer/client.h>
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 #include <kinformer/handler.h>
+#include <kinformer/informer.h>
 #include <kinformer/json.h>
+#include <kinformer/list_watch.h>
 #include <kinformer/log.h>
 #include <kinformer/metrics.h>
 #include <kinformer/object.h>

@@ -52,7 +52,10 @@ struct ki_object {
     uint16_t namespace_len;
     uint16_t name_len;
     uint16_t key_at;
-    uint16_t has;      /* bit i: there is a place for field KI_FIELD_STRINGS + i */
+    uint16_t has; /* bit i: there is a place for field KI_FIELD_STRINGS + i */
+    /* The one thing that is not the object's own: which list has met it last, for the writer of the store that
+     * holds it. 0 elsewhere; nobody else looks at it. */
+    uint32_t mark;
     uint32_t places[]; /* in the order of the fields */
 };
 

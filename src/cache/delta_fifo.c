@@ -217,6 +217,23 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
     return rc;
 }
 
+/* What was popped and is being processed still counts as unfinished; what is dropped here does not. */
+int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
+{
+    ki_delta_entry *entry = entry_new(KI_ENTRY_RESET, (ki_str){0});
+    if (entry == NULL)
+        return KI_ERR_NO_MEMORY;
+    entry->list = list;
+    ki_mutex_lock(&fifo->mu);
+    fifo->pushed -= fifo->items;
+    fifo->first_list_end = 0;
+    drop_all_locked(fifo);
+    fifo->received = (ki_resource_version){0};
+    enqueue_locked(fifo, entry);
+    ki_mutex_unlock(&fifo->mu);
+    return 0;
+}
+
 int ki_delta_fifo_has_room(ki_delta_fifo *fifo)
 {
     ki_mutex_lock(&fifo->mu);

@@ -44,7 +44,8 @@ typedef enum ki_entry_kind {
     KI_ENTRY_DELTAS = 0,
     KI_ENTRY_LIST_END, /* of list attempt `list`, at `version` */
     KI_ENTRY_RESYNC,
-    KI_ENTRY_BOOKMARK /* the server has no change up to `version` but those queued before */
+    KI_ENTRY_BOOKMARK, /* the server has no change up to `version` but those queued before */
+    KI_ENTRY_RESET     /* from here on, and from list `list` on, versions are of another history */
 } ki_entry_kind;
 
 /* What waits: the changes of one key, or a marker. Owned by the queue, and by whoever popped it until
@@ -110,6 +111,10 @@ KI_NODISCARD int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32
 /* Queue a marker. Returns as ki_delta_fifo_push. */
 KI_NODISCARD int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list,
                                            ki_str version) KI_EXCLUDES(fifo->mu);
+
+/* The server's history is another one: forgets what is queued, which is of the old one, and queues a marker
+ * KI_ENTRY_RESET. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
+KI_NODISCARD int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list) KI_EXCLUDES(fifo->mu);
 
 /* Whether producing may go on: no more than half of either limit is used. */
 int ki_delta_fifo_has_room(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);

@@ -20,7 +20,6 @@ int ki_listener_init(ki_listener *listener, const ki_handler *handler, const ki_
     if (listener->handler.backlog_bytes_max == 0)
         listener->handler.backlog_bytes_max = BYTES_DEFAULT;
     ki_mutex_init(&listener->mu);
-    ki_cond_init(&listener->changed);
     ki_list_init(&listener->queue);
     ki_map_init(&listener->by_key);
     return 0;
@@ -44,11 +43,15 @@ static ki_backlog_entry *entry_of(ki_list_node *node)
     return KI_CONTAINER_OF(node, ki_backlog_entry, node);
 }
 
+void ki_backlog_entries_free(ki_list *entries)
+{
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries))
+        ki_backlog_entry_free(entry_of(node));
+}
+
 static void drop_all_locked(ki_listener *listener)
 {
-    for (ki_list_node *node = ki_list_pop_front(&listener->queue); node != NULL;
-         node = ki_list_pop_front(&listener->queue))
-        ki_backlog_entry_free(entry_of(node));
+    ki_backlog_entries_free(&listener->queue);
     ki_map_fini(&listener->by_key);
     listener->is_coalescing = 0;
     listener->stats.items = 0;
@@ -60,7 +63,6 @@ void ki_listener_fini(ki_listener *listener)
     if (listener->clock == NULL)
         return;
     drop_all_locked(listener);
-    ki_cond_fini(&listener->changed);
     ki_mutex_fini(&listener->mu);
     *listener = (ki_listener){0};
 }
@@ -208,7 +210,14 @@ void ki_listener_push(ki_listener *listener, ki_backlog_entry *entry)
 {
     ki_mutex_lock(&listener->mu);
     push_locked(listener, entry);
-    ki_cond_signal(&listener->changed);
+    ki_mutex_unlock(&listener->mu);
+}
+
+void ki_listener_push_all(ki_listener *listener, ki_list *entries)
+{
+    ki_mutex_lock(&listener->mu);
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries))
+        push_locked(listener, entry_of(node));
     ki_mutex_unlock(&listener->mu);
 }
 
@@ -327,15 +336,12 @@ size_t ki_listener_deliver(ki_listener *listener, size_t max)
     return n;
 }
 
-int ki_listener_wait(ki_listener *listener, uint64_t timeout_ms)
+int ki_listener_is_waiting(ki_listener *listener)
 {
-    int in_time = 1;
     ki_mutex_lock(&listener->mu);
-    while (listener->stats.items == 0 && !listener->is_closed && in_time)
-        in_time = ki_cond_wait_ms(&listener->changed, &listener->mu, timeout_ms);
-    int rc = listener->is_closed ? KI_ERR_NOT_FOUND : listener->stats.items > 0;
+    int is_waiting = listener->stats.items > 0 && !listener->is_closed;
     ki_mutex_unlock(&listener->mu);
-    return rc;
+    return is_waiting;
 }
 
 void ki_listener_close(ki_listener *listener)
@@ -343,7 +349,6 @@ void ki_listener_close(ki_listener *listener)
     ki_mutex_lock(&listener->mu);
     listener->is_closed = 1;
     drop_all_locked(listener);
-    ki_cond_broadcast(&listener->changed);
     ki_mutex_unlock(&listener->mu);
 }
 
