@@ -249,7 +249,8 @@ static void run_next_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
     run_locked(loop, job);
 }
 
-/* A thread that ends may have got a signal that was meant for one that stays: it passes one on. */
+/* A thread that ends may have been the one that waited for the timer, and one that has begun meanwhile may
+ * have relied on that: it looks again. */
 static void thread_run(void *user)
 {
     loop_thread *self = user;
@@ -295,9 +296,11 @@ void ki_loop_stop(ki_loop *loop)
     ki_list stopped;
     ki_list_init(&stopped);
     ki_mutex_lock(&loop->mu);
-    for (ki_list_node *n = ki_list_first(&loop->threads); n != NULL; n = ki_list_next(&loop->threads, n))
+    for (ki_list_node *n = ki_list_pop_front(&loop->threads); n != NULL;
+         n = ki_list_pop_front(&loop->threads)) {
         KI_CONTAINER_OF(n, loop_thread, node)->is_stopping = 1;
-    ki_list_splice_back(&stopped, &loop->threads);
+        ki_list_push_back(&stopped, n);
+    }
     loop->thread_count = 0;
     ki_cond_broadcast(&loop->work);
     ki_mutex_unlock(&loop->mu);

@@ -157,7 +157,7 @@ static void grow_and_yield(void *user)
     }
 }
 
-/* A thread that ends has perhaps swallowed the signal for one that has just begun. */
+/* A thread that ends has perhaps waited for the timer until one that has just begun relied on it. */
 static void a_loop_grows_while_it_is_stopped(void **state)
 {
     (void)state;
@@ -165,10 +165,12 @@ static void a_loop_grows_while_it_is_stopped(void **state)
     ki_thread grower;
     yard_init(&y, 0);
     start(&grower, grow_and_yield, &y);
-    for (int i = 0; i < 100; i++) {
-        ki_loop_stop(&y.loop);
+    for (int i = 0; i < 300; i++) {
         atomic_fetch_add(&y.counters[i % JOBS].given, 1);
-        ki_job_wake_at(&y.counters[i % JOBS].job, ki_clock_now_ns(y.loop.clock) + NS_PER_MS / 10);
+        ki_job_wake_at(&y.counters[i % JOBS].job, ki_clock_now_ns(y.loop.clock) + NS_PER_MS);
+        if (i % 2 == 0)
+            sched_yield();
+        ki_loop_stop(&y.loop);
         wait_until_all_is_seen(&y);
     }
     atomic_store(&y.has_ended, 1);
