@@ -8,6 +8,7 @@
 #include <kinformer/client.h>
 #include <kinformer/common.h>
 #include <kinformer/error.h>
+#include <kinformer/factory.h>
 #include <kinformer/handler.h>
 #include <kinformer/informer.h>
 #include <kinformer/json.h>

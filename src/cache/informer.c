@@ -198,15 +198,20 @@ static bool is_stopped(void *user)
     return informer->stage == KI_STAGE_STOPPED || informer->is_wanted;
 }
 
-void ki_informer_stop(ki_informer *informer)
+void ki_informer_request_stop(ki_informer *informer)
 {
-    if (informer == NULL)
-        return;
     ki_mutex_lock(&informer->mu);
     informer->is_wanted = false;
     ki_client_notify(informer->client, &informer->changed); /* who waits for a sync waits in vain */
     ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
+}
+
+void ki_informer_stop(ki_informer *informer)
+{
+    if (informer == NULL)
+        return;
+    ki_informer_request_stop(informer);
     if (ki_client_may_wait() == 0)
         (void)ki_client_wait(informer->client,
                              &(ki_wait){&informer->mu, &informer->changed, is_stopped, informer}, UINT64_MAX);

@@ -79,6 +79,12 @@ struct ki_informer {
 /* Wakes dispatch, unless it is on its way. Any thread. */
 void ki_informer_wake_dispatch(ki_informer *informer);
 
+/* Asks for a stop and does not wait for it. */
+void ki_informer_request_stop(ki_informer *informer) KI_EXCLUDES(informer->mu);
+
+/* Whether a handler is registered that has not been removed. */
+bool ki_informer_has_handlers(ki_informer *informer) KI_EXCLUDES(informer->mu);
+
 /* The jobs. */
 void ki_informer_run_io(ki_job *job);
 void ki_informer_run_dispatch(ki_job *job);

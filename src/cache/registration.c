@@ -2,6 +2,7 @@
 #include "cache/registration.h"
 
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/log.h"
 
 /* Callbacks before another handler gets its turn on the same thread. */
@@ -178,6 +179,17 @@ void ki_registrations_wake_all_locked(ki_informer *informer)
     for (ki_list_node *node = ki_list_first(&informer->registrations); node != NULL;
          node = ki_list_next(&informer->registrations, node))
         ki_job_wake(&registration_of(node)->job);
+}
+
+bool ki_informer_has_handlers(ki_informer *informer)
+{
+    bool has_some = false;
+    ki_mutex_lock(&informer->mu);
+    ki_list_node *node = ki_list_first(&informer->registrations);
+    for (; node != NULL && !has_some; node = ki_list_next(&informer->registrations, node))
+        has_some = !registration_of(node)->is_removed;
+    ki_mutex_unlock(&informer->mu);
+    return has_some;
 }
 
 void ki_registration_remove(ki_registration *registration)
