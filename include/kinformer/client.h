@@ -18,9 +18,9 @@ KI_EXTERN_C_BEGIN
 typedef struct ki_client ki_client;
 
 typedef enum ki_mode {
-    KI_MODE_THREADS = 0,       /* everything on threads of ours */
-    KI_MODE_HANDLERS_ON_LOOP,  /* callbacks inside of ki_client_dispatch(), the rest on threads of ours */
-    KI_MODE_EVENT_LOOP         /* everything inside of ki_client_dispatch(); no thread of ours */
+    KI_MODE_THREADS = 0,      /* everything on threads of ours */
+    KI_MODE_HANDLERS_ON_LOOP, /* callbacks inside of ki_client_dispatch(), the rest on threads of ours */
+    KI_MODE_EVENT_LOOP        /* everything inside of ki_client_dispatch(); no thread of ours */
 } ki_mode;
 
 /**
@@ -35,12 +35,12 @@ typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list
 
 /** Zero means default. */
 typedef struct ki_client_options {
-    int mode;                /* a ki_mode */
+    int mode; /* a ki_mode */
     int reserved_flag;
-    size_t handler_threads;  /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
-    ki_source_cb source;     /* who answers */
+    size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
+    ki_source_cb source;    /* who answers */
     void *source_user;
-    ki_metrics *metrics;     /* shared with others; NULL: its own, see ki_client_metrics() */
+    ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
     uint64_t reserved[8];
 } ki_client_options;
 

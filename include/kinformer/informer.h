@@ -61,13 +61,13 @@ typedef struct ki_informer_options {
     int keep_managed_fields;
     int deliver_unchanged; /* 1: updates that change nothing of what `keep` and `drop` leave are delivered */
     size_t object_bytes_max;
-    uint64_t resync_ms;     /* how often handlers may be reminded at the most: the check period. 0: never, but see
+    uint64_t resync_ms; /* how often handlers may be reminded at the most: the check period. 0: never, but see
                              * handlers added before start */
-    int64_t page_size;      /* of a LIST; 0: 500; -1: no limit */
-    int watch_list;         /* a ki_watch_list */
-    int reports_mutations;  /* mutation detector: 0 as KUBE_CACHE_MUTATION_DETECTOR says, and aborts; 1: reports
+    int64_t page_size;  /* of a LIST; 0: 500; -1: no limit */
+    int watch_list;     /* a ki_watch_list */
+    int reports_mutations; /* mutation detector: 0 as KUBE_CACHE_MUTATION_DETECTOR says, and aborts; 1: reports
                              * only; -1: off */
-    uint64_t backoff_ms;     /* first delay after a failure; 0: 800 */
+    uint64_t backoff_ms;   /* first delay after a failure; 0: 800 */
     uint64_t backoff_max_ms; /* 0: 30,000 */
     size_t queue_items_max;  /* changes that wait between network and store; 0: 10,000 */
     size_t queue_bytes_max;  /* 0: 16 MiB */
@@ -128,15 +128,16 @@ KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint64_
  *
  * Returns: the length as snprintf does.
  */
-KI_API size_t ki_informer_last_resource_version(const ki_informer *informer, char *buffer, size_t buffer_bytes);
+KI_API size_t ki_informer_last_resource_version(const ki_informer *informer, char *buffer,
+                                                size_t buffer_bytes);
 
 /**
  * Waits until the store is complete up to `version`: to read what was just written.
  *
  * Returns: as ki_informer_wait_for_sync(); KI_ERR_INVALID for a version that is no decimal number.
  */
-KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_str version, uint64_t timeout_ms,
-                                                     ki_error *err);
+KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_str version,
+                                                     uint64_t timeout_ms, ki_error *err);
 
 /** How long the server has said nothing, in milliseconds: how old the store may be. UINT64_MAX before the first
  * list. A read without a lock. */
@@ -167,11 +168,11 @@ KI_API int ki_informer_set_transform(ki_informer *informer, ki_transform_cb tran
 /** What went wrong, each time: lists, watches, events inside of a watch, objects that were refused. */
 typedef struct ki_watch_error {
     ki_reason reason;
-    int http_status;             /* 0: none */
-    uint64_t since_success_ms;   /* since something last came as it should; UINT64_MAX: never yet */
-    uint64_t retry_ms;           /* until the next try; 0: at once, or none is needed */
-    const ki_error *error;       /* borrowed, as the next */
-    const char *key;             /* of the object that was refused; else "" */
+    int http_status;           /* 0: none */
+    uint64_t since_success_ms; /* since something last came as it should; UINT64_MAX: never yet */
+    uint64_t retry_ms;         /* until the next try; 0: at once, or none is needed */
+    const ki_error *error;     /* borrowed, as the next */
+    const char *key;           /* of the object that was refused; else "" */
     uint64_t reserved[4];
 } ki_watch_error;
 
@@ -197,10 +198,10 @@ KI_API void ki_registration_remove(ki_registration *registration);
 KI_API int ki_registration_remove_and_wait(ki_registration *registration);
 
 typedef struct ki_registration_stats {
-    uint64_t backlog;            /* events that wait */
+    uint64_t backlog; /* events that wait */
     uint64_t backlog_bytes;
     uint64_t backlog_high_water;
-    uint64_t coalesced;          /* events that joined one that waited */
+    uint64_t coalesced; /* events that joined one that waited */
     uint64_t delivered;
     uint64_t handler_ns; /* spent in callbacks */
     uint64_t reserved[4];

@@ -35,26 +35,26 @@ typedef struct ki_list_options {
 /** Why something did not work, in one word, as status and logs have it: ki_reason_name(). */
 #define KI_REASONS(X)                                                                                        \
     X(NONE, "")                                                                                              \
-    X(EXPIRED, "Expired")                       /* 410: the version is too old */                            \
-    X(TOO_MANY_REQUESTS, "TooManyRequests")     /* 429 */                                                    \
-    X(UNAUTHORIZED, "Unauthorized")             /* 401 */                                                    \
-    X(FORBIDDEN, "Forbidden")                   /* 403 */                                                    \
-    X(NOT_FOUND, "NotFound")                    /* 404: no such resource (yet) */                            \
-    X(BAD_REQUEST, "BadRequest")                /* any other 4xx */                                          \
-    X(SERVER_ERROR, "ServerError")              /* 5xx */                                                    \
-    X(VERSION_TOO_LARGE, "VersionTooLarge")     /* the server has not come as far as we have */              \
+    X(EXPIRED, "Expired")                   /* 410: the version is too old */                                \
+    X(TOO_MANY_REQUESTS, "TooManyRequests") /* 429 */                                                        \
+    X(UNAUTHORIZED, "Unauthorized")         /* 401 */                                                        \
+    X(FORBIDDEN, "Forbidden")               /* 403 */                                                        \
+    X(NOT_FOUND, "NotFound")                /* 404: no such resource (yet) */                                \
+    X(BAD_REQUEST, "BadRequest")            /* any other 4xx */                                              \
+    X(SERVER_ERROR, "ServerError")          /* 5xx */                                                        \
+    X(VERSION_TOO_LARGE, "VersionTooLarge") /* the server has not come as far as we have */                  \
     X(CONNECTION_REFUSED, "ConnectionRefused")                                                               \
     X(CONNECTION_LOST, "ConnectionLost")                                                                     \
     X(DNS, "Dns")                                                                                            \
     X(TLS, "Tls")                                                                                            \
     X(TIMEOUT, "Timeout")                                                                                    \
-    X(SILENT, "Silent")                         /* a watch on which nothing came for too long */             \
-    X(SHORT_WATCH, "ShortWatch")                /* a watch that the server closed at once */                 \
-    X(NO_END_OF_LIST, "NoEndOfList")            /* a streamed list without its end */                        \
-    X(ENDLESS_LIST, "EndlessList")              /* pages without an end */                                   \
-    X(MALFORMED, "Malformed")                   /* what came is no list or no event */                       \
-    X(STALE, "Stale")                           /* a list older than what we have */                         \
-    X(HISTORY_RESET, "HistoryReset")            /* the server's history is another one than before */        \
+    X(SILENT, "Silent")              /* a watch on which nothing came for too long */                        \
+    X(SHORT_WATCH, "ShortWatch")     /* a watch that the server closed at once */                            \
+    X(NO_END_OF_LIST, "NoEndOfList") /* a streamed list without its end */                                   \
+    X(ENDLESS_LIST, "EndlessList")   /* pages without an end */                                              \
+    X(MALFORMED, "Malformed")        /* what came is no list or no event */                                  \
+    X(STALE, "Stale")                /* a list older than what we have */                                    \
+    X(HISTORY_RESET, "HistoryReset") /* the server's history is another one than before */                   \
     X(NO_MEMORY, "NoMemory")                                                                                 \
     X(REDIRECTED, "Redirected")                                                                              \
     X(OTHER, "Other")

@@ -80,7 +80,8 @@ static bool same_uid(const ki_object *a, const ki_object *b)
 
 static void tell_put(ki_apply *apply, const ki_object *object, const ki_object *former)
 {
-    ki_notification told = {.type = KI_EVENT_UPDATE, .object = (ki_object *)object, .old = (ki_object *)former};
+    ki_notification told = {
+        .type = KI_EVENT_UPDATE, .object = (ki_object *)object, .old = (ki_object *)former};
     if (former == NULL) {
         told.type = KI_EVENT_ADD;
         told.flags = apply->is_synced ? 0 : KI_EVENT_INITIAL;
@@ -126,7 +127,7 @@ int ki_apply_remove(ki_apply *apply, const ki_object *stored, const ki_object *f
     (void)rc;
     ki_notification told = {.type = KI_EVENT_DELETE,
                             .flags = final == NULL ? KI_EVENT_FINAL_STATE_UNKNOWN : 0,
-                            .object = final == NULL ? former : (ki_object *)final,
+                            .object = final == NULL ? former : (ki_object *) final,
                             .old = former};
     if (!same_uid(told.object, former))
         told.flags |= KI_EVENT_REPLACED;
@@ -142,7 +143,8 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     ki_str key = {entry->key, entry->key_len};
     const ki_object *stored = ki_content_find(ki_store_content(apply->options.store), key);
     ki_standing standing = {.stored = stored,
-                            .of_other_history = stored != NULL && ki_apply_list_of(stored) < apply->first_list,
+                            .of_other_history =
+                                stored != NULL && ki_apply_list_of(stored) < apply->first_list,
                             .complete = &entry->version_before};
     switch (ki_rules_judge(delta, &standing)) {
     case KI_VERDICT_IGNORE:

@@ -43,8 +43,8 @@ typedef struct ki_apply {
     ki_resource_version version; /* the store is complete up to here: F */
     bool is_synced;              /* a list has ended */
     uint32_t last_list;          /* the newest that has ended */
-    uint32_t first_list;         /* of this history of the server's: what only older ones have met is of another */
-    ki_list batch;               /* popped and not done yet */
+    uint32_t first_list; /* of this history of the server's: what only older ones have met is of another */
+    ki_list batch;       /* popped and not done yet */
     size_t batch_count;
     ki_resource_version batch_version; /* the store's, when the batch is done */
     uint32_t deltas_done;              /* of the batch's first entry */

@@ -149,9 +149,10 @@ static int remind_some(ki_apply *apply)
     int rc = 0;
     while (plan->next < end && (rc = ki_fanout_reserve(apply->options.fanout, KI_TO_RESYNCING)) == 0) {
         ki_object *object = plan->objects[plan->next++];
-        ki_fanout_tell(apply->options.fanout, KI_TO_RESYNCING,
-                       &(ki_notification){
-                           .type = KI_EVENT_UPDATE, .flags = KI_EVENT_RESYNC, .object = object, .old = object});
+        ki_fanout_tell(
+            apply->options.fanout, KI_TO_RESYNCING,
+            &(ki_notification){
+                .type = KI_EVENT_UPDATE, .flags = KI_EVENT_RESYNC, .object = object, .old = object});
         (void)ki_object_unref(object);
     }
     ki_fanout_flush(apply->options.fanout);

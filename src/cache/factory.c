@@ -280,7 +280,8 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
     ki_informer *informer = NULL;
     for (size_t i = 0; (informer = informer_at(factory, i)) != NULL; i++) {
         uint64_t passed_ms = ki_clock_now_ms(clock) - began_ms;
-        int rc = ki_informer_wait_for_sync(informer, passed_ms < timeout_ms ? timeout_ms - passed_ms : 0, err);
+        int rc =
+            ki_informer_wait_for_sync(informer, passed_ms < timeout_ms ? timeout_ms - passed_ms : 0, err);
         if (rc == KI_ERR_TIMEOUT || rc == KI_ERR_STOPPED)
             return fail_pending(factory, rc, err);
         if (rc < 0)

@@ -39,8 +39,8 @@ static int replay_object(const ki_object *object, void *user)
     ki_backlog_entry *entry = ki_backlog_entry_new();
     if (entry == NULL)
         return run->rc = KI_ERR_NO_MEMORY;
-    entry->what = (ki_notification){
-        .type = KI_EVENT_ADD, .flags = KI_EVENT_INITIAL, .object = ki_object_ref(object)};
+    entry->what =
+        (ki_notification){.type = KI_EVENT_ADD, .flags = KI_EVENT_INITIAL, .object = ki_object_ref(object)};
     ki_list_push_back(&run->entries, &entry->node);
     return 0;
 }

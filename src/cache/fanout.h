@@ -23,7 +23,7 @@ typedef struct ki_subscriber {
     ki_list_node node;
     ki_listener listener;
     ki_resync_turn resync;
-    ki_list staged; /* events of this batch */
+    ki_list staged;             /* events of this batch */
     ki_backlog_entry *reserved; /* for the next event */
     bool is_told_synced;
 } ki_subscriber;
@@ -37,7 +37,8 @@ void ki_fanout_init(ki_fanout *fanout, void (*wake)(ki_subscriber *subscriber));
 
 /* A subscriber joins: it gets everything in the store as adds and, if the store is synced, the marker SYNCED.
  * Returns 0 or KI_ERR_NO_MEMORY: then it has not joined. */
-KI_NODISCARD int ki_fanout_join(ki_fanout *fanout, ki_subscriber *subscriber, ki_store *store, bool is_synced);
+KI_NODISCARD int ki_fanout_join(ki_fanout *fanout, ki_subscriber *subscriber, ki_store *store,
+                                bool is_synced);
 
 /* It leaves; takes one that has not joined. */
 void ki_fanout_leave(ki_subscriber *subscriber);

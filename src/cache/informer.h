@@ -65,9 +65,9 @@ struct ki_informer {
     bool was_started;
     bool is_freed;
     bool retry_is_asked;
-    bool begin_is_asked; /* of io */
-    size_t callbacks;    /* handlers that are being called */
-    uint64_t check_ms;   /* of resyncs */
+    bool begin_is_asked;         /* of io */
+    size_t callbacks;            /* handlers that are being called */
+    uint64_t check_ms;           /* of resyncs */
     ki_resource_version version; /* the store is complete up to here */
     ki_list registrations;
     uint64_t serial; /* of registrations */

@@ -85,9 +85,8 @@ static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
     if (rc < 0)
         return ki_fail(err, rc, "%s: waiting inside of a callback or a read section",
                        informer->resource->plural);
-    bool is_over = ki_client_wait(informer->client,
-                                  &(ki_wait){&informer->mu, &informer->changed, is_met_or_in_vain, w},
-                                  timeout_ms);
+    bool is_over = ki_client_wait(
+        informer->client, &(ki_wait){&informer->mu, &informer->changed, is_met_or_in_vain, w}, timeout_ms);
     return w->is_met ? 0 : fail_waiting(informer, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
 }
 

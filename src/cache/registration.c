@@ -158,8 +158,9 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
 
 /* ---- going ------------------------------------------------------------------------------------------- */
 
-static void remove_locked(ki_registration *registration) KI_REQUIRES(registration->informer->mu)
+static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->mu)
 {
+    (void)informer; /* whose lock it is */
     if (registration->is_removed)
         return;
     registration->is_removed = true;
@@ -171,7 +172,7 @@ void ki_registrations_remove_all_locked(ki_informer *informer)
 {
     for (ki_list_node *node = ki_list_first(&informer->registrations); node != NULL;
          node = ki_list_next(&informer->registrations, node))
-        remove_locked(registration_of(node));
+        remove_locked(informer, registration_of(node));
 }
 
 void ki_registrations_wake_all_locked(ki_informer *informer)
@@ -198,7 +199,7 @@ void ki_registration_remove(ki_registration *registration)
         return;
     ki_informer *informer = registration->informer;
     ki_mutex_lock(&informer->mu);
-    remove_locked(registration);
+    remove_locked(informer, registration);
     ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
 }
@@ -300,8 +301,7 @@ int ki_registrations_update(ki_informer *informer)
 
 int ki_registration_has_synced(const ki_registration *registration)
 {
-    return registration != NULL &&
-           ki_listener_has_synced((ki_listener *)&registration->subscriber.listener);
+    return registration != NULL && ki_listener_has_synced((ki_listener *)&registration->subscriber.listener);
 }
 
 void ki_registration_read_stats(const ki_registration *registration, ki_registration_stats *out_stats)

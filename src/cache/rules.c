@@ -40,8 +40,8 @@ static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standin
 {
     if (standing->stored == NULL)
         return KI_VERDICT_IGNORE;
-    version_order order = order_of(ki_object_resource_version(delta->object),
-                                   ki_object_resource_version(standing->stored));
+    version_order order =
+        order_of(ki_object_resource_version(delta->object), ki_object_resource_version(standing->stored));
     return order == OLDER && !standing->of_other_history ? KI_VERDICT_IGNORE : KI_VERDICT_REMOVE;
 }
 
