@@ -8,6 +8,8 @@
 #include <kinformer/error.h>
 #include <kinformer/handler.h>
 #include <kinformer/json.h>
+#include <kinformer/key.h>
+#include <kinformer/lister.h>
 #include <kinformer/log.h>
 #include <kinformer/metrics.h>
 #include <kinformer/object.h>
