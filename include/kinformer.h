@@ -5,6 +5,7 @@
 
 #include <kinformer/alloc.h>
 #include <kinformer/common.h>
+#include <kinformer/delta_queue.h>
 #include <kinformer/error.h>
 #include <kinformer/handler.h>
 #include <kinformer/json.h>
