@@ -52,11 +52,11 @@ typedef struct ki_queued_deltas {
 #define KI_DELTA_QUEUE_REQUEUE 1
 
 /**
- * Processes the deltas of one key; no lock is held, and all calls are allowed inside.
+ * Processes the deltas of one key. No lock is held, and all calls but ki_delta_queue_free() are allowed.
  *
- * Returns: 0; KI_DELTA_QUEUE_REQUEUE: the deltas go back to the end of the queue as they are, unless something
- *          newer waits for the key by now, which then stands for them; or a negative code of the callback's
- *          own, which ki_delta_queue_pop() returns: the deltas are dropped.
+ * Returns: 0; KI_DELTA_QUEUE_REQUEUE: the deltas go back to the end of the queue as they are, unless
+ *          something newer waits for the key by now, which then stands for them; or a negative code of the
+ *          callback's own, which ki_delta_queue_pop() returns: the deltas are dropped.
  */
 typedef int (*ki_delta_queue_cb)(const ki_queued_deltas *deltas, void *user);
 
@@ -83,13 +83,13 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 
 /**
  * Queues one change: KI_QUEUED_ADDED, KI_QUEUED_UPDATED or KI_QUEUED_DELETED. A delete of an object that
- * neither waits, nor is being processed, nor is in the store of known objects is left out. Of two deletes in a
- * row the earlier stays, unless it was not seen.
+ * neither waits, nor is being processed, nor is in the store of known objects is left out. Of two deletes in
+ * a row the earlier stays, unless it was not seen.
  *
  * Returns:   0; 1: the queue is full now; KI_ERR_INVALID for another type, or for no object or one without a
- *            key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES; KI_ERR_NO_MEMORY. A full queue still takes
- *            what it is given, it never drops: who gets 1 waits for ki_delta_queue_has_room(). Nothing changes
- *            on failure.
+ *            key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES; KI_ERR_NO_MEMORY. Nothing changes on
+ *            failure. A full queue still takes what it is given and never drops anything: who gets 1 waits
+ *            for ki_delta_queue_has_room().
  * Ownership: the queue takes a reference of its own.
  */
 KI_API KI_NODISCARD int ki_delta_queue_push(ki_delta_queue *queue, ki_queued_delta delta);
@@ -107,8 +107,8 @@ KI_API KI_NODISCARD int ki_delta_queue_replace(ki_delta_queue *queue, ki_object 
                                                size_t count);
 
 /**
- * Queues KI_QUEUED_SYNC for each known object whose key neither waits nor is being processed. Nothing without
- * a store of known objects.
+ * Queues KI_QUEUED_SYNC for each known object whose key neither waits nor is being processed. Nothing
+ * without a store of known objects.
  *
  * Returns: as ki_delta_queue_push(). Nothing changes on failure.
  */

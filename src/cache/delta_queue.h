@@ -6,9 +6,9 @@
  *   Locks:    one mutex, a leaf; the callback of a pop runs without it, the key function may run under it.
  *   Not here: the queue of our own informers (cache/delta_fifo.h), whose lists come item by item.
  *
- * client-go processes a key while the queue is locked, so there a key either waits or is in the store. Here it
- * may also be on its way from one to the other. So entries that are being processed stay within sight: what
- * asks whether a key is known, asks them as well. Therefore, while the mutex is held, only keys that are being
+ * client-go processes a key while the queue is locked, so there a key either waits or is in the store. Here
+ * it may also be on its way from one to the other. So entries that are being processed stay within sight:
+ * who asks whether a key is known, asks them as well. While the mutex is held only keys that are being
  * processed change in the store, and a walk without a lock sees all others as they are.
  */
 #ifndef KI_CACHE_DELTA_QUEUE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a delta queue does with many keys at once. Deltas are only ever added behind others on the way, so that
- * without memory half-way all of it can be taken back. */
+/* What a delta queue does with many keys at once. Deltas are only ever added behind others on the way, so
+ * that without memory half-way all of it can be taken back. */
 #include "cache/delta_queue.h"
 
 /* A walk over the known objects. */
@@ -45,7 +45,8 @@ static void take_back_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 
 /* ---- known objects ----------------------------------------------------------------------------------- */
 
-/* Called with the queue's mutex held, for an object whose key may wait already. */
+/* Called with the queue's mutex held, for an object whose key may wait already. What is being processed is
+ * older in the store than on its way there. */
 static int append_known(const ki_object *object, void *user) KI_NO_THREAD_SAFETY_ANALYSIS
 {
     const known_walk *walk = user;
@@ -53,10 +54,12 @@ static int append_known(const ki_object *object, void *user) KI_NO_THREAD_SAFETY
     ki_str key = {0};
     ki_queued_delta delta = walk->delta;
     if (ki_delta_queue_key_of(walk->queue, object, &buffer, &key) < 0 ||
-        ki_delta_queue_find_locked(walk->queue, key) != NULL ||
-        (walk->leaves_out_processing && ki_delta_queue_find_processing_locked(walk->queue, key) != NULL))
+        ki_delta_queue_find_locked(walk->queue, key) != NULL)
         return 0;
-    delta.object = object;
+    const ki_queued_entry *processing = ki_delta_queue_find_processing_locked(walk->queue, key);
+    if (processing != NULL && walk->leaves_out_processing)
+        return 0;
+    delta.object = processing == NULL ? object : ki_queued_entry_newest(processing);
     return ki_delta_queue_append_locked(walk->queue, key, delta) == NULL ? KI_ERR_NO_MEMORY : 0;
 }
 
@@ -85,7 +88,7 @@ static int delete_newest_locked(ki_delta_queue *queue, const ki_queued_entry *en
 {
     if (ki_queued_entry_ends_deleted(entry))
         return 0;
-    ki_queued_delta delta = unseen_delete_of(entry->deltas[entry->count - 1].object);
+    ki_queued_delta delta = unseen_delete_of(ki_queued_entry_newest(entry));
     return ki_delta_queue_append_locked(queue, ki_queued_entry_key(entry), delta) == NULL ? KI_ERR_NO_MEMORY
                                                                                           : 0;
 }

@@ -38,6 +38,12 @@ static inline ki_str ki_queued_entry_key(const ki_queued_entry *entry)
     return (ki_str){entry->key, entry->key_len};
 }
 
+/* The object of the last delta. */
+static inline const ki_object *ki_queued_entry_newest(const ki_queued_entry *entry)
+{
+    return entry->deltas[entry->count - 1].object;
+}
+
 /* NULL when memory is out. */
 KI_NODISCARD ki_queued_entry *ki_queued_entry_new(ki_str key);
 

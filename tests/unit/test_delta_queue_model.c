@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public delta queue against a plain model of it: random pushes, replaces and resyncs, also while a key is
- * being processed, with a consumer that keeps a store and sometimes refuses, and with memory that runs out. A
- * failing seed is printed; KI_SEED=<seed> runs it alone. */
+/* The public delta queue against a plain model of it: random pushes, replaces and resyncs, also while a key
+ * is being processed, with a consumer that keeps a store and sometimes refuses, and with memory that runs
+ * out. A failing seed is printed; KI_SEED=<seed> runs it alone. */
 #include <inttypes.h>
 #include <kinformer/delta_queue.h>
 #include <stdio.h>
@@ -179,7 +179,8 @@ static void delete_unlisted(model *m, const int *is_listed)
     uint64_t place = m->next_place++;
     for (key = 0; key < KEYS; key++)
         if (m->waiting[key].count == 0 && m->known[key].version > 0)
-            append_unseen_delete(m, key, m->known[key], place);
+            append_unseen_delete(m, key, is_being_processed(m, key) ? *newest(&m->processed) : m->known[key],
+                                 place);
 }
 
 /* Of some keys, of one of them perhaps twice. */
