@@ -11,7 +11,10 @@
 
 void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
 {
+    static ki_mutation_detector off; /* never written to */
     *apply = (ki_apply){.options = *options};
+    if (options->detector == NULL)
+        apply->options.detector = &off;
     ki_list_init(&apply->batch);
 }
 

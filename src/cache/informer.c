@@ -29,6 +29,7 @@ static int init_reflector(ki_informer *informer, ki_error *err)
 {
     ki_reflector_options options = {.plan = informer->plan,
                                     .informer = &informer->setup.options,
+                                    .metrics = &informer->metrics,
                                     .clock = informer->client->clock,
                                     .seed = informer->client->seed,
                                     .on_change = ki_informer_take_change,
@@ -42,6 +43,16 @@ static int init_reflector(ki_informer *informer, ki_error *err)
     if (rc < 0 && options.list_watch.release != NULL)
         options.list_watch.release(options.list_watch.user);
     return rc;
+}
+
+static int init_detector(ki_informer *informer)
+{
+    ki_mutation_detector_options options = {.hash_seed = informer->client->seed};
+    if (informer->setup.options.reports_mutations == 0)
+        options.mode = ki_mutation_detector_mode_from_environment();
+    else if (informer->setup.options.reports_mutations > 0)
+        options.mode = KI_MUTATION_REPORT;
+    return ki_mutation_detector_init(&informer->detector, &options);
 }
 
 static int init_data(ki_informer *informer, ki_error *err)
@@ -61,7 +72,9 @@ static int init_data(ki_informer *informer, ki_error *err)
                                    .hash_seed = informer->client->seed};
     if (ki_delta_fifo_init(&informer->fifo, &queue) < 0)
         return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
-    return ki_mutation_detector_init(&informer->detector, options->reports_mutations, err);
+    if (init_detector(informer) < 0)
+        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+    return 0;
 }
 
 static int init_jobs(ki_informer *informer, ki_error *err)
@@ -94,6 +107,9 @@ static int init(ki_informer *informer, const ki_resource *resource, const ki_inf
     if (rc == 0)
         rc = init_jobs(informer, err);
     if (rc == 0)
+        ki_informer_metrics_init(&informer->metrics, informer->client->metrics, informer->setup.options.name,
+                                 informer->resource);
+    if (rc == 0)
         rc = init_reflector(informer, err);
     if (rc < 0)
         return rc;
@@ -113,6 +129,7 @@ static void informer_fini(ki_informer *informer)
     ki_job_fini(&informer->io_job);
     ki_job_fini(&informer->dispatch_job);
     ki_apply_fini(&informer->apply);
+    ki_informer_metrics_fini(&informer->metrics);
     ki_delta_fifo_fini(&informer->fifo);
     ki_mutation_detector_fini(&informer->detector);
     ki_store_free(informer->store);

@@ -17,6 +17,7 @@
 
 #include "cache/apply.h"
 #include "cache/client.h"
+#include "cache/informer_metrics.h"
 #include "cache/informer_options.h"
 #include "cache/reflector.h"
 
@@ -43,16 +44,19 @@ struct ki_informer {
     ki_client_user alive;
     ki_resource *resource;
     ki_informer_setup setup; /* the options, with texts of its own */
+    ki_informer_metrics metrics;
     ki_object_plan *plan;
     ki_store *store;
     ki_delta_fifo fifo;
     ki_job io_job;
     ki_job dispatch_job;
     ki_reflector reflector; /* io's */
-    ki_apply apply;         /* dispatch's, as the next three */
+    ki_apply apply;         /* dispatch's, as the next four */
     ki_fanout fanout;
     ki_mutation_detector detector;
     ki_informer_timers timers;
+    uint64_t index_failures; /* that were counted */
+    _Atomic uint64_t last_serial; /* of registrations */
     _Atomic bool is_synced;
     _Atomic bool is_queue_full;   /* io has stopped reading until there is room */
     _Atomic bool is_blocked;      /* dispatch waits for a handler that asked for that */
@@ -70,7 +74,6 @@ struct ki_informer {
     uint64_t check_ms;           /* of resyncs */
     ki_resource_version version; /* the store is complete up to here */
     ki_list registrations;
-    uint64_t serial; /* of registrations */
     ki_watch_error_cb on_watch_error;
     void *watch_error_user;
     ki_error setup_error; /* the first; the next start reports it */

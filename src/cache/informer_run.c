@@ -242,6 +242,22 @@ static void publish(ki_informer *informer)
     ki_mutex_unlock(&informer->mu);
 }
 
+static void measure(ki_informer *informer, uint64_t began_ns)
+{
+    const ki_informer_metrics *metrics = &informer->metrics;
+    uint64_t failures = ki_store_index_failures(informer->store);
+    ki_histogram_observe(metrics->processing_latency,
+                         ki_clock_now_ns(informer->client->clock) - began_ns);
+    ki_counter_add(metrics->index_failures, failures - informer->index_failures);
+    informer->index_failures = failures;
+    ki_gauge_set(metrics->queued_items, (int64_t)ki_delta_fifo_items(&informer->fifo));
+    ki_gauge_set(metrics->store_objects, (int64_t)ki_store_count(informer->store));
+    ki_gauge_set(metrics->store_bytes, (int64_t)ki_store_bytes(informer->store));
+    int64_t version = ki_informer_metrics_version(&informer->apply.version);
+    if (version >= 0)
+        ki_gauge_set(metrics->store_resource_version, version);
+}
+
 static void give_room(ki_informer *informer)
 {
     if (informer->is_queue_full && ki_delta_fifo_has_room(&informer->fifo)) {
@@ -254,8 +270,10 @@ static void give_room(ki_informer *informer)
 static int apply_some(ki_informer *informer)
 {
     int rc = 1;
+    uint64_t began_ns = ki_clock_now_ns(informer->client->clock);
     for (int i = 0; i < STEPS_AT_A_TIME && rc == 1 && !is_blocked(informer); i++)
         rc = ki_apply_step(&informer->apply);
+    measure(informer, began_ns);
     if (rc == 1 && informer->is_blocked)
         rc = 0; /* the handler wakes dispatch when it has caught up */
     publish(informer);
@@ -281,10 +299,10 @@ static void check_resync(ki_informer *informer, uint64_t now_ms)
 static void check_mutations(ki_informer *informer, uint64_t now_ms)
 {
     ki_informer_timers *timers = &informer->timers;
-    if (!ki_mutation_detector_is_on(&informer->detector) || now_ms < timers->detect_ms)
+    if (informer->detector.mode == KI_MUTATION_OFF || now_ms < timers->detect_ms)
         return;
     timers->detect_ms = now_ms + DETECT_MS;
-    ki_mutation_detector_check(&informer->detector);
+    (void)ki_mutation_detector_check(&informer->detector);
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -298,7 +316,7 @@ static void schedule_dispatch(ki_informer *informer, ki_stage stage)
     uint64_t due_ms = earliest(timers->retry_ms, timers->flush_ms);
     if (stage == KI_STAGE_RUNNING)
         due_ms = earliest(due_ms, timers->resync_ms);
-    if (ki_mutation_detector_is_on(&informer->detector))
+    if (informer->detector.mode != KI_MUTATION_OFF)
         due_ms = earliest(due_ms, timers->detect_ms);
     ki_job_wake_at(&informer->dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * NS_PER_MS);
 }

@@ -314,6 +314,7 @@ static void deliver_one(ki_listener *listener, ki_backlog_entry *entry)
     else
         call_handler(&listener->handler, &entry->what);
     uint64_t spent = ki_clock_now_ns(listener->clock) - start;
+    ki_histogram_observe(listener->duration, spent);
     ki_mutex_lock(&listener->mu);
     listener->stats.delivered += entry->what.type != 0;
     listener->stats.handler_ns += spent;

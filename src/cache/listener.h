@@ -16,6 +16,7 @@
 
 #include <kinformer/handler.h>
 
+#include "metrics/metrics.h"
 #include "util/annotations.h"
 #include "util/clock.h"
 #include "util/hash.h"
@@ -69,6 +70,7 @@ typedef struct ki_listener_stats {
 typedef struct ki_listener {
     ki_handler handler;    /* constant */
     const ki_clock *clock; /* constant */
+    ki_histogram *duration; /* of callbacks; constant; NULL: not measured */
     ki_hash_key hash_key;  /* constant */
     ki_mutex mu;
     ki_list queue; /* guarded by mu, as all below */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/registration.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -20,6 +23,15 @@ void ki_registration_wake(ki_subscriber *subscriber)
 
 /* ---- calling the handler ----------------------------------------------------------------------------- */
 
+static void measure(ki_registration *registration)
+{
+    ki_listener_stats stats = ki_listener_read_stats(&registration->subscriber.listener);
+    ki_gauge_set(registration->metrics.backlog, (int64_t)stats.items);
+    ki_gauge_set(registration->metrics.backlog_bytes, (int64_t)stats.bytes);
+    ki_counter_add(registration->metrics.coalesced, stats.coalesced - registration->coalesced);
+    registration->coalesced = stats.coalesced;
+}
+
 static void deliver(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
@@ -27,6 +39,7 @@ static void deliver(ki_registration *registration)
     size_t delivered = 0;
     while (delivered < CALLBACKS_AT_A_TIME && informer->may_deliver && ki_listener_deliver(listener, 1) == 1)
         delivered++;
+    measure(registration);
     if (delivered == CALLBACKS_AT_A_TIME)
         ki_job_wake(&registration->job);
     if (informer->is_blocked)
@@ -90,7 +103,18 @@ static void registration_free(ki_registration *registration)
 {
     ki_job_fini(&registration->job);
     ki_listener_fini(&registration->subscriber.listener);
+    ki_handler_metrics_fini(&registration->metrics);
     ki_free(registration);
+}
+
+static void init_metrics(ki_registration *registration, const char *name)
+{
+    ki_informer *informer = registration->informer;
+    char number[24];
+    (void)snprintf(number, sizeof(number), "%" PRIu64, registration->serial);
+    ki_handler_metrics_init(&registration->metrics, informer->client->metrics, informer->setup.options.name,
+                            informer->resource, ki_str_of(name == NULL ? number : name));
+    registration->subscriber.listener.duration = registration->metrics.duration;
 }
 
 static ki_registration *registration_new(ki_informer *informer, const ki_handler *handler)
@@ -100,6 +124,7 @@ static ki_registration *registration_new(ki_informer *informer, const ki_handler
     if (registration == NULL)
         return NULL;
     registration->informer = informer;
+    registration->serial = atomic_fetch_add(&informer->last_serial, 1) + 1;
     if (ki_listener_init(&registration->subscriber.listener, handler, client->clock, client->seed) < 0 ||
         ki_job_init(&registration->job, client->handlers, run_handler) < 0) {
         registration_free(registration);
@@ -141,8 +166,8 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
     ki_registration *registration = registration_new(informer, handler);
     if (registration == NULL)
         return fail(informer, KI_ERR_NO_MEMORY);
+    init_metrics(registration, handler->name);
     ki_mutex_lock(&informer->mu);
-    registration->serial = ++informer->serial;
     set_resync_locked(registration, handler);
     bool is_reminded = registration->subscriber.resync.period_ms > 0;
     ki_list_push_back(&informer->registrations, &registration->node);

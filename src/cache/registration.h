@@ -20,6 +20,8 @@ struct ki_registration {
     uint64_t serial;
     ki_subscriber subscriber; /* dispatch's, but for its listener */
     ki_job job;               /* calls the handler */
+    ki_handler_metrics metrics;
+    uint64_t coalesced; /* that were counted; handler's */
     ki_list_node node;        /* guarded by the informer's mu, as all below */
     bool is_joined;
     bool is_removed;
