@@ -6,7 +6,9 @@
  *   Locks:    status_mu, a leaf, for who reads the status; all else is io's.
  *   Not here: sockets and threads; what a change does to the store.
  *
- * A state machine: one function per state says what happens with what comes in. `version` is how far it has
+ * A state machine: reflector.c begins requests and knows when something is due; reflector_list.c,
+ * reflector_stream.c, reflector_watch.c and reflector_probe.c say what comes of each kind;
+ * reflector_give.c hands on what they bring; reflector_status.c tells how it is. One function per state says what happens with what comes in. `version` is how far it has
  * received: all that was handed to on_change and taken. What it asks for is never older than that.
  */
 #ifndef KI_CACHE_REFLECTOR_H
@@ -17,8 +19,12 @@
 #include <kinformer/list_watch.h>
 
 #include "api/object_plan.h"
+#include "cache/answer.h"
+#include "cache/backoff.h"
 #include "cache/resource_version.h"
+#include "cache/token_bucket.h"
 #include "util/clock.h"
+#include "util/thread.h"
 
 typedef struct ki_reflector ki_reflector;
 
@@ -36,8 +42,116 @@ typedef struct ki_reflector_options {
     /* metrics cells are added here by the owner of cache/informer_metrics.h */
 } ki_reflector_options;
 
+/* ---- what it is made of: for cache/reflector*.c -------------------------------------------------------- */
+
+/* Which request is under way, and which one is begun next. */
+typedef enum ki_reflector_step {
+    KI_STEP_NONE = 0,
+    KI_STEP_SYNC,       /* next only: a list, in the one way or the other */
+    KI_STEP_WHOLE_LIST, /* next only: a LIST without pages */
+    KI_STEP_LIST,
+    KI_STEP_PAGE,   /* next only: the next page of a LIST */
+    KI_STEP_STREAM, /* a watch before the end of its list */
+    KI_STEP_WATCH
+} ki_reflector_step;
+
+/* One attempt to list. */
+typedef struct ki_list_attempt {
+    uint32_t number;             /* counts over the reflector's life */
+    int is_quorum;               /* the newest was asked for */
+    int is_whole;                /* without pages */
+    int has_given;               /* an item of it */
+    uint32_t pages;              /* that are complete */
+    uint32_t repeats;            /* how often in a row the same token came */
+    ki_resource_version version; /* of its first page */
+    ki_buf continue_token;
+} ki_list_attempt;
+
+/* One watch, from its request on. */
+typedef struct ki_watch_attempt {
+    uint64_t begun_ns;
+    uint64_t deadline_ns;
+    uint64_t bookmark_ns; /* of its last bookmark; UINT64_MAX: none */
+    int was_heard;        /* anything but an error */
+    int has_news;         /* something newer than what was known when it began */
+    int is_unproven;      /* begun after a failure: may be a server with another history */
+} ki_watch_attempt;
+
+/* The one-item list beside a watch, to tell whether the server's history is another one. */
+typedef struct ki_history_probe {
+    ki_resource_version base;    /* `version` when it began */
+    ki_resource_version version; /* what it brought */
+    uint64_t begun_ns;
+    uint64_t not_before_ns; /* of the next */
+    int is_last_hope;       /* the watch is silent: it is cut in any case */
+    int has_item;
+} ki_history_probe;
+
+/* What is known for the status. Moments; UINT64_MAX: never. */
+typedef struct ki_reflector_report {
+    ki_phase phase;
+    ki_reason reason;
+    int http_status;
+    uint64_t phase_ns;
+    uint64_t byte_ns;
+    uint64_t event_ns;
+    uint64_t bookmark_ns;
+    uint64_t retry_ns;
+    uint64_t lists;
+    uint64_t watches;
+    uint64_t reconnects;
+    uint64_t events;
+    uint64_t refused;
+    uint64_t bytes_read;
+    char message[KI_ERROR_MESSAGE_BYTES];
+} ki_reflector_report;
+
+struct ki_reflector {
+    ki_reflector_options options;
+    ki_random random;
+    ki_backoff backoff;
+    ki_token_bucket bucket;
+
+    ki_reflector_step doing;
+    ki_reflector_step next;
+    uint64_t next_ns;      /* when `next` is begun */
+    int next_is_forced;    /* without a token */
+    int depth;             /* calls of ours that are on the stack: the outermost begins what is next */
+    int is_full;           /* on_change has returned 1 */
+    int is_ready;          /* initialised */
+    uint64_t scheduled_ns; /* what `schedule` was told */
+    uint64_t quiet_ns;     /* since when nothing was heard on `answer` while it was not full */
+    ki_answer answer;
+    ki_answer probe_answer;
+
+    ki_resource_version version;
+    int wants_quorum; /* the next list asks for the newest */
+    int owes_reset;   /* the next list begins with RESET */
+    int has_expired;  /* a watch, and none since has brought news */
+    int has_listed;
+    uint32_t malformed; /* watches in a row that could not be read, without news */
+    ki_list_attempt list;
+    ki_watch_attempt watch;
+    ki_history_probe probe;
+
+    uint32_t endless_streams;      /* in a row: without the end of their list */
+    uint64_t stream_again_ns;      /* until then a LIST is used instead */
+    uint64_t bookmark_interval_ns; /* of this server; 0: it has sent none */
+    uint64_t relist_ns;            /* because of an event that made no sense; UINT64_MAX: none is due */
+    uint64_t relisted_ns;          /* when that was last done; UINT64_MAX: never */
+    uint64_t success_ns;           /* when something last came as it should; UINT64_MAX: never */
+
+    ki_reflector_report report;    /* io's */
+    ki_reflector_report published; /* guarded by status_mu */
+    ki_mutex status_mu;
+    _Atomic uint64_t heard_ns; /* UINT64_MAX: no list has ended */
+};
+
+/* ---- calls --------------------------------------------------------------------------------------------- */
+
 /* Returns 0, KI_ERR_SYSTEM (no random seed). */
-KI_NODISCARD int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options, ki_error *err);
+KI_NODISCARD int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options,
+                                   ki_error *err);
 
 /* Halted before. Takes a zeroed struct. */
 void ki_reflector_fini(ki_reflector *reflector);
