@@ -21,6 +21,7 @@
 #include "api/object_plan.h"
 #include "cache/answer.h"
 #include "cache/backoff.h"
+#include "cache/informer_metrics.h"
 #include "cache/resource_version.h"
 #include "cache/token_bucket.h"
 #include "util/clock.h"
@@ -39,7 +40,7 @@ typedef struct ki_reflector_options {
     void (*on_error)(const ki_watch_error *error, void *user); /* NULL: nobody listens */
     void (*schedule)(uint64_t due_ns, void *user); /* call ki_reflector_tick() then; UINT64_MAX: never */
     void *user;                                    /* of the three */
-    /* metrics cells are added here by the owner of cache/informer_metrics.h */
+    const ki_informer_metrics *metrics; /* NULL: nothing is counted */
 } ki_reflector_options;
 
 /* ---- what it is made of: for cache/reflector*.c -------------------------------------------------------- */
