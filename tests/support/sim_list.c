@@ -25,15 +25,20 @@ static uint64_t lagging_version(const sim_server *server)
     return sim_world_history_record(server->world, count - lag - 1)->version;
 }
 
-/* Somewhere from `low` until now; one of two is as old as may be. */
+/* Somewhere from `low` until now; mostly one of the two. */
 static uint64_t version_from(sim_server *server, uint64_t low)
 {
     uint64_t now = sim_world_version(server->world);
     if (low >= now)
         return now;
-    if (ki_random_below(&server->random, 2) == 0)
+    switch (ki_random_below(&server->random, 3)) {
+    case 0:
         return low;
-    return low + ki_random_below(&server->random, now - low + 1);
+    case 1:
+        return now;
+    default:
+        return low + ki_random_below(&server->random, now - low + 1);
+    }
 }
 
 /* Older than that by 1 to STALE_VERSIONS_MAX, if there is something older. */

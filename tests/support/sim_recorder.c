@@ -80,18 +80,6 @@ void sim_recorder_fini(sim_recorder *recorder)
     sim_text_fini(&recorder->body);
 }
 
-void sim_recorder_run(sim_recorder *recorder, sim_server *server, ki_clock *clock, uint64_t until_ns)
-{
-    for (;;) {
-        sim_server_step(server);
-        uint64_t next_ns = sim_server_next_ns(server);
-        if (recorder->ends || recorder->cancelled || next_ns == UINT64_MAX || next_ns > until_ns)
-            return;
-        assert_true(next_ns > ki_clock_now_ns(clock));
-        ki_clock_set_now_ns(clock, next_ns);
-    }
-}
-
 json_t *sim_recorder_document(const sim_recorder *recorder)
 {
     json_error_t error;
@@ -118,6 +106,52 @@ json_t *sim_recorder_events(const sim_recorder *recorder)
             used++;
     }
     return events;
+}
+
+/* ---- all that a test of the server needs ------------------------------------------------------------------ */
+
+void sim_setup_init(sim_setup *setup, uint64_t seed, sim_server_options options)
+{
+    *setup = (sim_setup){0};
+    ki_clock_init_virtual(&setup->clock, 0, 0);
+    setup->world = sim_world_new(&(sim_world_options){.seed = seed, .jumps = 0.1});
+    for (int i = 0; i < 100; i++)
+        sim_world_mutate(setup->world);
+    options.world = setup->world;
+    options.clock = &setup->clock;
+    options.calls = &sim_recorder_calls;
+    options.seed = seed;
+    setup->server = sim_server_new(&options);
+}
+
+void sim_setup_fini(sim_setup *setup)
+{
+    assert_int_equal(sim_server_counts(setup->server)->misuse, 0);
+    sim_recorder_fini(&setup->recorder);
+    sim_server_free(setup->server);
+    sim_world_free(setup->world);
+}
+
+void sim_setup_run(sim_setup *setup, uint64_t seconds)
+{
+    uint64_t until_ns = ki_clock_now_ns(&setup->clock) + seconds * UINT64_C(1000000000);
+    for (;;) {
+        sim_server_step(setup->server);
+        uint64_t next_ns = sim_server_next_ns(setup->server);
+        if (setup->recorder.ends || setup->recorder.cancelled)
+            return;
+        if (next_ns > until_ns)
+            break;
+        assert_true(next_ns > ki_clock_now_ns(&setup->clock));
+        ki_clock_set_now_ns(&setup->clock, next_ns);
+    }
+    ki_clock_set_now_ns(&setup->clock, until_ns);
+}
+
+void sim_setup_ask(sim_setup *setup, const ki_list_options *options, uint64_t seconds)
+{
+    sim_recorder_ask(&setup->recorder, setup->server, options);
+    sim_setup_run(setup, seconds);
 }
 
 /* ---- what a cache would make of it ------------------------------------------------------------------------ */

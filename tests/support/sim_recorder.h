@@ -38,12 +38,28 @@ void sim_recorder_cancel(sim_recorder *recorder);
 void sim_recorder_resume(sim_recorder *recorder);
 void sim_recorder_fini(sim_recorder *recorder);
 
-/* Steps, and moves the clock to what comes next, until the answer has ended or nothing comes before `until_ns`. */
-void sim_recorder_run(sim_recorder *recorder, sim_server *server, ki_clock *clock, uint64_t until_ns);
-
 /* The body as one JSON document, or as all that are whole in it (an array). To be given to json_decref(). */
 json_t *sim_recorder_document(const sim_recorder *recorder);
 json_t *sim_recorder_events(const sim_recorder *recorder);
+
+/* ---- all that a test of the server needs ------------------------------------------------------------------ */
+
+typedef struct sim_setup {
+    ki_clock clock;
+    sim_world *world; /* with some objects */
+    sim_server *server;
+    sim_recorder recorder;
+} sim_setup;
+
+/* `options` without world, clock and calls. */
+void sim_setup_init(sim_setup *setup, uint64_t seed, sim_server_options options);
+
+/* Fails the test when the server has something against the client. */
+void sim_setup_fini(sim_setup *setup);
+
+/* Asks, and runs for `seconds` of the clock, or until the end of the answer. */
+void sim_setup_ask(sim_setup *setup, const ki_list_options *options, uint64_t seconds);
+void sim_setup_run(sim_setup *setup, uint64_t seconds);
 
 /* ---- what a cache would make of it ------------------------------------------------------------------------ */
 

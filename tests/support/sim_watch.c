@@ -215,8 +215,8 @@ void sim_watch_write_more(sim_stream *stream)
     if (is_used_up || now >= stream->deadline_ns || (record != NULL && is_given_up)) {
         sim_stream_end_after_text(stream, KI_REASON_NONE);
     } else if (record != NULL) {
-        stream->next = position + 1;
         write_event(stream, record);
+        stream->next = position + 1;
     } else if (now >= stream->bookmark_at_ns) {
         write_bookmark(stream);
     }

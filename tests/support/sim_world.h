@@ -66,7 +66,8 @@ typedef enum sim_type { SIM_ADDED, SIM_MODIFIED, SIM_DELETED } sim_type;
 
 #define SIM_NONE UINT32_MAX
 
-/* One change. A deletion's version is that of the deleting, as in the event that tells of it. */
+/* One change; pointers to it are good until the next one. A deletion's version is that of the deleting, as in the
+ * event that tells of it. */
 typedef struct sim_record {
     uint64_t version;
     uint64_t uid;        /* a number that is in the text */
