@@ -75,10 +75,6 @@ void sim_put_no_event(sim_text *out, ki_random *random)
 {
     static const char *const texts[] = {
         "{}",
-        "17",
-        "[]",
-        "\"ADDED\"",
-        "null",
         "{\"type\":\"ADDED\"}",
         "{\"type\":\"ADDED\",\"object\":null}",
         "{\"type\":\"MODIFIED\",\"object\":{}}",
@@ -89,6 +85,13 @@ void sim_put_no_event(sim_text *out, ki_random *random)
         "{\"object\":{\"metadata\":{\"namespace\":\"a\",\"name\":\"n0\",\"resourceVersion\":\"1\"}}}",
         "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[]}",
     };
+    sim_text_put(out, "%s\n", texts[ki_random_below(random, sizeof(texts) / sizeof(texts[0]))]);
+}
+
+void sim_put_garbage(sim_text *out, ki_random *random)
+{
+    static const char *const texts[] = {"17",     "[]", "null",       "\"ADDED\"",
+                                        "<html>", "}",  "{\"type\"}", "{\n\"a\":\"\n\"}"};
     sim_text_put(out, "%s\n", texts[ki_random_below(random, sizeof(texts) / sizeof(texts[0]))]);
 }
 

@@ -48,7 +48,8 @@ typedef struct sim_server sim_server;
     X(cut_between)     /* KI_REASON_CONNECTION_LOST instead of it */                                         \
     X(cut_in_event)    /* KI_REASON_CONNECTION_LOST inside of it */                                          \
     X(duplicate_event) /* one that this watch has had comes again before it */                               \
-    X(malformed_event) /* JSON that is no event comes before it, or in its stead */                          \
+    X(malformed_event) /* a JSON object that is no event comes before it, or in its stead */                 \
+    X(garbage)         /* what is no JSON object comes before it: nobody can read on */                      \
     X(error_event)     /* an ERROR event of code 500 instead of it, and the end */                           \
     X(malformed_item)  /* the object, also an item's, has a readable key and a UID that is no string */      \
     X(huge_item)       /* the object, also an item's, is longer than SIM_HUGE_BYTES */

@@ -170,6 +170,8 @@ static bool put_disturbance(sim_stream *stream)
     }
     if (stream->next > stream->first && SIM_ROLL(server, duplicate_event))
         put_duplicate(stream);
+    if (SIM_ROLL(server, garbage))
+        sim_put_garbage(&stream->text, &server->random);
     if (SIM_ROLL(server, malformed_event)) {
         sim_put_no_event(&stream->text, &server->random);
         return ki_random_below(&server->random, 2) == 0;

@@ -282,6 +282,19 @@ static void sim_faults_send_what_is_no_event(void **state)
     sim_setup_fini(&setup);
 }
 
+static void sim_faults_send_what_nobody_can_read(void **state)
+{
+    (void)state;
+    sim_setup setup;
+    sim_setup_init(&setup, 1, with_faults((sim_faults){.garbage = 1}));
+    ask_watch(&setup, 50);
+    assert_int_equal(sim_server_counts(setup.server)->garbage, 50);
+    assert_int_equal(sim_server_counts(setup.server)->events, 50);
+    assert_non_null(strstr(setup.recorder.body.data, "<html>\n"));
+    assert_ended(&setup, KI_REASON_NONE);
+    sim_setup_fini(&setup);
+}
+
 static void sim_faults_send_an_error_in_the_stream(void **state)
 {
     (void)state;
@@ -433,6 +446,7 @@ int main(void)
         cmocka_unit_test(sim_faults_cut_inside_of_an_event),
         cmocka_unit_test(sim_faults_repeat_events),
         cmocka_unit_test(sim_faults_send_what_is_no_event),
+        cmocka_unit_test(sim_faults_send_what_nobody_can_read),
         cmocka_unit_test(sim_faults_send_an_error_in_the_stream),
         cmocka_unit_test(sim_faults_spoil_objects),
         cmocka_unit_test(sim_server_sends_nothing_to_who_is_paused),
