@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_memory - arrays and text that grow, for the simulated server; malloc's own memory and not the library's. */
+/* sim_memory - arrays and text that grow, for the simulated server; malloc's memory and not the library's. */
 #ifndef KI_TESTS_SUPPORT_SIM_MEMORY_H
 #define KI_TESTS_SUPPORT_SIM_MEMORY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sim_recorder - a client that only writes down what a simulated API server answers, and reads it with jansson.
+/* sim_recorder - a client that only writes down what a simulated API server answers; jansson reads it.
  *
  *   From:     tests of the simulated server itself
  *   To:       support/sim_server.h

@@ -6,13 +6,13 @@
  *   Locks:    none; one thread, which also moves the clock.
  *   Not here: what happens to the objects; checking what a client made of it.
  *
- * LIST: the newest state, any, or one not older than a version; pages of one state. WATCH: what is in the history
- * after a version, then what happens, with bookmarks; also one that begins with the list. Answers travel in
- * pieces over the time of a virtual clock. A simulation's loop: change the world, sim_server_step(), let the
+ * LIST: the newest state, any, or one not older than a version; pages of one state. WATCH: what is in the
+ * history after a version, then what happens, with bookmarks; also one that begins with the list. Answers travel
+ * in pieces over the time of a virtual clock. A simulation's loop: change the world, sim_server_step(), let the
  * client work, move the clock to the earliest of sim_server_next_ns() and what the client waits for.
  *
- * When the world's history is reset every answer that is under way ends with KI_REASON_CONNECTION_LOST, as when a server
- * starts anew. One seed, one exact run. What runs out of memory ends the program.
+ * When the world's history is reset every answer that is under way ends with KI_REASON_CONNECTION_LOST, as when
+ * a server starts anew. One seed, one exact run. What runs out of memory ends the program.
  */
 #ifndef KI_TESTS_SUPPORT_SIM_SERVER_H
 #define KI_TESTS_SUPPORT_SIM_SERVER_H
@@ -109,8 +109,8 @@ ki_list_watch sim_server_list_watch(sim_server *server);
 /* For what begins from now on, and for events from now on. */
 void sim_server_set_faults(sim_server *server, const sim_faults *faults);
 
-/* When there is something to bring, as far as is known now; UINT64_MAX: never. A change of the world may make it
- * earlier. */
+/* When there is something to bring, as far as is known now; UINT64_MAX: never. A change of the world may make
+ * it earlier. */
 uint64_t sim_server_next_ns(const sim_server *server);
 
 /* Brings what is due. */

@@ -195,10 +195,11 @@ static void write_event(sim_stream *stream, const sim_record *record)
     }
 }
 
-static void write_bookmark(sim_stream *stream)
+/* All before the record that comes next has been told. */
+static void write_bookmark(sim_stream *stream, const sim_record *next)
 {
     sim_server *server = stream->server;
-    uint64_t version = sim_world_version(server->world);
+    uint64_t version = next != NULL ? next->version - 1 : sim_world_version(server->world);
     set_next_bookmark(stream);
     if (version < stream->from_version)
         return;
@@ -216,10 +217,10 @@ void sim_watch_write_more(sim_stream *stream)
     bool is_used_up = stream->has_events_left && stream->events_left == 0;
     if (is_used_up || now >= stream->deadline_ns || (record != NULL && is_given_up)) {
         sim_stream_end_after_text(stream, KI_REASON_NONE);
+    } else if (now >= stream->bookmark_at_ns) {
+        write_bookmark(stream, record);
     } else if (record != NULL) {
         write_event(stream, record);
         stream->next = position + 1;
-    } else if (now >= stream->bookmark_at_ns) {
-        write_bookmark(stream);
     }
 }

@@ -8,9 +8,9 @@
  *
  * One namespaced resource. Every change is a record with a version of its own, from one counter that other
  * resources move, too. The records since the world began that are still true are its history; its oldest part
- * may be forgotten, as etcd compacts, and the newest may be undone, as when etcd is restored from a backup: then
- * a new epoch begins, and versions come again with other content. No record is ever thrown away, so that
- * a test can ask what has existed.
+ * may be forgotten, as etcd compacts, and the newest may be undone, as when etcd is restored from a backup:
+ * then a new epoch begins, and versions come again with other content. No record is ever thrown away, so that a
+ * test can ask what has existed.
  *
  * One seed, one exact run. What runs out of memory ends the program.
  */
@@ -55,8 +55,8 @@ void sim_world_compact(sim_world *world);
 
 /* Undoes the last `records` of them, with the version, and begins an epoch.
  *
- * A client that is away until the new history has passed the version that it knows cannot notice: no rule of a
- * cache helps then. A test that wants clients to notice leaves sim_world_version() below
+ * A client that is away until the new history has passed the version that it knows cannot notice: no rule of
+ * a cache helps then. A test that wants clients to notice leaves sim_world_version() below
  * sim_world_highest_version() until they had the time for it. */
 void sim_world_reset_history(sim_world *world, size_t records);
 
@@ -66,8 +66,8 @@ typedef enum sim_type { SIM_ADDED, SIM_MODIFIED, SIM_DELETED } sim_type;
 
 #define SIM_NONE UINT32_MAX
 
-/* One change; pointers to it are good until the next one. A deletion's version is that of the deleting, as in the
- * event that tells of it. */
+/* One change; pointers to it are good until the next one. A deletion's version is that of the deleting, as in
+ * the event that tells of it. */
 typedef struct sim_record {
     uint64_t version;
     uint64_t uid;        /* a number that is in the text */
@@ -93,8 +93,8 @@ size_t sim_world_count(const sim_world *world);             /* objects */
 const sim_record *sim_world_object(const sim_world *world, uint32_t key);
 const sim_record *sim_world_object_at(const sim_world *world, uint32_t key, uint64_t version);
 
-/* The present history: records with a version up to that come before this position. A watch that begins after a
- * version below sim_world_forgotten_version() misses something. */
+/* The present history: records with a version up to that come before this position. A watch that begins after
+ * a version below sim_world_forgotten_version() misses something. */
 size_t sim_world_history_count(const sim_world *world);
 size_t sim_world_history_position(const sim_world *world, uint64_t version);
 const sim_record *sim_world_history_record(const sim_world *world, size_t position);
@@ -119,8 +119,8 @@ int sim_world_next(const sim_world *world, uint32_t *cursor, sim_object *out);
 /* The key of that text, or SIM_NONE. */
 uint32_t sim_world_key(const sim_world *world, ki_str ns, ki_str name);
 
-/* The record that has this key, UID, version and (when it was kept) spec.value, in whichever epoch; the newest of
- * several. NULL: no such object has ever existed. */
+/* The record that has this key, UID, version and (when it was kept) spec.value, in whichever epoch; the newest
+ * of several. NULL: no such object has ever existed. */
 const sim_record *sim_world_find(const sim_world *world, const ki_object *object);
 
 /* 1 when the history of that epoch has the record. */

@@ -256,7 +256,10 @@ static void sim_server_commits_all_faults_in_the_long_run(void **state)
         fail_msg("%s has never happened", #name);
     SIM_FAULTS(ASSERT_HAPPENED)
 #undef ASSERT_HAPPENED
-    assert_true(sums.expired > 0 && sums.too_large > 0 && sums.silent > 0 && sums.bookmarks > 0);
+    assert_true(sums.expired > 0);
+    assert_true(sums.too_large > 0);
+    assert_true(sums.silent > 0);
+    assert_true(sums.bookmarks > 0);
 }
 
 /* ---- and the library's decoders --------------------------------------------------------------------------- */
