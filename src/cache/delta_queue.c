@@ -261,7 +261,7 @@ static ki_queued_entry *finish_locked(ki_delta_queue *queue, ki_queued_entry *en
 
 int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *user, uint64_t timeout_ms)
 {
-    ki_queued_deltas deltas;
+    ki_queued_deltas deltas = {0};
     ki_queued_entry *entry = NULL;
     if (queue == NULL || process == NULL)
         return KI_ERR_INVALID;
@@ -272,7 +272,7 @@ int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *u
     if (rc == 0)
         entry = take_first_locked(queue, &deltas);
     ki_mutex_unlock(&queue->mu);
-    if (rc < 0)
+    if (entry == NULL)
         return rc;
     rc = process(&deltas, user);
     ki_mutex_lock(&queue->mu);

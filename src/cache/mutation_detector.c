@@ -117,7 +117,8 @@ size_t ki_mutation_detector_check(ki_mutation_detector *detector)
 
 static uint64_t hash_pointer(const ki_mutation_detector *detector, const ki_object *object)
 {
-    return ki_hash(&detector->hash_key, (ki_str){(const char *)&object, sizeof(object)});
+    uintptr_t address = (uintptr_t)object;
+    return ki_hash(&detector->hash_key, (ki_str){(const char *)&address, sizeof(address)});
 }
 
 static int is_of_object(const ki_map_node *node, const void *object)
