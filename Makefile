@@ -17,7 +17,7 @@ build: ## build the library and the examples, in build/release
 	@scripts/deps.sh build test
 	@scripts/build.sh release kinformer kinformer_static kinformer_examples
 
-run: ## build and run the example that decodes a recorded list of pods
+run: ## build and run an informer that follows a recorded list and watch of pods
 	@scripts/deps.sh build test
 	@scripts/build.sh release kinformer_examples
 	@scripts/run.sh

@@ -58,6 +58,14 @@ KI_API void ki_client_free(ki_client *client);
 /** What its informers count. Lives as long as the client. */
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
 
+/**
+ * Has a function called on `io`, once, soon: how a source with threads of its own comes to the thread on which
+ * it may answer.
+ *
+ * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY.
+ */
+KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void *user), void *user);
+
 /** To be polled for reading: readable when ki_client_dispatch() has something to do. -1 in KI_MODE_THREADS. */
 KI_API int ki_client_fd(const ki_client *client);
 

@@ -11,7 +11,47 @@
 
 enum { IO, DISPATCH, HANDLERS, LOOPS, NS_PER_MS = 1000000 };
 
-/* ---- making and freeing ---------------------------------------------------------------------------- */
+/* ---- posts ------------------------------------------------------------------------------------------- */
+
+typedef struct post {
+    ki_list_node node;
+    void (*callback)(void *user);
+    void *user;
+} post;
+
+static post *take_post(ki_client *client)
+{
+    ki_mutex_lock(&client->mu);
+    ki_list_node *node = ki_list_pop_front(&client->posts);
+    ki_mutex_unlock(&client->mu);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, post, node);
+}
+
+static void run_posts(ki_job *job)
+{
+    ki_client *client = KI_CONTAINER_OF(job, ki_client, post);
+    for (post *next = take_post(client); next != NULL; next = take_post(client)) {
+        next->callback(next->user);
+        ki_free(next);
+    }
+}
+
+int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
+{
+    if (client == NULL || callback == NULL)
+        return KI_ERR_INVALID;
+    post *fresh = ki_malloc(sizeof(*fresh));
+    if (fresh == NULL)
+        return KI_ERR_NO_MEMORY;
+    *fresh = (post){.callback = callback, .user = user};
+    ki_mutex_lock(&client->mu);
+    ki_list_push_back(&client->posts, &fresh->node);
+    ki_mutex_unlock(&client->mu);
+    ki_job_wake(&client->post);
+    return 0;
+}
+
+/* ---- making and freeing ------------------------------------------------------------------------------ */
 
 static void nothing(ki_job *job)
 {
@@ -32,7 +72,8 @@ static int init_loops(ki_client *client, ki_error *err)
         rc = ki_loop_init(client->io, &plain, err);
     if (rc == 0 && !is_single)
         rc = ki_loop_init(client->dispatch, &plain, err);
-    if (rc == 0 && ki_job_init(&client->nudge, client->handlers, nothing) < 0)
+    if (rc == 0 && (ki_job_init(&client->nudge, client->handlers, nothing) < 0 ||
+                    ki_job_init(&client->post, client->io, run_posts) < 0))
         rc = ki_fail_no_memory(err);
     return rc;
 }
@@ -42,6 +83,8 @@ static void destroy(ki_client *client)
     for (int i = 0; i < LOOPS; i++)
         if (client->loops[i].clock != NULL)
             ki_loop_stop(&client->loops[i]);
+    run_posts(&client->post); /* nothing that was posted is forgotten */
+    ki_job_fini(&client->post);
     ki_job_fini(&client->nudge);
     for (int i = 0; i < LOOPS; i++)
         ki_loop_fini(&client->loops[i]);
@@ -65,6 +108,7 @@ ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_cl
     ki_mutex_init(&client->mu);
     ki_cond_init(&client->changed);
     ki_list_init(&client->users);
+    ki_list_init(&client->posts);
     client->metrics = options->metrics != NULL ? ki_metrics_ref(options->metrics) : ki_metrics_new(NULL, err);
     if (client->metrics == NULL || init_loops(client, err) < 0) {
         destroy(client);

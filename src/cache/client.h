@@ -27,10 +27,12 @@ struct ki_client {
     ki_loop *handlers;
     ki_loop loops[3];
     ki_job nudge; /* wakes who waits while running the handlers' loop */
+    ki_job post;  /* on io: calls what was posted */
     ki_mutex mu;
     ki_cond changed;
     ki_list users; /* guarded by mu, as all below: what was made with this client and is not gone yet */
     uint64_t serial;
+    ki_list posts;
     size_t handler_count;
     _Atomic bool is_running; /* changed under mu */
 };
