@@ -40,7 +40,9 @@ KI_EXTERN_C_BEGIN
     X(QUANTITY, -43, "not a Kubernetes quantity")                                                            \
     X(TIMESTAMP, -44, "not an RFC 3339 time")                                                                \
     X(RESOURCE, -45, "no such resource")                                                                     \
-    X(SELECTOR, -46, "not a selector")
+    X(SELECTOR, -46, "not a selector")                                                                       \
+    X(CONFIG, -60, "the configuration cannot be used")                                                       \
+    X(HTTP, -61, "the request failed")
 
 typedef enum ki_error_code {
     KI_OK = 0,
