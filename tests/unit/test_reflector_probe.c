@@ -107,6 +107,8 @@ static void asking_that_fails_is_tried_again(void **state)
     expect_requests(run, "cancel probe\n");
     reflector_run_wait_ms(run, 30000);
     expect_requests(run, "LIST rv= limit=1\n");
+    expect_errors(run, "ConnectionRefused\nTimeout\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
 }
 
 /* A watch on which two bookmarks came, so many seconds after another. */
@@ -149,7 +151,7 @@ static void a_silent_watch_is_cut_also_when_asking_fails(void **state)
     watch_with_bookmarks(run, 10);
     reflector_run_wait_ms(run, 180 * 1000);
     scripted_probe_cut(&run->source, KI_REASON_CONNECTION_LOST);
-    expect_errors(run, "Silent\n");
+    expect_errors(run, "ConnectionLost\nSilent\n");
     expect_requests(run, "LIST rv= limit=1\ncancel\n");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "WATCH rv=12 bookmarks\n");

@@ -135,6 +135,16 @@ static void a_cut_without_news_is_backed_off_longer_each_time(void **state)
     }
 }
 
+static void a_cut_that_only_the_source_knows_is_a_cut(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_cut(&run->source, KI_REASON_OTHER);
+    expect_errors(run, "Other\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "WATCH rv=10 bookmarks\n");
+}
+
 static void time_outs_of_watches_differ(void **state)
 {
     reflector_run *run = *state;
@@ -420,6 +430,7 @@ int main(void)
         reflector_test(a_cut_after_news_is_taken_up_soon_without_a_list),
         reflector_test(a_close_inside_of_an_event_is_a_cut),
         reflector_test(a_cut_without_news_is_backed_off_longer_each_time),
+        reflector_test(a_cut_that_only_the_source_knows_is_a_cut),
         reflector_test(time_outs_of_watches_differ),
         reflector_test(a_watch_that_outlives_its_time_is_taken_up_again),
         reflector_test(a_version_that_expires_leads_to_a_list_at_once_and_then_to_back_off),
