@@ -47,6 +47,17 @@ static void a_watch_after_a_list_is_not_asked_about(void **state)
     expect_requests(run, "");
 }
 
+static void a_list_after_a_failure_proves_the_watch_behind_it(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
+    scripted_whole(&run->source, LIST("12", "", ""));
+    expect_requests(run, "LIST rv=10 limit=500\nWATCH rv=12 bookmarks\n");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "");
+}
+
 static void a_watch_after_a_restart_is_asked_about(void **state)
 {
     reflector_run *run = *state;
@@ -215,6 +226,7 @@ int main(void)
         reflector_test(a_watch_after_a_failure_that_is_silent_is_asked_about),
         reflector_test(a_watch_that_speaks_is_not_asked_about),
         reflector_test(a_watch_after_a_list_is_not_asked_about),
+        reflector_test(a_list_after_a_failure_proves_the_watch_behind_it),
         reflector_test(a_watch_after_a_restart_is_asked_about),
         reflector_test(a_server_that_was_set_back_is_listed_anew),
         reflector_test(what_comes_while_it_is_asked_does_not_count),

@@ -303,6 +303,11 @@ static void a_stream_that_is_no_json_is_taken_up_again_and_then_listed(void **st
     scripted_body(&run->source, "}");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "cancel\nLIST rv=11 limit=500\n");
+    scripted_whole(&run->source, LIST("11", "", ""));
+    text_log_clear(&run->source.requests);
+    scripted_body(&run->source, "}");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nWATCH rv=11 bookmarks\n");
 }
 
 static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **state)
