@@ -20,7 +20,7 @@ uint64_t ki_reflector_now_ns(const ki_reflector *reflector)
     return ki_clock_now_ns(reflector->options.clock);
 }
 
-/* ---- what is next -------------------------------------------------------------------------------------- */
+/* ---- what is next ---------------------------------------------------------------------------------- */
 
 void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_t delay_ns)
 {
@@ -110,8 +110,8 @@ static int has_token(ki_reflector *reflector, uint64_t now)
     return 0;
 }
 
-/* Begins one request after the other as long as they are answered at once; so a source that does that does not
- * make the stack grow. */
+/* Begins one request after the other as long as they are answered at once; so a source that does that does
+ * not make the stack grow. */
 static void run(ki_reflector *reflector)
 {
     while (reflector->next != KI_STEP_NONE && !reflector->is_full) {
@@ -124,7 +124,7 @@ static void run(ki_reflector *reflector)
     }
 }
 
-/* ---- what is due --------------------------------------------------------------------------------------- */
+/* ---- what is due ----------------------------------------------------------------------------------- */
 
 /* When the answer that is under way has been silent for too long. */
 static uint64_t silence_due_ns(const ki_reflector *reflector)
@@ -167,7 +167,7 @@ static uint64_t due_ns(const ki_reflector *reflector)
     return ki_ns_min(due, ki_reflector_probe_due_ns(reflector));
 }
 
-/* A timer that goes off too early does no harm, so a deadline that moves on with every byte moves no timer. */
+/* A timer that goes off too early does no harm: a deadline that moves on with every byte moves no timer. */
 static void schedule(ki_reflector *reflector)
 {
     uint64_t due = due_ns(reflector);
@@ -208,6 +208,7 @@ static void relist(ki_reflector *reflector, uint64_t now)
 static void fail_probe(ki_reflector *reflector)
 {
     ki_failure failure = {.reason = KI_REASON_TIMEOUT};
+    ki_error_set(&failure.error, KI_ERR_TIMEOUT, 0, "nothing has come of the list of one item");
     ki_answer_cancel(&reflector->probe_answer);
     ki_reflector_probe_over(reflector, &failure);
 }
@@ -231,7 +232,7 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
         ki_reflector_begin_probe(reflector);
 }
 
-/* ---- what the answers tell ----------------------------------------------------------------------------- */
+/* ---- what the answers tell ------------------------------------------------------------------------- */
 
 static void heard(ki_answer *answer, size_t bytes, void *user)
 {
@@ -282,7 +283,7 @@ static int is_full(const ki_answer *answer, void *user)
 
 static const ki_answer_owner owner = {enter, leave, heard, step, over, is_full};
 
-/* ---- calls --------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------------- */
 
 static void init_report(ki_reflector *reflector)
 {
@@ -333,7 +334,8 @@ void ki_reflector_fini(ki_reflector *reflector)
     reflector->is_ready = 0;
 }
 
-/* What is known goes on with a watch; that the server's history may have changed meanwhile, its silence tells. */
+/* What is known goes on with a watch; that the server's history may have changed meanwhile, its silence
+ * tells. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
 {
     int is_known = ki_resource_version_is_set(version);

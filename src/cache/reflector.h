@@ -8,7 +8,7 @@
  *
  * A state machine: reflector.c begins requests and knows when something is due; reflector_list.c,
  * reflector_stream.c, reflector_watch.c and reflector_probe.c say what comes of each kind;
- * reflector_give.c hands on what they bring; reflector_status.c tells how it is. One function per state says what happens with what comes in. `version` is how far it has
+ * reflector_give.c hands on what they bring; reflector_status.c tells how it is. `version` is how far it has
  * received: all that was handed to on_change and taken. What it asks for is never older than that.
  */
 #ifndef KI_CACHE_REFLECTOR_H
@@ -43,7 +43,7 @@ typedef struct ki_reflector_options {
     const ki_informer_metrics *metrics; /* NULL: nothing is counted */
 } ki_reflector_options;
 
-/* ---- what it is made of: for cache/reflector*.c -------------------------------------------------------- */
+/* ---- what it is made of: for cache/reflector*.c ---------------------------------------------------- */
 
 /* Which request is under way, and which one is begun next. */
 typedef enum ki_reflector_step {
@@ -148,7 +148,7 @@ struct ki_reflector {
     _Atomic uint64_t heard_ns; /* UINT64_MAX: no list has ended */
 };
 
-/* ---- calls --------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------------- */
 
 /* Returns 0, KI_ERR_SYSTEM (no random seed). */
 KI_NODISCARD int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options,
@@ -172,8 +172,8 @@ void ki_reflector_room(ki_reflector *reflector);
 /* Ends a back-off now. */
 void ki_reflector_retry_now(ki_reflector *reflector);
 
-/* Any thread: fills in the members that the reflector knows: phase, reason, http_status, ages, retry_ms, lists,
- * watches, reconnects, events, refused, bytes_read, message. */
+/* Any thread: fills in the members that the reflector knows: phase, reason, http_status, ages, retry_ms,
+ * lists, watches, reconnects, events, refused, bytes_read, message. */
 void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_status);
 
 /* Any thread, without a lock: see ki_informer_age_ms(). */

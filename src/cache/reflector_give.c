@@ -27,8 +27,8 @@ static int is_same(const ki_object *a, const ki_object *b)
            ki_str_equal(ki_object_resource_version(a), ki_object_resource_version(b));
 }
 
-/* What the user makes of the object: a new reference, to the same one or another; NULL: it is refused, for the
- * reason in `why`. */
+/* What the user makes of the object: a new reference, to the same one or another; NULL: it is refused, for
+ * the reason in `why`. */
 static ki_object *transform(const ki_reflector *reflector, ki_object *object, ki_error *why)
 {
     const ki_informer_options *informer = reflector->options.informer;

@@ -6,7 +6,7 @@
 
 enum { PAGE_ITEMS = 500, PAGES_MAX = 100 * 1000, REPEATS_MAX = 2 };
 
-/* ---- both kinds of lists ------------------------------------------------------------------------------- */
+/* ---- both kinds of lists --------------------------------------------------------------------------- */
 
 int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
 {
@@ -54,8 +54,8 @@ static ki_failure history_failure(const ki_reflector *reflector, ki_reason reaso
     return failure;
 }
 
-/* Its end is told when it has given items: what they have brought by mistake is taken out again then. When memory
- * is out for that, the next list that ends takes it out. */
+/* Its end is told when it has given items: what they have brought by mistake is taken out again then. When
+ * memory is out for that, the next list that ends takes it out. */
 void ki_reflector_drop_stale_list(ki_reflector *reflector)
 {
     int is_reset = reflector->list.is_quorum;
@@ -86,7 +86,7 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     return 0;
 }
 
-/* ---- LIST ---------------------------------------------------------------------------------------------- */
+/* ---- LIST ------------------------------------------------------------------------------------------ */
 
 static uint64_t page_limit(const ki_reflector *reflector)
 {
@@ -213,8 +213,8 @@ static void finish_page(ki_reflector *reflector)
         ki_reflector_go_on(reflector, KI_STEP_WATCH, 0);
 }
 
-/* A token that is too old has one way out, a version that the server does not have another; each is tried at once,
- * and once. */
+/* A token that is too old has one way out, a version that the server does not have another; each is tried
+ * at once, and once. */
 void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
 {
     const ki_list_attempt *list = &reflector->list;

@@ -11,7 +11,7 @@
 #include "cache/reflector.h"
 #include "util/units.h"
 
-/* ---- reflector.c: what is next -------------------------------------------------------------------------- */
+/* ---- reflector.c: what is next --------------------------------------------------------------------- */
 
 uint64_t ki_reflector_now_ns(const ki_reflector *reflector);
 
@@ -31,7 +31,7 @@ void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char 
 /* Fills in what all requests have in common, and lets the user change it: call last. */
 void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options);
 
-/* ---- one file for each state ---------------------------------------------------------------------------- */
+/* ---- one file for each state ----------------------------------------------------------------------- */
 
 void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step);
 void ki_reflector_list_step(ki_reflector *reflector, int step);
@@ -63,7 +63,7 @@ void ki_reflector_begin_probe(ki_reflector *reflector);
 void ki_reflector_probe_step(ki_reflector *reflector, int step);
 void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure);
 
-/* ---- reflector_list.c: what both kinds of lists share --------------------------------------------------- */
+/* ---- reflector_list.c: what both kinds of lists share ---------------------------------------------- */
 
 /* A new number; tells of a reset if one is owed. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum);
@@ -80,7 +80,7 @@ KI_NODISCARD int ki_reflector_finish_list(ki_reflector *reflector);
 /* A quorum read was older than what was received: nothing of that is true any more. */
 void ki_reflector_forget_history(ki_reflector *reflector);
 
-/* ---- reflector_give.c ----------------------------------------------------------------------------------- */
+/* ---- reflector_give.c ------------------------------------------------------------------------------ */
 
 /* Returns 0, or KI_ERR_NO_MEMORY when it was not taken. */
 KI_NODISCARD int ki_reflector_give(ki_reflector *reflector, const ki_change *change);
@@ -91,12 +91,12 @@ void ki_reflector_give_item(ki_reflector *reflector, ki_object *object);
 /* An item of a list that cannot be used. */
 void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refused);
 
-/* Takes the object of an event. `version` may be unset. Returns 1 when it was given, 0 when it was refused or the
- * request given up. */
+/* Takes the object of an event. `version` may be unset. Returns 1 when it was given, 0 when it was refused
+ * or the request given up. */
 int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_object *object,
                             const ki_resource_version *version);
 
-/* ---- reflector_status.c --------------------------------------------------------------------------------- */
+/* ---- reflector_status.c ---------------------------------------------------------------------------- */
 
 void ki_reflector_set_phase(ki_reflector *reflector, ki_phase phase);
 
@@ -108,6 +108,9 @@ void ki_reflector_clear_failure(ki_reflector *reflector);
 
 /* Tells the status and whoever listens. */
 void ki_reflector_report_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns);
+
+/* Tells whoever listens of what is no failure of the list or watch itself; the status is that of before. */
+void ki_reflector_tell_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns);
 
 /* Counts and tells of an object that cannot be used; the status is that of before. */
 void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error, ki_str key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether the server still has the history that we know. A watch from a version that it has not reached is
- * answered with silence, so a silent watch may be one on a server that was set back. A list of one item, of the
- * newest version, tells: docs/consistency.md, rule 7. */
+ * answered with silence, so a silent watch may be one on a server that was set back. A list of one item, of
+ * the newest version, tells: docs/consistency.md, rule 7. */
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
@@ -45,8 +45,8 @@ static void cut_silent_watch(ki_reflector *reflector)
     ki_reflector_give_up(reflector, KI_REASON_SILENT, "nothing has come on the watch for too long");
 }
 
-/* What was received while the probe was under way may be newer than it: it is held against what was known when it
- * began. */
+/* What was received while the probe was under way may be newer than it: it is held against what was known
+ * when it began. */
 static void judge(ki_reflector *reflector)
 {
     const ki_history_probe *probe = &reflector->probe;
@@ -91,6 +91,7 @@ void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure)
         return;
     }
     reflector->probe.not_before_ns = ki_reflector_now_ns(reflector) + AGAIN_SECONDS * KI_NS_PER_S;
+    ki_reflector_tell_failure(reflector, failure, AGAIN_SECONDS * KI_NS_PER_S);
     if (reflector->probe.is_last_hope)
         cut_silent_watch(reflector);
 }

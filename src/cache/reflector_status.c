@@ -48,17 +48,22 @@ static void tell(ki_reflector *reflector, ki_watch_error *error)
         reflector->options.on_error(error, reflector->options.user);
 }
 
+void ki_reflector_tell_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns)
+{
+    tell(reflector, &(ki_watch_error){.reason = failure->reason,
+                                      .http_status = failure->http_status,
+                                      .retry_ms = (delay_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS,
+                                      .error = &failure->error,
+                                      .key = ""});
+}
+
 void ki_reflector_report_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns)
 {
     ki_reflector_report *report = &reflector->report;
     report->reason = failure->reason;
     report->http_status = failure->http_status;
     memcpy(report->message, failure->error.message, sizeof(report->message));
-    tell(reflector, &(ki_watch_error){.reason = failure->reason,
-                                      .http_status = failure->http_status,
-                                      .retry_ms = (delay_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS,
-                                      .error = &failure->error,
-                                      .key = ""});
+    ki_reflector_tell_failure(reflector, failure, delay_ns);
 }
 
 static int makes_no_sense(int code)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list that comes as the beginning of a watch, until the bookmark that ends it; then the same answer goes on
- * as a watch. */
+/* A list that comes as the beginning of a watch, until the bookmark that ends it; then the same answer goes
+ * on as a watch. */
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
@@ -30,7 +30,7 @@ void ki_reflector_begin_stream(ki_reflector *reflector)
     ki_reflector_send_watch(reflector, &options);
 }
 
-/* ---- what comes ---------------------------------------------------------------------------------------- */
+/* ---- what comes ------------------------------------------------------------------------------------ */
 
 /* The end of the list. What follows is a watch. */
 static void take_end(ki_reflector *reflector, ki_str version)
@@ -70,6 +70,9 @@ static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decode
     case KI_WATCH_ERROR:
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, decoder->refused.error.message);
         break;
+    case KI_WATCH_BOOKMARK:
+        ki_reflector_report_refused(reflector, &decoder->refused.error, KI_STR(""));
+        break;
     default:
         ki_reflector_report_refused(reflector, &decoder->refused.error, ki_buf_str(&decoder->refused.key));
         ki_reflector_want_relist(reflector);
@@ -108,7 +111,7 @@ void ki_reflector_stream_step(ki_reflector *reflector, int step)
     }
 }
 
-/* ---- how it ends --------------------------------------------------------------------------------------- */
+/* ---- how it ends ----------------------------------------------------------------------------------- */
 
 /* A server, or something before it, that does not know this kind of a watch. */
 static int is_refusal(int http_status)

@@ -13,7 +13,7 @@ enum {
     MALFORMED_MAX = 2
 };
 
-/* ---- the request --------------------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------------- */
 
 void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
 {
@@ -53,7 +53,7 @@ void ki_reflector_watch_heard(ki_reflector *reflector)
     ki_reflector_clear_failure(reflector);
 }
 
-/* ---- events -------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------------- */
 
 void ki_reflector_want_relist(ki_reflector *reflector)
 {
@@ -128,21 +128,6 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
         advance(reflector, &version);
 }
 
-/* What is understood and refused leaves the last good version in place; a delete cannot. A bookmark says nothing
- * about any object. */
-static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
-{
-    ki_str key = ki_buf_str(&decoder->refused.key);
-    ki_watch_step type = decoder->refused_type;
-    int is_understood = key.len > 0 && (type == KI_WATCH_ADDED || type == KI_WATCH_MODIFIED);
-    if (type == KI_WATCH_ERROR)
-        ki_reflector_give_up(reflector, KI_REASON_OTHER, decoder->refused.error.message);
-    else if (is_understood || type == KI_WATCH_BOOKMARK)
-        ki_reflector_report_refused(reflector, &decoder->refused.error, key);
-    else
-        take_nonsense(reflector, &decoder->refused.error, key);
-}
-
 ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)
 {
     const ki_status *status = &decoder->status;
@@ -154,7 +139,7 @@ ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)
     return failure;
 }
 
-/* ---- how it ends --------------------------------------------------------------------------------------- */
+/* ---- how it ends ----------------------------------------------------------------------------------- */
 
 /* The same place again: soon when the watch had news, since then the server was well. */
 static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
@@ -216,9 +201,10 @@ static ki_reflector_step step_after(ki_reflector *reflector, const ki_failure *f
 
 static void take_failure(ki_reflector *reflector, const ki_failure *failure, int in_stream)
 {
+    int is_unknown = failure->reason == KI_REASON_OTHER && !in_stream; /* only the source knows */
     if (failure->reason == KI_REASON_EXPIRED || failure->reason == KI_REASON_VERSION_TOO_LARGE) {
         list_again(reflector, failure);
-    } else if (ki_reason_is_transport(failure->reason)) {
+    } else if (ki_reason_is_transport(failure->reason) || is_unknown) {
         take_up_again(reflector, failure);
     } else {
         reflector->watch.is_unproven |= failure->reason == KI_REASON_SERVER_ERROR;
@@ -236,12 +222,33 @@ void ki_reflector_watch_over(ki_reflector *reflector, const ki_failure *failure)
         take_failure(reflector, failure, 0);
 }
 
-static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
+/* The server has ended it by an event. */
+static void end_with_error(ki_reflector *reflector, const ki_failure *failure)
 {
-    ki_failure failure = ki_reflector_error_event(decoder);
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
-    take_failure(reflector, &failure, 1);
+    take_failure(reflector, failure, 1);
+}
+
+static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
+{
+    const ki_failure failure = ki_reflector_error_event(decoder);
+    end_with_error(reflector, &failure);
+}
+
+/* What is understood and refused leaves the last good version in place; a delete cannot. A bookmark says
+ * nothing about any object. */
+static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
+{
+    ki_str key = ki_buf_str(&decoder->refused.key);
+    ki_watch_step type = decoder->refused_type;
+    int is_understood = key.len > 0 && (type == KI_WATCH_ADDED || type == KI_WATCH_MODIFIED);
+    if (type == KI_WATCH_ERROR)
+        end_with_error(reflector, &(ki_failure){.reason = KI_REASON_OTHER, .error = decoder->refused.error});
+    else if (is_understood || type == KI_WATCH_BOOKMARK)
+        ki_reflector_report_refused(reflector, &decoder->refused.error, key);
+    else
+        take_nonsense(reflector, &decoder->refused.error, key);
 }
 
 void ki_reflector_watch_step(ki_reflector *reflector, int step)

@@ -219,6 +219,43 @@ static void another_history_that_shows_late_begins_the_list_again(void **state)
     expect_requests(run, "cancel\nLIST rv= limit=500\n");
     scripted_whole(&run->source, LIST("4", "", POD("z", "3")));
     expect_changes(run, "ITEM 4 d/z@3\nEND 4 4\n");
+    reflector_run_wait_ms(run, 1000); /* for a token */
+    scripted_error(&run->source, 404, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_whole(&run->source, LIST("5", "", ""));
+    expect_changes(run, "END 5 5\n");
+}
+
+static void a_reset_is_told_once(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    relist_newest(run);
+    scripted_whole(&run->source, LIST("4", "", ""));
+    expect_changes(run, "RESET 3\nEND 3 4\n");
+    text_log_clear(&run->source.requests);
+    scripted_error(&run->source, 404, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "LIST rv=4 limit=500\n");
+    scripted_whole(&run->source, LIST("5", "", ""));
+    expect_changes(run, "END 4 5\n");
+}
+
+static void a_reset_that_finds_no_memory_twice_is_told_in_the_end(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    relist_newest(run);
+    run->refuse_after = 1;
+    scripted_body(&run->source, LIST("4", "", POD("z", "3")));
+    run->refuse_after = 1;
+    reflector_run_wait_ms(run, 1600);
+    expect_errors(run, "HistoryReset\nNoMemory\nNoMemory\n");
+    expect_requests(run, "cancel\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_changes(run, "RESET 5\n");
+    expect_requests(run, "LIST rv= limit=500\n");
 }
 
 static void a_reset_that_finds_no_memory_is_told_later(void **state)
@@ -439,6 +476,8 @@ int main(void)
         reflector_test(a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing),
         reflector_test(a_newest_list_that_is_older_is_another_history_and_goes_on),
         reflector_test(another_history_that_shows_late_begins_the_list_again),
+        reflector_test(a_reset_is_told_once),
+        reflector_test(a_reset_that_finds_no_memory_twice_is_told_in_the_end),
         reflector_test(a_reset_that_finds_no_memory_is_told_later),
         reflector_test(versions_that_are_no_numbers_are_never_older),
         reflector_test(a_token_that_repeats_twice_is_an_error),
