@@ -95,11 +95,8 @@ void ki_informer_report(const ki_watch_error *error, void *user)
 {
     ki_informer *informer = user;
     log_error(informer, error);
-    if (informer->on_watch_error == NULL) /* never changes once started */
-        return;
-    ki_callback_enter();
-    informer->on_watch_error(informer, error, informer->watch_error_user);
-    ki_callback_leave();
+    if (informer->on_watch_error != NULL) /* never changes once started */
+        informer->on_watch_error(informer, error, informer->watch_error_user);
 }
 
 typedef struct io_requests {

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "cache/client.h"
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
@@ -22,9 +23,18 @@ uint64_t ki_reflector_now_ns(const ki_reflector *reflector)
 
 /* ---- what is next ---------------------------------------------------------------------------------- */
 
+/* What was under way is over. */
+static void end_step(ki_reflector *reflector)
+{
+    if (reflector->doing == KI_STEP_WATCH || reflector->doing == KI_STEP_STREAM)
+        ki_histogram_observe(reflector->options.metrics->watch_duration,
+                             ki_reflector_now_ns(reflector) - reflector->watch.begun_ns);
+    reflector->doing = KI_STEP_NONE;
+}
+
 void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_t delay_ns)
 {
-    reflector->doing = KI_STEP_NONE;
+    end_step(reflector);
     reflector->next = step;
     reflector->next_is_forced = 0;
     reflector->next_ns = ki_reflector_now_ns(reflector) + delay_ns;
@@ -181,6 +191,7 @@ static void schedule(ki_reflector *reflector)
 static void enter(void *user)
 {
     ki_reflector *reflector = user;
+    ki_callback_enter(); /* a transform, or who hears of an error, may wait for nothing */
     reflector->depth++;
 }
 
@@ -194,6 +205,7 @@ static void leave(int is_body, void *user)
         schedule(reflector);
     }
     reflector->depth--;
+    ki_callback_leave();
 }
 
 static void relist(ki_reflector *reflector, uint64_t now)
@@ -239,6 +251,7 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
     ki_reflector *reflector = user;
     uint64_t now = ki_reflector_now_ns(reflector);
     reflector->report.bytes_read += bytes;
+    ki_counter_add(reflector->options.metrics->bytes_read, bytes);
     if (bytes > 0)
         reflector->report.byte_ns = now;
     if (answer != &reflector->answer)
@@ -253,9 +266,22 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
     ki_reflector_watch_heard(reflector);
 }
 
+static void count_event(const ki_reflector *reflector, int number)
+{
+    static const ki_event_label labels[] = {[KI_WATCH_ADDED] = KI_EVENT_LABEL_ADDED,
+                                            [KI_WATCH_MODIFIED] = KI_EVENT_LABEL_MODIFIED,
+                                            [KI_WATCH_DELETED] = KI_EVENT_LABEL_DELETED,
+                                            [KI_WATCH_BOOKMARK] = KI_EVENT_LABEL_BOOKMARK,
+                                            [KI_WATCH_ERROR] = KI_EVENT_LABEL_ERROR};
+    if (number >= KI_WATCH_ADDED && number <= KI_WATCH_ERROR)
+        ki_counter_add(reflector->options.metrics->watch_events[labels[number]], 1);
+}
+
 static void step(ki_answer *answer, int number, void *user)
 {
     ki_reflector *reflector = user;
+    if (answer->kind == KI_ANSWER_WATCH)
+        count_event(reflector, number);
     if (answer == &reflector->probe_answer)
         ki_reflector_probe_step(reflector, number);
     else if (reflector->doing == KI_STEP_LIST)
@@ -296,6 +322,8 @@ static void init_report(ki_reflector *reflector)
     atomic_init(&reflector->heard_ns, UINT64_MAX);
 }
 
+static const ki_informer_metrics no_metrics;
+
 int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options, ki_error *err)
 {
     uint64_t seed = options->seed;
@@ -306,6 +334,8 @@ int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *optio
                                 .relist_ns = UINT64_MAX,
                                 .relisted_ns = UINT64_MAX,
                                 .is_ready = 1};
+    if (options->metrics == NULL)
+        reflector->options.metrics = &no_metrics;
     ki_random_init(&reflector->random, seed);
     ki_backoff_init(&reflector->backoff, options->informer->backoff_ms, options->informer->backoff_max_ms);
     ki_token_bucket_init(&reflector->bucket, REQUEST_SECONDS * KI_NS_PER_S, REQUESTS_AT_ONCE);
@@ -360,7 +390,7 @@ void ki_reflector_halt(ki_reflector *reflector)
     enter(reflector);
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
-    reflector->doing = KI_STEP_NONE;
+    end_step(reflector);
     reflector->next = KI_STEP_NONE;
     reflector->is_full = 0;
     ki_reflector_clear_failure(reflector);

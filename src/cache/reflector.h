@@ -40,7 +40,7 @@ typedef struct ki_reflector_options {
     void (*on_error)(const ki_watch_error *error, void *user); /* NULL: nobody listens */
     void (*schedule)(uint64_t due_ns, void *user); /* call ki_reflector_tick() then; UINT64_MAX: never */
     void *user;                                    /* of the three */
-    const ki_informer_metrics *metrics; /* NULL: nothing is counted */
+    const ki_informer_metrics *metrics;            /* NULL: nothing is counted */
 } ki_reflector_options;
 
 /* ---- what it is made of: for cache/reflector*.c ---------------------------------------------------- */
@@ -58,7 +58,8 @@ typedef enum ki_reflector_step {
 
 /* One attempt to list. */
 typedef struct ki_list_attempt {
-    uint32_t number;             /* counts over the reflector's life */
+    uint32_t number; /* counts over the reflector's life */
+    uint64_t begun_ns;
     int is_quorum;               /* the newest was asked for */
     int is_whole;                /* without pages */
     int has_given;               /* an item of it */

@@ -41,7 +41,10 @@ static ki_object *transform(const ki_reflector *reflector, ki_object *object, ki
         ki_fail(why, rc, "the transform has failed: %s", ki_error_text(rc));
     else if (replacement == NULL || !is_same(object, replacement))
         rc = ki_fail(why, KI_ERR_INVALID, "the transform has made another object of it");
-    return rc < 0 ? ki_object_unref(replacement) : replacement;
+    if (rc >= 0)
+        return replacement;
+    ki_counter_add(reflector->options.metrics->transform_failures, 1);
+    return ki_object_unref(replacement);
 }
 
 /* An item that cannot be used is alive all the same. */
@@ -57,6 +60,7 @@ void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
     ki_error why = {0};
     int rc;
     ki_object *usable = transform(reflector, object, &why);
+    ki_counter_add(reflector->options.metrics->list_items, 1);
     reflector->list.has_given = 1;
     ki_reflector_note_success(reflector);
     if (usable == NULL) {

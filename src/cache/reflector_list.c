@@ -15,7 +15,9 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
     ki_buf_reset(&token, 0);
     *list = (ki_list_attempt){.number = list->number + 1, .is_quorum = is_quorum, .continue_token = token};
     reflector->relist_ns = UINT64_MAX; /* this is it */
+    list->begun_ns = ki_reflector_now_ns(reflector);
     reflector->report.lists++;
+    ki_counter_add(reflector->options.metrics->lists, 1);
     if (!reflector->owes_reset)
         return 0;
     int rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_RESET, .list = list->number});
@@ -75,6 +77,7 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     int rc = give_end(reflector);
     if (rc < 0)
         return rc;
+    ki_histogram_observe(reflector->options.metrics->list_duration, now - reflector->list.begun_ns);
     reflector->version = reflector->list.version;
     reflector->wants_quorum = 0;
     reflector->has_listed = 1;

@@ -50,6 +50,7 @@ static void tell(ki_reflector *reflector, ki_watch_error *error)
 
 void ki_reflector_tell_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns)
 {
+    ki_counter_add(reflector->options.metrics->errors[failure->reason], 1);
     tell(reflector, &(ki_watch_error){.reason = failure->reason,
                                       .http_status = failure->http_status,
                                       .retry_ms = (delay_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS,

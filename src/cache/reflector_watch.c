@@ -31,6 +31,7 @@ void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
                            .bookmark_ns = UINT64_MAX,
                            .is_unproven = is_unproven};
     reflector->report.watches++;
+    ki_counter_add(reflector->options.metrics->watches, 1);
     ki_answer_begin(&reflector->answer, KI_ANSWER_WATCH, options);
 }
 
@@ -177,6 +178,7 @@ static void take_close(ki_reflector *reflector)
         ki_reflector_go_on(reflector, KI_STEP_WATCH, 0);
         return;
     }
+    ki_counter_add(reflector->options.metrics->short_watches, !reflector->watch.has_news);
     ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "the server has closed the watch after %d ms",
                  (int)(lived / KI_NS_PER_MS));
     ki_reflector_retry(reflector, &failure, KI_STEP_WATCH, ki_reflector_delay_ns(reflector, &failure));
