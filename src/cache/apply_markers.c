@@ -111,7 +111,7 @@ static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
     ki_resource_version complete = apply->version;
     ki_resource_version_advance(&complete, &entry->version_before);
     bool is_stale = ki_resource_version_is_newer(&complete, &entry->version);
-    if (!apply->is_planned) {
+    if (!apply->is_planned && apply->plan.count == 0) { /* else it is a part, and not done yet */
         planner p = {apply, entry, &complete, is_stale ? is_brought_back : is_gone};
         int rc = make_plan(&p);
         if (rc < 0)
