@@ -15,21 +15,41 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
     ki_list_init(&apply->batch);
 }
 
-void ki_apply_drop(ki_apply *apply)
+/* A history that has ended does not come back, so that it has is not forgotten with the rest: a server that
+ * has passed the version of the old one in the meantime would not show it again. */
+static void forget(ki_apply *apply, ki_list *entries)
 {
-    for (ki_list_node *node = ki_list_pop_front(&apply->batch); node != NULL;
-         node = ki_list_pop_front(&apply->batch))
-        ki_delta_entry_free(KI_CONTAINER_OF(node, ki_delta_entry, node));
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
+        ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
+        if (entry->kind == KI_ENTRY_RESET)
+            ki_apply_reset(apply, entry);
+        ki_delta_entry_free(entry);
+    }
+}
+
+static void forget_batch(ki_apply *apply)
+{
+    forget(apply, &apply->batch);
     apply->batch_count = 0;
     apply->deltas_done = 0;
     ki_apply_plan_drop(apply);
+}
+
+void ki_apply_drop(ki_apply *apply)
+{
+    ki_list waiting;
+    ki_resource_version version;
+    ki_list_init(&waiting);
+    forget_batch(apply);
+    while (ki_delta_fifo_pop(apply->options.fifo, KI_APPLY_STEP, &waiting, &version) > 0)
+        forget(apply, &waiting);
 }
 
 void ki_apply_fini(ki_apply *apply)
 {
     if (apply->options.store == NULL)
         return;
-    ki_apply_drop(apply);
+    forget_batch(apply);
     ki_free(apply->plan.objects);
     *apply = (ki_apply){0};
 }
