@@ -104,8 +104,7 @@ const char *apply_run_heard(apply_run *run, size_t number)
 {
     apply_handler *h = &run->handlers[number];
     apply_run_settle(run);
-    if (h->len > 0)
-        h->text[--h->len] = 0; /* the last blank */
+    h->text[h->len == 0 ? 0 : h->len - 1] = 0; /* without the last blank */
     h->len = 0;
     return h->text;
 }

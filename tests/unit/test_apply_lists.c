@@ -188,6 +188,14 @@ static void in_a_new_history_what_is_equal_is_not_delivered(void **state)
            "a3 b60 c70");
 }
 
+/* The same version and the same text, as far as it is kept. */
+static void in_a_new_history_another_uid_is_another_object(void **state)
+{
+    (void)state;
+    expect("(1 a5:x=t )9 | !2 (2 a5:y=t )7", "+a5i synced ~a5>5r", "a5");
+    expect("(1 av:x=t )k | (2 av:y=t )m", "+avi synced ~av>vr", "av");
+}
+
 static void the_first_list_of_a_new_history_sweeps_whatever_the_version(void **state)
 {
     (void)state;
@@ -231,6 +239,39 @@ static void a_batch_of_the_old_history_may_still_end_after_the_new_one_began(voi
     apply_run_play(&run, "!2 (2 a3 )7");
     assert_string_equal(apply_run_heard(&run, 0), "+a50i synced ~a50>91 +b96 ~a91>3 -b96u");
     assert_string_equal(apply_run_version(&run), "7");
+    apply_run_fini(&run);
+}
+
+/* The server has passed version 90 again when it is listed, so that nothing shows that its history is another. */
+static void a_new_history_is_not_forgotten_with_what_waits(void **state)
+{
+    (void)state;
+    for (int steps = 0; steps < 2; steps++) {
+        apply_run run;
+        apply_run_init(&run);
+        apply_run_play(&run, "(1 a50 b60 )90 | !2 ^3 +c4");
+        for (int i = 0; i < steps; i++)
+            assert_int_equal(apply_run_step(&run), 1);
+        apply_run_drop(&run);
+        assert_string_equal(apply_run_version(&run), "");
+        apply_run_play(&run, "(2 a7 )95");
+        assert_string_equal(apply_run_heard(&run, 0), "+a50i +b60i synced ~a50>7 -b60u");
+        apply_run_fini(&run);
+    }
+}
+
+static void a_new_history_that_was_popped_is_not_forgotten(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a50 )90 |");
+    apply_run_play(&run, "!2");
+    assert_int_equal(ki_delta_fifo_pop(&run.fifo, 1, &run.apply.batch, &run.apply.batch_version), 1);
+    run.apply.batch_count = 1;
+    apply_run_drop(&run);
+    assert_string_equal(apply_run_version(&run), "");
+    assert_int_equal(run.apply.first_list, 2);
     apply_run_fini(&run);
 }
 
@@ -409,12 +450,15 @@ int main(void)
         MEMORY_TEST(in_a_new_history_versions_may_go_down),
         MEMORY_TEST(a_new_history_completes_nothing_before_its_list_ends),
         MEMORY_TEST(in_a_new_history_what_is_equal_is_not_delivered),
+        MEMORY_TEST(in_a_new_history_another_uid_is_another_object),
         MEMORY_TEST(the_first_list_of_a_new_history_sweeps_whatever_the_version),
         MEMORY_TEST(in_a_new_history_what_was_met_in_a_failed_list_is_of_it),
         MEMORY_TEST(a_new_history_keeps_what_could_not_be_used),
         MEMORY_TEST(a_delete_of_a_new_history_deletes_what_is_of_the_old),
         MEMORY_TEST(a_new_history_forgets_what_waits_of_the_old),
         MEMORY_TEST(a_batch_of_the_old_history_may_still_end_after_the_new_one_began),
+        MEMORY_TEST(a_new_history_is_not_forgotten_with_what_waits),
+        MEMORY_TEST(a_new_history_that_was_popped_is_not_forgotten),
         MEMORY_TEST(histories_may_follow_each_other),
         MEMORY_TEST(a_resync_reminds_those_who_are_due_and_nobody_else),
         MEMORY_TEST(a_resync_moves_no_version),
