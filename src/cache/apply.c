@@ -18,21 +18,41 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
     ki_list_init(&apply->batch);
 }
 
-void ki_apply_drop(ki_apply *apply)
+/* A history that has ended does not come back, so that it has is not forgotten with the rest: a server that
+ * has passed the version of the old one in the meantime would not show it again. */
+static void forget(ki_apply *apply, ki_list *entries)
 {
-    for (ki_list_node *node = ki_list_pop_front(&apply->batch); node != NULL;
-         node = ki_list_pop_front(&apply->batch))
-        ki_delta_entry_free(KI_CONTAINER_OF(node, ki_delta_entry, node));
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
+        ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
+        if (entry->kind == KI_ENTRY_RESET)
+            ki_apply_reset(apply, entry);
+        ki_delta_entry_free(entry);
+    }
+}
+
+static void forget_batch(ki_apply *apply)
+{
+    forget(apply, &apply->batch);
     apply->batch_count = 0;
     apply->deltas_done = 0;
     ki_apply_plan_drop(apply);
+}
+
+void ki_apply_drop(ki_apply *apply)
+{
+    ki_list waiting;
+    ki_resource_version version;
+    ki_list_init(&waiting);
+    forget_batch(apply);
+    while (ki_delta_fifo_pop(apply->options.fifo, KI_APPLY_STEP, &waiting, &version) > 0)
+        forget(apply, &waiting);
 }
 
 void ki_apply_fini(ki_apply *apply)
 {
     if (apply->options.store == NULL)
         return;
-    ki_apply_drop(apply);
+    forget_batch(apply);
     ki_free(apply->plan.objects);
     *apply = (ki_apply){0};
 }
@@ -54,24 +74,31 @@ static void set_mark(const ki_object *object, uint32_t mark)
     ((ki_object *)object)->mark = mark; /* the writer's own note, and not part of what is const */
 }
 
-/* An object that came with a list keeps that note as long as it is met by none later. */
-static void mark_seen(const ki_apply *apply, const ki_object *stored, uint32_t list)
+/* The list that a change came with or, if it is an event, the newest that had ended before it. An event waits
+ * where its key does, so it may be applied before the end of that list, which must not sweep it away. */
+static uint32_t list_behind(const ki_apply *apply, const ki_delta *delta)
 {
-    if (list == 0)
-        list = apply->last_list;
+    if (delta->list != 0)
+        return delta->list;
+    return delta->after_list > apply->last_list ? delta->after_list : apply->last_list;
+}
+
+/* An object that came with a list keeps that note as long as it is met by none later. */
+static void mark_seen(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
+{
+    uint32_t list = list_behind(apply, delta);
     if (list > ki_apply_list_of(stored))
         set_mark(stored, list << 1);
 }
 
-static void mark_put(const ki_apply *apply, const ki_object *object, const ki_object *former, uint32_t list)
+static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_object *former)
 {
-    if (former == NULL)
-        set_mark(object, list == 0 ? apply->last_list << 1 : (list << 1 | 1));
-    else {
-        set_mark(object, former->mark);
-        if (list != 0 || ki_apply_list_of(former) < apply->first_list)
-            mark_seen(apply, object, list);
+    if (former == NULL) {
+        set_mark(delta->object, list_behind(apply, delta) << 1 | (delta->list != 0));
+        return;
     }
+    set_mark(delta->object, former->mark);
+    mark_seen(apply, delta->object, delta);
 }
 
 /* ---- one change ------------------------------------------------------------------------------------ */
@@ -112,7 +139,7 @@ static int put(ki_apply *apply, const ki_delta *delta) KI_REQUIRES(apply->option
         ki_mutation_detector_remove(apply->options.detector, delta->object);
         return rc == KI_ERR_NO_MEMORY ? rc : 0; /* a key that a store does not take: as if it were refused */
     }
-    mark_put(apply, delta->object, former, delta->list);
+    mark_put(apply, delta, former);
     tell_put(apply, delta->object, former);
     ki_mutation_detector_remove(apply->options.detector, former);
     (void)ki_object_unref(former);
@@ -153,8 +180,7 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     case KI_VERDICT_IGNORE:
         break;
     case KI_VERDICT_SEEN:
-        if (delta->list != 0 || standing.of_other_history)
-            mark_seen(apply, stored, delta->list);
+        mark_seen(apply, stored, delta);
         break;
     case KI_VERDICT_PUT:
         return put(apply, delta);

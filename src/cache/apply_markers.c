@@ -111,7 +111,7 @@ static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
     ki_resource_version complete = apply->version;
     ki_resource_version_advance(&complete, &entry->version_before);
     bool is_stale = ki_resource_version_is_newer(&complete, &entry->version);
-    if (!apply->is_planned) {
+    if (!apply->is_planned && apply->plan.count == 0) { /* else it is a part, and not done yet */
         planner p = {apply, entry, &complete, is_stale ? is_brought_back : is_gone};
         int rc = make_plan(&p);
         if (rc < 0)
@@ -177,6 +177,14 @@ static int apply_resync(ki_apply *apply, const ki_delta_entry *entry)
     return 1;
 }
 
+/* ---- another history -------------------------------------------------------------------------------- */
+
+void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry)
+{
+    apply->first_list = entry->list;
+    apply->version = (ki_resource_version){0};
+}
+
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
 int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
@@ -187,8 +195,7 @@ int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
     case KI_ENTRY_RESYNC:
         return apply_resync(apply, entry);
     case KI_ENTRY_RESET:
-        apply->first_list = entry->list;
-        apply->version = (ki_resource_version){0};
+        ki_apply_reset(apply, entry);
         return 1;
     case KI_ENTRY_BOOKMARK: /* says how far the queue was complete, which its end of batch makes true */
     case KI_ENTRY_DELTAS:

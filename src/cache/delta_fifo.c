@@ -53,6 +53,7 @@ static void drop_all_locked(ki_delta_fifo *fifo)
     ki_map_fini(&fifo->keys);
     fifo->items = 0;
     fifo->bytes = 0;
+    fifo->ended_list = 0;
 }
 
 void ki_delta_fifo_fini(ki_delta_fifo *fifo)
@@ -164,6 +165,7 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
     size_t before = entry->bytes;
+    delta.after_list = fifo->ended_list;
     if (!merges_delete(entry, delta))
         append(entry, delta);
     fifo->bytes += entry->bytes - before;
@@ -210,6 +212,8 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
     ki_mutex_lock(&fifo->mu);
     enqueue_locked(fifo, entry);
     ki_resource_version_advance(&fifo->received, &entry->version);
+    if (kind == KI_ENTRY_LIST_END && list > fifo->ended_list)
+        fifo->ended_list = list;
     if (kind == KI_ENTRY_LIST_END && fifo->first_list_end == 0)
         fifo->first_list_end = fifo->pushed;
     rc = is_full_locked(fifo);

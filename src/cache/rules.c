@@ -18,6 +18,12 @@ static bool is_number(ki_str version)
     return ki_resource_version_compare(version, version, &order) == 0;
 }
 
+/* What a projection keeps may be the same of two objects. */
+static bool is_same(const ki_object *a, const ki_object *b)
+{
+    return ki_object_equal(a, b) && ki_str_equal(ki_object_uid(a), ki_object_uid(b));
+}
+
 static ki_verdict judge_present(const ki_object *object, const ki_standing *standing)
 {
     const ki_object *stored = standing->stored;
@@ -26,7 +32,7 @@ static ki_verdict judge_present(const ki_object *object, const ki_standing *stan
     case SAME:
         if (is_number(version) && !standing->of_other_history)
             return KI_VERDICT_SEEN;
-        return ki_object_equal(object, stored) ? KI_VERDICT_SEEN : KI_VERDICT_PUT;
+        return is_same(object, stored) ? KI_VERDICT_SEEN : KI_VERDICT_PUT;
     case OLDER:
         return standing->of_other_history ? KI_VERDICT_PUT : KI_VERDICT_SEEN;
     case NEWER:
