@@ -236,8 +236,18 @@ static void call(ki_event_cb callback, const ki_event *event, void *user)
         callback(event, user);
 }
 
-static void call_update(const ki_handler *handler, const ki_event *event)
+static int is_closed(ki_listener *listener)
 {
+    ki_mutex_lock(&listener->mu);
+    int is_closed = listener->is_closed;
+    ki_mutex_unlock(&listener->mu);
+    return is_closed;
+}
+
+/* A handler that is removed in the first of two calls does not get the second. */
+static void call_update(ki_listener *listener, const ki_event *event)
+{
+    const ki_handler *handler = &listener->handler;
     if (!handler->split_replaced || (event->flags & KI_EVENT_REPLACED) == 0) {
         call(handler->on_update, event, handler->user);
         return;
@@ -246,7 +256,8 @@ static void call_update(const ki_handler *handler, const ki_event *event)
     ki_event come = {
         .type = KI_EVENT_ADD, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
     call(handler->on_delete, &gone, handler->user);
-    call(handler->on_add, &come, handler->user);
+    if (!is_closed(listener))
+        call(handler->on_add, &come, handler->user);
 }
 
 /* What an update is to a handler that does not hear of every object. Returns 0 when it is nothing. */
@@ -272,8 +283,9 @@ static int passes(const ki_handler *handler, const ki_notification *what)
 }
 
 /* Returns whether there was anything to be called for. */
-static int call_handler(const ki_handler *handler, const ki_notification *what)
+static int call_handler(ki_listener *listener, const ki_notification *what)
 {
+    const ki_handler *handler = &listener->handler;
     ki_event event = {.type = what->type, .flags = what->flags, .object = what->object};
     if (event.type == KI_EVENT_UPDATE)
         event.old = what->old;
@@ -286,7 +298,7 @@ static int call_handler(const ki_handler *handler, const ki_notification *what)
     if (event.type == KI_EVENT_ADD)
         call(handler->on_add, &event, handler->user);
     else if (event.type == KI_EVENT_UPDATE)
-        call_update(handler, &event);
+        call_update(listener, &event);
     else
         call(handler->on_delete, &event, handler->user);
     return 1;
@@ -320,7 +332,7 @@ static void deliver_one(ki_listener *listener, ki_backlog_entry *entry)
     uint64_t start = ki_clock_now_ns(listener->clock);
     if (entry->what.type == 0)
         deliver_synced(listener);
-    else if (call_handler(&listener->handler, &entry->what))
+    else if (call_handler(listener, &entry->what))
         listener->in_batch = 1;
     uint64_t spent = ki_clock_now_ns(listener->clock) - start;
     ki_histogram_observe(listener->duration, spent);
