@@ -37,16 +37,27 @@ void ki_apply_fini(ki_apply *apply)
     *apply = (ki_apply){0};
 }
 
-/* ---- marks: which list has met an object last, and whether it came with that list ------------------- */
+/* ---- marks: which list has met an object last, and two notes about that --------------------------- */
+
+enum {
+    MARK_CAME = 1,  /* it came with that list */
+    MARK_OTHER = 2, /* the list has only told that it is alive: what is stored is of the history before */
+    MARK_BITS = 2
+};
 
 uint32_t ki_apply_list_of(const ki_object *object)
 {
-    return object->mark >> 1;
+    return object->mark >> MARK_BITS;
 }
 
 bool ki_apply_came_with(const ki_object *object, uint32_t list)
 {
-    return object->mark == (list << 1 | 1);
+    return object->mark == (list << MARK_BITS | MARK_CAME);
+}
+
+bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object)
+{
+    return ki_apply_list_of(object) < apply->first_list || (object->mark & MARK_OTHER) != 0;
 }
 
 static void set_mark(const ki_object *object, uint32_t mark)
@@ -60,18 +71,36 @@ static void mark_seen(const ki_apply *apply, const ki_object *stored, uint32_t l
     if (list == 0)
         list = apply->last_list;
     if (list > ki_apply_list_of(stored))
-        set_mark(stored, list << 1);
+        set_mark(stored, list << MARK_BITS);
+}
+
+/* An item that could not be used: its key is alive, and that says nothing about what is stored. */
+static void mark_alive(const ki_apply *apply, const ki_object *stored, uint32_t list)
+{
+    bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
+    mark_seen(apply, stored, list);
+    if (is_of_other_history)
+        set_mark(stored, stored->mark | MARK_OTHER);
 }
 
 static void mark_put(const ki_apply *apply, const ki_object *object, const ki_object *former, uint32_t list)
 {
-    if (former == NULL)
-        set_mark(object, list == 0 ? apply->last_list << 1 : (list << 1 | 1));
-    else {
-        set_mark(object, former->mark);
-        if (list != 0 || ki_apply_list_of(former) < apply->first_list)
+    if (former == NULL) {
+        set_mark(object, list == 0 ? apply->last_list << MARK_BITS : (list << MARK_BITS | MARK_CAME));
+    } else {
+        set_mark(object, former->mark & ~(uint32_t)MARK_OTHER);
+        if (list != 0 || ki_apply_is_of_other_history(apply, former))
             mark_seen(apply, object, list);
     }
+}
+
+/* What is stored is what the server has, also in this history. */
+static void mark_same(const ki_apply *apply, const ki_object *stored, uint32_t list)
+{
+    bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
+    set_mark(stored, stored->mark & ~(uint32_t)MARK_OTHER);
+    if (list != 0 || is_of_other_history)
+        mark_seen(apply, stored, list);
 }
 
 /* ---- one change ------------------------------------------------------------------------------------ */
@@ -146,15 +175,16 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     ki_str key = {entry->key, entry->key_len};
     const ki_object *stored = ki_content_find(ki_store_content(apply->options.store), key);
     ki_standing standing = {.stored = stored,
-                            .of_other_history =
-                                stored != NULL && ki_apply_list_of(stored) < apply->first_list,
+                            .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
                             .complete = &entry->version_before};
     switch (ki_rules_judge(delta, &standing)) {
     case KI_VERDICT_IGNORE:
         break;
     case KI_VERDICT_SEEN:
-        if (delta->list != 0 || standing.of_other_history)
-            mark_seen(apply, stored, delta->list);
+        if (delta->type == KI_DELTA_SEEN)
+            mark_alive(apply, stored, delta->list);
+        else
+            mark_same(apply, stored, delta->list);
         break;
     case KI_VERDICT_PUT:
         return put(apply, delta);
