@@ -191,8 +191,6 @@ static void run_loops(sim_run *run)
         if (is_held(run, number))
             continue;
         uint64_t budget_ns = run->is_settling ? 0 : sim_below(run, 2);
-        for (uint32_t j = 0; j < run->plan.followers; j++)
-            sim_follower_look(&run->followers[j]);
         (void)ki_loop_step(loop_of(run, number), budget_ns);
     }
 }
@@ -214,6 +212,8 @@ static uint64_t next_ns(sim_run *run, uint64_t limit_ns)
 void sim_run_step(sim_run *run, uint64_t limit_ns)
 {
     sim_server_step(run->server);
+    for (uint32_t i = 0; i < run->plan.followers; i++)
+        sim_follower_look(&run->followers[i]);
     run_loops(run);
     uint64_t next = next_ns(run, limit_ns);
     if (next > ki_clock_now_ns(&run->clock))
