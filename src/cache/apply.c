@@ -65,11 +65,17 @@ static void set_mark(const ki_object *object, uint32_t mark)
     ((ki_object *)object)->mark = mark; /* the writer's own note, and not part of what is const */
 }
 
+/* The list that an event counts for: its object is of this history, also before a list of it has ended. */
+static uint32_t list_of_events(const ki_apply *apply)
+{
+    return apply->last_list > apply->first_list ? apply->last_list : apply->first_list;
+}
+
 /* An object that came with a list keeps that note as long as it is met by none later. */
 static void mark_seen(const ki_apply *apply, const ki_object *stored, uint32_t list)
 {
     if (list == 0)
-        list = apply->last_list;
+        list = list_of_events(apply);
     if (list > ki_apply_list_of(stored))
         set_mark(stored, list << MARK_BITS);
 }
@@ -86,7 +92,7 @@ static void mark_alive(const ki_apply *apply, const ki_object *stored, uint32_t 
 static void mark_put(const ki_apply *apply, const ki_object *object, const ki_object *former, uint32_t list)
 {
     if (former == NULL) {
-        set_mark(object, list == 0 ? apply->last_list << MARK_BITS : (list << MARK_BITS | MARK_CAME));
+        set_mark(object, list == 0 ? list_of_events(apply) << MARK_BITS : (list << MARK_BITS | MARK_CAME));
     } else {
         set_mark(object, former->mark & ~(uint32_t)MARK_OTHER);
         if (list != 0 || ki_apply_is_of_other_history(apply, former))
