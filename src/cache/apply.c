@@ -18,13 +18,19 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
     ki_list_init(&apply->batch);
 }
 
+static void begin_entry(ki_apply *apply)
+{
+    apply->deltas_done = 0;
+    apply->deleted = (ki_resource_version){0};
+}
+
 void ki_apply_drop(ki_apply *apply)
 {
     for (ki_list_node *node = ki_list_pop_front(&apply->batch); node != NULL;
          node = ki_list_pop_front(&apply->batch))
         ki_delta_entry_free(KI_CONTAINER_OF(node, ki_delta_entry, node));
     apply->batch_count = 0;
-    apply->deltas_done = 0;
+    begin_entry(apply);
     ki_apply_plan_drop(apply);
 }
 
@@ -182,7 +188,9 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     const ki_object *stored = ki_content_find(ki_store_content(apply->options.store), key);
     ki_standing standing = {.stored = stored,
                             .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
-                            .complete = &entry->version_before};
+                            .complete = ki_resource_version_is_newer(&apply->deleted, &entry->version_before)
+                                            ? &apply->deleted
+                                            : &entry->version_before};
     switch (ki_rules_judge(delta, &standing)) {
     case KI_VERDICT_IGNORE:
         break;
@@ -200,15 +208,27 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     return 0;
 }
 
+/* What this key was before its delete may be told once more behind it. */
+static void note_delete(ki_apply *apply, const ki_delta *delta)
+{
+    ki_resource_version version;
+    if (delta->type == KI_DELTA_DELETED &&
+        ki_resource_version_set(&version, ki_object_resource_version(delta->object)) == 0 &&
+        ki_resource_version_is_newer(&version, &apply->deleted))
+        apply->deleted = version;
+}
+
 static int apply_entry(ki_apply *apply, const ki_delta_entry *entry) KI_REQUIRES(apply->options.store->mu)
     KI_REQUIRES(apply->options.store->write_mu)
 {
     for (; apply->deltas_done < entry->count; apply->deltas_done++) {
-        int rc = apply_delta(apply, entry, &entry->deltas[apply->deltas_done]);
+        const ki_delta *delta = &entry->deltas[apply->deltas_done];
+        int rc = apply_delta(apply, entry, delta);
         if (rc < 0)
             return rc;
+        note_delete(apply, delta);
     }
-    apply->deltas_done = 0;
+    begin_entry(apply);
     return 0;
 }
 
