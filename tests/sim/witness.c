@@ -16,9 +16,7 @@
 /* To the eyes of a handler: what differs in the version alone, after a projection, is not told. */
 static bool is_same(const ki_object *a, const ki_object *b)
 {
-    return ki_str_equal(ki_object_uid(a), ki_object_uid(b)) &&
-           (ki_str_equal(ki_object_resource_version(a), ki_object_resource_version(b)) ||
-            ki_object_equal(a, b));
+    return ki_str_equal(ki_object_uid(a), ki_object_uid(b)) && ki_object_equal(a, b);
 }
 
 static uint64_t version_of(const ki_object *object)
