@@ -18,6 +18,12 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
     ki_list_init(&apply->batch);
 }
 
+static void begin_entry(ki_apply *apply)
+{
+    apply->deltas_done = 0;
+    apply->deleted = (ki_resource_version){0};
+}
+
 /* A history that has ended does not come back, so that it has is not forgotten with the rest: a server that
  * has passed the version of the old one in the meantime would not show it again. */
 static void forget(ki_apply *apply, ki_list *entries)
@@ -34,7 +40,7 @@ static void forget_batch(ki_apply *apply)
 {
     forget(apply, &apply->batch);
     apply->batch_count = 0;
-    apply->deltas_done = 0;
+    begin_entry(apply);
     ki_apply_plan_drop(apply);
 }
 
@@ -57,16 +63,27 @@ void ki_apply_fini(ki_apply *apply)
     *apply = (ki_apply){0};
 }
 
-/* ---- marks: which list has met an object last, and whether it came with that list ------------------- */
+/* ---- marks: which list has met an object last, and two notes about that --------------------------- */
+
+enum {
+    MARK_CAME = 1,  /* it came with that list */
+    MARK_OTHER = 2, /* the list has only told that it is alive: what is stored is of the history before */
+    MARK_BITS = 2
+};
 
 uint32_t ki_apply_list_of(const ki_object *object)
 {
-    return object->mark >> 1;
+    return object->mark >> MARK_BITS;
 }
 
 bool ki_apply_came_with(const ki_object *object, uint32_t list)
 {
-    return object->mark == (list << 1 | 1);
+    return object->mark == (list << MARK_BITS | MARK_CAME);
+}
+
+bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object)
+{
+    return ki_apply_list_of(object) < apply->first_list || (object->mark & MARK_OTHER) != 0;
 }
 
 static void set_mark(const ki_object *object, uint32_t mark)
@@ -74,13 +91,17 @@ static void set_mark(const ki_object *object, uint32_t mark)
     ((ki_object *)object)->mark = mark; /* the writer's own note, and not part of what is const */
 }
 
-/* The list that a change came with or, if it is an event, the newest that had ended before it. An event waits
- * where its key does, so it may be applied before the end of that list, which must not sweep it away. */
+/* The list that a change came with or, if it is an event, the newest that it is known to be newer than. Its object
+ * is of this history, also before a list of it has ended. An event waits where its key does, so it may be applied
+ * before the end of a list that came before it, which must not sweep it away: a number tells that by itself. */
 static uint32_t list_behind(const ki_apply *apply, const ki_delta *delta)
 {
+    uint32_t list = apply->last_list > apply->first_list ? apply->last_list : apply->first_list;
     if (delta->list != 0)
         return delta->list;
-    return delta->after_list > apply->last_list ? delta->after_list : apply->last_list;
+    if (delta->after_list > list && !ki_rules_is_number(ki_object_resource_version(delta->object)))
+        return delta->after_list;
+    return list;
 }
 
 /* An object that came with a list keeps that note as long as it is met by none later. */
@@ -88,17 +109,35 @@ static void mark_seen(const ki_apply *apply, const ki_object *stored, const ki_d
 {
     uint32_t list = list_behind(apply, delta);
     if (list > ki_apply_list_of(stored))
-        set_mark(stored, list << 1);
+        set_mark(stored, list << MARK_BITS);
+}
+
+/* An item that could not be used: its key is alive, and that says nothing about what is stored. */
+static void mark_alive(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
+{
+    bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
+    mark_seen(apply, stored, delta);
+    if (is_of_other_history)
+        set_mark(stored, stored->mark | MARK_OTHER);
 }
 
 static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_object *former)
 {
     if (former == NULL) {
-        set_mark(delta->object, list_behind(apply, delta) << 1 | (delta->list != 0));
+        set_mark(delta->object, list_behind(apply, delta) << MARK_BITS | (delta->list != 0 ? MARK_CAME : 0));
         return;
     }
-    set_mark(delta->object, former->mark);
+    set_mark(delta->object, former->mark & ~(uint32_t)MARK_OTHER);
     mark_seen(apply, delta->object, delta);
+}
+
+/* What is stored is what the server has, also in this history. */
+static void mark_same(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
+{
+    bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
+    set_mark(stored, stored->mark & ~(uint32_t)MARK_OTHER);
+    if (delta->list != 0 || is_of_other_history)
+        mark_seen(apply, stored, delta);
 }
 
 /* ---- one change ------------------------------------------------------------------------------------ */
@@ -173,14 +212,18 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     ki_str key = {entry->key, entry->key_len};
     const ki_object *stored = ki_content_find(ki_store_content(apply->options.store), key);
     ki_standing standing = {.stored = stored,
-                            .of_other_history =
-                                stored != NULL && ki_apply_list_of(stored) < apply->first_list,
-                            .complete = &entry->version_before};
+                            .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
+                            .complete = ki_resource_version_is_newer(&apply->deleted, &entry->version_before)
+                                            ? &apply->deleted
+                                            : &entry->version_before};
     switch (ki_rules_judge(delta, &standing)) {
     case KI_VERDICT_IGNORE:
         break;
     case KI_VERDICT_SEEN:
-        mark_seen(apply, stored, delta);
+        if (delta->type == KI_DELTA_SEEN)
+            mark_alive(apply, stored, delta);
+        else
+            mark_same(apply, stored, delta);
         break;
     case KI_VERDICT_PUT:
         return put(apply, delta);
@@ -190,15 +233,27 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     return 0;
 }
 
+/* What this key was before its delete may be told once more behind it. */
+static void note_delete(ki_apply *apply, const ki_delta *delta)
+{
+    ki_resource_version version;
+    if (delta->type == KI_DELTA_DELETED &&
+        ki_resource_version_set(&version, ki_object_resource_version(delta->object)) == 0 &&
+        ki_resource_version_is_newer(&version, &apply->deleted))
+        apply->deleted = version;
+}
+
 static int apply_entry(ki_apply *apply, const ki_delta_entry *entry) KI_REQUIRES(apply->options.store->mu)
     KI_REQUIRES(apply->options.store->write_mu)
 {
     for (; apply->deltas_done < entry->count; apply->deltas_done++) {
-        int rc = apply_delta(apply, entry, &entry->deltas[apply->deltas_done]);
+        const ki_delta *delta = &entry->deltas[apply->deltas_done];
+        int rc = apply_delta(apply, entry, delta);
         if (rc < 0)
             return rc;
+        note_delete(apply, delta);
     }
-    apply->deltas_done = 0;
+    begin_entry(apply);
     return 0;
 }
 

@@ -66,9 +66,8 @@ static int make_plan(planner *p)
  * a version that says nothing. */
 static bool is_gone(const planner *p, const ki_object *object)
 {
-    uint32_t met_in = ki_apply_list_of(object);
-    return met_in < p->entry->list &&
-           (met_in < p->apply->first_list || ki_rules_list_covers(object, &p->entry->version));
+    return ki_apply_list_of(object) < p->entry->list && (ki_apply_is_of_other_history(p->apply, object) ||
+                                                         ki_rules_list_covers(object, &p->entry->version));
 }
 
 /* A list that was older than what we had knew of it, and we did not: so it was gone already. */

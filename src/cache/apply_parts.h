@@ -26,4 +26,7 @@ KI_NODISCARD int ki_apply_remove(ki_apply *apply, const ki_object *stored, const
 uint32_t ki_apply_list_of(const ki_object *object);
 bool ki_apply_came_with(const ki_object *object, uint32_t list);
 
+/* Its version is of a history that the server does not have any more, and says nothing. */
+bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object);
+
 #endif

@@ -66,6 +66,8 @@ static int init_data(ki_informer *informer, ki_error *err)
     informer->store = informer->plan == NULL ? NULL : ki_store_new(NULL, err);
     if (informer->store == NULL)
         return KI_ERR_NO_MEMORY;
+    if (informer->client->seed != 0)
+        ki_store_use_seed(informer->store, informer->client->seed);
     ki_store_seal(informer->store);
     ki_delta_fifo_options queue = {.items_max = options->queue_items_max,
                                    .bytes_max = options->queue_bytes_max,

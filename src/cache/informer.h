@@ -55,7 +55,7 @@ struct ki_informer {
     ki_fanout fanout;
     ki_mutation_detector detector;
     ki_informer_timers timers;
-    uint64_t index_failures; /* that were counted */
+    uint64_t index_failures;      /* that were counted */
     _Atomic uint64_t last_serial; /* of registrations */
     _Atomic bool is_synced;
     _Atomic bool is_queue_full;   /* io has stopped reading until there is room */

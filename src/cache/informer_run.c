@@ -243,8 +243,7 @@ static void measure(ki_informer *informer, uint64_t began_ns)
 {
     const ki_informer_metrics *metrics = &informer->metrics;
     uint64_t failures = ki_store_index_failures(informer->store);
-    ki_histogram_observe(metrics->processing_latency,
-                         ki_clock_now_ns(informer->client->clock) - began_ns);
+    ki_histogram_observe(metrics->processing_latency, ki_clock_now_ns(informer->client->clock) - began_ns);
     ki_counter_add(metrics->index_failures, failures - informer->index_failures);
     informer->index_failures = failures;
     ki_gauge_set(metrics->queued_items, (int64_t)ki_delta_fifo_items(&informer->fifo));

@@ -236,8 +236,18 @@ static void call(ki_event_cb callback, const ki_event *event, void *user)
         callback(event, user);
 }
 
-static void call_update(const ki_handler *handler, const ki_event *event)
+static int is_closed(ki_listener *listener)
 {
+    ki_mutex_lock(&listener->mu);
+    int is_closed = listener->is_closed;
+    ki_mutex_unlock(&listener->mu);
+    return is_closed;
+}
+
+/* A handler that is removed in the first of two calls does not get the second. */
+static void call_update(ki_listener *listener, const ki_event *event)
+{
+    const ki_handler *handler = &listener->handler;
     if (!handler->split_replaced || (event->flags & KI_EVENT_REPLACED) == 0) {
         call(handler->on_update, event, handler->user);
         return;
@@ -246,7 +256,8 @@ static void call_update(const ki_handler *handler, const ki_event *event)
     ki_event come = {
         .type = KI_EVENT_ADD, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
     call(handler->on_delete, &gone, handler->user);
-    call(handler->on_add, &come, handler->user);
+    if (!is_closed(listener))
+        call(handler->on_add, &come, handler->user);
 }
 
 /* What an update is to a handler that does not hear of every object. Returns 0 when it is nothing. */
@@ -263,24 +274,34 @@ static int filter_update(const ki_handler *handler, ki_event *event)
     return knew || knows;
 }
 
-static void call_handler(const ki_handler *handler, const ki_notification *what)
+/* Whether the handler hears of an add or a delete: a delete is judged by what it knows, which the final state may
+ * differ from. */
+static int passes(const ki_handler *handler, const ki_notification *what)
 {
+    const ki_object *judged = what->type == KI_EVENT_DELETE && what->old != NULL ? what->old : what->object;
+    return handler->filter == NULL || handler->filter(judged, handler->user);
+}
+
+/* Returns whether there was anything to be called for. */
+static int call_handler(ki_listener *listener, const ki_notification *what)
+{
+    const ki_handler *handler = &listener->handler;
     ki_event event = {.type = what->type, .flags = what->flags, .object = what->object};
     if (event.type == KI_EVENT_UPDATE)
         event.old = what->old;
     else
         event.flags &= ~KI_EVENT_REPLACED;
     if (handler->filter != NULL && event.type == KI_EVENT_UPDATE && !filter_update(handler, &event))
-        return;
-    if (handler->filter != NULL && what->type != KI_EVENT_UPDATE &&
-        !handler->filter(event.object, handler->user))
-        return;
+        return 0;
+    if (what->type != KI_EVENT_UPDATE && !passes(handler, what))
+        return 0;
     if (event.type == KI_EVENT_ADD)
         call(handler->on_add, &event, handler->user);
     else if (event.type == KI_EVENT_UPDATE)
-        call_update(handler, &event);
+        call_update(listener, &event);
     else
         call(handler->on_delete, &event, handler->user);
+    return 1;
 }
 
 static ki_backlog_entry *take_first(ki_listener *listener)
@@ -311,8 +332,8 @@ static void deliver_one(ki_listener *listener, ki_backlog_entry *entry)
     uint64_t start = ki_clock_now_ns(listener->clock);
     if (entry->what.type == 0)
         deliver_synced(listener);
-    else
-        call_handler(&listener->handler, &entry->what);
+    else if (call_handler(listener, &entry->what))
+        listener->in_batch = 1;
     uint64_t spent = ki_clock_now_ns(listener->clock) - start;
     ki_histogram_observe(listener->duration, spent);
     ki_mutex_lock(&listener->mu);
@@ -325,10 +346,8 @@ static void deliver_one(ki_listener *listener, ki_backlog_entry *entry)
 size_t ki_listener_deliver(ki_listener *listener, size_t max)
 {
     size_t n = 0;
-    for (ki_backlog_entry *entry = NULL; n < max && (entry = take_first(listener)) != NULL; n++) {
-        listener->in_batch = 1;
+    for (ki_backlog_entry *entry = NULL; n < max && (entry = take_first(listener)) != NULL; n++)
         deliver_one(listener, entry);
-    }
     if (n < max && listener->in_batch) {
         listener->in_batch = 0;
         if (listener->handler.on_batch_end != NULL)

@@ -68,10 +68,10 @@ typedef struct ki_listener_stats {
 } ki_listener_stats;
 
 typedef struct ki_listener {
-    ki_handler handler;    /* constant */
-    const ki_clock *clock; /* constant */
+    ki_handler handler;     /* constant */
+    const ki_clock *clock;  /* constant */
     ki_histogram *duration; /* of callbacks; constant; NULL: not measured */
-    ki_hash_key hash_key;  /* constant */
+    ki_hash_key hash_key;   /* constant */
     ki_mutex mu;
     ki_list queue; /* guarded by mu, as all below */
     ki_map by_key; /* of the entries, while is_coalescing */

@@ -364,8 +364,8 @@ void ki_reflector_fini(ki_reflector *reflector)
     reflector->is_ready = 0;
 }
 
-/* What is known goes on with a watch; that the server's history may have changed meanwhile, its silence
- * tells. */
+/* What is known goes on with a watch, unless a list was owed; that the server's history may have changed meanwhile,
+ * its silence tells. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
 {
     int is_known = ki_resource_version_is_set(version);
@@ -381,8 +381,16 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->has_listed |= is_known;
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
-    ki_reflector_go_on(reflector, is_known ? KI_STEP_WATCH : KI_STEP_SYNC, 0);
+    ki_reflector_go_on(reflector, is_known && !reflector->owes_list ? KI_STEP_WATCH : KI_STEP_SYNC, 0);
     leave(0, reflector);
+}
+
+/* Events that could not be used are not told again by a watch. */
+static int owes_list(const ki_reflector *reflector)
+{
+    return reflector->relist_ns != UINT64_MAX || reflector->doing == KI_STEP_LIST ||
+           reflector->doing == KI_STEP_STREAM ||
+           (reflector->next != KI_STEP_NONE && reflector->next != KI_STEP_WATCH);
 }
 
 void ki_reflector_halt(ki_reflector *reflector)
@@ -390,7 +398,8 @@ void ki_reflector_halt(ki_reflector *reflector)
     enter(reflector);
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
-    end_step(reflector);
+    reflector->owes_list |= owes_list(reflector);
+    reflector->doing = KI_STEP_NONE;
     reflector->next = KI_STEP_NONE;
     reflector->is_full = 0;
     ki_reflector_clear_failure(reflector);

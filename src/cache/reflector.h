@@ -131,6 +131,7 @@ struct ki_reflector {
     int owes_reset;   /* the next list begins with RESET */
     int has_expired;  /* a watch, and none since has brought news */
     int has_listed;
+    int owes_list;      /* one was due, or under way, when it was halted */
     uint32_t malformed; /* watches in a row that could not be read, without news */
     ki_list_attempt list;
     ki_watch_attempt watch;

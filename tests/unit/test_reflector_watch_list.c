@@ -105,12 +105,13 @@ static void two_ends_without_a_list_lead_to_a_list_for_ten_minutes(void **state)
     expect_requests(run, "LIST rv=10 limit=500\n");
     scripted_whole(&run->source, LIST("10", "", ""));
     reflector_run_wait_ms(run, 300 * 1000);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
     scripted_end(&run->source);
     reflector_run_wait_ms(run, 300 * 1000);
     text_log_clear(&run->source.requests);
     scripted_error(&run->source, 404, "");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "STREAM rv=10 match=NotOlderThan bookmarks\n");
+    expect_requests(run, "STREAM rv=11 match=NotOlderThan bookmarks\n");
 }
 
 static void two_cuts_before_the_end_lead_to_a_list(void **state)
