@@ -172,6 +172,7 @@ void ki_informer_destroy(ki_informer *informer)
     ki_free(informer);
 }
 
+/* Once dispatch sees that it is freed, it may be gone: so dispatch is woken before the lock is given away. */
 void ki_informer_free(ki_informer *informer)
 {
     if (informer == NULL)
@@ -182,8 +183,8 @@ void ki_informer_free(ki_informer *informer)
     informer->is_freed = true;
     informer->is_wanted = false;
     ki_registrations_remove_all_locked(informer);
-    ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
+    ki_mutex_unlock(&informer->mu);
     if (ki_client_may_wait() == 0)
         ki_client_wait_gone(client, serial);
 }
