@@ -24,7 +24,8 @@ static int open_source(ki_informer *informer, ki_list_watch *out_list_watch, ki_
     return client->source(informer->resource, options->ns, out_list_watch, client->source_user, err);
 }
 
-/* The last part to be made: from here on the source is the reflector's. */
+/* The last part to be made: from here on the source is the reflector's. When that fails, a source of the caller's
+ * own stays the caller's, as with every failure before it. */
 static int init_reflector(ki_informer *informer, ki_error *err)
 {
     ki_reflector_options options = {.plan = informer->plan,
@@ -40,7 +41,7 @@ static int init_reflector(ki_informer *informer, ki_error *err)
     if (rc < 0)
         return rc;
     rc = ki_reflector_init(&informer->reflector, &options, err);
-    if (rc < 0 && options.list_watch.release != NULL)
+    if (rc < 0 && informer->setup.options.list_watch == NULL && options.list_watch.release != NULL)
         options.list_watch.release(options.list_watch.user);
     return rc;
 }
