@@ -217,13 +217,24 @@ static bool is_stopped(void *user)
     return informer->stage == KI_STAGE_STOPPED || informer->is_wanted;
 }
 
-void ki_informer_request_stop(ki_informer *informer)
+static void request_stop(ki_informer *informer, bool is_for_good)
 {
     ki_mutex_lock(&informer->mu);
     informer->is_wanted = false;
+    informer->is_abandoned |= is_for_good;
     ki_client_notify(informer->client, &informer->changed); /* who waits for a sync waits in vain */
-    ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
+    ki_mutex_unlock(&informer->mu);
+}
+
+void ki_informer_request_stop(ki_informer *informer)
+{
+    request_stop(informer, false);
+}
+
+void ki_informer_abandon(ki_informer *informer)
+{
+    request_stop(informer, true);
 }
 
 void ki_informer_stop(ki_informer *informer)
