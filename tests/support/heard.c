@@ -185,8 +185,8 @@ static int compare(const ki_object *object, void *user)
 {
     comparison *c = user;
     ki_object *other = ki_store_get_key(c->store, ki_object_key_str(object));
-    c->common += other != NULL && ki_str_equal(ki_object_resource_version(object),
-                                               ki_object_resource_version(other));
+    c->common +=
+        other != NULL && ki_str_equal(ki_object_resource_version(object), ki_object_resource_version(other));
     (void)ki_object_unref(other);
     return 0;
 }

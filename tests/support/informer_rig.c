@@ -26,7 +26,8 @@ void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options)
         .world = rig->world, .clock = &rig->clock, .calls = &sim_library_calls, .seed = 2});
     rig->source = sim_server_list_watch(rig->server);
     mine.list_watch = &rig->source;
-    rig->client = ki_client_new_simulated(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP}, &rig->clock, 3, &err);
+    rig->client =
+        ki_client_new_simulated(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP}, &rig->clock, 3, &err);
     assert_non_null(rig->client);
     rig->informer = ki_informer_new(rig->client, &KI_CORE_V1_PODS, &mine, &err);
     assert_string_equal(err.message, "");

@@ -214,10 +214,14 @@ static void write_events_locked(local_source *source, uint64_t *version, text *t
 static void write_status(text *to, int code)
 {
     char json[RECORD_BYTES];
-    snprintf(json, sizeof(json),
-             "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":\"no luck today\","
-             "\"reason\":\"%s\",\"code\":%d}",
-             code == 410 ? "Expired" : code == 403 ? "Forbidden" : "Other", code);
+    snprintf(
+        json, sizeof(json),
+        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":\"no luck today\","
+        "\"reason\":\"%s\",\"code\":%d}",
+        code == 410   ? "Expired"
+        : code == 403 ? "Forbidden"
+                      : "Other",
+        code);
     write_text(to, json);
 }
 
@@ -316,8 +320,7 @@ static int begin(ki_answer *answer, const ki_list_options *options, void *user)
     char version[24];
     snprintf(version, sizeof(version), "%.*s", KI_STR_ARGS(options->resource_version));
     request *asked = grow(NULL, sizeof(*asked));
-    *asked = (request){
-        .answer = answer, .is_watch = options->watch, .version = strtoull(version, NULL, 10)};
+    *asked = (request){.answer = answer, .is_watch = options->watch, .version = strtoull(version, NULL, 10)};
     ki_mutex_lock(&source->mu);
     asked->cuts = source->cuts;
     source->watches += options->watch != 0;
