@@ -192,6 +192,16 @@ void ki_informer_free(ki_informer *informer)
 
 /* ---- running ------------------------------------------------------------------------------------------ */
 
+/* A stop that has not been carried out yet is taken back. */
+static void want_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
+{
+    informer->is_wanted = informer->was_started = true;
+    if (informer->stage == KI_STAGE_RUNNING && !informer->may_deliver) {
+        informer->may_deliver = true;
+        ki_registrations_wake_all_locked(informer);
+    }
+}
+
 int ki_informer_start(ki_informer *informer, ki_error *err)
 {
     if (informer == NULL)
@@ -205,7 +215,7 @@ int ki_informer_start(ki_informer *informer, ki_error *err)
         *err = informer->setup_error;
     informer->setup_error = (ki_error){0};
     if (rc == 0 && !informer->is_freed)
-        informer->is_wanted = informer->was_started = true;
+        want_locked(informer);
     ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
     return rc;
@@ -217,10 +227,12 @@ static bool is_stopped(void *user)
     return informer->stage == KI_STAGE_STOPPED || informer->is_wanted;
 }
 
+/* No handler is called from here on, also not by a thread that is inside of a run of events. */
 static void request_stop(ki_informer *informer, bool is_for_good)
 {
     ki_mutex_lock(&informer->mu);
     informer->is_wanted = false;
+    informer->may_deliver = false;
     informer->is_abandoned |= is_for_good;
     ki_client_notify(informer->client, &informer->changed); /* who waits for a sync waits in vain */
     ki_informer_wake_dispatch(informer);
