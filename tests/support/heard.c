@@ -60,15 +60,28 @@ static int goes_back(const ki_object *known, const ki_object *object)
            order < 0;
 }
 
+/* Memory that is out once is none of the handler's business. */
+static int put(ki_store *store, const ki_object *object)
+{
+    int rc = ki_store_put(store, object);
+    return rc == KI_ERR_NO_MEMORY ? ki_store_put(store, object) : rc;
+}
+
+static int drop(ki_store *store, ki_str key)
+{
+    int rc = ki_store_remove(store, key);
+    return rc == KI_ERR_NO_MEMORY ? ki_store_remove(store, key) : rc;
+}
+
 static void replay(heard *what, const ki_event *event)
 {
     ki_object *known = ki_store_get_key(what->replay, ki_object_key_str(event->object));
     what->wrongs += (known != NULL) != (event->type != KI_EVENT_ADD);
     what->wrongs += known != NULL && goes_back(known, event->object);
     if (event->type == KI_EVENT_DELETE)
-        what->wrongs += known != NULL && ki_store_remove(what->replay, ki_object_key_str(known)) < 0;
+        what->wrongs += known != NULL && drop(what->replay, ki_object_key_str(known)) < 0;
     else
-        what->wrongs += ki_store_put(what->replay, event->object) < 0;
+        what->wrongs += put(what->replay, event->object) < 0;
     (void)ki_object_unref(known);
 }
 

@@ -15,6 +15,12 @@ enum { NS_PER_MS = 1000000, WAIT_MS = 10 * 1000 };
 
 void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options)
 {
+    virtual_rig_init_slow(rig, options, 0, 0);
+}
+
+void virtual_rig_init_slow(virtual_rig *rig, const ki_informer_options *options, size_t piece_bytes,
+                           uint64_t latency_ms)
+{
     ki_error err = {0};
     ki_informer_options mine = options == NULL ? (ki_informer_options){0} : *options;
     *rig = (virtual_rig){0};
@@ -22,8 +28,12 @@ void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options)
     rig->world = sim_world_new(&(sim_world_options){.seed = 1});
     for (uint32_t key = 0; key < 5; key++)
         sim_world_create(rig->world, key);
-    rig->server = sim_server_new(&(sim_server_options){
-        .world = rig->world, .clock = &rig->clock, .calls = &sim_library_calls, .seed = 2});
+    rig->server = sim_server_new(&(sim_server_options){.world = rig->world,
+                                                       .clock = &rig->clock,
+                                                       .calls = &sim_library_calls,
+                                                       .seed = 2,
+                                                       .piece_bytes_max = piece_bytes,
+                                                       .latency_ns_max = latency_ms * NS_PER_MS});
     rig->source = sim_server_list_watch(rig->server);
     mine.list_watch = &rig->source;
     rig->client =

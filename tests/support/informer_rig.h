@@ -27,6 +27,10 @@ typedef struct virtual_rig {
 /* `options` may be NULL; the source is the simulated server. Fails the test when that does not work. */
 void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options);
 
+/* The same; answers come in pieces of so many bytes at the most, up to so many milliseconds apart. */
+void virtual_rig_init_slow(virtual_rig *rig, const ki_informer_options *options, size_t piece_bytes,
+                           uint64_t latency_ms);
+
 /* Frees all; the informer may have been freed, and be NULL. Fails the test when the server has something against
  * the client. */
 void virtual_rig_fini(virtual_rig *rig);
