@@ -170,7 +170,7 @@ static void write_record(text *to, const record *what)
 {
     char json[RECORD_BYTES];
     snprintf(json, sizeof(json),
-             "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"namespace\":\"%s\",\"name\":\"%s\","
+             "{\"metadata\":{\"namespace\":\"%s\",\"name\":\"%s\","
              "\"uid\":\"u%" PRIu64 "\",\"resourceVersion\":\"%" PRIu64
              "\",\"annotations\":{\"tags\":\"t%d\"}},"
              "\"spec\":{\"value\":%d}}",
@@ -182,7 +182,7 @@ static void write_list_locked(local_source *source, text *to)
 {
     char head[RECORD_BYTES];
     snprintf(head, sizeof(head),
-             "{\"apiVersion\":\"v1\",\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"%" PRIu64
+             "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"metadata\":{\"resourceVersion\":\"%" PRIu64
              "\"},\"items\":[",
              source->version);
     write_text(to, head);
