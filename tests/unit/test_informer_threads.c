@@ -330,10 +330,17 @@ static void a_blocking_handler_pauses_its_own_informer_only(void **state)
     ki_informer *other = ki_informer_new(r.rig.client, &KI_CORE_V1_SECRETS, NULL, &err);
     assert_int_equal(ki_informer_start(other, &err), 0);
     assert_int_equal(ki_informer_wait_for_sync(other, WAIT_MS, &err), 0);
-    heard_hold(&r.what);
     local_rig_sync(&r.rig);
+    assert_true(heard_wait(&r.what, &r.what.synced, 1));
+    heard_hold(&r.what);
     for (int i = 0; i < 100; i++)
         (void)local_source_put(r.rig.source, "a", "n0", i);
+    ki_registration_stats stats = {0};
+    for (int i = 0; i < WAIT_MS && stats.backlog <= 2; i++) {
+        aside_pause(1);
+        ki_registration_read_stats(r.registration, &stats);
+    }
+    assert_true(stats.backlog > 2); /* what comes from now on waits */
     snprintf(version, sizeof(version), "%" PRIu64, local_source_put(r.rig.source, "z", "last", 1));
     assert_int_equal(ki_informer_wait_for_version(other, ki_str_of(version), WAIT_MS, &err), 0);
     assert_int_equal(ki_informer_wait_for_version(r.rig.informer, ki_str_of(version), A_WHILE_MS, &err),
@@ -349,8 +356,9 @@ static void a_blocking_handler_can_be_removed_and_the_informer_freed(void **stat
     (void)state;
     run r;
     run_init_with(&r, (ki_client_options){0}, block_at_two);
-    heard_hold(&r.what);
     local_rig_sync(&r.rig);
+    assert_true(heard_wait(&r.what, &r.what.synced, 1));
+    heard_hold(&r.what);
     for (int i = 0; i < 100; i++)
         (void)local_source_put(r.rig.source, "a", "n0", i);
     ki_registration_remove(r.registration);
