@@ -24,7 +24,8 @@ static int open_source(ki_informer *informer, ki_list_watch *out_list_watch, ki_
     return client->source(informer->resource, options->ns, out_list_watch, client->source_user, err);
 }
 
-/* The last part to be made: from here on the source is the reflector's. */
+/* The last part to be made: from here on the source is the reflector's. When that fails, a source of the caller's
+ * own stays the caller's, as with every failure before it. */
 static int init_reflector(ki_informer *informer, ki_error *err)
 {
     ki_reflector_options options = {.plan = informer->plan,
@@ -40,7 +41,7 @@ static int init_reflector(ki_informer *informer, ki_error *err)
     if (rc < 0)
         return rc;
     rc = ki_reflector_init(&informer->reflector, &options, err);
-    if (rc < 0 && options.list_watch.release != NULL)
+    if (rc < 0 && informer->setup.options.list_watch == NULL && options.list_watch.release != NULL)
         options.list_watch.release(options.list_watch.user);
     return rc;
 }
@@ -174,6 +175,7 @@ void ki_informer_destroy(ki_informer *informer)
     ki_free(informer);
 }
 
+/* Once dispatch sees that it is freed, it may be gone: so dispatch is woken before the lock is given away. */
 void ki_informer_free(ki_informer *informer)
 {
     if (informer == NULL)
@@ -184,13 +186,23 @@ void ki_informer_free(ki_informer *informer)
     informer->is_freed = true;
     informer->is_wanted = false;
     ki_registrations_remove_all_locked(informer);
-    ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
+    ki_mutex_unlock(&informer->mu);
     if (ki_client_may_wait() == 0)
         ki_client_wait_gone(client, serial);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------ */
+
+/* A stop that has not been carried out yet is taken back. */
+static void want_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
+{
+    informer->is_wanted = informer->was_started = true;
+    if (informer->stage == KI_STAGE_RUNNING && !informer->may_deliver) {
+        informer->may_deliver = true;
+        ki_registrations_wake_all_locked(informer);
+    }
+}
 
 int ki_informer_start(ki_informer *informer, ki_error *err)
 {
@@ -205,7 +217,7 @@ int ki_informer_start(ki_informer *informer, ki_error *err)
         *err = informer->setup_error;
     informer->setup_error = (ki_error){0};
     if (rc == 0 && !informer->is_freed)
-        informer->is_wanted = informer->was_started = true;
+        want_locked(informer);
     ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
     return rc;
@@ -217,13 +229,26 @@ static bool is_stopped(void *user)
     return informer->stage == KI_STAGE_STOPPED || informer->is_wanted;
 }
 
-void ki_informer_request_stop(ki_informer *informer)
+/* No handler is called from here on, also not by a thread that is inside of a run of events. */
+static void request_stop(ki_informer *informer, bool is_for_good)
 {
     ki_mutex_lock(&informer->mu);
     informer->is_wanted = false;
+    informer->may_deliver = false;
+    informer->is_abandoned |= is_for_good;
     ki_client_notify(informer->client, &informer->changed); /* who waits for a sync waits in vain */
-    ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
+    ki_mutex_unlock(&informer->mu);
+}
+
+void ki_informer_request_stop(ki_informer *informer)
+{
+    request_stop(informer, false);
+}
+
+void ki_informer_abandon(ki_informer *informer)
+{
+    request_stop(informer, true);
 }
 
 void ki_informer_stop(ki_informer *informer)

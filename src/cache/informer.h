@@ -68,6 +68,7 @@ struct ki_informer {
     bool is_wanted; /* to run */
     bool was_started;
     bool is_freed;
+    bool is_abandoned; /* to be freed when nobody waits for it any more */
     bool retry_is_asked;
     bool begin_is_asked;         /* of io */
     size_t callbacks;            /* handlers that are being called */
@@ -84,6 +85,9 @@ void ki_informer_wake_dispatch(ki_informer *informer);
 
 /* Asks for a stop and does not wait for it. */
 void ki_informer_request_stop(ki_informer *informer) KI_EXCLUDES(informer->mu);
+
+/* The same for good: whoever waits for it waits no longer, and then frees it. */
+void ki_informer_abandon(ki_informer *informer) KI_EXCLUDES(informer->mu);
 
 /* Whether a handler is registered that has not been removed. */
 bool ki_informer_has_handlers(ki_informer *informer) KI_EXCLUDES(informer->mu);

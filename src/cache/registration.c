@@ -32,18 +32,24 @@ static void measure(ki_registration *registration)
     registration->coalesced = stats.coalesced;
 }
 
-static void deliver(ki_registration *registration)
+/* Calls the handler once. Whoever waits for a place in the backlog need not wait for the rest of the run. */
+static bool deliver_one(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
-    ki_listener *listener = &registration->subscriber.listener;
+    bool was_one = informer->may_deliver && ki_listener_deliver(&registration->subscriber.listener, 1) == 1;
+    if (informer->is_blocked)
+        ki_informer_wake_dispatch(informer);
+    return was_one;
+}
+
+static void deliver(ki_registration *registration)
+{
     size_t delivered = 0;
-    while (delivered < CALLBACKS_AT_A_TIME && informer->may_deliver && ki_listener_deliver(listener, 1) == 1)
+    while (delivered < CALLBACKS_AT_A_TIME && deliver_one(registration))
         delivered++;
     measure(registration);
     if (delivered == CALLBACKS_AT_A_TIME)
         ki_job_wake(&registration->job);
-    if (informer->is_blocked)
-        ki_informer_wake_dispatch(informer);
 }
 
 /* Returns whether handlers may be called now; then a stop waits for the end of it. */
