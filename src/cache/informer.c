@@ -5,24 +5,11 @@
 #include <assert.h>
 
 #include "cache/registration.h"
+#include "cache/source.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
 /* ---- making ------------------------------------------------------------------------------------------- */
-
-static int open_source(ki_informer *informer, ki_list_watch *out_list_watch, ki_error *err)
-{
-    const ki_informer_options *options = &informer->setup.options;
-    const ki_client_options *client = &informer->client->options;
-    if (options->list_watch != NULL) {
-        *out_list_watch = *options->list_watch;
-        return 0;
-    }
-    if (client->source == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "%s: neither the client nor the informer has a source",
-                       informer->resource->plural);
-    return client->source(informer->resource, options->ns, out_list_watch, client->source_user, err);
-}
 
 /* The last part to be made: from here on the source is the reflector's. When that fails, a source of the caller's
  * own stays the caller's, as with every failure before it. */
@@ -37,7 +24,8 @@ static int init_reflector(ki_informer *informer, ki_error *err)
                                     .on_error = ki_informer_report,
                                     .schedule = ki_informer_schedule_io,
                                     .user = informer};
-    int rc = open_source(informer, &options.list_watch, err);
+    int rc = ki_source_open(informer->client, informer->resource, &informer->setup.options,
+                            &options.list_watch, err);
     if (rc < 0)
         return rc;
     rc = ki_reflector_init(&informer->reflector, &options, err);

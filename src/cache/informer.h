@@ -20,16 +20,7 @@
 #include "cache/informer_metrics.h"
 #include "cache/informer_options.h"
 #include "cache/reflector.h"
-
-/* From top to bottom and back to the top; a free goes on from STOPPED. */
-typedef enum ki_stage {
-    KI_STAGE_STOPPED = 0,
-    KI_STAGE_RUNNING,
-    KI_STAGE_HALTING,  /* io is asked to end its requests */
-    KI_STAGE_HALTED,   /* it has; callbacks may still run */
-    KI_STAGE_LEAVING,  /* io is asked to let go of the source */
-    KI_STAGE_RELEASED, /* it has; nothing is left but memory */
-} ki_stage;
+#include "cache/stage.h"
 
 /* When dispatch has something to do by the clock, in milliseconds; UINT64_MAX: never. */
 typedef struct ki_informer_timers {
