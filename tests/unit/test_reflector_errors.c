@@ -112,6 +112,11 @@ static void a_failure_tells_since_when_nothing_works(void **state)
     reflector_run_wait_ms(run, 1234);
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
     assert_int_equal(run->last_success_ms, 1234);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 55);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    assert_int_equal(run->last_success_ms, 55);
 }
 
 static void delays_of_lists_grow_and_begin_again_after_two_healthy_minutes(void **state)

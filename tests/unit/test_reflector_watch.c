@@ -308,6 +308,9 @@ static void a_stream_that_is_no_json_is_taken_up_again_and_then_listed(void **st
     scripted_body(&run->source, "}");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "cancel\nWATCH rv=11 bookmarks\n");
+    scripted_body(&run->source, BOOKMARK("12") "}");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nWATCH rv=12 bookmarks\n");
 }
 
 static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **state)
