@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A watch that begins with the list. */
+#include <kinformer/resources.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,9 +120,17 @@ static void send_large(reflector_run *run, const char *type)
     scripted_body(&run->source, text);
 }
 
+static void limit_objects(reflector_run *run)
+{
+    ki_object_plan_free(run->plan);
+    run->plan = ki_object_plan_new(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 1000}, NULL);
+    assert_non_null(run->plan);
+}
+
 static void a_bookmark_that_is_too_large_is_told_and_no_more(void **state)
 {
     reflector_run *run = *state;
+    limit_objects(run);
     start(run, KI_WATCH_LIST_AUTO);
     send_large(run, "BOOKMARK");
     expect_errors(run, "Other\n");
@@ -136,6 +145,7 @@ static void a_bookmark_that_is_too_large_is_told_and_no_more(void **state)
 static void an_error_that_is_too_large_is_one(void **state)
 {
     reflector_run *run = *state;
+    limit_objects(run);
     start(run, KI_WATCH_LIST_AUTO);
     send_large(run, "ERROR");
     expect_errors(run, "Malformed\n");
