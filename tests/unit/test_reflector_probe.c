@@ -113,6 +113,40 @@ static void a_server_without_pages_is_not_read_to_the_end(void **state)
                      KI_ERR_NOT_FOUND);
     expect_requests(run, "cancel probe\n");
     expect_errors(run, "");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "");
+}
+
+static void a_server_without_pages_that_was_set_back_is_found_out(void **state)
+{
+    reflector_run *run = *state;
+    static const char body[] = LIST("4", "", POD("a", "1") "," POD("b", "2"));
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    assert_int_equal(ki_answer_body(run->source.probe, body, sizeof(body) - 1), KI_ERR_NOT_FOUND);
+    expect_errors(run, "HistoryReset\n");
+}
+
+static void the_question_is_about_the_same_objects(void **state)
+{
+    reflector_run *run = *state;
+    run->informer.label_selector = "app=web";
+    reflector_run_start(run, "33");
+    reflector_run_wait_ms(run, 10000);
+    expect_requests(run, "WATCH rv=33 labels=app=web bookmarks\nLIST rv= limit=1 labels=app=web\n");
+}
+
+static void the_question_waits_for_its_turn(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 9999);
+    for (int i = 0; i < 5; i++)
+        assert_true(ki_token_bucket_take(&run->reflector.bucket, ki_clock_now_ns(&run->clock)) == 0);
+    reflector_run_wait_ms(run, 999);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "LIST rv= limit=1\n");
 }
 
 static void asking_that_fails_is_tried_again(void **state)
@@ -261,6 +295,9 @@ int main(void)
         reflector_test(a_server_that_was_set_back_is_listed_anew),
         reflector_test(what_comes_while_it_is_asked_does_not_count),
         reflector_test(a_server_without_pages_is_not_read_to_the_end),
+        reflector_test(a_server_without_pages_that_was_set_back_is_found_out),
+        reflector_test(the_question_is_about_the_same_objects),
+        reflector_test(the_question_waits_for_its_turn),
         reflector_test(asking_that_fails_is_tried_again),
         reflector_test(a_watch_whose_bookmarks_stay_away_is_cut_and_taken_up_again),
         reflector_test(three_intervals_may_be_longer),
