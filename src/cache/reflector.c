@@ -171,8 +171,8 @@ static uint64_t due_ns(const ki_reflector *reflector)
 static void schedule(ki_reflector *reflector)
 {
     uint64_t due = due_ns(reflector);
-    int is_later = due >= reflector->scheduled_ns && due != UINT64_MAX;
-    if (is_later || due == reflector->scheduled_ns)
+    int is_over = due == UINT64_MAX && reflector->scheduled_ns != UINT64_MAX;
+    if (due >= reflector->scheduled_ns && !is_over)
         return;
     reflector->scheduled_ns = due;
     reflector->options.schedule(due, reflector->options.user);
@@ -201,7 +201,6 @@ static void relist(ki_reflector *reflector, uint64_t now)
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
     reflector->relisted_ns = now;
-    reflector->relist_ns = UINT64_MAX;
     ki_reflector_go_on(reflector, KI_STEP_SYNC, 0);
 }
 

@@ -274,6 +274,16 @@ static void a_watch_that_ends_with_an_error_does_so_too(void **state)
     expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 limit=500\n");
 }
 
+static void a_list_that_is_due_does_so_too(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    scripted_body(&run->source, EVENT("NEW", "{}"));
+    reflector_run_wait_ms(run, 3200);
+    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 limit=500\n");
+}
+
 static void a_halt_ends_both(void **state)
 {
     reflector_run *run = *state;
@@ -308,6 +318,7 @@ int main(void)
         reflector_test(nobody_is_silent_while_there_is_no_room),
         reflector_test(a_watch_that_ends_takes_the_question_with_it),
         reflector_test(a_watch_that_ends_with_an_error_does_so_too),
+        reflector_test(a_list_that_is_due_does_so_too),
         reflector_test(a_halt_ends_both),
     };
     return RUN_TESTS(tests);
