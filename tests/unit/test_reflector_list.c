@@ -372,12 +372,24 @@ static void a_list_that_is_silent_for_a_minute_is_given_up(void **state)
     reflector_run *run = *state;
     reflector_run_start(run, "");
     reflector_run_wait_ms(run, 59000);
+    scripted_head(&run->source, 200, 0);
+    assert_true(reflector_run_status(run).byte_age_ms == UINT64_MAX);
     scripted_body(&run->source, "{");
     reflector_run_wait_ms(run, 59999);
     expect_errors(run, "");
     reflector_run_wait_ms(run, 1);
     expect_errors(run, "Timeout\n");
     expect_requests(run, "LIST rv=0 limit=500\ncancel\n");
+}
+
+static void a_head_is_no_byte(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    reflector_run_wait_ms(run, 59000);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 1000);
+    expect_errors(run, "Timeout\n");
 }
 
 static void a_transfer_waits_while_there_is_no_room_and_no_timer_runs(void **state)
@@ -486,6 +498,7 @@ int main(void)
         reflector_test(a_status_in_the_place_of_a_list_speaks_for_itself),
         reflector_test(a_list_that_is_cut_changes_nothing_but_its_items),
         reflector_test(a_list_that_is_silent_for_a_minute_is_given_up),
+        reflector_test(a_head_is_no_byte),
         reflector_test(a_transfer_waits_while_there_is_no_room_and_no_timer_runs),
         reflector_test(no_page_is_asked_for_while_there_is_no_room),
         reflector_test(a_change_without_memory_fails_the_attempt),
