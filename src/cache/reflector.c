@@ -334,7 +334,7 @@ void ki_reflector_fini(ki_reflector *reflector)
 }
 
 /* What is known goes on with a watch; that the server's history may have changed meanwhile, its silence
- * tells. */
+ * tells. A list that was due because of an event that made no sense still is. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
 {
     int is_known = ki_resource_version_is_set(version);
@@ -346,7 +346,6 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->has_expired = 0;
     reflector->malformed = 0;
     reflector->endless_streams = 0;
-    reflector->relist_ns = UINT64_MAX;
     reflector->has_listed |= is_known;
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
