@@ -186,6 +186,18 @@ static void a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing(
     expect_changes(run, "END 3 10\n");
 }
 
+static void an_item_that_is_only_seen_is_an_item(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    relist(run);
+    scripted_whole(
+        &run->source,
+        LIST_METADATA_LAST("9", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"bad\",\"labels\":7}}"));
+    expect_changes(run, "SEEN 2 d/bad\nEND 2 9\n");
+    expect_errors(run, "Malformed d/bad\nStale\n");
+}
+
 /* Makes it list the newest version, after version 10. */
 static void relist_newest(reflector_run *run)
 {
@@ -486,6 +498,7 @@ int main(void)
         reflector_test(a_version_that_is_too_large_leads_to_the_newest_at_once),
         reflector_test(a_list_that_is_older_is_given_up_before_its_items),
         reflector_test(a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing),
+        reflector_test(an_item_that_is_only_seen_is_an_item),
         reflector_test(a_newest_list_that_is_older_is_another_history_and_goes_on),
         reflector_test(another_history_that_shows_late_begins_the_list_again),
         reflector_test(a_reset_is_told_once),
