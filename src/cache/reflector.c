@@ -181,8 +181,8 @@ static uint64_t due_ns(const ki_reflector *reflector)
 static void schedule(ki_reflector *reflector)
 {
     uint64_t due = due_ns(reflector);
-    int is_later = due >= reflector->scheduled_ns && due != UINT64_MAX;
-    if (is_later || due == reflector->scheduled_ns)
+    int is_over = due == UINT64_MAX && reflector->scheduled_ns != UINT64_MAX;
+    if (due >= reflector->scheduled_ns && !is_over)
         return;
     reflector->scheduled_ns = due;
     reflector->options.schedule(due, reflector->options.user);
@@ -213,7 +213,6 @@ static void relist(ki_reflector *reflector, uint64_t now)
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
     reflector->relisted_ns = now;
-    reflector->relist_ns = UINT64_MAX;
     ki_reflector_go_on(reflector, KI_STEP_SYNC, 0);
 }
 
@@ -377,7 +376,6 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->has_expired = 0;
     reflector->malformed = 0;
     reflector->endless_streams = 0;
-    reflector->relist_ns = UINT64_MAX;
     reflector->has_listed |= is_known;
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
