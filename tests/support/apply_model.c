@@ -306,6 +306,21 @@ static int step(apply_model *model)
 
 /* ---- comparing ----------------------------------------------------------------------------------------- */
 
+static int has_text(ki_str text, const char *expected)
+{
+    return text.len == strlen(expected) && (text.len == 0 || memcmp(text.ptr, expected, text.len) == 0);
+}
+
+static void compare_object(const apply_model *model, const ki_object *real, const model_state *state)
+{
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%u", state->uid);
+    MODEL_CHECK(model, has_text(ki_object_uid(real), text));
+    MODEL_CHECK(model, has_text(ki_object_resource_version(real), text_of(model, state->version).text));
+    (void)snprintf(text, sizeof(text), "{\"data\":\"%u\"}", state->value);
+    MODEL_CHECK(model, !model->is_projected || has_text(ki_object_json(real), text));
+}
+
 static void compare_store(apply_model *model)
 {
     size_t count = 0;
@@ -315,14 +330,8 @@ static void compare_store(apply_model *model)
         ki_object *real = ki_store_get(model->run.store, "default", name);
         MODEL_CHECK(model, (real != NULL) == object->is_there);
         count += real != NULL;
-        if (real == NULL)
-            continue;
-        ki_object *expected = object_of_state(model, key, object->state);
-        MODEL_CHECK(model, ki_object_equal(real, expected));
-        MODEL_CHECK(model, ki_str_equal(ki_object_uid(real), ki_object_uid(expected)));
-        MODEL_CHECK(model,
-                    ki_str_equal(ki_object_resource_version(real), ki_object_resource_version(expected)));
-        (void)ki_object_unref(expected);
+        if (real != NULL)
+            compare_object(model, real, &object->state);
         (void)ki_object_unref(real);
     }
     MODEL_CHECK(model, ki_store_count(model->run.store) == count);

@@ -12,7 +12,7 @@
 
 #include "support/apply_run.h"
 
-enum { MODEL_KEYS = 6, MODEL_QUEUE_MAX = 200, MODEL_DELTAS_MAX = 200, MODEL_WORDS_MAX = 8192 };
+enum { MODEL_KEYS = 6, MODEL_QUEUE_MAX = 200, MODEL_DELTAS_MAX = 60, MODEL_WORDS_MAX = 8192 };
 
 /* What a change says of an object. */
 typedef struct model_state {

@@ -9,7 +9,7 @@
 #include "support/unit.h"
 #include "util/random.h"
 
-enum { SEEDS = 3000, STEPS = 150, LOG_MAX = 2 * STEPS };
+enum { SEEDS = 3000, STEPS = 100, LOG_MAX = 2 * STEPS };
 
 static apply_model model; /* too large for a stack */
 
@@ -58,7 +58,6 @@ typedef struct noise {
     unsigned clock;
     uint32_t lists;
     uint32_t list; /* under way; 0: none */
-    int is_clear;  /* nothing has been pushed since the last settling */
 } noise;
 
 /* Mostly the next one, sometimes one that has been. */
