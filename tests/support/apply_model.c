@@ -44,7 +44,7 @@ static ki_object *object_of_state(const apply_model *model, unsigned key, model_
     return apply_object(name, text_of(model, state.version).text, uid, model->is_projected ? value : NULL);
 }
 
-/* ---- the queue ----------------------------------------------------------------------------------------- */
+/* ---- the queue ---------------------------------------------------------------------------------------- */
 
 static void advance(const apply_model *model, unsigned *version, unsigned other)
 {
@@ -135,7 +135,7 @@ void apply_model_begin_history(apply_model *model, uint32_t list)
     enqueue(model, KI_ENTRY_RESET)->list = list;
 }
 
-/* ---- what is applied ----------------------------------------------------------------------------------- */
+/* ---- what is applied ---------------------------------------------------------------------------------- */
 
 static void hear(apply_model *model, unsigned key, char sign, const char *rest)
 {
@@ -232,7 +232,7 @@ static void apply_delta(apply_model *model, const model_entry *entry, const mode
         meet(model, object, delta);
 }
 
-/* ---- markers ------------------------------------------------------------------------------------------- */
+/* ---- markers ------------------------------------------------------------------------------------------ */
 
 static int is_covered(const apply_model *model, const model_object *object, unsigned version)
 {
@@ -304,7 +304,7 @@ static int step(apply_model *model)
     return 1;
 }
 
-/* ---- comparing ----------------------------------------------------------------------------------------- */
+/* ---- comparing ---------------------------------------------------------------------------------------- */
 
 static int has_text(ki_str text, const char *expected)
 {

@@ -4,8 +4,8 @@
  *   From:     tests/unit/test_apply_model.c pushes to both
  *   To:       support/apply_run.h
  *
- * Keys are numbers, named by letters; versions are numbers, written as such or, in a model of text versions, as
- * "v<number>", which cannot be compared. 0: none.
+ * Keys are numbers, named by letters; versions are numbers, written as such or, in a model of text
+ * versions, as "v<number>", which cannot be compared. 0: none.
  */
 #ifndef KI_TESTS_SUPPORT_APPLY_MODEL_H
 #define KI_TESTS_SUPPORT_APPLY_MODEL_H

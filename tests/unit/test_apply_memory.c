@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of mixed work in which allocations fail, one after the other: what fails is done again, and handlers hear
- * what they hear without failures. */
+/* A run of mixed work in which allocations fail, one after the other: what fails is done again, and handlers
+ * hear what they hear without failures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { SOME = 5, MANY = 600, MORE = 1100 };
 
-/* ---- allocations fail in steps and joins only ---------------------------------------------------------------- */
+/* ---- allocations fail in steps and joins only --------------------------------------------------------- */
 
 typedef struct plan {
     size_t first;  /* the allocation that fails; 0: none */
@@ -73,7 +73,7 @@ static void remind(apply_run *run, plan *p)
     settle(run, p);
 }
 
-/* ---- the work ------------------------------------------------------------------------------------------------ */
+/* ---- the work ----------------------------------------------------------------------------------------- */
 
 static void work(apply_run *run, plan *p, size_t many)
 {
@@ -224,7 +224,7 @@ static void any_allocation_may_fail_and_nothing_is_lost_or_doubled(void **state)
     forget(&expected);
 }
 
-/* Too much to fail each of them, so every 29th does: in the middle of steps, of tables that grow, of plans. */
+/* Too many to fail each of them, so every 29th does: in steps, in tables that grow, in plans. */
 static void allocations_may_fail_in_the_middle_of_much_work(void **state)
 {
     (void)state;
@@ -236,8 +236,8 @@ static void allocations_may_fail_in_the_middle_of_much_work(void **state)
     forget(&expected);
 }
 
-/* The list of what a sweep takes out grows at its start, at 256 objects, at 512 and at 1,024. What fits is swept,
- * and then it is made again; the second failure is in the sweep of what did fit. */
+/* The list of what a sweep takes out grows at its start, at 256 objects, at 512 and at 1,024. What fits is
+ * swept, and then it is made again; the second failure is in the sweep of what did fit. */
 static void run_sweep(const plan *failures)
 {
     apply_run run;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Apply against a plain model of the rules: with input that makes no sense, and with a server that does, whose
- * objects must all be there in the end. A failing seed is printed; KI_SEED=<seed> runs it alone. */
+/* Apply against a plain model of the rules: with input that makes no sense, and with a server that does,
+ * whose objects must all be there in the end. A failing seed is printed; KI_SEED=<seed> runs it alone. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void for_each_seed(void (*run)(uint64_t seed))
         run(seed);
 }
 
-/* ---- anything ------------------------------------------------------------------------------------------------ */
+/* ---- anything ----------------------------------------------------------------------------------------- */
 
 typedef struct noise {
     ki_random random;
@@ -143,7 +143,7 @@ static void whatever_comes_is_applied_by_the_rules(void **state)
     for_each_seed(run_noise);
 }
 
-/* ---- a server ------------------------------------------------------------------------------------------------- */
+/* ---- a server ----------------------------------------------------------------------------------------- */
 
 typedef struct change {
     ki_delta_type type;
