@@ -79,16 +79,17 @@ static void a_delete_tells_what_the_handler_knew(void **state)
     apply_run_fini(&run);
 }
 
+/* Past its limit of bytes the backlog lets go what the handler knew, and has only the flag to go by. */
 static void a_delete_of_another_uid_tells_it_to_the_backlog(void **state)
 {
     (void)state;
     apply_run run;
     apply_run_init(&run);
     apply_run_play(&run, "(1 a1:x )5 |");
-    apply_run_join(&run, 1, &(ki_handler){.backlog_items_max = 1});
+    apply_run_join(&run, 1, &(ki_handler){.backlog_bytes_max = 1});
     apply_run_deliver(&run, 1);
     apply_run_play(&run, "+z6 -a7:y +a8:y");
-    assert_string_equal(apply_run_heard(&run, 1), "+a1i synced +z6 ~a1>8rc");
+    assert_string_equal(apply_run_heard(&run, 1), "+a1i synced +z6 ~a>8rc");
     apply_run_fini(&run);
 }
 

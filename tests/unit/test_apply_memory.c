@@ -224,14 +224,14 @@ static void any_allocation_may_fail_and_nothing_is_lost_or_doubled(void **state)
     forget(&expected);
 }
 
-/* Too many to fail each of them, so every 29th does: in steps, in tables that grow, in plans. */
+/* Too many to fail each of them, so every 59th does: in steps, in tables that grow, in plans. */
 static void allocations_may_fail_in_the_middle_of_much_work(void **state)
 {
     (void)state;
     truth expected;
     size_t count = learn(&expected, MANY);
     assert_true(count > 3 * MANY);
-    for (size_t n = 1; n <= count; n += 29)
+    for (size_t n = 1; n <= count; n += 59)
         run_with(&(plan){.first = n, .second = n % 3}, &expected, MANY);
     forget(&expected);
 }
