@@ -234,6 +234,21 @@ static void the_version_is_what_had_been_received_before_the_head_of_the_queue(v
     apply_run_fini(&run);
 }
 
+static void the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 )5 +b6");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "5");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "6");
+    apply_run_fini(&run);
+}
+
 static void the_queue_has_synced_when_the_end_of_the_first_list_is_done(void **state)
 {
     (void)state;
@@ -363,6 +378,7 @@ int main(void)
         MEMORY_TEST(the_last_version_received_is_the_complete_one_if_they_are_no_numbers),
         MEMORY_TEST(the_version_moves_with_events_bookmarks_and_ends),
         MEMORY_TEST(the_version_is_what_had_been_received_before_the_head_of_the_queue),
+        MEMORY_TEST(the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied),
         MEMORY_TEST(the_queue_has_synced_when_the_end_of_the_first_list_is_done),
         MEMORY_TEST(a_handler_that_comes_late_gets_what_is_there_and_all_that_follows),
         MEMORY_TEST(a_handler_that_comes_before_the_end_of_the_first_list_is_synced_with_all),

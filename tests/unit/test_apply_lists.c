@@ -277,6 +277,18 @@ static void a_new_history_that_was_popped_is_not_forgotten(void **state)
     apply_run_fini(&run);
 }
 
+static void what_comes_by_a_watch_after_a_stop_is_of_the_history_of_now(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 )90 | !2 (2 )7 |");
+    apply_run_drop(&run);
+    apply_run_play(&run, "+a9 | ~a8");
+    assert_string_equal(apply_run_heard(&run, 0), "synced +a9");
+    apply_run_fini(&run);
+}
+
 static void histories_may_follow_each_other(void **state)
 {
     (void)state;
@@ -461,6 +473,7 @@ int main(void)
         MEMORY_TEST(a_batch_of_the_old_history_may_still_end_after_the_new_one_began),
         MEMORY_TEST(a_new_history_is_not_forgotten_with_what_waits),
         MEMORY_TEST(a_new_history_that_was_popped_is_not_forgotten),
+        MEMORY_TEST(what_comes_by_a_watch_after_a_stop_is_of_the_history_of_now),
         MEMORY_TEST(histories_may_follow_each_other),
         MEMORY_TEST(a_resync_reminds_those_who_are_due_and_nobody_else),
         MEMORY_TEST(a_resync_moves_no_version),

@@ -83,10 +83,10 @@ static void work(apply_run *run, plan *p, size_t many)
     apply_run_push_many(run, 1, many, "1");
     apply_run_play(run, ")5");
     settle(run, p);
-    apply_run_play(run, "~a6 -b7 +b8 ~a9 -a9 +c10");
+    apply_run_play(run, "~a6 -b7 +b8 ~a9 -a9 +c10 -c11 +c12");
     settle(run, p);
     remind(run, p);
-    apply_run_play(run, "(2 b8 )11 (3 b8 c12 )13");
+    apply_run_play(run, "(2 b8 )12 (3 b8 c12 )13");
     step(run, p, 2);
     join(run, p, 2);
     settle(run, p);
@@ -264,6 +264,30 @@ static void a_sweep_that_cannot_be_planned_as_a_whole_is_done_in_parts(void **st
             run_sweep(&(plan){.first = n, .second = second});
 }
 
+static void run_resync(size_t first)
+{
+    apply_run run;
+    plan p = {.first = first, .second = 7};
+    apply_run_init(&run);
+    apply_run_push_many(&run, 1, MORE, "1");
+    apply_run_play(&run, "(1 )5 |");
+    run.handlers[0].len = 0;
+    run.handlers[0].subscriber.resync = (ki_resync_turn){.period_ms = 1000};
+    assert_int_equal(ki_fanout_begin_resync(&run.fanout, 0), 1);
+    apply_run_play(&run, "@");
+    settle(&run, &p);
+    assert_int_equal(p.failed, 2);
+    assert_int_equal(strlen(apply_run_heard(&run, 0)), MORE * strlen("~n0000.1>1s ") - 1);
+    apply_run_fini(&run);
+}
+
+static void a_resync_that_cannot_be_planned_begins_again_and_reminds_once(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 4; n++)
+        run_resync(n);
+}
+
 #define MEMORY_TEST(name)                                                                                    \
     cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
 
@@ -273,6 +297,7 @@ int main(void)
         MEMORY_TEST(any_allocation_may_fail_and_nothing_is_lost_or_doubled),
         MEMORY_TEST(allocations_may_fail_in_the_middle_of_much_work),
         MEMORY_TEST(a_sweep_that_cannot_be_planned_as_a_whole_is_done_in_parts),
+        MEMORY_TEST(a_resync_that_cannot_be_planned_begins_again_and_reminds_once),
     };
     return RUN_TESTS(tests);
 }
