@@ -60,8 +60,8 @@ void ki_apply_fini(ki_apply *apply);
  * to be tried again. */
 KI_NODISCARD int ki_apply_step(ki_apply *apply);
 
-/* Forgets what was popped and is not done, and what waits: a stop, when nothing is pushed any more. That another
- * history has begun is not forgotten. The queue is to be reset to apply->version then. */
+/* Forgets what was popped and is not done, and what waits: a stop, when nothing is pushed any more. That
+ * another history has begun is not forgotten. The queue is to be reset to apply->version then. */
 void ki_apply_drop(ki_apply *apply);
 
 #endif

@@ -4,15 +4,15 @@
  *   From:     tests/unit/test_apply_model.c pushes to both
  *   To:       support/apply_run.h
  *
- * Keys are numbers, named by letters; versions are numbers, written as such or, in a model of text versions, as
- * "v<number>", which cannot be compared. 0: none.
+ * Keys are numbers, named by letters; versions are numbers, written as such or, in a model of text
+ * versions, as "v<number>", which cannot be compared. 0: none.
  */
 #ifndef KI_TESTS_SUPPORT_APPLY_MODEL_H
 #define KI_TESTS_SUPPORT_APPLY_MODEL_H
 
 #include "support/apply_run.h"
 
-enum { MODEL_KEYS = 6, MODEL_QUEUE_MAX = 200, MODEL_DELTAS_MAX = 200, MODEL_WORDS_MAX = 8192 };
+enum { MODEL_KEYS = 6, MODEL_QUEUE_MAX = 200, MODEL_DELTAS_MAX = 60, MODEL_WORDS_MAX = 8192 };
 
 /* What a change says of an object. */
 typedef struct model_state {

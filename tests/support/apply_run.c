@@ -8,7 +8,7 @@
 
 #include "support/unit.h"
 
-/* ---- handlers that write down what they hear --------------------------------------------------------- */
+/* ---- handlers that write down what they hear ---------------------------------------------------------- */
 
 static void say(apply_handler *h, const char *text, size_t len)
 {
@@ -109,7 +109,7 @@ const char *apply_run_heard(apply_run *run, size_t number)
     return h->text;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------------------------------------- */
 
 /* Whether something waits is what the tests look at themselves. */
 static void wake(ki_subscriber *subscriber)
@@ -215,7 +215,7 @@ const char *apply_run_store(apply_run *run)
     return text;
 }
 
-/* ---- scripts ----------------------------------------------------------------------------------------- */
+/* ---- scripts ------------------------------------------------------------------------------------------ */
 
 ki_object *apply_object(const char *name, const char *version, const char *uid, const char *text)
 {

@@ -13,8 +13,8 @@
  *   ^7 @ !3             a bookmark; a resync of who is due; a new history from list 3 on
  *   |                   everything is applied and delivered
  *
- * An object is a letter, which is its name, and a version, of any letters and digits; then ":uid", else the UID
- * is the name; then "=text", and the object keeps nothing but that text.
+ * An object is a letter, which is its name, and a version, of any letters and digits; then ":uid", else the
+ * UID is the name; then "=text", and the object keeps nothing but that text.
  *
  * What a handler hears is written likewise: "+a1i", "~a1>2", "-a2", "synced", each with the flags i(nitial),
  * (re)s(ync), r(eplaced), u(nknown final state), c(oalesced). A name of more than a letter ends in a dot.

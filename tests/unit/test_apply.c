@@ -20,7 +20,7 @@ static void expect(const char *script, const char *heard, const char *store)
     apply_run_fini(&run);
 }
 
-/* ---- add, update, delete --------------------------------------------------------------------------------- */
+/* ---- add, update, delete ------------------------------------------------------------------------------ */
 
 static void the_store_tells_an_add_from_an_update_not_the_event(void **state)
 {
@@ -64,7 +64,8 @@ static void another_uid_is_a_replacement(void **state)
     expect("(1 a1:x )5 | ~a6:x ~a7:y", "+a1i synced ~a1>6 ~a6>7r", "a7");
 }
 
-/* The backlog joins what it knew before the delete with what came after: so the delete has told what that was. */
+/* The backlog joins what it knew before the delete with what came after: so the delete has told what that
+ * was. */
 static void a_delete_tells_what_the_handler_knew(void **state)
 {
     (void)state;
@@ -78,20 +79,21 @@ static void a_delete_tells_what_the_handler_knew(void **state)
     apply_run_fini(&run);
 }
 
+/* Past its limit of bytes the backlog lets go what the handler knew, and has only the flag to go by. */
 static void a_delete_of_another_uid_tells_it_to_the_backlog(void **state)
 {
     (void)state;
     apply_run run;
     apply_run_init(&run);
     apply_run_play(&run, "(1 a1:x )5 |");
-    apply_run_join(&run, 1, &(ki_handler){.backlog_items_max = 1});
+    apply_run_join(&run, 1, &(ki_handler){.backlog_bytes_max = 1});
     apply_run_deliver(&run, 1);
     apply_run_play(&run, "+z6 -a7:y +a8:y");
-    assert_string_equal(apply_run_heard(&run, 1), "+a1i synced +z6 ~a1>8rc");
+    assert_string_equal(apply_run_heard(&run, 1), "+a1i synced +z6 ~a>8rc");
     apply_run_fini(&run);
 }
 
-/* ---- nothing has changed of what is kept --------------------------------------------------------------------- */
+/* ---- nothing has changed of what is kept -------------------------------------------------------------- */
 
 static void an_update_of_nothing_that_is_kept_is_stored_and_not_delivered(void **state)
 {
@@ -117,7 +119,7 @@ static void another_uid_is_delivered_also_when_nothing_that_is_kept_differs(void
     expect("(1 a1:x=t )5 | ~a6:y=t", "+a1i synced ~a1>6r", "a6");
 }
 
-/* ---- echoes -------------------------------------------------------------------------------------------------- */
+/* ---- echoes ------------------------------------------------------------------------------------------- */
 
 static void an_event_of_an_absent_key_counts_only_above_the_complete_version(void **state)
 {
@@ -144,7 +146,7 @@ static void an_item_of_a_list_is_alive_whatever_its_version(void **state)
     expect("(1 )10 | (2 a3 )12", "synced +a3", "a3");
 }
 
-/* ---- versions that are no numbers ------------------------------------------------------------------------------ */
+/* ---- versions that are no numbers --------------------------------------------------------------------- */
 
 static void versions_that_are_no_numbers_apply_when_they_differ(void **state)
 {
@@ -182,7 +184,7 @@ static void the_last_version_received_is_the_complete_one_if_they_are_no_numbers
     apply_run_fini(&run);
 }
 
-/* ---- the complete version ---------------------------------------------------------------------------------------- */
+/* ---- the complete version ----------------------------------------------------------------------------- */
 
 static void the_version_moves_with_events_bookmarks_and_ends(void **state)
 {
@@ -232,6 +234,21 @@ static void the_version_is_what_had_been_received_before_the_head_of_the_queue(v
     apply_run_fini(&run);
 }
 
+static void the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 )5 +b6");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "5");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "6");
+    apply_run_fini(&run);
+}
+
 static void the_queue_has_synced_when_the_end_of_the_first_list_is_done(void **state)
 {
     (void)state;
@@ -246,7 +263,7 @@ static void the_queue_has_synced_when_the_end_of_the_first_list_is_done(void **s
     apply_run_fini(&run);
 }
 
-/* ---- joining and leaving ------------------------------------------------------------------------------------------ */
+/* ---- joining and leaving ------------------------------------------------------------------------------ */
 
 static void a_handler_that_comes_late_gets_what_is_there_and_all_that_follows(void **state)
 {
@@ -274,7 +291,7 @@ static void a_handler_that_comes_before_the_end_of_the_first_list_is_synced_with
     apply_run_fini(&run);
 }
 
-/* ---- a stop ------------------------------------------------------------------------------------------------------ */
+/* ---- a stop ------------------------------------------------------------------------------------------- */
 
 static void a_drop_in_the_middle_of_a_batch_loses_nothing_that_comes_again(void **state)
 {
@@ -306,7 +323,7 @@ static void fini_drops_what_was_popped_and_takes_a_zeroed_apply(void **state)
     ki_apply_fini(&zeroed);
 }
 
-/* ---- a key that the store does not take ---------------------------------------------------------------------------- */
+/* ---- a key that the store does not take --------------------------------------------------------------- */
 
 static ki_object *object_with_a_long_key(void)
 {
@@ -361,6 +378,7 @@ int main(void)
         MEMORY_TEST(the_last_version_received_is_the_complete_one_if_they_are_no_numbers),
         MEMORY_TEST(the_version_moves_with_events_bookmarks_and_ends),
         MEMORY_TEST(the_version_is_what_had_been_received_before_the_head_of_the_queue),
+        MEMORY_TEST(the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied),
         MEMORY_TEST(the_queue_has_synced_when_the_end_of_the_first_list_is_done),
         MEMORY_TEST(a_handler_that_comes_late_gets_what_is_there_and_all_that_follows),
         MEMORY_TEST(a_handler_that_comes_before_the_end_of_the_first_list_is_synced_with_all),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the end of a list sweeps away, new histories, resyncs, and the steps that they are done in. The scripts are
- * explained in support/apply_run.h. */
+/* What the end of a list sweeps away, new histories, resyncs, and the steps that they are done in. The
+ * scripts are explained in support/apply_run.h. */
 #include "cache/apply.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void expect_version(const char *script, const char *version)
     apply_run_fini(&run);
 }
 
-/* ---- the first list ------------------------------------------------------------------------------------------ */
+/* ---- the first list ----------------------------------------------------------------------------------- */
 
 static void adds_are_initial_until_the_first_list_has_ended(void **state)
 {
@@ -47,7 +47,7 @@ static void an_empty_list_syncs(void **state)
     expect_version("(1 )5 | (2 )6", "6");
 }
 
-/* ---- sweeps ---------------------------------------------------------------------------------------------------- */
+/* ---- sweeps ------------------------------------------------------------------------------------------- */
 
 static void the_end_of_a_list_sweeps_what_it_has_not_met(void **state)
 {
@@ -116,7 +116,8 @@ static void sweeps_do_not_look_at_versions_that_are_no_numbers(void **state)
     expect_version("(1 ax by )k | (2 by )c", "c");
 }
 
-/* The add waits in the place of the key's first change, before the end of the list; its version does not tell. */
+/* The add waits in the place of the key's first change, before the end of the list; its version does not
+ * tell. */
 static void what_is_told_after_the_end_of_a_list_is_not_swept_by_it(void **state)
 {
     (void)state;
@@ -124,7 +125,7 @@ static void what_is_told_after_the_end_of_a_list_is_not_swept_by_it(void **state
     expect("(1 ax )k | ~aw (2 )m ~aw (3 )o", "+axi synced ~ax>w -awu", "");
 }
 
-/* ---- a list that is older than what is there -------------------------------------------------------------------- */
+/* ---- a list that is older than what is there ---------------------------------------------------------- */
 
 static void a_stale_list_sweeps_nothing_and_moves_no_version(void **state)
 {
@@ -166,7 +167,7 @@ static void a_list_of_the_same_version_is_not_stale(void **state)
     expect("(1 a1 b2 )10 | (2 b2 )10", "+a1i +b2i synced -a1u", "b2");
 }
 
-/* ---- another history ---------------------------------------------------------------------------------------------- */
+/* ---- another history ---------------------------------------------------------------------------------- */
 
 static void in_a_new_history_versions_may_go_down(void **state)
 {
@@ -242,7 +243,8 @@ static void a_batch_of_the_old_history_may_still_end_after_the_new_one_began(voi
     apply_run_fini(&run);
 }
 
-/* The server has passed version 90 again when it is listed, so that nothing shows that its history is another. */
+/* The server has passed version 90 again when it is listed, so that nothing shows that its history is
+ * another. */
 static void a_new_history_is_not_forgotten_with_what_waits(void **state)
 {
     (void)state;
@@ -275,13 +277,25 @@ static void a_new_history_that_was_popped_is_not_forgotten(void **state)
     apply_run_fini(&run);
 }
 
+static void what_comes_by_a_watch_after_a_stop_is_of_the_history_of_now(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 )90 | !2 (2 )7 |");
+    apply_run_drop(&run);
+    apply_run_play(&run, "+a9 | ~a8");
+    assert_string_equal(apply_run_heard(&run, 0), "synced +a9");
+    apply_run_fini(&run);
+}
+
 static void histories_may_follow_each_other(void **state)
 {
     (void)state;
     expect("(1 a50 )90 | !2 (2 a3 )7 | !3 (3 a1 )2", "+a50i synced ~a50>3 ~a3>1", "a1");
 }
 
-/* ---- resync ------------------------------------------------------------------------------------------------------- */
+/* ---- resync ------------------------------------------------------------------------------------------- */
 
 static void a_resync_reminds_those_who_are_due_and_nobody_else(void **state)
 {
@@ -306,7 +320,7 @@ static void a_resync_moves_no_version(void **state)
     expect_version("(1 a1 )5 | @", "5");
 }
 
-/* ---- steps -------------------------------------------------------------------------------------------------------- */
+/* ---- steps -------------------------------------------------------------------------------------------- */
 
 enum { MANY = 600 };
 
@@ -459,6 +473,7 @@ int main(void)
         MEMORY_TEST(a_batch_of_the_old_history_may_still_end_after_the_new_one_began),
         MEMORY_TEST(a_new_history_is_not_forgotten_with_what_waits),
         MEMORY_TEST(a_new_history_that_was_popped_is_not_forgotten),
+        MEMORY_TEST(what_comes_by_a_watch_after_a_stop_is_of_the_history_of_now),
         MEMORY_TEST(histories_may_follow_each_other),
         MEMORY_TEST(a_resync_reminds_those_who_are_due_and_nobody_else),
         MEMORY_TEST(a_resync_moves_no_version),

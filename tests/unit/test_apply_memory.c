@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run of mixed work in which allocations fail, one after the other: what fails is done again, and handlers hear
- * what they hear without failures. */
+/* A run of mixed work in which allocations fail, one after the other: what fails is done again, and handlers
+ * hear what they hear without failures. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { SOME = 5, MANY = 600, MORE = 1100 };
 
-/* ---- allocations fail in steps and joins only ---------------------------------------------------------------- */
+/* ---- allocations fail in steps and joins only --------------------------------------------------------- */
 
 typedef struct plan {
     size_t first;  /* the allocation that fails; 0: none */
@@ -73,7 +73,7 @@ static void remind(apply_run *run, plan *p)
     settle(run, p);
 }
 
-/* ---- the work ------------------------------------------------------------------------------------------------ */
+/* ---- the work ----------------------------------------------------------------------------------------- */
 
 static void work(apply_run *run, plan *p, size_t many)
 {
@@ -83,10 +83,10 @@ static void work(apply_run *run, plan *p, size_t many)
     apply_run_push_many(run, 1, many, "1");
     apply_run_play(run, ")5");
     settle(run, p);
-    apply_run_play(run, "~a6 -b7 +b8 ~a9 -a9 +c10");
+    apply_run_play(run, "~a6 -b7 +b8 ~a9 -a9 +c10 -c11 +c12");
     settle(run, p);
     remind(run, p);
-    apply_run_play(run, "(2 b8 )11 (3 b8 c12 )13");
+    apply_run_play(run, "(2 b8 )12 (3 b8 c12 )13");
     step(run, p, 2);
     join(run, p, 2);
     settle(run, p);
@@ -224,20 +224,20 @@ static void any_allocation_may_fail_and_nothing_is_lost_or_doubled(void **state)
     forget(&expected);
 }
 
-/* Too much to fail each of them, so every 29th does: in the middle of steps, of tables that grow, of plans. */
+/* Too many to fail each of them, so every 59th does: in steps, in tables that grow, in plans. */
 static void allocations_may_fail_in_the_middle_of_much_work(void **state)
 {
     (void)state;
     truth expected;
     size_t count = learn(&expected, MANY);
     assert_true(count > 3 * MANY);
-    for (size_t n = 1; n <= count; n += 29)
+    for (size_t n = 1; n <= count; n += 59)
         run_with(&(plan){.first = n, .second = n % 3}, &expected, MANY);
     forget(&expected);
 }
 
-/* The list of what a sweep takes out grows at its start, at 256 objects, at 512 and at 1,024. What fits is swept,
- * and then it is made again; the second failure is in the sweep of what did fit. */
+/* The list of what a sweep takes out grows at its start, at 256 objects, at 512 and at 1,024. What fits is
+ * swept, and then it is made again; the second failure is in the sweep of what did fit. */
 static void run_sweep(const plan *failures)
 {
     apply_run run;
@@ -264,6 +264,30 @@ static void a_sweep_that_cannot_be_planned_as_a_whole_is_done_in_parts(void **st
             run_sweep(&(plan){.first = n, .second = second});
 }
 
+static void run_resync(size_t first)
+{
+    apply_run run;
+    plan p = {.first = first, .second = 7};
+    apply_run_init(&run);
+    apply_run_push_many(&run, 1, MORE, "1");
+    apply_run_play(&run, "(1 )5 |");
+    run.handlers[0].len = 0;
+    run.handlers[0].subscriber.resync = (ki_resync_turn){.period_ms = 1000};
+    assert_int_equal(ki_fanout_begin_resync(&run.fanout, 0), 1);
+    apply_run_play(&run, "@");
+    settle(&run, &p);
+    assert_int_equal(p.failed, 2);
+    assert_int_equal(strlen(apply_run_heard(&run, 0)), MORE * strlen("~n0000.1>1s ") - 1);
+    apply_run_fini(&run);
+}
+
+static void a_resync_that_cannot_be_planned_begins_again_and_reminds_once(void **state)
+{
+    (void)state;
+    for (size_t n = 1; n <= 4; n++)
+        run_resync(n);
+}
+
 #define MEMORY_TEST(name)                                                                                    \
     cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
 
@@ -273,6 +297,7 @@ int main(void)
         MEMORY_TEST(any_allocation_may_fail_and_nothing_is_lost_or_doubled),
         MEMORY_TEST(allocations_may_fail_in_the_middle_of_much_work),
         MEMORY_TEST(a_sweep_that_cannot_be_planned_as_a_whole_is_done_in_parts),
+        MEMORY_TEST(a_resync_that_cannot_be_planned_begins_again_and_reminds_once),
     };
     return RUN_TESTS(tests);
 }

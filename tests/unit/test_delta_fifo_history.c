@@ -59,7 +59,7 @@ static void expect_reset(ki_delta_fifo *fifo, uint32_t list)
     ki_delta_entry_free(entry);
 }
 
-/* ---- a new history --------------------------------------------------------------------------------------- */
+/* ---- a new history ------------------------------------------------------------------------------------ */
 
 static void a_new_history_forgets_what_waits_and_the_version(void **state)
 {
@@ -158,7 +158,7 @@ static void without_memory_no_new_history_begins(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-/* ---- which lists had ended ---------------------------------------------------------------------------------- */
+/* ---- which lists had ended ---------------------------------------------------------------------------- */
 
 static uint32_t after_list_of_next(ki_delta_fifo *fifo)
 {

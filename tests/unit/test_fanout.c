@@ -5,7 +5,7 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-/* ---- subscribers that count --------------------------------------------------------------------------------- */
+/* ---- subscribers that count --------------------------------------------------------------------------- */
 
 typedef struct counting {
     ki_subscriber subscriber;
@@ -70,7 +70,7 @@ static void deliver(counting *c)
         ;
 }
 
-/* ---- a fan-out with a store ---------------------------------------------------------------------------------- */
+/* ---- a fan-out with a store --------------------------------------------------------------------------- */
 
 typedef struct hall {
     ki_fanout fanout;
@@ -115,7 +115,7 @@ static void tell(hall *h, ki_audience audience, ki_event_type type)
     (void)ki_object_unref(object);
 }
 
-/* ---- coming and going ----------------------------------------------------------------------------------------- */
+/* ---- coming and going --------------------------------------------------------------------------------- */
 
 static void who_joins_gets_what_is_in_the_store_and_is_woken_once(void **state)
 {
@@ -182,7 +182,7 @@ static void who_has_not_joined_may_leave(void **state)
     hall_fini(&h);
 }
 
-/* ---- telling --------------------------------------------------------------------------------------------------- */
+/* ---- telling ------------------------------------------------------------------------------------------ */
 
 static void what_is_told_is_handed_over_by_a_flush_with_one_wake(void **state)
 {
@@ -241,7 +241,7 @@ static void what_was_reserved_and_not_used_is_used_next_time(void **state)
     hall_fini(&h);
 }
 
-/* ---- resync ---------------------------------------------------------------------------------------------------- */
+/* ---- resync ------------------------------------------------------------------------------------------- */
 
 static void only_those_who_are_due_are_reminded(void **state)
 {
@@ -299,7 +299,7 @@ static void a_resync_is_over_when_who_is_reminded_leaves(void **state)
     hall_fini(&h);
 }
 
-/* ---- limits and memory ------------------------------------------------------------------------------------------ */
+/* ---- limits and memory -------------------------------------------------------------------------------- */
 
 static void a_handler_that_blocks_blocks_the_fanout_until_it_has_caught_up(void **state)
 {

@@ -47,7 +47,7 @@ static void init(ki_informer_setup *setup, const ki_informer_options *options)
     assert_int_equal(ki_informer_setup_init(setup, options, &err), 0);
 }
 
-/* ---- copies ------------------------------------------------------------------------------------------------ */
+/* ---- copies ------------------------------------------------------------------------------------------- */
 
 static void without_options_texts_are_empty_and_the_rest_is_zero(void **state)
 {
@@ -144,7 +144,7 @@ static void the_copy_of_a_copy_is_equal(void **state)
     ki_informer_setup_fini(&second);
 }
 
-/* ---- what is refused ------------------------------------------------------------------------------------------ */
+/* ---- what is refused ---------------------------------------------------------------------------------- */
 
 static void expect_refused(const ki_informer_options *options, const char *what)
 {
@@ -195,7 +195,7 @@ static void without_memory_nothing_is_made(void **state)
     assert_null(setup.memory);
 }
 
-/* ---- comparing -------------------------------------------------------------------------------------------------- */
+/* ---- comparing ---------------------------------------------------------------------------------------- */
 
 static bool are_equal(const ki_informer_options *a, const ki_informer_options *b)
 {

@@ -8,8 +8,8 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-/* What is asked. Objects are versions with a text behind "=": two of them with the same version and text are equal;
- * NULL: there is none. */
+/* What is asked. Objects are versions with a text behind "=": two of them with the same version and text are
+ * equal; NULL: there is none. */
 typedef struct row {
     ki_delta_type type;
     const char *change;
