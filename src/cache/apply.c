@@ -34,6 +34,27 @@ void ki_apply_drop(ki_apply *apply)
     ki_apply_plan_drop(apply);
 }
 
+void ki_apply_begin_history(ki_apply *apply, uint32_t list)
+{
+    apply->first_list = list;
+    apply->version = (ki_resource_version){0};
+}
+
+void ki_apply_forget(ki_apply *apply)
+{
+    ki_delta_fifo *fifo = apply->options.fifo;
+    uint32_t list = ki_delta_fifo_waiting_reset(fifo);
+    for (ki_list_node *node = ki_list_first(&apply->batch); node != NULL && list == 0;
+         node = ki_list_next(&apply->batch, node)) {
+        const ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
+        list = entry->kind == KI_ENTRY_RESET ? entry->list : 0;
+    }
+    if (list != 0)
+        ki_apply_begin_history(apply, list);
+    ki_apply_drop(apply);
+    ki_delta_fifo_reset(fifo, &apply->version);
+}
+
 void ki_apply_fini(ki_apply *apply)
 {
     if (apply->options.store == NULL)

@@ -60,7 +60,11 @@ void ki_apply_fini(ki_apply *apply);
  * to be tried again. */
 KI_NODISCARD int ki_apply_step(ki_apply *apply);
 
-/* Forgets what was popped and is not done: a stop. The queue is to be reset to apply->version. */
+/* Forgets what was popped and what is queued: a stop. It goes on from apply->version. That the history is another
+ * one is not forgotten, or nobody would notice again. */
+void ki_apply_forget(ki_apply *apply);
+
+/* Lets go of what was popped and is not done. */
 void ki_apply_drop(ki_apply *apply);
 
 #endif

@@ -186,8 +186,7 @@ int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
     case KI_ENTRY_RESYNC:
         return apply_resync(apply, entry);
     case KI_ENTRY_RESET:
-        apply->first_list = entry->list;
-        apply->version = (ki_resource_version){0};
+        ki_apply_begin_history(apply, entry->list);
         return 1;
     case KI_ENTRY_BOOKMARK: /* says how far the queue was complete, which its end of batch makes true */
     case KI_ENTRY_DELTAS:

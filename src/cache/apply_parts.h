@@ -12,6 +12,9 @@
 /* One step of a marker's work. Returns 1 when it is done, 0 when there is more, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry);
 
+/* From list `list` on versions are of another history. */
+void ki_apply_begin_history(ki_apply *apply, uint32_t list);
+
 /* Lets go of what a marker has still planned. */
 void ki_apply_plan_drop(ki_apply *apply);
 

@@ -234,6 +234,15 @@ int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
     return 0;
 }
 
+uint32_t ki_delta_fifo_waiting_reset(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    ki_list_node *head = ki_list_first(&fifo->queue);
+    uint32_t list = head != NULL && entry_of(head)->kind == KI_ENTRY_RESET ? entry_of(head)->list : 0;
+    ki_mutex_unlock(&fifo->mu);
+    return list;
+}
+
 int ki_delta_fifo_has_room(ki_delta_fifo *fifo)
 {
     ki_mutex_lock(&fifo->mu);

@@ -116,6 +116,9 @@ KI_NODISCARD int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind ki
  * KI_ENTRY_RESET. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
 KI_NODISCARD int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list) KI_EXCLUDES(fifo->mu);
 
+/* The `list` of a KI_ENTRY_RESET that waits, 0: none does. It is the first that waits then. */
+uint32_t ki_delta_fifo_waiting_reset(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
+
 /* Whether producing may go on: no more than half of either limit is used. */
 int ki_delta_fifo_has_room(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
 
