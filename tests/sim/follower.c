@@ -111,7 +111,8 @@ uint64_t sim_follower_version(const sim_follower *follower)
         return 0;
     uint64_t applied = number_of(&informer->apply.version);
     uint64_t received = number_of(&informer->reflector.version);
-    return informer->stage == KI_STAGE_RUNNING && received > applied ? received : applied;
+    bool is_under_way = informer->stage == KI_STAGE_RUNNING && !informer->begin_is_asked;
+    return is_under_way && received > applied ? received : applied;
 }
 
 typedef struct newest {
@@ -189,6 +190,7 @@ static void stop(sim_follower *follower, bool is_inside)
         return;
     sim_run_trace(run, "%s: stop", follower->name);
     follower->is_stopped = true;
+    follower->stops++;
     follower->start_ns = ki_clock_now_ns(&run->clock) + sim_below(run, 4) * sim_below(run, 20) * SIM_NS_PER_S;
     ki_informer_stop(follower->informer);
     if (!is_inside && follower->informer->stage != KI_STAGE_STOPPED)

@@ -94,6 +94,7 @@ struct sim_follower {
     double refusing;   /* how often its transform refuses */
     bool is_stopped;   /* by us */
     uint64_t start_ns; /* when it is started again */
+    uint32_t stops;
     size_t deltas_max; /* that have waited in its queue */
     sim_witness witnesses[SIM_WITNESSES_MAX];
     uint32_t witness_count;
