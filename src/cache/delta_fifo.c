@@ -117,15 +117,24 @@ static int reserve(ki_delta_entry *entry)
     return 0;
 }
 
-/* Of two deletes in a row one says it all: the later one, unless only the earlier was seen. Returns whether
- * `delta` went into the last one. */
+/* An event may be told twice, and the second time come behind a newer one. */
+static int is_older(const ki_object *object, const ki_object *other)
+{
+    int order = 0;
+    return ki_resource_version_compare(ki_object_resource_version(object), ki_object_resource_version(other),
+                                       &order) == 0 &&
+           order < 0;
+}
+
+/* Of two deletes in a row one says it all: the later one, unless it is older or only the earlier was seen. Returns
+ * whether `delta` went into the last one. */
 static int merges_delete(ki_delta_entry *entry, ki_delta delta)
 {
     ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
     if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED)
         return 0;
     ki_object *superfluous = delta.object;
-    if (last->final_state_unknown || !delta.final_state_unknown) {
+    if (last->final_state_unknown || !(delta.final_state_unknown || is_older(delta.object, last->object))) {
         superfluous = last->object;
         entry->bytes += delta.bytes - last->bytes;
         *last = delta;

@@ -170,11 +170,12 @@ static void end_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 
 /* io has nothing under way any more. What is queued is forgotten; the store is complete up to `version`, and
  * that is where it goes on. */
-static void forget_queue(ki_informer *informer)
+static void forget_queue_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 {
     ki_apply_drop(&informer->apply);
     ki_fanout_end_resync(&informer->fanout);
     ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
+    informer->version = informer->apply.version;
 }
 
 static void stop_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
@@ -201,7 +202,7 @@ static ki_stage advance_stage(ki_informer *informer)
     if (informer->stage == KI_STAGE_RUNNING && !informer->is_wanted) {
         end_locked(informer);
     } else if (informer->stage == KI_STAGE_HALTED) {
-        forget_queue(informer);
+        forget_queue_locked(informer);
         stop_locked(informer);
     }
     if (informer->stage == KI_STAGE_STOPPED && informer->is_freed)

@@ -367,12 +367,11 @@ void ki_reflector_fini(ki_reflector *reflector)
  * its silence tells. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
 {
-    int is_known = ki_resource_version_is_set(version);
+    int is_known = ki_resource_version_is_set(version) && !reflector->owes_reset;
     assert(reflector->doing == KI_STEP_NONE && reflector->next == KI_STEP_NONE);
     enter(reflector);
-    reflector->version = *version;
-    reflector->wants_quorum = 0;
-    reflector->owes_reset = 0;
+    reflector->version = is_known ? *version : (ki_resource_version){0};
+    reflector->wants_quorum = reflector->owes_reset;
     reflector->has_expired = 0;
     reflector->malformed = 0;
     reflector->endless_streams = 0;

@@ -111,7 +111,8 @@ uint64_t sim_follower_version(const sim_follower *follower)
         return 0;
     uint64_t applied = number_of(&informer->apply.version);
     uint64_t received = number_of(&informer->reflector.version);
-    return informer->stage == KI_STAGE_RUNNING && received > applied ? received : applied;
+    bool is_under_way = informer->stage == KI_STAGE_RUNNING && !informer->begin_is_asked;
+    return is_under_way && received > applied ? received : applied;
 }
 
 typedef struct newest {
@@ -143,6 +144,11 @@ bool sim_follower_is_sound(const sim_follower *follower)
     return n.version <= sim_follower_version(follower);
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 void sim_follower_look(sim_follower *follower)
 {
     size_t count = 0;
@@ -151,8 +157,9 @@ void sim_follower_look(sim_follower *follower)
     const ki_list *queue = &follower->informer->fifo.queue;
     for (const ki_list_node *node = ki_list_first(queue); node != NULL; node = ki_list_next(queue, node))
         count += KI_CONTAINER_OF(node, ki_delta_entry, node)->count;
-    if (count > follower->deltas_max)
-        follower->deltas_max = count;
+    follower->deltas_max = larger(follower->deltas_max, count);
+    follower->items_max = larger(follower->items_max, follower->informer->fifo.items);
+    follower->bytes_max = larger(follower->bytes_max, follower->informer->fifo.bytes);
     for (uint32_t i = 0; i < follower->witness_count; i++) {
         sim_witness *witness = &follower->witnesses[i];
         ki_registration_stats stats = {0};
@@ -189,6 +196,7 @@ static void stop(sim_follower *follower, bool is_inside)
         return;
     sim_run_trace(run, "%s: stop", follower->name);
     follower->is_stopped = true;
+    follower->stops++;
     follower->start_ns = ki_clock_now_ns(&run->clock) + sim_below(run, 4) * sim_below(run, 20) * SIM_NS_PER_S;
     ki_informer_stop(follower->informer);
     if (!is_inside && follower->informer->stage != KI_STAGE_STOPPED)

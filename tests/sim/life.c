@@ -127,6 +127,19 @@ bool sim_run_may_write(const sim_run *run, uint64_t versions)
     return true;
 }
 
+static void trace_followers(const sim_run *run)
+{
+    for (uint32_t i = 0; i < run->plan.followers; i++) {
+        const ki_informer *informer = run->followers[i].informer;
+        if (informer != NULL)
+            sim_run_trace(
+                run, "informer%u: stage %d, doing %d, next %d, received %.*s, applied %.*s, %zu wait", i,
+                (int)informer->stage, (int)informer->reflector.doing, (int)informer->reflector.next,
+                KI_STR_ARGS(ki_resource_version_str(&informer->reflector.version)),
+                KI_STR_ARGS(ki_resource_version_str(&informer->apply.version)), informer->fifo.items);
+    }
+}
+
 static bool may_reset(const sim_run *run)
 {
     for (uint32_t i = 0; i < run->plan.followers; i++)
@@ -152,6 +165,7 @@ static void change_world(sim_run *run)
     if (sim_chance(run, plan->resets) && may_reset(run)) {
         sim_world_reset_history(run->world, sim_below(run, 40));
         sim_run_trace(run, "another history");
+        trace_followers(run);
     }
     if (sim_chance(run, plan->cuts)) {
         sim_run_trace(run, "cut");

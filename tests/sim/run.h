@@ -94,7 +94,10 @@ struct sim_follower {
     double refusing;   /* how often its transform refuses */
     bool is_stopped;   /* by us */
     uint64_t start_ns; /* when it is started again */
-    size_t deltas_max; /* that have waited in its queue */
+    uint32_t stops;
+    size_t items_max;  /* that have waited in its queue */
+    size_t bytes_max;  /* likewise */
+    size_t deltas_max; /* likewise: one item holds those of a key */
     sim_witness witnesses[SIM_WITNESSES_MAX];
     uint32_t witness_count;
 };

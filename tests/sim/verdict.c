@@ -8,7 +8,7 @@
 #include "run.h"
 #include "support/failing_allocator.h"
 
-enum { QUIET_SECONDS_MAX = 3600, STILL_SECONDS = 20 };
+enum { QUIET_SECONDS_MAX = 3600, STILL_SECONDS = 20, MARKERS = 3, OBJECT_BYTES_MAX = 2000 };
 
 /* ---- becoming quiet ---------------------------------------------------------------------------------------- */
 
@@ -112,6 +112,32 @@ static void check_key(sim_follower *follower, uint32_t key)
     (void)ki_object_unref(stored);
 }
 
+/* How many objects one piece of an answer may bring. */
+static size_t piece_objects(const sim_follower *follower)
+{
+    const sim_run *run = follower->run;
+    int64_t page = follower->options.page_size;
+    size_t keys = sim_world_key_count(run->world);
+    bool is_whole = page <= 0 || follower->options.watch_list != KI_WATCH_LIST_NEVER ||
+                    run->plan.server.faults.limit_ignored > 0 ||
+                    sim_server_counts(run->server)->expired > 0; /* then a list comes without pages */
+    return is_whole || (size_t)page > keys ? keys : (size_t)page;
+}
+
+/* A queue is full by its limits, and takes what the same piece of an answer still brings; markers, too. */
+static void check_queue(sim_follower *follower)
+{
+    size_t piece = piece_objects(follower) + MARKERS;
+    size_t items = follower->options.queue_items_max;
+    size_t bytes = follower->options.queue_bytes_max;
+    if (items > 0 && follower->items_max > items + piece)
+        sim_run_fail(follower->run, "%s: its queue has grown to %zu, and %zu is its limit", follower->name,
+                     follower->items_max, items);
+    if (bytes > 0 && follower->bytes_max > bytes + piece * OBJECT_BYTES_MAX)
+        sim_run_fail(follower->run, "%s: its queue has grown to %zu bytes, and %zu is its limit",
+                     follower->name, follower->bytes_max, bytes);
+}
+
 static void check_limits(sim_follower *follower)
 {
     sim_run *run = follower->run;
@@ -147,6 +173,7 @@ static void check_follower(sim_follower *follower)
     for (uint32_t i = 0; i < follower->witness_count; i++)
         sim_witness_check(&follower->witnesses[i]);
     check_limits(follower);
+    check_queue(follower);
 }
 
 static void check_all(sim_run *run)

@@ -100,7 +100,8 @@ void apply_model_push(apply_model *model, unsigned key, model_delta delta)
     if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED) {
         MODEL_CHECK(model, entry->count < MODEL_DELTAS_MAX);
         entry->deltas[entry->count++] = delta;
-    } else if (last->is_unseen || !delta.is_unseen) {
+    } else if (last->is_unseen ||
+               !(delta.is_unseen || (!model->is_text && delta.state.version < last->state.version))) {
         *last = delta;
     }
     if (delta.list == 0 && delta.type != KI_DELTA_SEEN)
@@ -163,7 +164,7 @@ static void hear_version(apply_model *model, unsigned key, char sign, unsigned v
 
 static int is_of_other_history(const apply_model *model, const model_object *object)
 {
-    return object->met < model->first_list;
+    return object->met < model->first_list || object->is_other;
 }
 
 static int is_equal(const apply_model *model, const model_state *a, const model_state *b)
@@ -201,21 +202,26 @@ static void put(apply_model *model, unsigned key, const model_delta *delta)
         hear_update(model, key, delta->state.version, "");
     if (!object->is_there)
         *object = (model_object){.is_there = 1, .is_new = delta->list != 0, .met = 0};
+    object->is_other = 0;
     object->state = delta->state;
 }
 
 static void meet(const apply_model *model, model_object *object, const model_delta *delta)
 {
     uint32_t list = delta->list;
-    if (list == 0)
-        list = delta->after_list > model->last_list ? delta->after_list : model->last_list;
+    if (list == 0) {
+        list = model->last_list > model->first_list ? model->last_list : model->first_list;
+        if (model->is_text && delta->after_list > list)
+            list = delta->after_list;
+    }
     if (list > object->met) {
         object->is_new = object->is_new && object->met == 0;
         object->met = list;
     }
 }
 
-static void apply_delta(apply_model *model, const model_entry *entry, const model_delta *delta)
+static void apply_delta(apply_model *model, const model_entry *entry, const model_delta *delta,
+                        unsigned complete)
 {
     model_object *object = &model->objects[entry->key];
     if (delta->type == KI_DELTA_DELETED) {
@@ -226,10 +232,25 @@ static void apply_delta(apply_model *model, const model_entry *entry, const mode
         *object = (model_object){0};
         return;
     }
-    if (delta->type != KI_DELTA_SEEN && is_put(model, object, delta, entry->version_before))
+    int was_other = object->is_there && is_of_other_history(model, object);
+    int is_put_now = delta->type != KI_DELTA_SEEN && is_put(model, object, delta, complete);
+    if (is_put_now)
         put(model, entry->key, delta);
-    if (object->is_there)
+    if (object->is_there && (is_put_now || delta->list != 0 || was_other))
         meet(model, object, delta);
+    object->is_other = was_other && delta->type == KI_DELTA_SEEN;
+}
+
+/* What a key was before its delete may be told once more behind it. */
+static void apply_deltas(apply_model *model, const model_entry *entry)
+{
+    unsigned complete = entry->version_before;
+    for (size_t i = 0; i < entry->count; i++) {
+        const model_delta *delta = &entry->deltas[i];
+        apply_delta(model, entry, delta, complete);
+        if (delta->type == KI_DELTA_DELETED && !model->is_text && delta->state.version > complete)
+            complete = delta->state.version;
+    }
 }
 
 /* ---- markers ------------------------------------------------------------------------------------------ */
@@ -297,8 +318,7 @@ static int step(apply_model *model)
     else
         for (; batch->next < batch->count && batch->entries[batch->next].kind == KI_ENTRY_DELTAS;
              batch->next++)
-            for (size_t i = 0; i < batch->entries[batch->next].count; i++)
-                apply_delta(model, &batch->entries[batch->next], &batch->entries[batch->next].deltas[i]);
+            apply_deltas(model, &batch->entries[batch->next]);
     if (batch->next == batch->count)
         advance(model, &model->complete, model->batch_version);
     return 1;

@@ -44,6 +44,7 @@ typedef struct model_object {
     model_state state;
     uint32_t met; /* by this list */
     int is_new;   /* it came with that */
+    int is_other; /* that has only told that it is alive: the state is of the history before */
 } model_object;
 
 typedef struct model_queue {

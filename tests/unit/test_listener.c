@@ -416,6 +416,63 @@ static void filter_turns_updates_into_adds_and_deletes(void **state)
     ki_listener_fini(&listener);
 }
 
+static void filter_judges_a_delete_by_what_the_handler_knows(void **state)
+{
+    (void)state;
+    heard h = {0};
+    ki_listener listener;
+    ki_handler handler = handler_of(&h);
+    handler.filter = is_odd;
+    listener_init(&listener, &handler);
+    push_add(&listener, "a", 1, 1, 0);
+    push(&listener, (ki_notification){KI_EVENT_DELETE, 0, object_with("a", 4, 1), object_with("a", 1, 1)});
+    push(&listener, (ki_notification){KI_EVENT_DELETE, 0, object_with("b", 5, 1), object_with("b", 2, 1)});
+    deliver_all(&listener);
+    assert_string_equal(h.text, "+1 -4 ; ");
+    ki_listener_fini(&listener);
+}
+
+static void batch_without_an_event_has_no_end(void **state)
+{
+    (void)state;
+    heard h = {0};
+    ki_listener listener;
+    ki_handler handler = handler_of(&h);
+    handler.filter = is_odd;
+    listener_init(&listener, &handler);
+    push_add(&listener, "a", 2, 1, 0);
+    push(&listener, (ki_notification){0});
+    deliver_all(&listener);
+    assert_string_equal(h.text, "synced ");
+    ki_listener_fini(&listener);
+}
+
+typedef struct leaver {
+    heard heard;
+    ki_listener *listener;
+} leaver;
+
+static void leave_on_delete(const ki_event *event, void *user)
+{
+    leaver *l = user;
+    on_delete(event, &l->heard);
+    ki_listener_close(l->listener);
+}
+
+static void handler_that_leaves_in_half_of_a_split_update_hears_no_more(void **state)
+{
+    (void)state;
+    ki_listener listener;
+    leaver l = {.listener = &listener};
+    ki_handler handler = {.on_add = on_add, .on_delete = leave_on_delete, .user = &l, .split_replaced = 1};
+    listener_init(&listener, &handler);
+    push(&listener, (ki_notification){KI_EVENT_UPDATE, KI_EVENT_REPLACED, object_with("a", 2, 2),
+                                      object_with("a", 1, 1)});
+    deliver_all(&listener);
+    assert_string_equal(l.heard.text, "-1u ");
+    ki_listener_fini(&listener);
+}
+
 /* ---- against a model -------------------------------------------------------------------------------------- */
 
 enum { NAMES = 5 };
@@ -573,6 +630,9 @@ int main(void)
         MEMORY_TEST(blocking_backlog_says_so_and_keeps_every_event),
         MEMORY_TEST(split_replaced_is_a_delete_and_an_add),
         MEMORY_TEST(filter_turns_updates_into_adds_and_deletes),
+        MEMORY_TEST(filter_judges_a_delete_by_what_the_handler_knows),
+        MEMORY_TEST(batch_without_an_event_has_no_end),
+        MEMORY_TEST(handler_that_leaves_in_half_of_a_split_update_hears_no_more),
         MEMORY_TEST(any_history_ends_in_the_truth_and_is_legal_on_the_way),
         MEMORY_TEST(backlog_survives_without_memory_for_its_table),
     };
