@@ -350,7 +350,7 @@ size_t ki_listener_deliver(ki_listener *listener, size_t max)
         deliver_one(listener, entry);
     if (n < max && listener->in_batch) {
         listener->in_batch = 0;
-        if (listener->handler.on_batch_end != NULL)
+        if (listener->handler.on_batch_end != NULL && !is_closed(listener))
             listener->handler.on_batch_end(listener->handler.user);
     }
     return n;

@@ -71,19 +71,22 @@ static void leave(ki_informer *informer)
         ki_informer_wake_dispatch(informer);
 }
 
-static bool is_ending(ki_registration *registration)
+static bool is_removed(ki_registration *registration)
 {
     ki_mutex_lock(&registration->informer->mu);
-    bool is_ending = registration->is_removed && !registration->is_released;
+    bool is_removed = registration->is_removed;
     ki_mutex_unlock(&registration->informer->mu);
-    return is_ending;
+    return is_removed;
 }
 
-/* The last thing that the handler hears. dispatch frees the registration when this run has ended. */
+/* The last thing that the handler hears: nothing is delivered once it is removed. dispatch frees the registration
+ * when this run has ended; until then the job may be woken again. */
 static void release(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
     const ki_handler *handler = &registration->subscriber.listener.handler;
+    if (registration->is_released) /* changed here only */
+        return;
     if (handler->on_release != NULL)
         handler->on_release(handler->user);
     ki_mutex_lock(&informer->mu);
@@ -95,7 +98,7 @@ static void release(ki_registration *registration)
 static void run_handler(ki_job *job)
 {
     ki_registration *registration = KI_CONTAINER_OF(job, ki_registration, job);
-    if (is_ending(registration)) {
+    if (is_removed(registration)) {
         release(registration);
     } else if (enter(registration->informer)) {
         deliver(registration);
