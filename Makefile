@@ -30,7 +30,7 @@ test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kerne
 	@scripts/deps.sh build arm64
 	@scripts/test_arm64.sh
 
-bench: ## measure decoding and the store against others (BENCH_ARGS=--quick)
+bench: ## measure decoding, store and pipeline against others (BENCH_ARGS=--quick)
 	@scripts/deps.sh build bench
 	@scripts/build.sh bench
 	@scripts/bench.sh $(BENCH_ARGS)

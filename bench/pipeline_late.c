@@ -11,7 +11,7 @@
 #include "store_pods.h"
 #include "util/clock.h"
 
-enum { ROUNDS = 7, LISTS_MAX = 6 };
+enum { ROUNDS = 15, LISTS_MAX = 5 };
 
 /* ---- the pause ---------------------------------------------------------------------------------------- */
 
