@@ -44,7 +44,27 @@ static void wake_nobody(ki_subscriber *subscriber)
     (void)subscriber;
 }
 
-static bool time_join(ki_store *store, double *out_seconds)
+/* Merging is put off until an event comes behind the initial adds while they still wait: then dispatch pays for
+ * it. */
+static bool time_first_event(ki_listener *listener, ki_store *store, double *out_seconds)
+{
+    ki_object_list list = {0};
+    ki_backlog_entry *entry = ki_backlog_entry_new();
+    if (entry == NULL || ki_store_list(store, &list) < 0) {
+        ki_backlog_entry_free(entry);
+        return false;
+    }
+    entry->what = (ki_notification){.type = KI_EVENT_UPDATE,
+                                    .object = ki_object_ref(list.objects[0]),
+                                    .old = ki_object_ref(list.objects[0])};
+    ki_object_list_fini(&list);
+    double start = bench_now_seconds();
+    ki_listener_push(listener, entry);
+    *out_seconds = bench_now_seconds() - start;
+    return true;
+}
+
+static bool time_join(ki_store *store, double *out_seconds, double *out_first_event)
 {
     ki_fanout fanout;
     ki_subscriber subscriber = {0};
@@ -56,9 +76,10 @@ static bool time_join(ki_store *store, double *out_seconds)
     double start = bench_now_seconds();
     int rc = ki_fanout_join(&fanout, &subscriber, store, true);
     *out_seconds = bench_now_seconds() - start;
+    bool is_done = rc == 0 && time_first_event(&subscriber.listener, store, out_first_event);
     ki_fanout_leave(&subscriber);
     ki_listener_fini(&subscriber.listener);
-    return rc == 0;
+    return is_done;
 }
 
 static bool time_list(ki_store *store, double *out_seconds)
@@ -71,17 +92,30 @@ static bool time_list(ki_store *store, double *out_seconds)
     return rc == 0;
 }
 
+struct pauses {
+    double join;
+    double first_event; /* behind the initial adds, none of which has been delivered */
+    double both;
+    double list;
+};
+
+static void keep_best(double *best, double seconds)
+{
+    *best = *best == 0 || seconds < *best ? seconds : *best;
+}
+
 /* The best of some rounds that take turns. */
-static bool time_both(ki_store *store, double *out_join, double *out_list)
+static bool time_all(ki_store *store, struct pauses *out_best)
 {
     for (int round = 0; round < ROUNDS; round++) {
-        double join = 0;
-        double list = 0;
-        if (!time_list(store, &list) || !time_join(store, &join)) {
+        struct pauses p = {0};
+        if (!time_list(store, &p.list) || !time_join(store, &p.join, &p.first_event)) {
             return false;
         }
-        *out_join = round == 0 || join < *out_join ? join : *out_join;
-        *out_list = round == 0 || list < *out_list ? list : *out_list;
+        keep_best(&out_best->join, p.join);
+        keep_best(&out_best->first_event, p.first_event);
+        keep_best(&out_best->both, p.join + p.first_event);
+        keep_best(&out_best->list, p.list);
     }
     return true;
 }
@@ -89,17 +123,18 @@ static bool time_both(ki_store *store, double *out_join, double *out_list)
 static bool bench_size(const struct bench_options *options, bool is_full_size, bool *out_met)
 {
     ki_store *store = ki_store_new(NULL, NULL);
-    double join = 0;
-    double list = 0;
-    bool is_done = fill(store, options, is_full_size) && time_both(store, &join, &list);
+    struct pauses best = {0};
+    bool is_done = fill(store, options, is_full_size) && time_all(store, &best);
     if (is_done) {
         const char *size = is_full_size ? "full-size" : "small";
         double scale = 1e3 * 100000 / (double)options->pods;
         char line[96];
-        printf("%s objects, ms per 100,000: the late handler keeps dispatch for %.1f, a list takes %.1f\n",
-               size, join * scale, list * scale);
-        (void)snprintf(line, sizeof(line), "late handler, %s: the pause, times a list of the store", size);
-        *out_met &= bench_target(line, join / list, "<=", LISTS_MAX);
+        printf("%s, ms per 100,000: join %.1f, first event behind it %.1f, both %.1f; a list takes %.1f\n",
+               size, best.join * scale, best.first_event * scale, best.both * scale, best.list * scale);
+        (void)snprintf(line, sizeof(line), "late handler, %s: the join, times a list of the store", size);
+        *out_met &= bench_target(line, best.join / best.list, "<=", LISTS_MAX);
+        (void)snprintf(line, sizeof(line), "late handler, %s: the first event, likewise", size);
+        *out_met &= bench_target(line, best.first_event / best.list, "<=", LISTS_MAX);
     }
     ki_store_free(store);
     return is_done;
