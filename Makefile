@@ -36,7 +36,7 @@ sim: ## run the simulation of the informer for SEEDS (1-100000), on all cores
 	@scripts/build.sh release sim_informer
 	@scripts/sim.sh $(SEEDS)
 
-bench: ## measure decoding and the store against others (BENCH_ARGS=--quick)
+bench: ## measure decoding, store and pipeline against others (BENCH_ARGS=--quick)
 	@scripts/deps.sh build bench
 	@scripts/build.sh bench
 	@scripts/bench.sh $(BENCH_ARGS)

@@ -3,9 +3,13 @@
 
 #include <assert.h>
 
+#include "api/object_layout.h"
 #include "util/alloc.h"
 
 enum { ITEMS_DEFAULT = 100000, BYTES_DEFAULT = 64 * 1024 * 1024 };
+
+/* How many entries ahead of the one that is looked at an object is fetched from memory. */
+enum { AHEAD = 4 };
 
 int ki_listener_init(ki_listener *listener, const ki_handler *handler, const ki_clock *clock,
                      uint64_t hash_seed)
@@ -107,10 +111,10 @@ static int has_key(const ki_map_node *node, const void *key)
     return ki_str_equal(ki_object_key_str(entry->what.object), *(const ki_str *)key);
 }
 
-static ki_backlog_entry *find_locked(ki_listener *listener, const ki_backlog_entry *entry)
+static ki_backlog_entry *find_locked(ki_listener *listener, const ki_backlog_entry *entry, uint64_t hash)
 {
     ki_str key = ki_object_key_str(entry->what.object);
-    ki_map_node *node = ki_map_find(&listener->by_key, hash_of(listener, entry), has_key, &key);
+    ki_map_node *node = ki_map_find(&listener->by_key, hash, has_key, &key);
     return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_backlog_entry, by_key);
 }
 
@@ -140,6 +144,24 @@ static void join_locked(ki_listener *listener, ki_backlog_entry *place, ki_backl
     settle_locked(listener, place);
 }
 
+/* A walk through a list that is taken apart from its front, some places ahead. There may be a hundred thousand
+ * entries, and dispatch waits for the end of it. */
+static ki_list_node *prefetch(const ki_list *entries, ki_list_node *ahead)
+{
+    if (ahead == NULL)
+        return NULL;
+    ki_object_prefetch(entry_of(ahead)->what.object);
+    return ki_list_next(entries, ahead);
+}
+
+static ki_list_node *begin_prefetch(const ki_list *entries)
+{
+    ki_list_node *ahead = ki_list_first(entries);
+    for (int i = 0; i < AHEAD; i++)
+        ahead = prefetch(entries, ahead);
+    return ahead;
+}
+
 /* Makes the entries that wait one per key. Without memory for that the backlog stays a plain queue, and it
  * is tried again. */
 static void begin_coalescing_locked(ki_listener *listener)
@@ -148,9 +170,13 @@ static void begin_coalescing_locked(ki_listener *listener)
     ki_list_init(&waiting);
     ki_list_splice_back(&waiting, &listener->queue);
     listener->is_coalescing = 1;
+    ki_map_reserve(&listener->by_key, listener->stats.items);
+    ki_list_node *ahead = begin_prefetch(&waiting);
     for (ki_list_node *node = ki_list_pop_front(&waiting); node != NULL; node = ki_list_pop_front(&waiting)) {
         ki_backlog_entry *entry = entry_of(node);
-        ki_backlog_entry *place = entry->what.type == 0 ? NULL : find_locked(listener, entry);
+        uint64_t hash = entry->what.type == 0 ? 0 : hash_of(listener, entry);
+        ki_backlog_entry *place = entry->what.type == 0 ? NULL : find_locked(listener, entry, hash);
+        ahead = prefetch(&waiting, ahead);
         if (place != NULL) {
             listener->stats.items--;
             listener->stats.bytes -= entry->bytes;
@@ -158,8 +184,7 @@ static void begin_coalescing_locked(ki_listener *listener)
             continue;
         }
         ki_list_push_back(&listener->queue, &entry->node);
-        if (entry->what.type != 0 &&
-            ki_map_insert(&listener->by_key, &entry->by_key, hash_of(listener, entry)) < 0) {
+        if (entry->what.type != 0 && ki_map_insert(&listener->by_key, &entry->by_key, hash) < 0) {
             ki_list_splice_back(&listener->queue, &waiting);
             listener->is_coalescing = 0;
             return;
@@ -178,7 +203,17 @@ static void end_coalescing_locked(ki_listener *listener)
     ki_map_fini(&listener->by_key);
 }
 
-static void append_locked(ki_listener *listener, ki_backlog_entry *entry)
+/* Initial adds are one per key already, so before another event comes there is nothing to merge; and a handler
+ * that comes late, to which they all come at once, may have caught up by then. */
+static int is_to_coalesce(const ki_listener *listener, const ki_backlog_entry *entry)
+{
+    int is_initial = entry->what.type == KI_EVENT_ADD && (entry->what.flags & KI_EVENT_INITIAL) != 0;
+    return listener->handler.overflow == KI_OVERFLOW_COALESCE && is_past_limit(listener) && !is_initial &&
+           entry->what.type != 0;
+}
+
+/* `hash` is the key's while the backlog coalesces. */
+static void append_locked(ki_listener *listener, ki_backlog_entry *entry, uint64_t hash)
 {
     ki_list_push_back(&listener->queue, &entry->node);
     listener->stats.items++;
@@ -186,24 +221,24 @@ static void append_locked(ki_listener *listener, ki_backlog_entry *entry)
         listener->stats.items_high_water = listener->stats.items;
     settle_locked(listener, entry);
     if (!listener->is_coalescing) {
-        if (listener->handler.overflow == KI_OVERFLOW_COALESCE && is_past_limit(listener))
+        if (is_to_coalesce(listener, entry))
             begin_coalescing_locked(listener);
-    } else if (entry->what.type != 0 &&
-               ki_map_insert(&listener->by_key, &entry->by_key, hash_of(listener, entry)) < 0) {
+    } else if (entry->what.type != 0 && ki_map_insert(&listener->by_key, &entry->by_key, hash) < 0) {
         listener->is_coalescing = 0; /* only the first insert can fail, so nothing else is in the table */
     }
 }
 
 static void push_locked(ki_listener *listener, ki_backlog_entry *entry)
 {
-    ki_backlog_entry *place =
-        listener->is_coalescing && entry->what.type != 0 ? find_locked(listener, entry) : NULL;
+    int is_keyed = listener->is_coalescing && entry->what.type != 0;
+    uint64_t hash = is_keyed ? hash_of(listener, entry) : 0;
+    ki_backlog_entry *place = is_keyed ? find_locked(listener, entry, hash) : NULL;
     if (listener->is_closed)
         ki_backlog_entry_free(entry);
     else if (place != NULL)
         join_locked(listener, place, entry);
     else
-        append_locked(listener, entry);
+        append_locked(listener, entry, hash);
 }
 
 void ki_listener_push(ki_listener *listener, ki_backlog_entry *entry)
@@ -215,9 +250,12 @@ void ki_listener_push(ki_listener *listener, ki_backlog_entry *entry)
 
 void ki_listener_push_all(ki_listener *listener, ki_list *entries)
 {
+    ki_list_node *ahead = begin_prefetch(entries);
     ki_mutex_lock(&listener->mu);
-    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries))
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
+        ahead = prefetch(entries, ahead);
         push_locked(listener, entry_of(node));
+    }
     ki_mutex_unlock(&listener->mu);
 }
 

@@ -196,6 +196,26 @@ static void listener_waits_until_there_is_something(void **state)
     ki_listener_fini(&listener);
 }
 
+static void initial_adds_past_the_limit_are_merged_with_what_comes_after_them(void **state)
+{
+    (void)state;
+    heard h = {0};
+    ki_listener listener;
+    ki_handler handler = tight_handler_of(&h);
+    listener_init(&listener, &handler);
+    push_add(&listener, "a", 1, 1, KI_EVENT_INITIAL);
+    push_add(&listener, "b", 2, 2, KI_EVENT_INITIAL);
+    push_add(&listener, "c", 3, 3, KI_EVENT_INITIAL);
+    push(&listener, (ki_notification){0});
+    assert_false(listener.is_coalescing);
+    push_update(&listener, "b", 2, 4, 2);
+    assert_true(listener.is_coalescing);
+    assert_int_equal(ki_listener_read_stats(&listener).items, 4);
+    deliver_all(&listener);
+    assert_string_equal(h.text, "+1i +4ic +3i synced ; ");
+    ki_listener_fini(&listener);
+}
+
 /* ---- past the limit: every row of the table ---------------------------------------------------------------- */
 
 /* An entry of another key stands first, so that the backlog is past its limit with the second push. */
@@ -617,6 +637,7 @@ int main(void)
         MEMORY_TEST(listener_without_callbacks_takes_everything),
         MEMORY_TEST(listener_that_is_closed_delivers_nothing),
         MEMORY_TEST(listener_waits_until_there_is_something),
+        MEMORY_TEST(initial_adds_past_the_limit_are_merged_with_what_comes_after_them),
         MEMORY_TEST(coalescing_tells_a_new_object_in_its_last_state),
         MEMORY_TEST(coalescing_says_nothing_of_what_came_and_went),
         MEMORY_TEST(coalescing_updates_from_the_first_old_to_the_last_new),
