@@ -71,12 +71,16 @@ static void leave(ki_informer *informer)
         ki_informer_wake_dispatch(informer);
 }
 
-static bool is_ending(ki_registration *registration)
+typedef enum handler_state { STAYS, IS_ENDING, HAS_ENDED } handler_state;
+
+static handler_state state_of(ki_registration *registration)
 {
+    handler_state state = STAYS;
     ki_mutex_lock(&registration->informer->mu);
-    bool is_ending = registration->is_removed && !registration->is_released;
+    if (registration->is_removed)
+        state = registration->is_released ? HAS_ENDED : IS_ENDING;
     ki_mutex_unlock(&registration->informer->mu);
-    return is_ending;
+    return state;
 }
 
 /* The last thing that the handler hears. dispatch frees the registration when this run has ended. */
@@ -95,9 +99,10 @@ static void release(ki_registration *registration)
 static void run_handler(ki_job *job)
 {
     ki_registration *registration = KI_CONTAINER_OF(job, ki_registration, job);
-    if (is_ending(registration)) {
+    handler_state state = state_of(registration);
+    if (state == IS_ENDING) {
         release(registration);
-    } else if (enter(registration->informer)) {
+    } else if (state == STAYS && enter(registration->informer)) {
         deliver(registration);
         leave(registration->informer);
     }
