@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client: its modes, its descriptor, and what waits on whose thread. */
+/* A client: its modes, its descriptor, and what waits on whose thread. Some of the threads are those that
+ * support/aside.c starts with ki_thread_start(). */
 #include <kinformer/client.h>
 #include <kinformer/resources.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table "call × thread" of docs/threading.md, cell by cell, in each mode. A cell that deadlocks is ended by the
- * alarm, which fails the test. */
+ * alarm, which fails the test. The threads are the library's: its loops start them with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
