@@ -7,12 +7,11 @@
 #include <kinformer/lister.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "support/aside.h"
 #include "support/informer_rig.h"
+#include "support/objects.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 #include "util/clock.h"
@@ -91,11 +90,6 @@ static void be_impatient(void *user)
 
 /* ---- readers ----------------------------------------------------------------------------------------------- */
 
-static uint64_t version_of(const ki_object *object)
-{
-    return strtoull(ki_object_resource_version(object).ptr, NULL, 10);
-}
-
 /* The version of a key never goes back, also over its deletion. */
 static void read_one(ki_store *store, uint32_t key, uint64_t *last)
 {
@@ -104,13 +98,13 @@ static void read_one(ki_store *store, uint32_t key, uint64_t *last)
     name_of(key, ns, name);
     ki_object *object = ki_store_get(store, ns, name);
     if (object != NULL) {
-        require(version_of(object) >= *last);
-        *last = version_of(object);
+        require(object_version(object) >= *last);
+        *last = object_version(object);
     }
     (void)ki_object_unref(object);
     ki_read_lock();
     const ki_object *seen = ki_store_peek(store, ns, name);
-    require(seen == NULL || version_of(seen) >= *last);
+    require(seen == NULL || object_version(seen) >= *last);
     require(seen == NULL || ki_str_equal(ki_object_name(seen), ki_str_of(name)));
     ki_read_unlock();
 }
@@ -160,7 +154,7 @@ static void read_all(void *user)
 static void add_indexes(void *user)
 {
     race *r = user;
-    char name[16];
+    char name[24];
     for (int i = 0; i < INDEXES && !r->is_over; i++) {
         snprintf(name, sizeof(name), "tags-%d", i);
         require(ki_informer_add_index(r->rig.informer, name, store_tags_index, NULL) == 0);
