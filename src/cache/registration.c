@@ -71,12 +71,16 @@ static void leave(ki_informer *informer)
         ki_informer_wake_dispatch(informer);
 }
 
-static bool is_removed(ki_registration *registration)
+typedef enum handler_state { STAYS, IS_ENDING, HAS_ENDED } handler_state;
+
+static handler_state state_of(ki_registration *registration)
 {
+    handler_state state = STAYS;
     ki_mutex_lock(&registration->informer->mu);
-    bool is_removed = registration->is_removed;
+    if (registration->is_removed)
+        state = registration->is_released ? HAS_ENDED : IS_ENDING;
     ki_mutex_unlock(&registration->informer->mu);
-    return is_removed;
+    return state;
 }
 
 /* The last thing that the handler hears: nothing is delivered once it is removed. dispatch frees the registration
@@ -85,8 +89,6 @@ static void release(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
     const ki_handler *handler = &registration->subscriber.listener.handler;
-    if (registration->is_released) /* changed here only */
-        return;
     if (handler->on_release != NULL)
         handler->on_release(handler->user);
     ki_mutex_lock(&informer->mu);
@@ -98,9 +100,10 @@ static void release(ki_registration *registration)
 static void run_handler(ki_job *job)
 {
     ki_registration *registration = KI_CONTAINER_OF(job, ki_registration, job);
-    if (is_removed(registration)) {
+    handler_state state = state_of(registration);
+    if (state == IS_ENDING) {
         release(registration);
-    } else if (enter(registration->informer)) {
+    } else if (state == STAYS && enter(registration->informer)) {
         deliver(registration);
         leave(registration->informer);
     }

@@ -2,6 +2,7 @@
 #include "support/heard.h"
 
 #include <kinformer/object.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { WAIT_MS = 10 * 1000 };
@@ -28,11 +29,25 @@ int heard_events(const heard *what)
     return what->adds + what->updates + what->deletes;
 }
 
+static void expect(heard *what, int is_right, const char *wish, const ki_event *event)
+{
+    if (is_right)
+        return;
+    what->wrongs++;
+    if (event == NULL)
+        fprintf(stderr, "a handler expected: %s\n", wish);
+    else
+        fprintf(stderr, "a handler expected: %s; type %d, flags %x, %s at %.*s\n", wish, (int)event->type,
+                event->flags, ki_object_key(event->object),
+                KI_STR_ARGS(ki_object_resource_version(event->object)));
+}
+
 /* ---- being told ------------------------------------------------------------------------------------------- */
 
 static void enter(heard *what)
 {
-    what->wrongs += atomic_fetch_add(&what->inside, 1) != 0 || what->releases != 0;
+    expect(what, atomic_fetch_add(&what->inside, 1) == 0, "one callback at a time", NULL);
+    expect(what, what->releases == 0, "nothing after the release", NULL);
 }
 
 static void leave(heard *what, atomic_int *counter)
@@ -76,12 +91,15 @@ static int drop(ki_store *store, ki_str key)
 static void replay(heard *what, const ki_event *event)
 {
     ki_object *known = ki_store_get_key(what->replay, ki_object_key_str(event->object));
-    what->wrongs += (known != NULL) != (event->type != KI_EVENT_ADD);
-    what->wrongs += known != NULL && goes_back(known, event->object);
-    if (event->type == KI_EVENT_DELETE)
-        what->wrongs += known != NULL && drop(what->replay, ki_object_key_str(known)) < 0;
+    if (event->type == KI_EVENT_ADD)
+        expect(what, known == NULL, "no add of what is there", event);
     else
-        what->wrongs += put(what->replay, event->object) < 0;
+        expect(what, known != NULL, "no update or delete of what is not there", event);
+    expect(what, known == NULL || !goes_back(known, event->object), "no version that goes back", event);
+    if (event->type != KI_EVENT_DELETE)
+        expect(what, put(what->replay, event->object) == 0, "memory", event);
+    else if (known != NULL)
+        expect(what, drop(what->replay, ki_object_key_str(known)) == 0, "memory", event);
     (void)ki_object_unref(known);
 }
 
@@ -107,21 +125,21 @@ static void take(heard *what, const ki_event *event, atomic_int *counter)
 static void on_add(const ki_event *event, void *user)
 {
     heard *what = user;
-    what->wrongs += event->type != KI_EVENT_ADD || event->old != NULL;
+    expect(what, event->type == KI_EVENT_ADD && event->old == NULL, "an add", event);
     take(what, event, &what->adds);
 }
 
 static void on_update(const ki_event *event, void *user)
 {
     heard *what = user;
-    what->wrongs += event->type != KI_EVENT_UPDATE;
+    expect(what, event->type == KI_EVENT_UPDATE, "an update", event);
     take(what, event, &what->updates);
 }
 
 static void on_delete(const ki_event *event, void *user)
 {
     heard *what = user;
-    what->wrongs += event->type != KI_EVENT_DELETE || event->old != NULL;
+    expect(what, event->type == KI_EVENT_DELETE && event->old == NULL, "a delete", event);
     take(what, event, &what->deletes);
 }
 

@@ -31,7 +31,8 @@ struct heard {
     atomic_int synced;
     atomic_int batch_ends;
     atomic_int releases;
-    atomic_int wrongs; /* an add of what is there, an update of what is not, a version that goes back, … */
+    atomic_int wrongs; /* an add of what is there, an update of what is not, a version that goes back, …; each
+                          is printed */
     atomic_int inside; /* callbacks that run */
     ki_store *replay;
     heard_cb in_event; /* orders; NULL: none */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client: its modes, its descriptor, and what waits on whose thread. */
+/* A client: its modes, its descriptor, and what waits on whose thread. Some of the threads are those that
+ * support/aside.c starts with ki_thread_start(). */
 #include <kinformer/client.h>
 #include <kinformer/resources.h>
 #include <poll.h>
 #include <pthread.h>
-#include <string.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "cache/client.h"
@@ -124,7 +125,7 @@ static void without_memory_there_is_no_client(void **state)
 /* ---- the source ----------------------------------------------------------------------------------------- */
 
 typedef struct asked {
-    const char *plural;
+    char plural[16];
     char ns[16];
     int calls;
 } asked;
@@ -135,8 +136,8 @@ static int refuse(const ki_resource *resource, const char *ns, ki_list_watch *ou
     (void)out_list_watch;
     asked *a = user;
     a->calls++;
-    a->plural = resource->plural;
-    strncpy(a->ns, ns, sizeof(a->ns) - 1);
+    snprintf(a->plural, sizeof(a->plural), "%s", resource->plural);
+    snprintf(a->ns, sizeof(a->ns), "%s", ns);
     ki_error mine = {.code = KI_ERR_RESOURCE, .message = "no such thing"};
     *err = mine;
     return KI_ERR_RESOURCE;

@@ -10,6 +10,7 @@
 #include "cache/client.h"
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
+#include "support/objects.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
@@ -327,7 +328,7 @@ static int transform(const ki_object **object, void *user)
 {
     transformer *t = user;
     t->calls++;
-    int version = atoi(ki_object_resource_version(*object).ptr);
+    int version = (int)object_version(*object);
     int is_n1 = ki_str_equal(ki_object_name(*object), ki_str_of("n1"));
     return is_n1 && t->fails_for_updates != 0 && version > t->fails_for_updates ? KI_ERR_TYPE : 0;
 }

@@ -6,48 +6,10 @@
 
 #include "cache/client.h"
 #include "support/failing_allocator.h"
-#include "support/informer_rig.h"
+#include "support/told.h"
 #include "support/unit.h"
 
 enum { SECOND = 1000 };
-
-/* A rig with one handler, which is registered before the start. */
-typedef struct told {
-    virtual_rig rig;
-    heard what;
-    ki_registration *registration;
-} told;
-
-static void told_init_with(told *t, const ki_informer_options *options, void (*adjust)(ki_handler *handler))
-{
-    heard_init(&t->what);
-    virtual_rig_init(&t->rig, options);
-    ki_handler handler = heard_handler(&t->what);
-    if (adjust != NULL)
-        adjust(&handler);
-    t->registration = ki_informer_add_handler(t->rig.informer, &handler);
-    assert_non_null(t->registration);
-}
-
-static void told_init(told *t)
-{
-    told_init_with(t, NULL, NULL);
-}
-
-/* Whatever a test did, on_release came once and last. */
-static void told_fini(told *t)
-{
-    virtual_rig_fini(&t->rig);
-    assert_int_equal(t->what.releases, 1);
-    assert_int_equal(t->what.wrongs, 0);
-    heard_fini(&t->what);
-}
-
-static void assert_told_all(told *t)
-{
-    assert_int_equal(heard_differences(&t->what, ki_informer_store(t->rig.informer)), 0);
-    assert_int_equal(t->what.wrongs, 0);
-}
 
 /* ---- what is told -------------------------------------------------------------------------------------- */
 
@@ -62,7 +24,7 @@ static void what_the_first_list_has_is_told_as_initial_adds(void **state)
     assert_int_equal(heard_events(&t.what), 5);
     assert_int_equal(t.what.synced, 1);
     assert_int_equal(ki_registration_has_synced(t.registration), 1);
-    assert_told_all(&t);
+    told_assert_all(&t);
     told_fini(&t);
 }
 
@@ -84,7 +46,7 @@ static void what_happens_afterwards_is_told_as_it_is(void **state)
     assert_int_equal(t.what.unknown, 0);
     assert_int_equal(t.what.synced, 1);
     assert_true(t.what.batch_ends >= 1);
-    assert_told_all(&t);
+    told_assert_all(&t);
     told_fini(&t);
 }
 
@@ -106,7 +68,7 @@ static void a_delete_that_nobody_saw_has_an_unknown_final_state(void **state)
     assert_int_equal(t.what.unknown, 1);
     assert_int_equal(t.what.updates, 1);
     assert_int_equal(t.what.adds, 5);
-    assert_told_all(&t);
+    told_assert_all(&t);
     told_fini(&t);
 }
 
@@ -127,7 +89,7 @@ static void another_object_of_the_same_name_is_a_replacement(void **state)
     assert_int_equal(t.what.replaced, 1);
     assert_int_equal(t.what.updates, 1);
     assert_int_equal(t.what.deletes, 0);
-    assert_told_all(&t);
+    told_assert_all(&t);
     told_fini(&t);
 }
 
@@ -172,7 +134,7 @@ static void handlers_find_the_store_as_new_as_the_event(void **state)
     }
     virtual_rig_run(&t.rig, SECOND);
     assert_true(heard_events(&t.what) > 100);
-    assert_told_all(&t);
+    told_assert_all(&t);
     told_fini(&t);
 }
 
@@ -441,7 +403,7 @@ static void an_informer_may_be_stopped_inside_of_an_event_and_goes_on_where_it_w
     virtual_rig_sync(&t.rig);
     assert_int_equal(t.what.adds, 5);
     assert_int_equal(t.what.synced, 1);
-    assert_told_all(&t);
+    told_assert_all(&t);
     told_fini(&t);
 }
 
@@ -484,118 +446,7 @@ static void a_handler_may_be_added_inside_of_an_event(void **state)
     t.what.in_event = add_another;
     t.what.user = &t.rig;
     virtual_rig_sync(&t.rig);
-    assert_told_all(&t);
-    told_fini(&t);
-}
-
-/* ---- resync --------------------------------------------------------------------------------------------- */
-
-static void resync_every_two_seconds(ki_handler *handler)
-{
-    handler->resync_ms = 2 * SECOND;
-}
-
-static void a_resync_reaches_only_the_handler_that_asked_for_it(void **state)
-{
-    (void)state;
-    told t;
-    heard other;
-    heard_init(&other);
-    told_init_with(&t, &(ki_informer_options){.resync_ms = SECOND}, resync_every_two_seconds);
-    ki_handler handler = heard_handler(&other);
-    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler));
-    virtual_rig_sync(&t.rig);
-    uint64_t requests = sim_server_counts(t.rig.server)->lists + sim_server_counts(t.rig.server)->watches;
-    virtual_rig_run(&t.rig, 7 * SECOND);
-    assert_int_equal(t.what.resyncs, 3 * 5);
-    assert_int_equal(t.what.updates, 3 * 5);
-    assert_int_equal(other.updates, 0);
-    assert_int_equal(sim_server_counts(t.rig.server)->lists + sim_server_counts(t.rig.server)->watches,
-                     requests);
-    told_fini(&t);
-    heard_fini(&other);
-}
-
-static void a_handler_lowers_the_check_period_only_before_the_start(void **state)
-{
-    (void)state;
-    told t;
-    heard late;
-    heard_init(&late);
-    told_init_with(&t, &(ki_informer_options){.resync_ms = 60 * SECOND}, resync_every_two_seconds);
-    virtual_rig_sync(&t.rig);
-    virtual_rig_run(&t.rig, 2 * SECOND);
-    assert_int_equal(t.what.resyncs, 5);
-    ki_handler handler = heard_handler(&late);
-    handler.resync_ms = 1; /* no less than a second, and here no less than the check period */
-    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler));
-    virtual_rig_run(&t.rig, 10 * SECOND);
-    assert_true(late.resyncs >= 4 * 5 && late.resyncs <= 5 * 5);
-    told_fini(&t);
-    heard_fini(&late);
-}
-
-static void an_informer_without_a_period_never_resyncs(void **state)
-{
-    (void)state;
-    told t;
-    told_init_with(&t, NULL, resync_every_two_seconds);
-    virtual_rig_sync(&t.rig);
-    virtual_rig_run(&t.rig, 60 * SECOND);
-    assert_int_equal(t.what.resyncs, 0);
-    told_fini(&t);
-}
-
-static void a_reconnect_does_not_put_a_resync_off(void **state)
-{
-    (void)state;
-    told t;
-    told_init_with(&t, &(ki_informer_options){.resync_ms = SECOND}, resync_every_two_seconds);
-    virtual_rig_sync(&t.rig);
-    for (int i = 0; i < 20; i++) {
-        sim_server_cut_all(t.rig.server);
-        virtual_rig_run(&t.rig, SECOND / 2);
-    }
-    assert_true(t.what.resyncs >= 4 * 5);
-    told_fini(&t);
-}
-
-/* ---- numbers -------------------------------------------------------------------------------------------- */
-
-static void a_registration_counts_what_it_delivers(void **state)
-{
-    (void)state;
-    told t;
-    ki_registration_stats stats;
-    told_init(&t);
-    virtual_rig_sync(&t.rig);
-    sim_world_update(t.rig.world, 1);
-    virtual_rig_run(&t.rig, 10);
-    ki_registration_read_stats(t.registration, &stats);
-    assert_int_equal(stats.delivered, 6);
-    assert_int_equal(stats.backlog, 0);
-    assert_int_equal(stats.backlog_bytes, 0);
-    assert_true(stats.backlog_high_water >= 5);
-    assert_int_equal(stats.coalesced, 0);
-    told_fini(&t);
-}
-
-static void without_memory_no_handler_is_added_and_the_next_start_says_so(void **state)
-{
-    (void)state;
-    told t;
-    told_init(&t);
-    ki_registration *registration = NULL;
-    for (size_t n = 1; registration == NULL; n++) {
-        ki_error err = {0};
-        failing_allocator_fail_at(n);
-        registration = ki_informer_add_handler(t.rig.informer, &(ki_handler){.name = "another"});
-        failing_allocator_fail_at(0);
-        if (registration == NULL)
-            assert_int_equal(ki_informer_start(t.rig.informer, &err), KI_ERR_NO_MEMORY);
-    }
-    virtual_rig_sync(&t.rig);
-    assert_told_all(&t);
+    told_assert_all(&t);
     told_fini(&t);
 }
 
@@ -626,12 +477,6 @@ int main(void)
         WITH_MEMORY_CHECK(an_informer_may_be_stopped_inside_of_an_event_and_goes_on_where_it_was),
         WITH_MEMORY_CHECK(an_informer_may_be_freed_inside_of_its_watch_error_handler),
         WITH_MEMORY_CHECK(a_handler_may_be_added_inside_of_an_event),
-        WITH_MEMORY_CHECK(a_resync_reaches_only_the_handler_that_asked_for_it),
-        WITH_MEMORY_CHECK(a_handler_lowers_the_check_period_only_before_the_start),
-        WITH_MEMORY_CHECK(an_informer_without_a_period_never_resyncs),
-        WITH_MEMORY_CHECK(a_reconnect_does_not_put_a_resync_off),
-        WITH_MEMORY_CHECK(a_registration_counts_what_it_delivers),
-        WITH_MEMORY_CHECK(without_memory_no_handler_is_added_and_the_next_start_says_so),
     };
     return RUN_TESTS(tests);
 }

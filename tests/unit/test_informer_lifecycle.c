@@ -241,6 +241,26 @@ static void what_waited_for_a_handler_is_delivered_after_the_restart(void **stat
     life_fini(&l);
 }
 
+static void nothing_comes_after_the_release_also_when_a_run_of_events_was_cut_short(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l);
+    l.what.in_event = stop_at_the_third_update;
+    l.what.user = l.rig.informer;
+    virtual_rig_sync(&l.rig);
+    for (int i = 0; i < 20; i++)
+        sim_world_update(l.rig.world, 1);
+    virtual_rig_run(&l.rig, SECOND);
+    int batch_ends = l.what.batch_ends;
+    ki_registration_remove(l.registration);
+    assert_int_equal(ki_informer_start(l.rig.informer, NULL), 0);
+    virtual_rig_run(&l.rig, SECOND);
+    assert_int_equal(l.what.releases, 1);
+    assert_int_equal(l.what.batch_ends, batch_ends);
+    life_fini(&l);
+}
+
 static void a_handler_that_comes_while_it_is_stopped_hears_all_after_the_start(void **state)
 {
     (void)state;
@@ -381,6 +401,7 @@ int main(void)
         WITH_MEMORY_CHECK(stops_and_starts_among_changes_and_cuts_lose_nothing),
         WITH_MEMORY_CHECK(a_start_takes_a_stop_back_that_has_not_been_carried_out),
         WITH_MEMORY_CHECK(what_waited_for_a_handler_is_delivered_after_the_restart),
+        WITH_MEMORY_CHECK(nothing_comes_after_the_release_also_when_a_run_of_events_was_cut_short),
         WITH_MEMORY_CHECK(a_handler_that_comes_while_it_is_stopped_hears_all_after_the_start),
         WITH_MEMORY_CHECK(waiting_for_a_stopped_informer_is_in_vain),
         WITH_MEMORY_CHECK(a_free_during_anything_leaves_nothing_behind),

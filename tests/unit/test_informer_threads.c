@@ -367,6 +367,22 @@ static void a_blocking_handler_can_be_removed_and_the_informer_freed(void **stat
     run_fini(&r);
 }
 
+static void a_handler_of_an_informer_that_never_started_is_released(void **state)
+{
+    (void)state;
+    run r;
+    heard other;
+    heard_init(&other);
+    run_init(&r);
+    ki_handler handler = heard_handler(&other);
+    ki_registration *registration = ki_informer_add_handler(r.rig.informer, &handler);
+    assert_int_equal(ki_registration_remove_and_wait(registration), 0);
+    assert_int_equal(other.releases, 1);
+    ki_informer_stop(r.rig.informer);
+    run_fini(&r);
+    heard_fini(&other);
+}
+
 /* ---- which thread --------------------------------------------------------------------------------------- */
 
 static void note_thread(heard *what, const ki_event *event)
@@ -454,6 +470,7 @@ int main(void)
         cmocka_unit_test(past_its_limit_a_backlog_leaves_out_what_happened_in_between),
         cmocka_unit_test(a_blocking_handler_pauses_its_own_informer_only),
         cmocka_unit_test(a_blocking_handler_can_be_removed_and_the_informer_freed),
+        cmocka_unit_test(a_handler_of_an_informer_that_never_started_is_released),
         cmocka_unit_test(handlers_may_share_one_thread),
         cmocka_unit_test(a_client_waits_for_an_informer_that_was_freed_from_a_handler),
         cmocka_unit_test(a_free_may_come_at_any_time),
