@@ -226,7 +226,10 @@ static bool is_blocked(ki_informer *informer)
         return false;
     }
     informer->is_blocked = true;
-    return ki_fanout_is_blocked(&informer->fanout);
+    if (ki_fanout_is_blocked(&informer->fanout))
+        return true;
+    informer->is_blocked = false;
+    return false;
 }
 
 static void publish(ki_informer *informer)
