@@ -61,13 +61,15 @@ static int push_change(ki_informer *informer, const ki_change *change)
 }
 
 /* Full is said first and asked again afterwards: either dispatch sees that io waits for room, or io sees that
- * dispatch has made some. */
+ * dispatch has made some. Then an earlier change of the same answer may have been told to wait, and dispatch will
+ * not see that any more: the job tells the reflector. */
 static int wait_for_room(ki_informer *informer)
 {
     informer->is_queue_full = true;
     if (!ki_delta_fifo_has_room(&informer->fifo))
         return 1;
     informer->is_queue_full = false;
+    ki_job_wake(&informer->io_job);
     return 0;
 }
 
