@@ -279,10 +279,16 @@ static void use_all_of_it(void *user)
 
 /* ---- all of them -------------------------------------------------------------------------------------------- */
 
-static void race_init(race *r, ki_client_options options)
+static void race_init(race *r, ki_client_options options, size_t queue_items_max)
 {
     *r = (race){0};
     local_rig_init(&r->rig, options);
+    ki_informer_free(r->rig.informer);
+    r->rig.informer = ki_informer_new(
+        r->rig.client, &KI_CORE_V1_PODS,
+        &(ki_informer_options){.backoff_ms = 10, .resync_ms = 1000, .queue_items_max = queue_items_max},
+        NULL);
+    assert_non_null(r->rig.informer);
     r->factory = ki_factory_new(r->rig.client, &(ki_factory_options){.informer = {.backoff_ms = 10}});
     assert_non_null(r->factory);
     for (int i = 0; i < SURVIVORS; i++) {
@@ -357,18 +363,18 @@ static void everything_at_once_ends_in_agreement(void **state)
 {
     (void)state;
     race r;
-    race_init(&r, (ki_client_options){0});
+    race_init(&r, (ki_client_options){0}, 0);
     run_race(&r);
     assert_agreement(&r);
     race_fini(&r);
     assert_something_happened(&r);
 }
 
-static void also_when_two_threads_call_all_handlers(void **state)
+static void also_when_two_threads_call_all_handlers_and_the_queue_is_short(void **state)
 {
     (void)state;
     race r;
-    race_init(&r, (ki_client_options){.handler_threads = 2});
+    race_init(&r, (ki_client_options){.handler_threads = 2}, 3);
     run_race(&r);
     assert_agreement(&r);
     race_fini(&r);
@@ -379,7 +385,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_at_once_ends_in_agreement),
-        cmocka_unit_test(also_when_two_threads_call_all_handlers),
+        cmocka_unit_test(also_when_two_threads_call_all_handlers_and_the_queue_is_short),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);
