@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything at once for a while: changes, cuts, forgotten histories, readers of every kind, handlers that come and
- * go, restarts, a factory that is used from two threads. Then all of it has to agree. Worth most under a thread
- * sanitizer; the threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
+/* Everything at once for a while: changes, cuts, forgotten histories, readers of every kind, handlers that
+ * come and go, restarts, a factory that is used from two threads. Then all of it has to agree. Worth most
+ * under a thread sanitizer; the threads are the library's, and those that support/aside.c starts with
+ * ki_thread_start(). */
 #include <inttypes.h>
 #include <kinformer/factory.h>
 #include <kinformer/lister.h>
@@ -27,7 +28,7 @@ enum {
     INDEXES = 4,
 };
 
-/* ---- failures: cmocka's assertions belong to the main thread ----------------------------------------------- */
+/* ---- failures: cmocka's assertions belong to the main thread ----------------------------------------- */
 
 static atomic_int failures;
 
@@ -55,7 +56,7 @@ static void name_of(uint32_t key, char *ns, char *name)
     snprintf(name, 8, "n%" PRIu32, key);
 }
 
-/* ---- changes ----------------------------------------------------------------------------------------------- */
+/* ---- changes ----------------------------------------------------------------------------------------- */
 
 static void change(void *user)
 {
@@ -88,7 +89,7 @@ static void be_impatient(void *user)
     }
 }
 
-/* ---- readers ----------------------------------------------------------------------------------------------- */
+/* ---- readers ----------------------------------------------------------------------------------------- */
 
 /* The version of a key never goes back, also over its deletion. */
 static void read_one(ki_store *store, uint32_t key, uint64_t *last)
@@ -182,7 +183,7 @@ static void wait_for_versions(void *user)
     }
 }
 
-/* ---- handlers that come and go ------------------------------------------------------------------------------ */
+/* ---- handlers that come and go ----------------------------------------------------------------------- */
 
 static void note_release(heard *what, const ki_event *event)
 {
@@ -242,7 +243,7 @@ static void restart(void *user)
     }
 }
 
-/* ---- a factory ---------------------------------------------------------------------------------------------- */
+/* ---- a factory --------------------------------------------------------------------------------------- */
 
 /* The only thread that removes, so what it gets from the factory is there until it does. */
 static void get_and_remove(void *user)
@@ -277,7 +278,7 @@ static void use_all_of_it(void *user)
     }
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------- */
 
 static void race_init(race *r, ki_client_options options, size_t queue_items_max)
 {

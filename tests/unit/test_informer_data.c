@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an informer asks for, what it leaves out, and what it does when there is too much of it. Some threads are
- * those that support/aside.c starts with ki_thread_start(). */
+/* What an informer asks for, what it leaves out, and what it does when there is too much of it. Some
+ * threads are those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { SECOND = 1000, WAIT_MS = 10 * 1000, WATCHDOG_SECONDS = 120 };
 
-/* ---- what is asked for ----------------------------------------------------------------------------------- */
+/* ---- what is asked for ------------------------------------------------------------------------------- */
 
 typedef struct asked {
     char label_selector[32];
@@ -79,7 +79,7 @@ static void selectors_and_tweaks_reach_the_source(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- what is left out ------------------------------------------------------------------------------------ */
+/* ---- what is left out -------------------------------------------------------------------------------- */
 
 static void only_what_is_to_be_kept_is_kept_and_told(void **state)
 {
@@ -131,7 +131,7 @@ static void an_item_that_is_refused_is_not_swept_away(void **state)
     told_fini(&t);
 }
 
-/* ---- another history ------------------------------------------------------------------------------------- */
+/* ---- another history --------------------------------------------------------------------------------- */
 
 static void a_server_whose_history_was_reset_is_followed_again(void **state)
 {
@@ -150,7 +150,7 @@ static void a_server_whose_history_was_reset_is_followed_again(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- too much -------------------------------------------------------------------------------------------- */
+/* ---- too much ---------------------------------------------------------------------------------------- */
 
 static void a_small_queue_makes_the_server_wait_and_loses_nothing(void **state)
 {
