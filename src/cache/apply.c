@@ -115,6 +115,7 @@ static void mark_seen(const ki_apply *apply, const ki_object *stored, const ki_d
 /* An item that could not be used: its key is alive, and that says nothing about what is stored. */
 static void mark_alive(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
 {
+    assert(stored != NULL);
     bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
     mark_seen(apply, stored, delta);
     if (is_of_other_history)
@@ -134,6 +135,7 @@ static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_obje
 /* What is stored is what the server has, also in this history. */
 static void mark_same(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
 {
+    assert(stored != NULL);
     bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
     set_mark(stored, stored->mark & ~(uint32_t)MARK_OTHER);
     if (delta->list != 0 || is_of_other_history)

@@ -26,7 +26,7 @@ static int plan_add(ki_apply_plan *plan, const ki_object *object)
 {
     if (plan->count == plan->capacity) {
         size_t capacity = plan->capacity == 0 ? KI_APPLY_STEP : plan->capacity * 2;
-        ki_object **objects = ki_realloc(plan->objects, capacity * sizeof(*objects));
+        ki_object **objects = ki_realloc(plan->objects, capacity * sizeof(ki_object *));
         if (objects == NULL)
             return KI_ERR_NO_MEMORY;
         plan->objects = objects;

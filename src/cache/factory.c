@@ -33,7 +33,7 @@ struct ki_factory {
     ki_error setup_error; /* the first; the next start reports it */
 };
 
-/* ---- making and freeing ------------------------------------------------------------------------------- */
+/* ---- making and freeing ------------------------------------------------------------------------------ */
 
 static void factory_fini(ki_factory *factory)
 {
@@ -95,7 +95,7 @@ void ki_factory_free(ki_factory *factory)
     factory_fini(factory);
 }
 
-/* ---- informers ---------------------------------------------------------------------------------------- */
+/* ---- informers --------------------------------------------------------------------------------------- */
 
 static ki_informer *find_locked(const ki_factory *factory, const ki_resource *resource,
                                 const ki_informer_setup *setup)
@@ -210,7 +210,7 @@ ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name)
     return informer;
 }
 
-/* ---- one after the other ------------------------------------------------------------------------------ */
+/* ---- one after the other ----------------------------------------------------------------------------- */
 
 /* Informers come and go meanwhile: the next one is that with the next serial. */
 static member *next_locked(const ki_factory *factory, uint64_t *serial)
@@ -268,7 +268,7 @@ static bool give_back(ki_factory *factory, ki_informer *informer)
     return is_removed;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------- */
 
 int ki_factory_start(ki_factory *factory, ki_error *err)
 {
@@ -384,9 +384,10 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
     return 0;
 }
 
-/* ---- one of them -------------------------------------------------------------------------------------- */
+/* ---- one of them ------------------------------------------------------------------------------------- */
 
-/* Returns whether it is to be freed at once; else whoever waits for it does that, and is told to wait no longer. */
+/* Returns whether it is to be freed at once; else whoever waits for it does that, and is told to wait no
+ * longer. */
 static bool forget_locked(ki_factory *factory, member *out)
 {
     if (out->waiting == 0) {

@@ -150,13 +150,13 @@ int ki_gathered_objects(const ki_gathered *gathered, ki_object ***out_objects, s
     ki_object **objects = NULL;
     size_t n = 0;
     if (count > 0) {
-        objects = ki_malloc(count * sizeof(*objects)); /* each takes more than that already */
+        objects = ki_malloc(count * sizeof(ki_object *)); /* each takes more than that already */
         if (objects == NULL)
             return KI_ERR_NO_MEMORY;
     }
     for (ki_list_node *node = ki_list_first(&gathered->entries); node != NULL;
          node = ki_list_next(&gathered->entries, node))
-        if (entry_of(node)->object != NULL)
+        if (entry_of(node)->object != NULL && n < count)
             objects[n++] = entry_of(node)->object;
     *out_objects = objects;
     *out_count = n;

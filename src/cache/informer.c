@@ -9,10 +9,10 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* ---- making ------------------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------------------ */
 
-/* The last part to be made: from here on the source is the reflector's. When that fails, a source of the caller's
- * own stays the caller's, as with every failure before it. */
+/* The last part to be made: from here on the source is the reflector's. When that fails, a source of the
+ * caller's own stays the caller's, as with every failure before it. */
 static int init_reflector(ki_informer *informer, ki_error *err)
 {
     ki_reflector_options options = {.plan = informer->plan,
@@ -153,7 +153,7 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
     return informer;
 }
 
-/* ---- going -------------------------------------------------------------------------------------------- */
+/* ---- going ------------------------------------------------------------------------------------------- */
 
 /* The client waits for those that have not left; and for this job, which frees the memory. */
 void ki_informer_destroy(ki_informer *informer)
@@ -180,7 +180,7 @@ void ki_informer_free(ki_informer *informer)
         ki_client_wait_gone(client, serial);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------ */
+/* ---- running ----------------------------------------------------------------------------------------- */
 
 /* A stop that has not been carried out yet is taken back. */
 static void want_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
@@ -259,7 +259,7 @@ void ki_informer_retry_now(ki_informer *informer)
     ki_job_wake(&informer->io_job);
 }
 
-/* ---- set-up ------------------------------------------------------------------------------------------- */
+/* ---- set-up ------------------------------------------------------------------------------------------ */
 
 ki_store *ki_informer_store(ki_informer *informer)
 {

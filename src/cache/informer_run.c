@@ -19,7 +19,7 @@ void ki_informer_wake_dispatch(ki_informer *informer)
         ki_job_wake(&informer->dispatch_job);
 }
 
-/* ---- io: the reflector -------------------------------------------------------------------------------- */
+/* ---- io: the reflector ------------------------------------------------------------------------------- */
 
 void ki_informer_schedule_io(uint64_t due_ns, void *user)
 {
@@ -60,14 +60,16 @@ static int push_change(ki_informer *informer, const ki_change *change)
     return KI_ERR_INVALID;
 }
 
-/* Full is said first and asked again afterwards: either dispatch sees that io waits for room, or io sees that
- * dispatch has made some. */
+/* Full is said first and asked again afterwards: either dispatch sees that io waits for room, or io sees
+ * that dispatch has made some. Then an earlier change of the same answer may have been told to wait, and
+ * dispatch will not see that any more: the job tells the reflector. */
 static int wait_for_room(ki_informer *informer)
 {
     informer->is_queue_full = true;
     if (!ki_delta_fifo_has_room(&informer->fifo))
         return 1;
     informer->is_queue_full = false;
+    ki_job_wake(&informer->io_job);
     return 0;
 }
 
@@ -148,7 +150,7 @@ void ki_informer_run_io(ki_job *job)
     }
 }
 
-/* ---- dispatch: stages --------------------------------------------------------------------------------- */
+/* ---- dispatch: stages -------------------------------------------------------------------------------- */
 
 static void begin_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 {
@@ -214,7 +216,7 @@ static ki_stage advance_stage(ki_informer *informer)
     return stage;
 }
 
-/* ---- dispatch: applying ------------------------------------------------------------------------------- */
+/* ---- dispatch: applying ------------------------------------------------------------------------------ */
 
 /* Blocked is said first and asked again afterwards, as above. */
 static bool is_blocked(ki_informer *informer)
@@ -224,7 +226,10 @@ static bool is_blocked(ki_informer *informer)
         return false;
     }
     informer->is_blocked = true;
-    return ki_fanout_is_blocked(&informer->fanout);
+    if (ki_fanout_is_blocked(&informer->fanout))
+        return true;
+    informer->is_blocked = false;
+    return false;
 }
 
 static void publish(ki_informer *informer)
@@ -278,7 +283,7 @@ static int apply_some(ki_informer *informer)
     return rc;
 }
 
-/* ---- dispatch: what happens by the clock -------------------------------------------------------------- */
+/* ---- dispatch: what happens by the clock ------------------------------------------------------------- */
 
 static void check_resync(ki_informer *informer, uint64_t now_ms)
 {
@@ -330,7 +335,7 @@ static void flush_store(ki_informer *informer, uint64_t now_ms, int has_worked)
     }
 }
 
-/* ---- dispatch: all of it ------------------------------------------------------------------------------ */
+/* ---- dispatch: all of it ----------------------------------------------------------------------------- */
 
 void ki_informer_run_dispatch(ki_job *job)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything at once for a while: changes, cuts, forgotten histories, readers of every kind, handlers that come and
- * go, restarts, a factory that is used from two threads. Then all of it has to agree. Worth most under a thread
- * sanitizer; the threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
+/* Everything at once for a while: changes, cuts, forgotten histories, readers of every kind, handlers that
+ * come and go, restarts, a factory that is used from two threads. Then all of it has to agree. Worth most
+ * under a thread sanitizer; the threads are the library's, and those that support/aside.c starts with
+ * ki_thread_start(). */
 #include <inttypes.h>
 #include <kinformer/factory.h>
 #include <kinformer/lister.h>
@@ -27,7 +28,7 @@ enum {
     INDEXES = 4,
 };
 
-/* ---- failures: cmocka's assertions belong to the main thread ----------------------------------------------- */
+/* ---- failures: cmocka's assertions belong to the main thread ----------------------------------------- */
 
 static atomic_int failures;
 
@@ -55,7 +56,7 @@ static void name_of(uint32_t key, char *ns, char *name)
     snprintf(name, 8, "n%" PRIu32, key);
 }
 
-/* ---- changes ----------------------------------------------------------------------------------------------- */
+/* ---- changes ----------------------------------------------------------------------------------------- */
 
 static void change(void *user)
 {
@@ -88,7 +89,7 @@ static void be_impatient(void *user)
     }
 }
 
-/* ---- readers ----------------------------------------------------------------------------------------------- */
+/* ---- readers ----------------------------------------------------------------------------------------- */
 
 /* The version of a key never goes back, also over its deletion. */
 static void read_one(ki_store *store, uint32_t key, uint64_t *last)
@@ -182,7 +183,7 @@ static void wait_for_versions(void *user)
     }
 }
 
-/* ---- handlers that come and go ------------------------------------------------------------------------------ */
+/* ---- handlers that come and go ----------------------------------------------------------------------- */
 
 static void note_release(heard *what, const ki_event *event)
 {
@@ -242,7 +243,7 @@ static void restart(void *user)
     }
 }
 
-/* ---- a factory ---------------------------------------------------------------------------------------------- */
+/* ---- a factory --------------------------------------------------------------------------------------- */
 
 /* The only thread that removes, so what it gets from the factory is there until it does. */
 static void get_and_remove(void *user)
@@ -277,12 +278,18 @@ static void use_all_of_it(void *user)
     }
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------------- */
+/* ---- all of them ------------------------------------------------------------------------------------- */
 
-static void race_init(race *r, ki_client_options options)
+static void race_init(race *r, ki_client_options options, size_t queue_items_max)
 {
     *r = (race){0};
     local_rig_init(&r->rig, options);
+    ki_informer_free(r->rig.informer);
+    r->rig.informer = ki_informer_new(
+        r->rig.client, &KI_CORE_V1_PODS,
+        &(ki_informer_options){.backoff_ms = 10, .resync_ms = 1000, .queue_items_max = queue_items_max},
+        NULL);
+    assert_non_null(r->rig.informer);
     r->factory = ki_factory_new(r->rig.client, &(ki_factory_options){.informer = {.backoff_ms = 10}});
     assert_non_null(r->factory);
     for (int i = 0; i < SURVIVORS; i++) {
@@ -357,18 +364,18 @@ static void everything_at_once_ends_in_agreement(void **state)
 {
     (void)state;
     race r;
-    race_init(&r, (ki_client_options){0});
+    race_init(&r, (ki_client_options){0}, 0);
     run_race(&r);
     assert_agreement(&r);
     race_fini(&r);
     assert_something_happened(&r);
 }
 
-static void also_when_two_threads_call_all_handlers(void **state)
+static void also_when_two_threads_call_all_handlers_and_the_queue_is_short(void **state)
 {
     (void)state;
     race r;
-    race_init(&r, (ki_client_options){.handler_threads = 2});
+    race_init(&r, (ki_client_options){.handler_threads = 2}, 3);
     run_race(&r);
     assert_agreement(&r);
     race_fini(&r);
@@ -379,7 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_at_once_ends_in_agreement),
-        cmocka_unit_test(also_when_two_threads_call_all_handlers),
+        cmocka_unit_test(also_when_two_threads_call_all_handlers_and_the_queue_is_short),
     };
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);

@@ -42,7 +42,7 @@ static void expect(heard *what, int is_right, const char *wish, const ki_event *
                 KI_STR_ARGS(ki_object_resource_version(event->object)));
 }
 
-/* ---- being told ------------------------------------------------------------------------------------------- */
+/* ---- being told -------------------------------------------------------------------------------------- */
 
 static void enter(heard *what)
 {
@@ -179,7 +179,7 @@ ki_handler heard_handler(heard *what)
                         .user = what};
 }
 
-/* ---- asking ----------------------------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------------------------ */
 
 int heard_wait(heard *what, atomic_int *counter, int at_least)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heard - a handler that counts what it is told, replays it into a store of its own, and knows what must not be.
+/* heard - a handler that counts what it is told, replays it into a store, and knows what must not be.
  *
  *   From:     handlers of any thread; tests
  *   To:       a store of its own; atomic counters
@@ -31,8 +31,7 @@ struct heard {
     atomic_int synced;
     atomic_int batch_ends;
     atomic_int releases;
-    atomic_int wrongs; /* an add of what is there, an update of what is not, a version that goes back, …; each
-                          is printed */
+    atomic_int wrongs; /* an add of what is there, a version that goes back, …; each is printed */
     atomic_int inside; /* callbacks that run */
     ki_store *replay;
     heard_cb in_event; /* orders; NULL: none */

@@ -11,7 +11,7 @@
 
 enum { NS_PER_MS = 1000000, WAIT_MS = 10 * 1000 };
 
-/* ---- virtual ---------------------------------------------------------------------------------------------- */
+/* ---- virtual ----------------------------------------------------------------------------------------- */
 
 void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options)
 {
@@ -99,7 +99,7 @@ void virtual_rig_assert_equal(virtual_rig *rig)
     store_assert_sound(store);
 }
 
-/* ---- local ------------------------------------------------------------------------------------------------ */
+/* ---- local ------------------------------------------------------------------------------------------- */
 
 void local_rig_init(local_rig *rig, ki_client_options options)
 {
@@ -124,8 +124,8 @@ static bool is_alone(void *user)
     return ki_list_is_empty(&client->users);
 }
 
-/* The source's job is on a loop of the client's, and goes before it; but after every informer, also one that was
- * freed from a callback and is on its way out. */
+/* The source's job is on a loop of the client's, and goes before it; but after every informer, also one
+ * that was freed from a callback and is on its way out. */
 void local_rig_fini(local_rig *rig)
 {
     ki_informer_free(rig->informer);

@@ -13,7 +13,7 @@
 #include "support/local_source.h"
 #include "support/sim_server.h"
 
-/* ---- one thread, a virtual clock, KI_MODE_EVENT_LOOP ------------------------------------------------------ */
+/* ---- one thread, a virtual clock, KI_MODE_EVENT_LOOP ------------------------------------------------- */
 
 typedef struct virtual_rig {
     ki_clock clock;
@@ -31,8 +31,8 @@ void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options);
 void virtual_rig_init_slow(virtual_rig *rig, const ki_informer_options *options, size_t piece_bytes,
                            uint64_t latency_ms);
 
-/* Frees all; the informer may have been freed, and be NULL. Fails the test when the server has something against
- * the client. */
+/* Frees all; the informer may have been freed, and be NULL. Fails the test when the server has something
+ * against the client. */
 void virtual_rig_fini(virtual_rig *rig);
 
 /* Everything that happens in so many milliseconds. */
@@ -44,7 +44,7 @@ void virtual_rig_sync(virtual_rig *rig);
 /* Fails the test unless store and world are the same, and the store sound. */
 void virtual_rig_assert_equal(virtual_rig *rig);
 
-/* ---- real threads, or real descriptors, and the real clock ------------------------------------------------- */
+/* ---- real threads, or real descriptors, and the real clock ------------------------------------------- */
 
 typedef struct local_rig {
     local_source *source; /* with a/n0, a/n1 and b/n2 */

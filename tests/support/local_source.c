@@ -70,7 +70,7 @@ static void *grow(void *old, size_t bytes)
     return fresh;
 }
 
-/* ---- the objects ----------------------------------------------------------------------------------------- */
+/* ---- the objects ------------------------------------------------------------------------------------- */
 
 static void append(records *to, const record *what)
 {
@@ -153,7 +153,7 @@ size_t local_source_differences(local_source *source, ki_store *store)
     return differences;
 }
 
-/* ---- what is sent ---------------------------------------------------------------------------------------- */
+/* ---- what is sent ------------------------------------------------------------------------------------ */
 
 static void write_text(text *to, const char *bytes)
 {
@@ -225,7 +225,7 @@ static void write_status(text *to, int code)
     write_text(to, json);
 }
 
-/* ---- answering: io --------------------------------------------------------------------------------------- */
+/* ---- answering: io ----------------------------------------------------------------------------------- */
 
 /* What is to be done for a request; decided under mu, done without it. */
 typedef struct deed {
@@ -312,7 +312,7 @@ static void run(ki_job *job)
         ki_job_wake(job);
 }
 
-/* ---- the list_watch: io ---------------------------------------------------------------------------------- */
+/* ---- the list_watch: io ------------------------------------------------------------------------------ */
 
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
@@ -374,7 +374,7 @@ int local_source_open(const ki_resource *resource, const char *ns, ki_list_watch
     return 0;
 }
 
-/* ---- coming and going ------------------------------------------------------------------------------------ */
+/* ---- coming and going -------------------------------------------------------------------------------- */
 
 local_source *local_source_new(void)
 {
@@ -403,7 +403,7 @@ void local_source_free(local_source *source)
     free(source);
 }
 
-/* ---- orders and counts ----------------------------------------------------------------------------------- */
+/* ---- orders and counts ------------------------------------------------------------------------------- */
 
 static int read_int(local_source *source, const int *field)
 {

@@ -61,7 +61,7 @@ static int poll_until(run *r, atomic_int *counter, int at_least)
     return *counter >= at_least;
 }
 
-/* ---- making --------------------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------------------ */
 
 static void a_client_without_options_has_threads_and_no_descriptor(void **state)
 {
@@ -122,7 +122,7 @@ static void without_memory_there_is_no_client(void **state)
     ki_client_free(client);
 }
 
-/* ---- the source ----------------------------------------------------------------------------------------- */
+/* ---- the source -------------------------------------------------------------------------------------- */
 
 typedef struct asked {
     char plural[16];
@@ -173,7 +173,7 @@ static void a_source_is_released_when_its_informer_is_gone(void **state)
     local_rig_fini(&rig);
 }
 
-/* ---- someone else's loop -------------------------------------------------------------------------------- */
+/* ---- someone else's loop ----------------------------------------------------------------------------- */
 
 static void everything_runs_inside_of_dispatch_in_event_loop_mode(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A factory: one informer for each collection, and all of them together. Threads are the library's, and those that
- * support/aside.c starts with ki_thread_start(). */
+/* A factory: one informer for each collection, and all of them together. Threads are the library's, and
+ * those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void start_and_sync(run *r)
     assert_int_equal(ki_factory_wait_for_sync(r->factory, WAIT_MS, &err), 0);
 }
 
-/* ---- one for each collection ----------------------------------------------------------------------------- */
+/* ---- one for each collection ------------------------------------------------------------------------- */
 
 static void the_same_collection_has_the_same_informer(void **state)
 {
@@ -133,7 +133,7 @@ static void a_custom_resource_can_be_had_by_name(void **state)
     run_fini(&r);
 }
 
-/* ---- what informers get from it -------------------------------------------------------------------------- */
+/* ---- what informers get from it ---------------------------------------------------------------------- */
 
 static int keep_all(const ki_object **object, void *user)
 {
@@ -194,7 +194,7 @@ static void some_resources_have_a_resync_of_their_own(void **state)
     run_fini(&r);
 }
 
-/* ---- starting, waiting, stopping -------------------------------------------------------------------------- */
+/* ---- starting, waiting, stopping --------------------------------------------------------------------- */
 
 static void a_start_starts_only_what_does_not_run(void **state)
 {
@@ -292,7 +292,7 @@ static void a_wait_for_a_stopped_factory_is_in_vain(void **state)
     run_fini(&r);
 }
 
-/* ---- removing -------------------------------------------------------------------------------------------- */
+/* ---- removing ---------------------------------------------------------------------------------------- */
 
 static void an_informer_with_handlers_is_not_removed(void **state)
 {
@@ -393,7 +393,7 @@ static void a_free_returns_when_nothing_runs_any_more(void **state)
     run_fini(&r);
 }
 
-/* ---- what goes wrong -------------------------------------------------------------------------------------- */
+/* ---- what goes wrong --------------------------------------------------------------------------------- */
 
 static void a_null_factory_is_harmless_and_its_start_says_so(void **state)
 {

@@ -14,7 +14,7 @@
 #include "support/store_objects.h"
 #include "support/unit.h"
 
-/* ---- the store ----------------------------------------------------------------------------------------- */
+/* ---- the store --------------------------------------------------------------------------------------- */
 
 static void an_informer_fills_its_store_and_follows_the_server(void **state)
 {
@@ -69,7 +69,7 @@ static void an_informer_knows_its_resource(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- versions and ages ---------------------------------------------------------------------------------- */
+/* ---- versions and ages ------------------------------------------------------------------------------- */
 
 static void the_last_version_is_empty_first_and_then_the_servers(void **state)
 {
@@ -149,7 +149,7 @@ static void a_bookmark_moves_the_version_and_resets_the_age(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- status --------------------------------------------------------------------------------------------- */
+/* ---- status ------------------------------------------------------------------------------------------ */
 
 static void the_status_tells_the_numbers(void **state)
 {
@@ -244,7 +244,7 @@ static void the_metrics_have_the_informers_numbers(void **state)
     heard_fini(&what);
 }
 
-/* ---- indexes -------------------------------------------------------------------------------------------- */
+/* ---- indexes ----------------------------------------------------------------------------------------- */
 
 static int name_index(const ki_object *object, ki_index_emit *emit, void *user)
 {
@@ -313,7 +313,7 @@ static void an_index_that_fails_keeps_nothing_out_of_the_store(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- transforms and watch errors ------------------------------------------------------------------------- */
+/* ---- transforms and watch errors --------------------------------------------------------------------- */
 
 typedef struct transformer {
     int calls;
@@ -441,7 +441,7 @@ static void transform_and_watch_error_handler_are_set_before_the_start(void **st
     virtual_rig_fini(&rig);
 }
 
-/* ---- what is wrong -------------------------------------------------------------------------------------- */
+/* ---- what is wrong ----------------------------------------------------------------------------------- */
 
 static void a_null_informer_is_harmless(void **state)
 {

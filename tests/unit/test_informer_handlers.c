@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers of an informer on one thread under a virtual clock: what each is told, from its coming to its going. */
+/* Handlers of an informer on one thread under a virtual clock: what each is told, from its coming to its
+ * going. */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 enum { SECOND = 1000 };
 
-/* ---- what is told -------------------------------------------------------------------------------------- */
+/* ---- what is told ------------------------------------------------------------------------------------ */
 
 static void what_the_first_list_has_is_told_as_initial_adds(void **state)
 {
@@ -138,7 +139,7 @@ static void handlers_find_the_store_as_new_as_the_event(void **state)
     told_fini(&t);
 }
 
-/* ---- coming late ---------------------------------------------------------------------------------------- */
+/* ---- coming late ------------------------------------------------------------------------------------- */
 
 static void a_late_handler_hears_the_whole_store_and_others_nothing(void **state)
 {
@@ -255,7 +256,7 @@ static void a_filter_keeps_objects_from_a_handler(void **state)
     told_fini(&t);
 }
 
-/* ---- going ---------------------------------------------------------------------------------------------- */
+/* ---- going ------------------------------------------------------------------------------------------- */
 
 static void a_removed_handler_hears_nothing_more_but_its_release(void **state)
 {
@@ -318,7 +319,7 @@ static void a_handler_of_a_stopped_informer_can_be_removed(void **state)
     told_fini(&t);
 }
 
-/* ---- from inside ------------------------------------------------------------------------------------------ */
+/* ---- from inside ------------------------------------------------------------------------------------- */
 
 static void remove_itself(heard *what, const ki_event *event)
 {

@@ -64,7 +64,7 @@ static ki_phase phase_of(life *l)
     return status.phase;
 }
 
-/* ---- starting and stopping ------------------------------------------------------------------------------ */
+/* ---- starting and stopping --------------------------------------------------------------------------- */
 
 static void a_second_start_is_harmless(void **state)
 {
@@ -302,7 +302,7 @@ static void waiting_for_a_stopped_informer_is_in_vain(void **state)
     life_fini(&l);
 }
 
-/* ---- freeing -------------------------------------------------------------------------------------------- */
+/* ---- freeing ----------------------------------------------------------------------------------------- */
 
 static void a_free_during_anything_leaves_nothing_behind(void **state)
 {
@@ -350,7 +350,7 @@ static void an_object_with_a_reference_outlives_the_informer(void **state)
     (void)ki_object_unref(object);
 }
 
-/* ---- without memory ------------------------------------------------------------------------------------- */
+/* ---- without memory ---------------------------------------------------------------------------------- */
 
 /* From the start on the n-th allocation fails: that costs time, and nothing else. */
 static int run_without_memory(size_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An informer with threads of its own and the real clock: what waits for what, and what does not. The threads are
- * the library's, and those that support/aside.c starts with ki_thread_start(). */
+/* An informer with threads of its own and the real clock: what waits for what, and what does not. The
+ * threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
 #include <inttypes.h>
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
@@ -57,7 +57,7 @@ static void assert_converges(run *r)
     assert_int_equal(heard_differences(&r->what, store), 0);
 }
 
-/* ---- running -------------------------------------------------------------------------------------------- */
+/* ---- running ----------------------------------------------------------------------------------------- */
 
 static void threads_fill_the_store_and_call_the_handler(void **state)
 {
@@ -132,7 +132,7 @@ static void a_restart_lists_nothing_again(void **state)
     run_fini(&r);
 }
 
-/* ---- waiting -------------------------------------------------------------------------------------------- */
+/* ---- waiting ----------------------------------------------------------------------------------------- */
 
 static void a_wait_that_times_out_says_what_is_going_on(void **state)
 {
@@ -195,7 +195,7 @@ static void a_stop_ends_the_wait_of_another_thread(void **state)
     run_fini(&r);
 }
 
-/* ---- callbacks that take their time ---------------------------------------------------------------------- */
+/* ---- callbacks that take their time ------------------------------------------------------------------ */
 
 static void stop(void *user)
 {
@@ -383,7 +383,7 @@ static void a_handler_of_an_informer_that_never_started_is_released(void **state
     heard_fini(&other);
 }
 
-/* ---- which thread --------------------------------------------------------------------------------------- */
+/* ---- which thread ------------------------------------------------------------------------------------ */
 
 static void note_thread(heard *what, const ki_event *event)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table "call × thread" of docs/threading.md, cell by cell, in each mode. A cell that deadlocks is ended by the
- * alarm, which fails the test. The threads are the library's: its loops start them with ki_thread_start(). */
+/* The table "call × thread" of docs/threading.md, cell by cell, in each mode. A cell that deadlocks is
+ * ended by the alarm, which fails the test. The threads are the library's: its loops start them with
+ * ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 enum { WAIT_MS = 10 * 1000, WATCHDOG_SECONDS = 240 };
 
-/* ---- where a call is made --------------------------------------------------------------------------------- */
+/* ---- where a call is made ---------------------------------------------------------------------------- */
 
 #define PLACES(X)                                                                                            \
     X(OUTSIDE, COLUMN_OUTSIDE)                                                                               \
@@ -39,7 +40,7 @@ static const struct {
 #define PLACE_ROW(name, column) {#name, column},
     PLACES(PLACE_ROW)};
 
-/* ---- the stage -------------------------------------------------------------------------------------------- */
+/* ---- the stage --------------------------------------------------------------------------------------- */
 
 typedef struct stage stage;
 
@@ -215,7 +216,7 @@ static void stage_fini(stage *s)
     heard_fini(&s->late);
 }
 
-/* ---- the calls -------------------------------------------------------------------------------------------- */
+/* ---- the calls --------------------------------------------------------------------------------------- */
 
 static int count_objects(const ki_object *object, void *user)
 {
@@ -377,7 +378,7 @@ static int dispatch(stage *s)
     return s->mode == KI_MODE_THREADS ? rc : rc < 0 ? rc : 0;
 }
 
-/* ---- what they bring about -------------------------------------------------------------------------------- */
+/* ---- what they bring about --------------------------------------------------------------------------- */
 
 static int is_stopped(const ki_informer *informer)
 {
@@ -450,7 +451,7 @@ static int is_one_gone(stage *s)
     return gone(s) == 1;
 }
 
-/* ---- the table -------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------- */
 
 typedef enum outcome { WORKS, WAITS, REQUEST, REFUSED } outcome;
 
@@ -489,7 +490,7 @@ static const row rows[] = {
     {"client: dispatch", dispatch, has_nothing_to_show, {WORKS, REFUSED, REFUSED, REFUSED}, 0},
 };
 
-/* ---- going through it ------------------------------------------------------------------------------------- */
+/* ---- going through it -------------------------------------------------------------------------------- */
 
 static int is_done(stage *s)
 {
