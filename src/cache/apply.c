@@ -25,40 +25,46 @@ static void begin_entry(ki_apply *apply)
 }
 
 /* A history that has ended does not come back, so that it has is not forgotten with the rest: a server that
- * has passed the version of the old one in the meantime would not show it again. */
-static void forget(ki_apply *apply, ki_list *entries)
+ * has passed the version of the old one in the meantime would not show it again. Returns whether the end of a
+ * list is. */
+static bool forget(ki_apply *apply, ki_list *entries)
 {
+    bool has_list_end = false;
     for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
         ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
         if (entry->kind == KI_ENTRY_RESET)
             ki_apply_reset(apply, entry);
+        has_list_end = has_list_end || entry->kind == KI_ENTRY_LIST_END;
         ki_delta_entry_free(entry);
     }
+    return has_list_end;
 }
 
-static void forget_batch(ki_apply *apply)
+static bool forget_batch(ki_apply *apply)
 {
-    forget(apply, &apply->batch);
+    bool has_list_end = forget(apply, &apply->batch);
     apply->batch_count = 0;
     begin_entry(apply);
     ki_apply_plan_drop(apply);
+    return has_list_end;
 }
 
-void ki_apply_drop(ki_apply *apply)
+bool ki_apply_drop(ki_apply *apply)
 {
     ki_list waiting;
     ki_resource_version version;
     ki_list_init(&waiting);
-    forget_batch(apply);
+    bool has_list_end = forget_batch(apply);
     while (ki_delta_fifo_pop(apply->options.fifo, KI_APPLY_STEP, &waiting, &version) > 0)
-        forget(apply, &waiting);
+        has_list_end |= forget(apply, &waiting);
+    return has_list_end;
 }
 
 void ki_apply_fini(ki_apply *apply)
 {
     if (apply->options.store == NULL)
         return;
-    forget_batch(apply);
+    (void)forget_batch(apply);
     ki_free(apply->plan.objects);
     *apply = (ki_apply){0};
 }
@@ -132,7 +138,7 @@ static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_obje
     mark_seen(apply, delta->object, delta);
 }
 
-/* What is stored is what the server has, also in this history. */
+/* What is stored is what the server has, or newer, and of this history. */
 static void mark_same(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
 {
     assert(stored != NULL);

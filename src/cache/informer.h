@@ -62,6 +62,7 @@ struct ki_informer {
     bool is_abandoned; /* to be freed when nobody waits for it any more */
     bool retry_is_asked;
     bool begin_is_asked;         /* of io */
+    bool list_is_owed;           /* it is to begin with one */
     size_t callbacks;            /* handlers that are being called */
     uint64_t check_ms;           /* of resyncs */
     ki_resource_version version; /* the store is complete up to here */

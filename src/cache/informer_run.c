@@ -104,6 +104,7 @@ void ki_informer_report(const ki_watch_error *error, void *user)
 typedef struct io_requests {
     bool is_begin;
     bool is_retry;
+    bool is_list_owed;
     ki_stage stage;
     ki_resource_version version;
 } io_requests;
@@ -111,9 +112,9 @@ typedef struct io_requests {
 static io_requests take_io_requests(ki_informer *informer)
 {
     ki_mutex_lock(&informer->mu);
-    io_requests requests = {informer->begin_is_asked, informer->retry_is_asked, informer->stage,
-                            informer->version};
-    informer->begin_is_asked = informer->retry_is_asked = false;
+    io_requests requests = {informer->begin_is_asked, informer->retry_is_asked, informer->list_is_owed,
+                            informer->stage, informer->version};
+    informer->begin_is_asked = informer->retry_is_asked = informer->list_is_owed = false;
     ki_mutex_unlock(&informer->mu);
     return requests;
 }
@@ -132,6 +133,8 @@ void ki_informer_run_io(ki_job *job)
     ki_informer *informer = KI_CONTAINER_OF(job, ki_informer, io_job);
     ki_reflector *reflector = &informer->reflector;
     io_requests requests = take_io_requests(informer);
+    if (requests.is_list_owed)
+        ki_reflector_owe_list(reflector);
     if (requests.stage == KI_STAGE_HALTING) {
         ki_reflector_halt(reflector);
         informer->is_queue_full = false;
@@ -174,7 +177,7 @@ static void end_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
  * that is where it goes on. */
 static void forget_queue_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 {
-    ki_apply_drop(&informer->apply);
+    informer->list_is_owed |= ki_apply_drop(&informer->apply);
     ki_fanout_end_resync(&informer->fanout);
     ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
     informer->version = informer->apply.version;

@@ -382,6 +382,11 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     leave(0, reflector);
 }
 
+void ki_reflector_owe_list(ki_reflector *reflector)
+{
+    reflector->owes_list = 1;
+}
+
 /* Events that could not be used are not told again by a watch. */
 static int owes_list(const ki_reflector *reflector)
 {

@@ -162,6 +162,9 @@ void ki_reflector_fini(ki_reflector *reflector);
 /* Goes to work: `version` is how far the store is complete; unset: nothing is known. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version);
 
+/* Before that: it begins with a list in any case. */
+void ki_reflector_owe_list(ki_reflector *reflector);
+
 /* Cancels what is under way. The phase is STOPPED then; ki_reflector_begin() may follow. */
 void ki_reflector_halt(ki_reflector *reflector);
 

@@ -104,15 +104,14 @@ static uint64_t number_of(const ki_resource_version *version)
     return sim_number(ki_resource_version_str(version));
 }
 
+/* While it is under way what it has received counts: what was applied may be of the history before. */
 uint64_t sim_follower_version(const sim_follower *follower)
 {
     const ki_informer *informer = follower->informer;
     if (informer == NULL)
         return 0;
-    uint64_t applied = number_of(&informer->apply.version);
-    uint64_t received = number_of(&informer->reflector.version);
     bool is_under_way = informer->stage == KI_STAGE_RUNNING && !informer->begin_is_asked;
-    return is_under_way && received > applied ? received : applied;
+    return number_of(is_under_way ? &informer->reflector.version : &informer->apply.version);
 }
 
 typedef struct newest {
@@ -198,7 +197,9 @@ static void stop(sim_follower *follower, bool is_inside)
     follower->is_stopped = true;
     follower->stops++;
     follower->start_ns = ki_clock_now_ns(&run->clock) + sim_below(run, 4) * sim_below(run, 20) * SIM_NS_PER_S;
+    run->is_waiting |= !is_inside;
     ki_informer_stop(follower->informer);
+    run->is_waiting &= is_inside;
     if (!is_inside && follower->informer->stage != KI_STAGE_STOPPED)
         sim_run_fail(run, "%s: has not stopped", follower->name);
 }
@@ -232,7 +233,10 @@ static void remove_one(sim_follower *follower, sim_witness *own)
     sim_witness *witness = &follower->witnesses[sim_below(run, follower->witness_count)];
     if (own != NULL && sim_chance(run, 0.5))
         witness = own;
-    sim_witness_leave(witness, own == NULL && sim_chance(run, 0.5));
+    bool waits = own == NULL && sim_chance(run, 0.5);
+    run->is_waiting |= waits;
+    sim_witness_leave(witness, waits);
+    run->is_waiting &= !waits;
 }
 
 void sim_follower_deed(sim_follower *follower, sim_witness *own)
@@ -242,7 +246,7 @@ void sim_follower_deed(sim_follower *follower, sim_witness *own)
         return;
     switch (sim_below(run, 16)) {
     case 0:
-        if (sim_chance(run, 0.1))
+        if (sim_chance(run, 0.1) && !run->is_waiting)
             sim_follower_free(follower);
         break;
     case 1:

@@ -129,6 +129,7 @@ struct sim_run {
     ki_client *client;
     sim_follower followers[SIM_FOLLOWERS_MAX];
     uint64_t held_until_ns[SIM_LOOPS];
+    bool is_waiting;  /* a call that waits runs the loops: who is freed meanwhile must not be used by it */
     bool is_settling; /* no more faults, deeds or slowness */
     uint64_t hash;    /* of all that was told */
     uint64_t events;

@@ -38,7 +38,8 @@ static bool may_follow(const sim_run *run, const ki_object *before, const ki_obj
 }
 
 /* The store is at least as new as the event; but a list that is older than it was to be, or repeats itself, may bring
- * back what was deleted, until its end tells; and so may what a watch tells again after a stop. */
+ * back what was deleted, until its end tells; and so may what a watch tells again after a stop,
+ * and a first list that is tried again and answered from further behind. */
 static void check_store(sim_witness *witness, const ki_event *event, const char *key)
 {
     sim_run *run = witness->follower->run;
@@ -46,11 +47,12 @@ static void check_store(sim_witness *witness, const ki_event *event, const char 
     ki_object *stored = ki_store_get_key(store, ki_str_of(key));
     const sim_counts *counts = sim_server_counts(run->server);
     bool may_stream = witness->follower->options.watch_list != KI_WATCH_LIST_NEVER;
-    bool is_misled =
-        counts->stale_list > 0 || witness->follower->stops > 0 || (may_stream && counts->duplicate_event > 0);
+    bool is_misled = counts->stale_list > 0 || witness->follower->stops > 0 ||
+                     run->plan.server.faults.lag_records_max > 0 ||
+                     (may_stream && counts->duplicate_event > 0);
     if (stored != NULL && !is_misled && !may_follow(run, event->object, stored))
-        FAIL(witness, "%s/%u: %s is told before it is in the store", witness->follower->name, witness->number,
-             key);
+        FAIL(witness, "%s/%u: %s is told at %" PRIu64 ", and the store is at %" PRIu64,
+             witness->follower->name, witness->number, key, version_of(event->object), version_of(stored));
     (void)ki_object_unref(stored);
 }
 

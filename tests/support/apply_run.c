@@ -168,7 +168,7 @@ void apply_run_settle(apply_run *run)
 
 void apply_run_drop(apply_run *run)
 {
-    ki_apply_drop(&run->apply);
+    (void)ki_apply_drop(&run->apply);
     ki_fanout_end_resync(&run->fanout);
     ki_delta_fifo_reset(&run->fifo, &run->apply.version);
 }

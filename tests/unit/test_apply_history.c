@@ -129,7 +129,7 @@ static void stop_does_not_forget_that_the_history_is_another_one(void **state)
     follow_first_history(&f);
     assert_int_equal(ki_delta_fifo_begin_history(&f.fifo, 2), 0);
     push(&f, KI_DELTA_REPLACED, 2, 70);
-    ki_apply_drop(&f.apply);
+    (void)ki_apply_drop(&f.apply);
     assert_false(ki_resource_version_is_set(&f.apply.version));
     assert_int_equal(stored_version(&f), 120);
     push(&f, KI_DELTA_REPLACED, 3, 70);
