@@ -61,7 +61,9 @@ void ki_apply_fini(ki_apply *apply);
 KI_NODISCARD int ki_apply_step(ki_apply *apply);
 
 /* Forgets what was popped and is not done, and what waits: a stop, when nothing is pushed any more. That
- * another history has begun is not forgotten. The queue is to be reset to apply->version then. */
-void ki_apply_drop(ki_apply *apply);
+ * another history has begun is not forgotten. The queue is to be reset to apply->version then. Returns whether
+ * the end of a list was forgotten: what it would have swept away, or taken out again, is left until another list
+ * ends. */
+bool ki_apply_drop(ki_apply *apply);
 
 #endif

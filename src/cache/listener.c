@@ -203,25 +203,21 @@ static void end_coalescing_locked(ki_listener *listener)
     ki_map_fini(&listener->by_key);
 }
 
-/* Initial adds are one per key already, so before another event comes there is nothing to merge; and a handler
- * that comes late, to which they all come at once, may have caught up by then. */
-static int is_to_coalesce(const ki_listener *listener, const ki_backlog_entry *entry)
-{
-    int is_initial = entry->what.type == KI_EVENT_ADD && (entry->what.flags & KI_EVENT_INITIAL) != 0;
-    return listener->handler.overflow == KI_OVERFLOW_COALESCE && is_past_limit(listener) && !is_initial &&
-           entry->what.type != 0;
-}
-
-/* `hash` is the key's while the backlog coalesces. */
-static void append_locked(ki_listener *listener, ki_backlog_entry *entry, uint64_t hash)
+static void append_plain_locked(ki_listener *listener, ki_backlog_entry *entry)
 {
     ki_list_push_back(&listener->queue, &entry->node);
     listener->stats.items++;
     if (listener->stats.items > listener->stats.items_high_water)
         listener->stats.items_high_water = listener->stats.items;
     settle_locked(listener, entry);
+}
+
+/* `hash` is the key's while the backlog coalesces. */
+static void append_locked(ki_listener *listener, ki_backlog_entry *entry, uint64_t hash)
+{
+    append_plain_locked(listener, entry);
     if (!listener->is_coalescing) {
-        if (is_to_coalesce(listener, entry))
+        if (listener->handler.overflow == KI_OVERFLOW_COALESCE && is_past_limit(listener))
             begin_coalescing_locked(listener);
     } else if (entry->what.type != 0 && ki_map_insert(&listener->by_key, &entry->by_key, hash) < 0) {
         listener->is_coalescing = 0; /* only the first insert can fail, so nothing else is in the table */
@@ -245,6 +241,22 @@ void ki_listener_push(ki_listener *listener, ki_backlog_entry *entry)
 {
     ki_mutex_lock(&listener->mu);
     push_locked(listener, entry);
+    ki_mutex_unlock(&listener->mu);
+}
+
+/* They are one per key already, so before another event comes there is nothing to merge; and a handler that comes
+ * late, to which they all come at once, may have caught up by then. */
+void ki_listener_begin(ki_listener *listener, ki_list *entries)
+{
+    ki_list_node *ahead = begin_prefetch(entries);
+    ki_mutex_lock(&listener->mu);
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
+        ahead = prefetch(entries, ahead);
+        if (listener->is_closed)
+            ki_backlog_entry_free(entry_of(node));
+        else
+            append_plain_locked(listener, entry_of(node));
+    }
     ki_mutex_unlock(&listener->mu);
 }
 

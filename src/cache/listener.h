@@ -92,6 +92,10 @@ void ki_listener_fini(ki_listener *listener);
 /* Queues entry->what, or the marker SYNCED (type 0). Takes the entry. */
 void ki_listener_push(ki_listener *listener, ki_backlog_entry *entry) KI_EXCLUDES(listener->mu);
 
+/* Queues what the handler begins with, before anything else is: at most one entry per key, and the marker. Takes
+ * the entries. */
+void ki_listener_begin(ki_listener *listener, ki_list *entries) KI_EXCLUDES(listener->mu);
+
 /* Queues all of a list, in order. Takes the entries. */
 void ki_listener_push_all(ki_listener *listener, ki_list *entries) KI_EXCLUDES(listener->mu);
 

@@ -147,7 +147,7 @@ static void check_limits(sim_follower *follower)
         size_t items = witness->handler.backlog_items_max;
         size_t limit = SIZE_MAX;
         if (items > 0 && witness->handler.overflow == KI_OVERFLOW_COALESCE)
-            limit = (items > keys ? items : keys) + 2; /* an initial add and SYNCED begin no merging */
+            limit = (items > keys ? items : keys) + 2; /* what it begins with begins no merging */
         else if (items > 0 && witness->handler.overflow == KI_OVERFLOW_BLOCK && run->plan.is_split)
             limit = items + keys + 1 + follower->deltas_max;
         if (witness->high_water > limit)

@@ -196,17 +196,28 @@ static void listener_waits_until_there_is_something(void **state)
     ki_listener_fini(&listener);
 }
 
-static void initial_adds_past_the_limit_are_merged_with_what_comes_after_them(void **state)
+static void begin_with(ki_list *entries, ki_notification what)
+{
+    ki_backlog_entry *entry = ki_backlog_entry_new();
+    assert_non_null(entry);
+    entry->what = what;
+    ki_list_push_back(entries, &entry->node);
+}
+
+static void what_a_handler_begins_with_is_merged_with_what_comes_after_it(void **state)
 {
     (void)state;
     heard h = {0};
     ki_listener listener;
     ki_handler handler = tight_handler_of(&h);
     listener_init(&listener, &handler);
-    push_add(&listener, "a", 1, 1, KI_EVENT_INITIAL);
-    push_add(&listener, "b", 2, 2, KI_EVENT_INITIAL);
-    push_add(&listener, "c", 3, 3, KI_EVENT_INITIAL);
-    push(&listener, (ki_notification){0});
+    ki_list first;
+    ki_list_init(&first);
+    begin_with(&first, (ki_notification){KI_EVENT_ADD, KI_EVENT_INITIAL, object_with("a", 1, 1), NULL});
+    begin_with(&first, (ki_notification){KI_EVENT_ADD, KI_EVENT_INITIAL, object_with("b", 2, 2), NULL});
+    begin_with(&first, (ki_notification){KI_EVENT_ADD, KI_EVENT_INITIAL, object_with("c", 3, 3), NULL});
+    begin_with(&first, (ki_notification){0});
+    ki_listener_begin(&listener, &first);
     assert_false(listener.is_coalescing);
     push_update(&listener, "b", 2, 4, 2);
     assert_true(listener.is_coalescing);
@@ -637,7 +648,7 @@ int main(void)
         MEMORY_TEST(listener_without_callbacks_takes_everything),
         MEMORY_TEST(listener_that_is_closed_delivers_nothing),
         MEMORY_TEST(listener_waits_until_there_is_something),
-        MEMORY_TEST(initial_adds_past_the_limit_are_merged_with_what_comes_after_them),
+        MEMORY_TEST(what_a_handler_begins_with_is_merged_with_what_comes_after_it),
         MEMORY_TEST(coalescing_tells_a_new_object_in_its_last_state),
         MEMORY_TEST(coalescing_says_nothing_of_what_came_and_went),
         MEMORY_TEST(coalescing_updates_from_the_first_old_to_the_last_new),
