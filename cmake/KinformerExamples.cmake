@@ -20,6 +20,20 @@ if(KI_TESTS AND TARGET example_decode)
     set_tests_properties(example_decode_nodes PROPERTIES PASS_REGULAR_EXPRESSION "\nnode-1 .*zone=z1\nnode-2 ")
     add_test(NAME example_decode_error COMMAND example_decode ${fixtures}/error-410-continue.http)
     set_tests_properties(example_decode_error PROPERTIES WILL_FAIL ON)
-    set_tests_properties(example_decode example_decode_nodes example_decode_error PROPERTIES
+    add_test(NAME example_replay COMMAND example_replay ${fixtures}/pods-list.http ${fixtures}/pods-watch.http)
+    set_tests_properties(example_replay PROPERTIES PASS_REGULAR_EXPRESSION
+        "\\+ default/web-7c8469b468-456mr\n.*\\(new\\)\n.*= 5 pods at version 374\n  5 of web-7c8469b468\n")
+    add_test(NAME example_replay_error COMMAND example_replay
+        ${fixtures}/error-410-continue.http ${fixtures}/pods-watch.http)
+    set_tests_properties(example_replay_error PROPERTIES PASS_REGULAR_EXPRESSION
+        "replay: 1 not ready: pods: BACKING_OFF")
+    set_tests_properties(example_decode example_decode_nodes example_decode_error example_replay
+        example_replay_error PROPERTIES TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+endif()
+
+if(KI_TESTS AND TARGET example_low_level)
+    add_test(NAME example_low_level COMMAND example_low_level)
+    set_tests_properties(example_low_level PROPERTIES
+        PASS_REGULAR_EXPRESSION "listed +web\nupdated +web\nlisted +db\ndeleted +db\nadded +cache\n2 pods at version 10\n"
         TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()

@@ -4,10 +4,19 @@
 #define KINFORMER_H
 
 #include <kinformer/alloc.h>
+#include <kinformer/change.h>
+#include <kinformer/client.h>
 #include <kinformer/common.h>
+#include <kinformer/delta_queue.h>
 #include <kinformer/error.h>
+#include <kinformer/factory.h>
+#include <kinformer/feed.h>
 #include <kinformer/handler.h>
+#include <kinformer/informer.h>
 #include <kinformer/json.h>
+#include <kinformer/key.h>
+#include <kinformer/list_watch.h>
+#include <kinformer/lister.h>
 #include <kinformer/log.h>
 #include <kinformer/metrics.h>
 #include <kinformer/object.h>

@@ -23,6 +23,8 @@ KI_EXTERN_C_BEGIN
     X(TOO_LARGE, -7, "a size limit was exceeded")                                                            \
     X(ESCAPED, -8, "the string contains escapes and needs memory to be read")                                \
     X(WOULD_DEADLOCK, -9, "the call would wait for its own thread")                                          \
+    X(TIMEOUT, -10, "the time ran out")                                                                      \
+    X(STOPPED, -11, "it has been stopped")                                                                   \
     X(JSON_SYNTAX, -20, "JSON: unexpected character")                                                        \
     X(JSON_LITERAL, -21, "JSON: neither a number nor true, false or null")                                   \
     X(JSON_CONTROL, -22, "JSON: unescaped control character in a string")                                    \
@@ -38,7 +40,9 @@ KI_EXTERN_C_BEGIN
     X(QUANTITY, -43, "not a Kubernetes quantity")                                                            \
     X(TIMESTAMP, -44, "not an RFC 3339 time")                                                                \
     X(RESOURCE, -45, "no such resource")                                                                     \
-    X(SELECTOR, -46, "not a selector")
+    X(SELECTOR, -46, "not a selector")                                                                       \
+    X(CONFIG, -60, "the configuration cannot be used")                                                       \
+    X(HTTP, -61, "the request failed")
 
 typedef enum ki_error_code {
     KI_OK = 0,

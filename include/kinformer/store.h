@@ -98,7 +98,7 @@ KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
 KI_API KI_NODISCARD int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback,
                                            void *user);
 
-/* ---- writing (a store of your own only) ------------------------------------------------------------ */
+/* ---- writing (a store of your own only: that of an informer refuses with KI_ERR_INVALID) ----------- */
 
 /**
  * Adds the object or puts it in the place of the one with its key; takes a reference of its own. May wait

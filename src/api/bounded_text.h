@@ -2,7 +2,7 @@
 /* bounded_text - text written into the caller's buffer by the contract of snprintf: all that is put is
  * counted, what fits in front of the NUL is kept.
  *
- *   From:     api/resource.c, api/selector.c, api/field_selector.c
+ *   From:     api/key.c, api/resource.c, api/selector.c, api/field_selector.c
  *   Locks:    none; one owner.
  *   Not here: memory; formats.
  */

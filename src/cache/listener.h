@@ -16,6 +16,7 @@
 
 #include <kinformer/handler.h>
 
+#include "metrics/metrics.h"
 #include "util/annotations.h"
 #include "util/clock.h"
 #include "util/hash.h"
@@ -53,6 +54,9 @@ KI_NODISCARD ki_backlog_entry *ki_backlog_entry_new(void);
 /* Drops what is in it. Takes NULL. */
 void ki_backlog_entry_free(ki_backlog_entry *entry);
 
+/* Frees a list of them, and leaves it empty. */
+void ki_backlog_entries_free(ki_list *entries);
+
 /* A snapshot for status and metrics. */
 typedef struct ki_listener_stats {
     size_t items;
@@ -64,11 +68,11 @@ typedef struct ki_listener_stats {
 } ki_listener_stats;
 
 typedef struct ki_listener {
-    ki_handler handler;    /* constant */
-    const ki_clock *clock; /* constant */
-    ki_hash_key hash_key;  /* constant */
+    ki_handler handler;     /* constant */
+    const ki_clock *clock;  /* constant */
+    ki_histogram *duration; /* of callbacks; constant; NULL: not measured */
+    ki_hash_key hash_key;   /* constant */
     ki_mutex mu;
-    ki_cond changed;
     ki_list queue; /* guarded by mu, as all below */
     ki_map by_key; /* of the entries, while is_coalescing */
     int is_coalescing;
@@ -88,6 +92,13 @@ void ki_listener_fini(ki_listener *listener);
 /* Queues entry->what, or the marker SYNCED (type 0). Takes the entry. */
 void ki_listener_push(ki_listener *listener, ki_backlog_entry *entry) KI_EXCLUDES(listener->mu);
 
+/* Queues what the handler begins with, before anything else is: at most one entry per key, and the marker. Takes
+ * the entries. */
+void ki_listener_begin(ki_listener *listener, ki_list *entries) KI_EXCLUDES(listener->mu);
+
+/* Queues all of a list, in order. Takes the entries. */
+void ki_listener_push_all(ki_listener *listener, ki_list *entries) KI_EXCLUDES(listener->mu);
+
 /* Whether a BLOCK handler is past its limit, so that nothing more should be pushed now. */
 int ki_listener_blocks(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
@@ -95,9 +106,8 @@ int ki_listener_blocks(ki_listener *listener) KI_EXCLUDES(listener->mu);
  * Returns how many were taken off the backlog. When it is empty then, on_batch_end is called. */
 size_t ki_listener_deliver(ki_listener *listener, size_t max) KI_EXCLUDES(listener->mu);
 
-/* Waits until there is something to deliver. Returns 1; 0 after `timeout_ms`; KI_ERR_NOT_FOUND when the
- * listener is closed. */
-int ki_listener_wait(ki_listener *listener, uint64_t timeout_ms) KI_EXCLUDES(listener->mu);
+/* Whether there is something to deliver. */
+int ki_listener_is_waiting(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
 /* Nothing more is delivered, what waits is dropped; a callback that runs goes on. */
 void ki_listener_close(ki_listener *listener) KI_EXCLUDES(listener->mu);

@@ -58,6 +58,17 @@ ki_store *ki_store_new(const ki_store_options *options, ki_error *err)
     return store;
 }
 
+void ki_store_use_seed(ki_store *store, uint64_t seed)
+{
+    assert(ki_store_count(store) == 0);
+    ki_hash_key_init_seeded(&store->keyer.secret, seed);
+}
+
+void ki_store_seal(ki_store *store)
+{
+    store->is_sealed = true;
+}
+
 void ki_store_free(ki_store *store)
 {
     if (store == NULL)
@@ -138,7 +149,7 @@ void ki_store_flush(ki_store *store)
 
 int ki_store_put(ki_store *store, const ki_object *object)
 {
-    if (store == NULL || object == NULL)
+    if (store == NULL || object == NULL || store->is_sealed)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
@@ -150,7 +161,7 @@ int ki_store_put(ki_store *store, const ki_object *object)
 
 int ki_store_remove(ki_store *store, ki_str key)
 {
-    if (store == NULL)
+    if (store == NULL || store->is_sealed)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
@@ -199,7 +210,7 @@ static bool is_usable(ki_object *const *objects, size_t count)
 /* The new content is built while everyone reads the old one, also under mu. */
 int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count)
 {
-    if (store == NULL || !is_usable(objects, count))
+    if (store == NULL || store->is_sealed || !is_usable(objects, count))
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;

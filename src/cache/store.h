@@ -33,7 +33,15 @@ struct ki_store {
     _Atomic size_t count;
     _Atomic size_t bytes;
     _Atomic uint64_t index_failures;
+    bool is_sealed; /* constant once shared: written by batches alone, not by the public calls */
 };
+
+/* The order of walks comes from this seed, not from the system: for simulations. While it is empty, and nobody
+ * else knows it. */
+void ki_store_use_seed(ki_store *store, uint64_t seed);
+
+/* Makes it a store that users may read only. */
+void ki_store_seal(ki_store *store);
 
 /* A batch: what is put and removed between begin and end is one change to list and its kind. Never inside a
  * read section. The end may wait for readers, when enough memory waits for them. */

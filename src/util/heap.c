@@ -75,13 +75,16 @@ static void sift(ki_heap *heap, size_t index, ki_heap_node *node)
         sift_down(heap, index, node);
 }
 
-static int grow(ki_heap *heap)
+/* At least doubles, so that reserving one place more each time is cheap too. */
+int ki_heap_reserve(ki_heap *heap, size_t count)
 {
-    if (heap->count < heap->capacity)
+    if (count <= heap->capacity)
         return 0;
-    if (heap->count >= heap->count_max)
+    if (count > heap->count_max)
         return KI_ERR_TOO_LARGE;
     size_t capacity = heap->capacity == 0 ? HEAP_NODES_MIN : heap->capacity * 2;
+    if (capacity < count)
+        capacity = count;
     if (capacity > heap->count_max)
         capacity = heap->count_max;
     ki_heap_node **nodes = ki_realloc(heap->nodes, capacity * sizeof(ki_heap_node *));
@@ -95,7 +98,7 @@ static int grow(ki_heap *heap)
 int ki_heap_push(ki_heap *heap, ki_heap_node *node)
 {
     assert(!ki_heap_node_is_linked(node));
-    int rc = grow(heap);
+    int rc = ki_heap_reserve(heap, heap->count + 1);
     if (rc < 0)
         return rc;
     sift_up(heap, heap->count++, node);

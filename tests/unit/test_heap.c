@@ -145,6 +145,52 @@ static void without_memory_push_fails_and_changes_nothing(void **state)
     ki_heap_fini(&heap);
 }
 
+static void push_into_reserved_room_needs_no_memory(void **state)
+{
+    (void)state;
+    ki_heap heap;
+    timer timers[40];
+    ki_heap_init(&heap, 64, compare_due, NULL);
+    assert_int_equal(ki_heap_reserve(&heap, 40), 0);
+    assert_int_equal(heap.count, 0);
+    failing_allocator_fail_at(1);
+    for (int i = 0; i < 40; i++) {
+        timers[i] = (timer){.due = (uint64_t)(40 - i)};
+        assert_int_equal(ki_heap_push(&heap, &timers[i].node), 0);
+    }
+    assert_int_equal(failing_allocator_attempts(), 0);
+    assert_int_equal(pop_due(&heap), 1);
+    ki_heap_fini(&heap);
+}
+
+static void reserving_one_place_more_each_time_is_cheap(void **state)
+{
+    (void)state;
+    ki_heap heap;
+    ki_heap_init(&heap, 1000, compare_due, NULL);
+    failing_allocator_fail_at(0);
+    for (size_t count = 1; count <= 1000; count++)
+        assert_int_equal(ki_heap_reserve(&heap, count), 0);
+    assert_in_range(failing_allocator_attempts(), 1, 10);
+    ki_heap_fini(&heap);
+}
+
+static void reserve_fails_above_the_maximum_and_without_memory(void **state)
+{
+    (void)state;
+    ki_heap heap;
+    timer only = {.due = 1};
+    ki_heap_init(&heap, 20, compare_due, NULL);
+    assert_int_equal(ki_heap_push(&heap, &only.node), 0);
+    assert_int_equal(ki_heap_reserve(&heap, 21), KI_ERR_TOO_LARGE);
+    failing_allocator_fail_at(1);
+    assert_int_equal(ki_heap_reserve(&heap, 20), KI_ERR_NO_MEMORY);
+    assert_int_equal(ki_heap_reserve(&heap, 20), 0);
+    assert_int_equal(heap.capacity, 20);
+    assert_int_equal(pop_due(&heap), 1);
+    ki_heap_fini(&heap);
+}
+
 static void fini_puts_the_nodes_out_of_the_heap(void **state)
 {
     (void)state;
@@ -236,6 +282,9 @@ int main(void)
         HEAP_TEST(a_removed_node_may_be_removed_again_and_pushed_again),
         HEAP_TEST(push_stops_at_the_maximum_and_goes_on_below_it),
         HEAP_TEST(without_memory_push_fails_and_changes_nothing),
+        HEAP_TEST(push_into_reserved_room_needs_no_memory),
+        HEAP_TEST(reserving_one_place_more_each_time_is_cheap),
+        HEAP_TEST(reserve_fails_above_the_maximum_and_without_memory),
         HEAP_TEST(fini_puts_the_nodes_out_of_the_heap),
         HEAP_TEST(fini_takes_a_zeroed_heap),
         HEAP_TEST(heap_pops_in_order_after_random_removals_and_updates),

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* client - who answers the informers of a program, and which threads they run on.
+ *
+ * Informers of one client share its threads: `io`, which asks and reads; `dispatch`, which brings the stores up
+ * to date; and those that call handlers, one for each registration, so that a slow handler delays nobody.
+ */
+#ifndef KI_CLIENT_H
+#define KI_CLIENT_H
+
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+#include <kinformer/list_watch.h>
+#include <kinformer/metrics.h>
+#include <kinformer/resource.h>
+
+KI_EXTERN_C_BEGIN
+
+typedef struct ki_client ki_client;
+
+typedef enum ki_mode {
+    KI_MODE_THREADS = 0,      /* everything on threads of ours */
+    KI_MODE_HANDLERS_ON_LOOP, /* callbacks inside of ki_client_dispatch(), the rest on threads of ours */
+    KI_MODE_EVENT_LOOP        /* everything inside of ki_client_dispatch(); no thread of ours */
+} ki_mode;
+
+/**
+ * Makes the list_watch of a collection: what informers of this client ask, unless they bring their own.
+ * `ns` is "" for all namespaces.
+ *
+ * Returns: 0 with *out_list_watch set, whose `release` is called when it is not needed any more; or a negative
+ *          code.
+ */
+typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
+                            void *user, ki_error *err);
+
+/** Zero means default. */
+typedef struct ki_client_options {
+    int mode; /* a ki_mode */
+    int reserved_flag;
+    size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
+    ki_source_cb source;    /* who answers */
+    void *source_user;
+    ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
+    uint64_t reserved[8];
+} ki_client_options;
+
+/**
+ * Starts no thread yet: that is done when the first informer starts.
+ *
+ * Returns:   a client to free, or NULL with KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM.
+ * Ownership: the caller frees it, after what was made with it.
+ */
+KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
+
+/** Ends its threads. Everything that was made with it has been freed; not from a callback. Takes NULL. */
+KI_API void ki_client_free(ki_client *client);
+
+/** What its informers count. Lives as long as the client. */
+KI_API ki_metrics *ki_client_metrics(ki_client *client);
+
+/**
+ * Has a function called on `io`, once, soon: how a source with threads of its own comes to the thread on which
+ * it may answer.
+ *
+ * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY.
+ */
+KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void *user), void *user);
+
+/** To be polled for reading: readable when ki_client_dispatch() has something to do. -1 in KI_MODE_THREADS. */
+KI_API int ki_client_fd(const ki_client *client);
+
+/** For poll(): milliseconds until ki_client_dispatch() has something to do; -1: not before the fd is readable. */
+KI_API int ki_client_timeout_ms(ki_client *client);
+
+/**
+ * Does what there is to do, for about `budget_ms`; 0: until there is nothing left.
+ *
+ * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or inside
+ *          of a read section.
+ * Threads: one at a time.
+ */
+KI_API int ki_client_dispatch(ki_client *client, uint64_t budget_ms);
+
+KI_EXTERN_C_END
+
+#endif

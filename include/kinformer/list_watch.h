@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* list_watch - how an informer asks for its collection, whoever answers: client-go's ListerWatcher.
+ *
+ * A request is a page of a LIST or a WATCH. It is begun by a call of the informer's; the answer is brought by
+ * calls of the source's: its head, its body in any pieces, its end. A body is what a Kubernetes API server
+ * sends: JSON of a List, a run of watch events, or, with an error code, a Status.
+ *
+ * Threads: all on the thread that the informer's network side runs on (`io`; the caller's own in
+ *          KI_MODE_EVENT_LOOP); the calls of the source's also inside of `begin` and `resume`.
+ */
+#ifndef KI_LIST_WATCH_H
+#define KI_LIST_WATCH_H
+
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+
+KI_EXTERN_C_BEGIN
+
+/** What is asked for, as in metav1.ListOptions. The texts are borrowed for the call. */
+typedef struct ki_list_options {
+    ki_str label_selector;
+    ki_str field_selector;
+    ki_str resource_version;       /* "": the newest; "0": any; else not older than it, or from it on */
+    ki_str resource_version_match; /* "NotOlderThan" when a watch begins with a list, else "" */
+    ki_str continue_token;         /* of the page before */
+    uint64_t limit;                /* of a page; 0: none */
+    uint32_t timeout_seconds;      /* of a watch */
+    uint8_t watch;                 /* 0: a LIST */
+    uint8_t allow_bookmarks;
+    uint8_t send_initial_events; /* a watch that begins with the list */
+    uint8_t reserved_flag;
+    uint64_t reserved[4];
+} ki_list_options;
+
+/** Why something did not work, in one word, as status and logs have it: ki_reason_name(). */
+#define KI_REASONS(X)                                                                                        \
+    X(NONE, "")                                                                                              \
+    X(EXPIRED, "Expired")                   /* 410: the version is too old */                                \
+    X(TOO_MANY_REQUESTS, "TooManyRequests") /* 429 */                                                        \
+    X(UNAUTHORIZED, "Unauthorized")         /* 401 */                                                        \
+    X(FORBIDDEN, "Forbidden")               /* 403 */                                                        \
+    X(NOT_FOUND, "NotFound")                /* 404: no such resource (yet) */                                \
+    X(BAD_REQUEST, "BadRequest")            /* any other 4xx */                                              \
+    X(SERVER_ERROR, "ServerError")          /* 5xx */                                                        \
+    X(VERSION_TOO_LARGE, "VersionTooLarge") /* the server has not come as far as we have */                  \
+    X(CONNECTION_REFUSED, "ConnectionRefused")                                                               \
+    X(CONNECTION_LOST, "ConnectionLost")                                                                     \
+    X(DNS, "Dns")                                                                                            \
+    X(TLS, "Tls")                                                                                            \
+    X(TIMEOUT, "Timeout")                                                                                    \
+    X(SILENT, "Silent")              /* a watch on which nothing came for too long */                        \
+    X(SHORT_WATCH, "ShortWatch")     /* a watch that the server closed at once */                            \
+    X(NO_END_OF_LIST, "NoEndOfList") /* a streamed list without its end */                                   \
+    X(ENDLESS_LIST, "EndlessList")   /* pages without an end */                                              \
+    X(MALFORMED, "Malformed")        /* what came is no list or no event */                                  \
+    X(STALE, "Stale")                /* a list older than what we have */                                    \
+    X(HISTORY_RESET, "HistoryReset") /* the server's history is another one than before */                   \
+    X(NO_MEMORY, "NoMemory")                                                                                 \
+    X(REDIRECTED, "Redirected")                                                                              \
+    X(OTHER, "Other")
+
+typedef enum ki_reason {
+#define KI_REASON_ENUM(name, text) KI_REASON_##name,
+    KI_REASONS(KI_REASON_ENUM)
+#undef KI_REASON_ENUM
+} ki_reason;
+
+/** "Expired" for KI_REASON_EXPIRED; "" for KI_REASON_NONE and for what is no reason. */
+KI_API const char *ki_reason_name(ki_reason reason);
+
+/** One request and what comes of it. */
+typedef struct ki_answer ki_answer;
+
+/** What a source does. */
+typedef struct ki_list_watch {
+    /**
+     * Begins a request; `options` is borrowed for the call. The answer may come during the call.
+     *
+     * Returns: 0; or a negative code, and no answer comes.
+     */
+    int (*begin)(ki_answer *answer, const ki_list_options *options, void *user);
+    /** Ends a request early: no call for this answer afterwards. Also called inside of ki_answer_body(). */
+    void (*cancel)(ki_answer *answer, void *user);
+    /** After ki_answer_body() has returned 1: the rest is welcome now. */
+    void (*resume)(ki_answer *answer, void *user);
+    /** Once for each informer that was made with it, when that does not use it any more. NULL: nothing to do. */
+    void (*release)(void *user);
+    void *user;
+    int no_watch_list; /* 1: never asked for a watch that begins with the list */
+    int reserved_flag;
+    uint64_t reserved[4];
+} ki_list_watch;
+
+/** The HTTP status of the answer, before its body; without it 200. `retry_after_seconds` 0: not said. */
+KI_API void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds);
+
+/**
+ * Some bytes of the body; all of them are taken.
+ *
+ * Returns: 0; 1: send no more until `resume`; KI_ERR_NOT_FOUND: the answer is no longer wanted, and has been
+ *          cancelled.
+ */
+KI_API int ki_answer_body(ki_answer *answer, const char *bytes, size_t n);
+
+/** The end of the answer: KI_REASON_NONE when it is complete, else what cut it, with a message or NULL. The
+ * answer is not the source's any more. */
+KI_API void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message);
+
+/** A pointer of the source's own, NULL at first. */
+KI_API void ki_answer_set_data(ki_answer *answer, void *data);
+KI_API void *ki_answer_data(const ki_answer *answer);
+
+KI_EXTERN_C_END
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lister - part of a store to read from: a namespace, the objects under a value of an index, those whose
+ * labels match: client-go's listers.
+ *
+ *   ki_lister web = ki_lister_of(store, KI_STR("web"));
+ *   ki_object *pod = ki_lister_get(web, KI_STR("web-0"));
+ *   rc = ki_lister_list(web, selector, &list);
+ *   rc = ki_lister_list(ki_lister_by_index(web, "node", KI_STR("node-1")), NULL, &list);
+ *
+ * A lister is a plain value, made in no time and never freed. It borrows its store and its texts.
+ * Threads: any, for all calls.
+ */
+#ifndef KI_LISTER_H
+#define KI_LISTER_H
+
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+#include <kinformer/object.h>
+#include <kinformer/selector.h>
+#include <kinformer/store.h>
+
+KI_EXTERN_C_BEGIN
+
+/** Made by the two calls below. */
+typedef struct ki_lister {
+    ki_store *store;
+    ki_str ns;         /* empty: all namespaces */
+    const char *index; /* NULL: not by index */
+    ki_str value;
+    uint64_t reserved[2];
+} ki_lister;
+
+/** The objects of one namespace; of all, and those that have none, when it is empty. */
+KI_API ki_lister ki_lister_of(ki_store *store, ki_str ns);
+
+/** Of the objects that a lister shows, those under one value of an index. In the place of another index. */
+KI_API ki_lister ki_lister_by_index(ki_lister lister, const char *index, ki_str value);
+
+/**
+ * Finds the object with this name in the lister's namespace; for a lister of all namespaces `name` is the
+ * key: "namespace/name", or the name of a cluster-scoped object. An index does not matter here.
+ * A store with keys of its own is asked by key only: take a lister of all namespaces.
+ *
+ * Returns:   a new reference, or NULL when there is no such object.
+ * Ownership: the caller drops the reference with ki_object_unref().
+ * Threads:   any. Never waits.
+ */
+KI_API KI_NODISCARD ki_object *ki_lister_get(ki_lister lister, ki_str name);
+
+/** The same inside of a read section, without a reference. NULL outside of one. */
+KI_API const ki_object *ki_lister_peek(ki_lister lister, ki_str name);
+
+/**
+ * The objects whose labels match, from one state of the store, in any order. `selector` NULL means all
+ * objects; so check what ki_selector_parse() has returned.
+ * One namespace, or one value of an index, is found without looking at the rest of the store.
+ *
+ * Returns:   0; KI_ERR_INVALID without a store or a list; KI_ERR_NOT_FOUND for an unknown index;
+ *            KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read section.
+ * Ownership: the caller ends the list with ki_object_list_fini(). Untouched on failure.
+ */
+KI_API KI_NODISCARD int ki_lister_list(ki_lister lister, const ki_selector *selector,
+                                       ki_object_list *out_list);
+
+/**
+ * Calls for each of these objects, without a lock and without memory, as ki_store_walk() does: the store
+ * may change meanwhile.
+ *
+ * Returns: 0, or what the callback has stopped with; KI_ERR_INVALID without a store or a callback;
+ *          KI_ERR_NOT_FOUND for an unknown index.
+ * Threads: any; the callback runs inside a read section.
+ */
+KI_API int ki_lister_walk(ki_lister lister, const ki_selector *selector, ki_walk_cb callback, void *user);
+
+KI_EXTERN_C_END
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/answer.h"
+
+#include <assert.h>
+
+#include "cache/reason.h"
+#include "util/error.h"
+
+void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_plan *plan)
+{
+    *answer = (ki_answer){.source = source, .plan = plan};
+    ki_buf_init(&answer->error_body, KI_ANSWER_ERROR_BYTES_MAX);
+}
+
+void ki_answer_set_owner(ki_answer *answer, const ki_answer_owner *owner, void *user)
+{
+    answer->owner = owner;
+    answer->user = user;
+}
+
+static void drop_decoder(ki_answer *answer)
+{
+    if (answer->has_decoder && answer->kind == KI_ANSWER_LIST)
+        ki_list_decoder_fini(&answer->decoder.list);
+    else if (answer->has_decoder)
+        ki_watch_decoder_fini(&answer->decoder.watch);
+    answer->has_decoder = 0;
+    ki_buf_fini(&answer->error_body);
+}
+
+void ki_answer_fini(ki_answer *answer)
+{
+    assert(!answer->is_open);
+    drop_decoder(answer);
+}
+
+static void open_answer(ki_answer *answer, ki_answer_kind kind)
+{
+    assert(!answer->is_open && !answer->has_decoder);
+    answer->kind = kind;
+    answer->data = NULL;
+    answer->is_open = 1;
+    answer->is_waiting = 0;
+    answer->http_status = 200;
+    answer->retry_after_seconds = 0;
+    answer->error_is_long = 0;
+    answer->has_decoder = 1;
+    if (kind == KI_ANSWER_LIST)
+        ki_list_decoder_init(&answer->decoder.list, answer->plan);
+    else
+        ki_watch_decoder_init(&answer->decoder.watch, answer->plan);
+}
+
+/* Closes it; the decoder goes when nobody is inside of it any more. */
+static void close_answer(ki_answer *answer, const ki_failure *failure)
+{
+    answer->is_open = 0;
+    answer->owner->over(answer, failure, answer->user);
+    if (!answer->is_feeding)
+        drop_decoder(answer);
+}
+
+void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options)
+{
+    open_answer(answer, kind);
+    int rc = answer->source->begin(answer, options, answer->source->user);
+    if (rc >= 0 || !answer->is_open)
+        return;
+    ki_failure failure = {.reason = rc == KI_ERR_NO_MEMORY ? KI_REASON_NO_MEMORY : KI_REASON_CONNECTION_LOST};
+    ki_error_set(&failure.error, rc, 0, "the request cannot be sent: %s", ki_error_text(rc));
+    close_answer(answer, &failure);
+}
+
+void ki_answer_cancel(ki_answer *answer)
+{
+    if (!answer->is_open)
+        return;
+    answer->is_open = 0;
+    answer->source->cancel(answer, answer->source->user);
+    if (!answer->is_feeding)
+        drop_decoder(answer);
+}
+
+void ki_answer_resume(ki_answer *answer)
+{
+    if (!answer->is_open || !answer->is_waiting)
+        return;
+    answer->is_waiting = 0;
+    answer->source->resume(answer, answer->source->user);
+}
+
+static int is_good(const ki_answer *answer)
+{
+    return answer->http_status >= 200 && answer->http_status < 300;
+}
+
+void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds)
+{
+    if (answer == NULL || !answer->is_open)
+        return;
+    answer->owner->enter(answer->user);
+    answer->http_status = http_status;
+    answer->retry_after_seconds = retry_after_seconds;
+    if (is_good(answer))
+        answer->owner->heard(answer, 0, answer->user);
+    answer->owner->leave(1, answer->user);
+}
+
+/* ---- bodies -------------------------------------------------------------------------------------------- */
+
+static int feed_decoder(ki_answer *answer, ki_str bytes, size_t *out_used, ki_error *err)
+{
+    return answer->kind == KI_ANSWER_LIST
+               ? ki_list_decoder_feed(&answer->decoder.list, bytes.ptr, bytes.len, out_used, err)
+               : ki_watch_decoder_feed(&answer->decoder.watch, bytes.ptr, bytes.len, out_used, err);
+}
+
+/* The decoder could not go on. A Status that came as a list speaks for itself. */
+static void give_up(ki_answer *answer, const ki_error *err)
+{
+    ki_failure failure = {.reason = KI_REASON_MALFORMED, .error = *err};
+    const ki_status *status = answer->kind == KI_ANSWER_LIST ? &answer->decoder.list.status : NULL;
+    if (err->code == KI_ERR_NO_MEMORY) {
+        failure.reason = KI_REASON_NO_MEMORY;
+    } else if (status != NULL && status->memory != NULL) {
+        failure.reason = ki_reason_of_status(answer->http_status, status);
+        failure.http_status = status->code;
+        failure.retry_after_seconds = (uint32_t)status->retry_after_seconds;
+        if (failure.reason == KI_REASON_OTHER)
+            failure.reason = KI_REASON_MALFORMED;
+    }
+    answer->is_open = 0;
+    answer->source->cancel(answer, answer->source->user);
+    answer->owner->over(answer, &failure, answer->user);
+}
+
+static void take_body(ki_answer *answer, ki_str bytes)
+{
+    ki_error err = {0};
+    answer->owner->heard(answer, bytes.len, answer->user);
+    while (answer->is_open && bytes.len > 0) {
+        size_t used = 0;
+        int step = feed_decoder(answer, bytes, &used, &err);
+        bytes.ptr += used;
+        bytes.len -= used;
+        if (step < 0)
+            give_up(answer, &err);
+        else if (step > 0)
+            answer->owner->step(answer, step, answer->user);
+    }
+}
+
+/* A page of text from a proxy may be long, and nothing in it is needed: it is left out then. */
+static void take_error_body(ki_answer *answer, ki_str bytes)
+{
+    if (!answer->error_is_long && ki_buf_append_str(&answer->error_body, bytes) < 0)
+        answer->error_is_long = 1;
+    if (answer->error_is_long)
+        ki_buf_fini(&answer->error_body);
+}
+
+int ki_answer_body(ki_answer *answer, const char *bytes, size_t n)
+{
+    if (answer == NULL || !answer->is_open)
+        return KI_ERR_NOT_FOUND;
+    answer->owner->enter(answer->user);
+    answer->is_feeding = 1;
+    if (is_good(answer))
+        take_body(answer, (ki_str){bytes, n});
+    else if (n > 0)
+        take_error_body(answer, (ki_str){bytes, n});
+    answer->is_feeding = 0;
+    if (!answer->is_open)
+        drop_decoder(answer);
+    else
+        answer->is_waiting = answer->owner->is_full(answer, answer->user);
+    int rc = !answer->is_open ? KI_ERR_NOT_FOUND : answer->is_waiting;
+    answer->owner->leave(1, answer->user);
+    return rc;
+}
+
+/* ---- ends ---------------------------------------------------------------------------------------------- */
+
+/* The server has answered with an error, and says more about it in a Status if all is as it should be. */
+static void explain_error(ki_answer *answer, ki_failure *failure)
+{
+    ki_status status = {0};
+    int rc = ki_status_parse(ki_buf_str(&answer->error_body), &status, NULL);
+    failure->reason = ki_reason_of_status(answer->http_status, &status);
+    failure->retry_after_seconds = answer->retry_after_seconds;
+    if (failure->retry_after_seconds == 0)
+        failure->retry_after_seconds = (uint32_t)status.retry_after_seconds;
+    if (rc == 0)
+        ki_error_set(&failure->error, KI_ERR_INVALID, 0, "the server answers %d %.*s: %.*s",
+                     answer->http_status, KI_STR_ARGS(status.reason), KI_STR_ARGS(status.message));
+    else
+        ki_error_set(&failure->error, KI_ERR_INVALID, 0, "the server answers %d", answer->http_status);
+    ki_status_fini(&status);
+}
+
+static int end_decoder(ki_answer *answer, ki_error *err)
+{
+    return answer->kind == KI_ANSWER_LIST ? ki_list_decoder_end(&answer->decoder.list, err)
+                                          : ki_watch_decoder_end(&answer->decoder.watch, err);
+}
+
+static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *message)
+{
+    ki_failure failure = {.reason = reason, .http_status = is_good(answer) ? 0 : answer->http_status};
+    if (!is_good(answer)) {
+        explain_error(answer, &failure);
+    } else if (reason != KI_REASON_NONE) {
+        ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "%s",
+                     message != NULL && message[0] != 0 ? message : ki_reason_name(reason));
+    } else if (end_decoder(answer, &failure.error) < 0) {
+        failure.reason = KI_REASON_CONNECTION_LOST; /* it has ended in the middle */
+    }
+    return failure;
+}
+
+void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message)
+{
+    if (answer == NULL || !answer->is_open || answer->is_feeding)
+        return;
+    answer->owner->enter(answer->user);
+    ki_failure failure = failure_of(answer, reason, message);
+    close_answer(answer, &failure);
+    answer->owner->leave(0, answer->user);
+}
+
+void ki_answer_set_data(ki_answer *answer, void *data)
+{
+    if (answer != NULL)
+        answer->data = data;
+}
+
+void *ki_answer_data(const ki_answer *answer)
+{
+    return answer == NULL ? NULL : answer->data;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer - one request of a reflector's and what comes of it: turns a body into steps, and errors into
+ * reasons.
+ *
+ *   From:     a ki_list_watch, by the calls of <kinformer/list_watch.h>   (io)
+ *   To:       cache/reflector.c, by the calls of ki_answer_owner
+ *   Locks:    none; io's.
+ *   Not here: what a step means, what is asked next.
+ *
+ * An answer is used for one request after the other. While it is closed, calls of the source's do nothing:
+ * they are late.
+ */
+#ifndef KI_CACHE_ANSWER_H
+#define KI_CACHE_ANSWER_H
+
+#include <kinformer/list_watch.h>
+
+#include "api/list_decoder.h"
+#include "api/watch_decoder.h"
+
+/* What is read of the body of an error; what is behind that is dropped, and then it is no Status. */
+#define KI_ANSWER_ERROR_BYTES_MAX ((size_t)64 * 1024)
+
+typedef enum ki_answer_kind { KI_ANSWER_LIST = 1, KI_ANSWER_WATCH } ki_answer_kind;
+
+/* What went wrong. */
+typedef struct ki_failure {
+    ki_reason reason; /* NONE: nothing */
+    int http_status;  /* 0: none */
+    uint32_t retry_after_seconds;
+    ki_error error;
+} ki_failure;
+
+/* Who is told. Each call is between `enter` and `leave`, which may be nested. */
+typedef struct ki_answer_owner {
+    void (*enter)(void *user);
+    /* `is_body`: the source is in the middle of an answer, and no request should be begun. */
+    void (*leave)(int is_body, void *user);
+    /* The server has said something, of so many bytes, and no error; 0: a head. */
+    void (*heard)(ki_answer *answer, size_t bytes, void *user);
+    /* A ki_list_step or ki_watch_step: what it brought is in the decoder. May cancel the answer. */
+    void (*step)(ki_answer *answer, int step, void *user);
+    /* The answer has ended or was given up; it is closed, its decoder can still be read. */
+    void (*over)(ki_answer *answer, const ki_failure *failure, void *user);
+    /* Whether the source is to wait. */
+    int (*is_full)(const ki_answer *answer, void *user);
+} ki_answer_owner;
+
+struct ki_answer {
+    const ki_answer_owner *owner;
+    void *user;
+    const ki_list_watch *source;
+    ki_object_plan *plan;
+    void *data;
+    ki_answer_kind kind;
+    int is_open;
+    int is_feeding; /* inside of ki_answer_body(): the decoder is in use */
+    int is_waiting; /* the source was told to wait */
+    int has_decoder;
+    int http_status;
+    uint32_t retry_after_seconds;
+    union {
+        ki_list_decoder list;
+        ki_watch_decoder watch;
+    } decoder;
+    ki_buf error_body;
+    int error_is_long; /* longer than it may be, or than memory is: dropped */
+};
+
+/* The four are borrowed. */
+void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_plan *plan);
+void ki_answer_set_owner(ki_answer *answer, const ki_answer_owner *owner, void *user);
+
+/* Takes a zeroed struct, or one that is closed. */
+void ki_answer_fini(ki_answer *answer);
+
+/* Opens it and begins a request. When the source does not take it, `over` is called. */
+void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options);
+
+/* Closes it and tells the source. A closed one stays as it is. */
+void ki_answer_cancel(ki_answer *answer);
+
+/* There is room again: a source that waits is told so. */
+void ki_answer_resume(ki_answer *answer);
+
+#endif

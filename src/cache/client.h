@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* client - the loops that informers share, and who runs them.
+ *
+ *   From:     cache/informer.c
+ *   To:       util/loop.c
+ *   Locks:    mu, taken by nobody who holds another lock of ours but an informer's; it guards who is alive.
+ *   Not here: what runs on the loops; requests.
+ *
+ * Three roles, io, dispatch and handler, on as many loops as the mode has. A loop without threads is run by
+ * whoever calls ki_client_dispatch(), or waits for something.
+ */
+#ifndef KI_CACHE_CLIENT_H
+#define KI_CACHE_CLIENT_H
+
+#include <kinformer/client.h>
+#include <stdbool.h>
+
+#include "util/loop.h"
+
+struct ki_client {
+    ki_client_options options; /* constant, as all up to mu */
+    const ki_clock *clock;
+    uint64_t seed; /* 0: random; else all that is random comes from it */
+    ki_metrics *metrics;
+    ki_loop *io;
+    ki_loop *dispatch;
+    ki_loop *handlers;
+    ki_loop loops[3];
+    ki_job nudge; /* wakes who waits while running the handlers' loop */
+    ki_job post;  /* on io: calls what was posted */
+    ki_mutex mu;
+    ki_cond changed;
+    ki_list users; /* guarded by mu, as all below: what was made with this client and is not gone yet */
+    uint64_t serial;
+    ki_list posts;
+    size_t handler_count;
+    _Atomic bool is_running; /* changed under mu */
+};
+
+/* As ki_client_new(), with a clock and a seed: for simulations. */
+KI_NODISCARD ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_clock *clock,
+                                                uint64_t seed, ki_error *err);
+
+/* Starts the threads that the mode has. Returns 0 or KI_ERR_SYSTEM, KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_client_run(ki_client *client, ki_error *err) KI_EXCLUDES(client->mu);
+
+/* One more handler, or one less: the number of threads follows, as far as the system gives any. */
+void ki_client_count_handlers(ki_client *client, int change) KI_EXCLUDES(client->mu);
+
+/* Something made with a client; it has to be gone before the client is. */
+typedef struct ki_client_user {
+    ki_list_node node;
+    uint64_t serial;
+} ki_client_user;
+
+void ki_client_join(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
+void ki_client_leave(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
+
+/* Waits until the user with this serial is gone. */
+void ki_client_wait_gone(ki_client *client, uint64_t serial) KI_EXCLUDES(client->mu);
+
+/* A condition that someone waits for: `is_met` is asked under `mu`; who makes it true calls
+ * ki_client_notify(). */
+typedef struct ki_wait {
+    ki_mutex *mu;
+    ki_cond *changed;
+    bool (*is_met)(void *user);
+    void *user;
+} ki_wait;
+
+/* Returns whether it was met before `timeout_ms` had passed; UINT64_MAX: for as long as it takes. Runs the
+ * loops that have no threads meanwhile. To be called only where ki_client_may_wait(). */
+bool ki_client_wait(ki_client *client, const ki_wait *wait, uint64_t timeout_ms);
+
+/* The caller holds the mutex. */
+void ki_client_notify(ki_client *client, ki_cond *changed);
+
+/* 0, or KI_ERR_WOULD_DEADLOCK: inside of a callback or of a read section nothing may be waited for. */
+KI_NODISCARD int ki_client_may_wait(void);
+
+/* Around each call of a user's function outside of a loop's job: inside nothing may be waited for. */
+void ki_callback_enter(void);
+void ki_callback_leave(void);
+
+#endif

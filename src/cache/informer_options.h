@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* informer_options - the options of an informer, with copies of all that they point at.
+ *
+ *   From:     cache/informer.c, cache/factory.c
+ *   Locks:    none; constant once made.
+ *   Not here: what the options mean.
+ */
+#ifndef KI_CACHE_INFORMER_OPTIONS_H
+#define KI_CACHE_INFORMER_OPTIONS_H
+
+#include <kinformer/informer.h>
+#include <stdbool.h>
+
+/* A zeroed one has the default options but for texts, which are NULL. */
+typedef struct ki_informer_setup {
+    ki_informer_options options; /* no text is NULL but the name; keep and drop may be */
+    void *memory;
+} ki_informer_setup;
+
+/* Copies `options`, which may be NULL. Returns 0, KI_ERR_INVALID with what is wrong, KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *options,
+                                        ki_error *err);
+void ki_informer_setup_fini(ki_informer_setup *setup);
+
+/* Whether both ask for the same: then one informer serves both. */
+bool ki_informer_setup_equal(const ki_informer_setup *a, const ki_informer_setup *b);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an informer says of itself, and waiting for it to say it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cache/informer.h"
+#include "util/error.h"
+
+/* ---- asking -------------------------------------------------------------------------------------------- */
+
+int ki_informer_has_synced(const ki_informer *informer)
+{
+    return informer != NULL && informer->is_synced;
+}
+
+static ki_resource_version read_version(const ki_informer *informer)
+{
+    ki_mutex *mu = (ki_mutex *)&informer->mu;
+    ki_mutex_lock(mu);
+    ki_resource_version version = informer->version;
+    ki_mutex_unlock(mu);
+    return version;
+}
+
+size_t ki_informer_last_resource_version(const ki_informer *informer, char *buffer, size_t buffer_bytes)
+{
+    ki_resource_version version = {0};
+    if (informer != NULL)
+        version = read_version(informer);
+    int n = snprintf(buffer, buffer_bytes, "%.*s", KI_STR_ARGS(ki_resource_version_str(&version)));
+    return n < 0 ? 0 : (size_t)n;
+}
+
+uint64_t ki_informer_age_ms(const ki_informer *informer)
+{
+    return informer == NULL ? UINT64_MAX : ki_reflector_age_ms(&informer->reflector);
+}
+
+void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status)
+{
+    if (informer == NULL || out_status == NULL)
+        return;
+    *out_status = (ki_informer_status){0};
+    ki_informer *mine = (ki_informer *)informer; /* its locks are not part of what is const */
+    ki_reflector_read_status(&mine->reflector, out_status);
+    ki_resource_version version = read_version(informer);
+    memcpy(out_status->resource_version, version.text, version.len);
+    out_status->has_synced = informer->is_synced;
+    out_status->objects = ki_store_count(informer->store);
+    out_status->bytes = ki_store_bytes(informer->store);
+    out_status->queued = ki_delta_fifo_items(&mine->fifo);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------- */
+
+/* A wait ends also when nobody is going to make it true. */
+typedef struct waiter {
+    ki_informer *informer;
+    ki_resource_version version; /* unset: for the first list */
+    bool is_met;
+} waiter;
+
+static bool is_met_or_in_vain(void *user)
+{
+    waiter *w = user;
+    const ki_informer *informer = w->informer;
+    w->is_met = informer->is_synced && !ki_resource_version_is_newer(&w->version, &informer->version);
+    return w->is_met || informer->is_abandoned || (informer->was_started && !informer->is_wanted);
+}
+
+static int fail_waiting(const ki_informer *informer, int code, ki_error *err)
+{
+    ki_informer_status status;
+    ki_informer_read_status(informer, &status);
+    const char *reason = ki_reason_name(status.reason);
+    return ki_fail(err, code, "%s: %s: %s%s%s%s%s", informer->resource->plural,
+                   code == KI_ERR_STOPPED ? "stopped" : "not ready in time", ki_phase_name(status.phase),
+                   reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message);
+}
+
+static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
+{
+    ki_informer *informer = w->informer;
+    int rc = ki_client_may_wait();
+    if (rc < 0)
+        return ki_fail(err, rc, "%s: waiting inside of a callback or a read section",
+                       informer->resource->plural);
+    bool is_over = ki_client_wait(
+        informer->client, &(ki_wait){&informer->mu, &informer->changed, is_met_or_in_vain, w}, timeout_ms);
+    return w->is_met ? 0 : fail_waiting(informer, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
+}
+
+int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err)
+{
+    if (informer == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no informer");
+    return wait_for(&(waiter){.informer = informer}, timeout_ms, err);
+}
+
+int ki_informer_wait_for_version(ki_informer *informer, ki_str version, uint64_t timeout_ms, ki_error *err)
+{
+    waiter w = {.informer = informer};
+    int order = 0;
+    if (informer == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no informer");
+    if (ki_resource_version_compare(version, version, &order) < 0 ||
+        ki_resource_version_set(&w.version, version) < 0)
+        return ki_fail(err, KI_ERR_INVALID, "%s: a version that is no number", informer->resource->plural);
+    return wait_for(&w, timeout_ms, err);
+}

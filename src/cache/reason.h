@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reason - the one word for what a server has said.
+ *
+ *   From:     cache/answer.c, cache/reflector_watch.c
+ *   To:       <kinformer/list_watch.h>
+ *   Not here: what is done about it.
+ */
+#ifndef KI_CACHE_REASON_H
+#define KI_CACHE_REASON_H
+
+#include <kinformer/list_watch.h>
+
+#include "api/status.h"
+
+/* Of an answer with that code, or of an ERROR event in one with code 200; `status` may be empty. */
+ki_reason ki_reason_of_status(int http_status, const ki_status *status);
+
+/* 1 for those that say nothing about the server but that it was not reached, or lost. */
+int ki_reason_is_transport(ki_reason reason);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was learnt, on its way to on_change: through the user's transform, and with what was refused told
+ * apart. */
+#include "cache/reflector_parts.h"
+#include "util/error.h"
+
+int ki_reflector_give(ki_reflector *reflector, const ki_change *change)
+{
+    int rc = reflector->options.on_change(change, reflector->options.user);
+    if (rc < 0)
+        return KI_ERR_NO_MEMORY;
+    if (rc > 0)
+        reflector->is_full = 1;
+    return 0;
+}
+
+static void give_up_without_memory(ki_reflector *reflector)
+{
+    ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+}
+
+static int is_same(const ki_object *a, const ki_object *b)
+{
+    return ki_str_equal(ki_object_namespace(a), ki_object_namespace(b)) &&
+           ki_str_equal(ki_object_name(a), ki_object_name(b)) &&
+           ki_str_equal(ki_object_uid(a), ki_object_uid(b)) &&
+           ki_str_equal(ki_object_resource_version(a), ki_object_resource_version(b));
+}
+
+/* What the user makes of the object: a new reference, to the same one or another; NULL: it is refused, for
+ * the reason in `why`. */
+static ki_object *transform(const ki_reflector *reflector, ki_object *object, ki_error *why)
+{
+    const ki_informer_options *informer = reflector->options.informer;
+    const ki_object *result = object;
+    if (informer->transform == NULL)
+        return ki_object_ref(object);
+    int rc = informer->transform(&result, informer->transform_user);
+    ki_object *replacement = result == object ? ki_object_ref(object) : (ki_object *)result;
+    if (rc < 0)
+        ki_fail(why, rc, "the transform has failed: %s", ki_error_text(rc));
+    else if (replacement == NULL || !is_same(object, replacement))
+        rc = ki_fail(why, KI_ERR_INVALID, "the transform has made another object of it");
+    if (rc >= 0)
+        return replacement;
+    ki_counter_add(reflector->options.metrics->transform_failures, 1);
+    return ki_object_unref(replacement);
+}
+
+/* An item that cannot be used is alive all the same. */
+static int give_seen(ki_reflector *reflector, ki_str key)
+{
+    reflector->list.has_given = 1;
+    return ki_reflector_give(
+        reflector, &(ki_change){.type = KI_CHANGE_SEEN, .list = reflector->list.number, .key = key});
+}
+
+void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
+{
+    ki_error why = {0};
+    int rc;
+    ki_object *usable = transform(reflector, object, &why);
+    ki_counter_add(reflector->options.metrics->list_items, 1);
+    reflector->list.has_given = 1;
+    ki_reflector_note_success(reflector);
+    if (usable == NULL) {
+        ki_reflector_report_refused(reflector, &why, ki_object_key_str(object));
+        rc = give_seen(reflector, ki_object_key_str(object));
+    } else {
+        rc = ki_reflector_give(
+            reflector,
+            &(ki_change){.type = KI_CHANGE_ITEM, .list = reflector->list.number, .object = usable});
+    }
+    ki_object_unref(usable);
+    ki_object_unref(object);
+    if (rc < 0)
+        give_up_without_memory(reflector);
+}
+
+void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refused)
+{
+    ki_str key = ki_buf_str(&refused->key);
+    ki_reflector_report_refused(reflector, &refused->error, key);
+    if (key.len > 0 && give_seen(reflector, key) < 0)
+        give_up_without_memory(reflector);
+}
+
+int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_object *object,
+                            const ki_resource_version *version)
+{
+    ki_error why = {0};
+    int rc = 0;
+    ki_object *usable = transform(reflector, object, &why);
+    if (usable == NULL)
+        ki_reflector_report_refused(reflector, &why, ki_object_key_str(object));
+    else
+        rc = ki_reflector_give(
+            reflector,
+            &(ki_change){.type = type, .object = usable, .version = ki_resource_version_str(version)});
+    int was_given = usable != NULL && rc == 0;
+    ki_object_unref(usable);
+    ki_object_unref(object);
+    if (rc < 0)
+        give_up_without_memory(reflector);
+    return was_given;
+}

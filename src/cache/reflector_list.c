@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LIST, page by page, and what is true of lists in whatever way they come: docs/consistency.md, rules 4 to
+ * 7. */
+#include "cache/reflector_parts.h"
+#include "util/error.h"
+
+enum { PAGE_ITEMS = 500, PAGES_MAX = 100 * 1000, REPEATS_MAX = 2 };
+
+/* ---- both kinds of lists --------------------------------------------------------------------------- */
+
+int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
+{
+    ki_list_attempt *list = &reflector->list;
+    ki_buf token = list->continue_token;
+    ki_buf_reset(&token, 0);
+    *list = (ki_list_attempt){.number = list->number + 1, .is_quorum = is_quorum, .continue_token = token};
+    reflector->relist_ns = UINT64_MAX; /* this is it */
+    list->begun_ns = ki_reflector_now_ns(reflector);
+    reflector->report.lists++;
+    ki_counter_add(reflector->options.metrics->lists, 1);
+    if (!reflector->owes_reset)
+        return 0;
+    int rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_RESET, .list = list->number});
+    if (rc == 0)
+        reflector->owes_reset = 0;
+    return rc;
+}
+
+int ki_reflector_list_is_stale(const ki_reflector *reflector)
+{
+    return ki_resource_version_is_set(&reflector->list.version) &&
+           ki_resource_version_is_newer(&reflector->version, &reflector->list.version);
+}
+
+void ki_reflector_forget_history(ki_reflector *reflector)
+{
+    reflector->version = (ki_resource_version){0};
+    reflector->wants_quorum = 1;
+    reflector->owes_reset = 1;
+}
+
+static int give_end(ki_reflector *reflector)
+{
+    return ki_reflector_give(reflector,
+                             &(ki_change){.type = KI_CHANGE_LIST_END,
+                                          .list = reflector->list.number,
+                                          .version = ki_resource_version_str(&reflector->list.version)});
+}
+
+static ki_failure history_failure(const ki_reflector *reflector, ki_reason reason)
+{
+    ki_failure failure = {.reason = reason};
+    ki_error_set(&failure.error, KI_ERR_RANGE, 0, "the list is of version %.*s, and %.*s was received before",
+                 KI_STR_ARGS(ki_resource_version_str(&reflector->list.version)),
+                 KI_STR_ARGS(ki_resource_version_str(&reflector->version)));
+    return failure;
+}
+
+/* Its end is told when it has given items: what they have brought by mistake is taken out again then. When
+ * memory is out for that, the next list that ends takes it out. */
+void ki_reflector_drop_stale_list(ki_reflector *reflector)
+{
+    int is_reset = reflector->list.is_quorum;
+    ki_failure failure = history_failure(reflector, is_reset ? KI_REASON_HISTORY_RESET : KI_REASON_STALE);
+    ki_answer_cancel(&reflector->answer);
+    if (reflector->list.has_given)
+        (void)!give_end(reflector);
+    if (is_reset)
+        ki_reflector_forget_history(reflector);
+    reflector->wants_quorum = 1;
+    ki_reflector_retry(reflector, &failure, KI_STEP_SYNC, 0);
+}
+
+int ki_reflector_finish_list(ki_reflector *reflector)
+{
+    uint64_t now = ki_reflector_now_ns(reflector);
+    int rc = give_end(reflector);
+    if (rc < 0)
+        return rc;
+    ki_histogram_observe(reflector->options.metrics->list_duration, now - reflector->list.begun_ns);
+    reflector->version = reflector->list.version;
+    reflector->wants_quorum = 0;
+    reflector->has_listed = 1;
+    reflector->owes_list = 0;
+    reflector->malformed = 0;
+    reflector->watch.is_unproven = 0;
+    atomic_store_explicit(&reflector->heard_ns, now, memory_order_relaxed);
+    ki_reflector_note_success(reflector);
+    ki_reflector_clear_failure(reflector);
+    return 0;
+}
+
+/* ---- LIST ------------------------------------------------------------------------------------------ */
+
+static uint64_t page_limit(const ki_reflector *reflector)
+{
+    int64_t size = reflector->options.informer->page_size;
+    if (size < 0 || reflector->list.is_whole)
+        return 0;
+    return size == 0 ? PAGE_ITEMS : (uint64_t)size;
+}
+
+static ki_str first_version(const ki_reflector *reflector)
+{
+    if (reflector->list.is_quorum)
+        return KI_STR("");
+    return ki_resource_version_is_set(&reflector->version) ? ki_resource_version_str(&reflector->version)
+                                                           : KI_STR("0");
+}
+
+static void fail_without_memory(ki_reflector *reflector)
+{
+    ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+}
+
+void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
+{
+    int is_page = step == KI_STEP_PAGE;
+    reflector->doing = KI_STEP_LIST;
+    ki_reflector_set_phase(reflector, KI_PHASE_LISTING);
+    if (!is_page && ki_reflector_begin_attempt(reflector, reflector->wants_quorum) < 0) {
+        fail_without_memory(reflector);
+        return;
+    }
+    if (!is_page)
+        reflector->list.is_whole = step == KI_STEP_WHOLE_LIST;
+    ki_list_options options = {.limit = page_limit(reflector)};
+    if (is_page)
+        options.continue_token = ki_buf_str(&reflector->list.continue_token);
+    else
+        options.resource_version = first_version(reflector);
+    ki_reflector_finish_options(reflector, &options);
+    ki_answer_begin(&reflector->answer, KI_ANSWER_LIST, &options);
+}
+
+/* The server has another history, and nothing of this list was given yet: it goes on with it. */
+static void reset_in_place(ki_reflector *reflector)
+{
+    ki_failure failure = history_failure(reflector, KI_REASON_HISTORY_RESET);
+    ki_reflector_forget_history(reflector);
+    ki_reflector_report_failure(reflector, &failure, 0);
+    if (ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_RESET, .list = reflector->list.number}) <
+        0)
+        fail_without_memory(reflector);
+    else
+        reflector->owes_reset = 0;
+}
+
+/* Only the first page says of which version the list is. */
+static void take_metadata(ki_reflector *reflector, const ki_list_metadata *metadata)
+{
+    ki_list_attempt *list = &reflector->list;
+    if (list->pages > 0)
+        return;
+    if (ki_resource_version_set(&list->version, metadata->resource_version) < 0) {
+        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the resourceVersion of the list is too long");
+        return;
+    }
+    if (!ki_reflector_list_is_stale(reflector))
+        return;
+    if (list->is_quorum && !list->has_given)
+        reset_in_place(reflector);
+    else
+        ki_reflector_drop_stale_list(reflector);
+}
+
+void ki_reflector_list_step(ki_reflector *reflector, int step)
+{
+    ki_list_decoder *decoder = &reflector->answer.decoder.list;
+    switch (step) {
+    case KI_LIST_METADATA:
+        take_metadata(reflector, &decoder->metadata);
+        break;
+    case KI_LIST_OBJECT:
+        ki_reflector_give_item(reflector, ki_list_decoder_take_object(decoder));
+        break;
+    case KI_LIST_REFUSED:
+        ki_reflector_give_refused(reflector, &decoder->refused);
+        break;
+    default:
+        break;
+    }
+}
+
+static int is_endless(ki_list_attempt *list, ki_str token)
+{
+    int repeats = ki_str_equal(token, ki_buf_str(&list->continue_token));
+    list->repeats = repeats ? list->repeats + 1 : 0;
+    return list->pages >= PAGES_MAX || list->repeats >= REPEATS_MAX;
+}
+
+static void go_to_next_page(ki_reflector *reflector, ki_str token)
+{
+    ki_list_attempt *list = &reflector->list;
+    if (is_endless(list, token)) {
+        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST, "the pages of the list have no end");
+        return;
+    }
+    ki_buf_reset(&list->continue_token, token.len);
+    if (ki_buf_append_str(&list->continue_token, token) < 0)
+        fail_without_memory(reflector);
+    else
+        ki_reflector_go_on(reflector, KI_STEP_PAGE, 0);
+}
+
+static void finish_page(ki_reflector *reflector)
+{
+    ki_str token = reflector->answer.decoder.list.metadata.continue_token;
+    reflector->list.pages++;
+    if (!ki_resource_version_is_set(&reflector->list.version))
+        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the list has no resourceVersion");
+    else if (token.len > 0)
+        go_to_next_page(reflector, token);
+    else if (ki_reflector_finish_list(reflector) < 0)
+        fail_without_memory(reflector);
+    else
+        ki_reflector_go_on(reflector, KI_STEP_WATCH, 0);
+}
+
+/* A token that is too old has one way out, a version that the server does not have another; each is tried
+ * at once, and once. */
+void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
+{
+    const ki_list_attempt *list = &reflector->list;
+    int is_expired = failure->reason == KI_REASON_EXPIRED;
+    if (failure->reason == KI_REASON_NONE) {
+        finish_page(reflector);
+    } else if (is_expired && list->pages > 0 && !list->is_whole) {
+        ki_reflector_retry(reflector, failure, KI_STEP_WHOLE_LIST, 0);
+    } else if ((is_expired || failure->reason == KI_REASON_VERSION_TOO_LARGE) && !list->is_quorum) {
+        reflector->wants_quorum = 1;
+        ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
+    } else {
+        ki_reflector_retry(reflector, failure, KI_STEP_SYNC, ki_reflector_delay_ns(reflector, failure));
+    }
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reflector_parts - what the files of the reflector know of each other.
+ *
+ *   From:     cache/reflector*.c
+ *   Locks:    none; all on io.
+ *   Not here: anything for others; that is cache/reflector.h.
+ */
+#ifndef KI_CACHE_REFLECTOR_PARTS_H
+#define KI_CACHE_REFLECTOR_PARTS_H
+
+#include "cache/reflector.h"
+#include "util/units.h"
+
+/* ---- reflector.c: what is next --------------------------------------------------------------------- */
+
+uint64_t ki_reflector_now_ns(const ki_reflector *reflector);
+
+/* Ends what is under way; `step` begins after `delay_ns`, and once there is room. */
+void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_t delay_ns);
+
+/* The same after a failure, which is reported. */
+void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
+                        uint64_t delay_ns);
+
+/* The next delay of the back-off, or what the server has asked for if that is longer. */
+uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failure);
+
+/* Gives up the request that is under way, as if it had ended so. */
+void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char *message);
+
+/* Fills in what all requests have in common, and lets the user change it: call last. */
+void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options);
+
+/* ---- one file for each state ----------------------------------------------------------------------- */
+
+void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step);
+void ki_reflector_list_step(ki_reflector *reflector, int step);
+void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure);
+
+void ki_reflector_begin_stream(ki_reflector *reflector);
+void ki_reflector_stream_step(ki_reflector *reflector, int step);
+void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure);
+
+/* Whether a list may be streamed now. */
+int ki_reflector_may_stream(const ki_reflector *reflector);
+
+void ki_reflector_begin_watch(ki_reflector *reflector);
+void ki_reflector_watch_step(ki_reflector *reflector, int step);
+void ki_reflector_watch_over(ki_reflector *reflector, const ki_failure *failure);
+void ki_reflector_watch_heard(ki_reflector *reflector);
+
+/* What the two kinds of watches share: sends the request. */
+void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options);
+
+/* The failure that an ERROR event tells of. */
+ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder);
+
+/* An event that could not be used and may have meant something: a list is due, one a minute at the most. */
+void ki_reflector_want_relist(ki_reflector *reflector);
+
+uint64_t ki_reflector_probe_due_ns(const ki_reflector *reflector);
+void ki_reflector_begin_probe(ki_reflector *reflector);
+void ki_reflector_probe_step(ki_reflector *reflector, int step);
+void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure);
+
+/* ---- reflector_list.c: what both kinds of lists share ---------------------------------------------- */
+
+/* A new number; tells of a reset if one is owed. Returns 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum);
+
+/* Whether the list is older than what was received. */
+int ki_reflector_list_is_stale(const ki_reflector *reflector);
+
+/* Gives up such a list; what comes next is known then. */
+void ki_reflector_drop_stale_list(ki_reflector *reflector);
+
+/* All items were given: tells so, and goes on from there. Returns 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_reflector_finish_list(ki_reflector *reflector);
+
+/* A quorum read was older than what was received: nothing of that is true any more. */
+void ki_reflector_forget_history(ki_reflector *reflector);
+
+/* ---- reflector_give.c ------------------------------------------------------------------------------ */
+
+/* Returns 0, or KI_ERR_NO_MEMORY when it was not taken. */
+KI_NODISCARD int ki_reflector_give(ki_reflector *reflector, const ki_change *change);
+
+/* Takes the object of a list. Gives up the request when memory is out, as the next two. */
+void ki_reflector_give_item(ki_reflector *reflector, ki_object *object);
+
+/* An item of a list that cannot be used. */
+void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refused);
+
+/* Takes the object of an event. `version` may be unset. Returns 1 when it was given, 0 when it was refused
+ * or the request given up. */
+int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_object *object,
+                            const ki_resource_version *version);
+
+/* ---- reflector_status.c ---------------------------------------------------------------------------- */
+
+void ki_reflector_set_phase(ki_reflector *reflector, ki_phase phase);
+
+/* Something came as it should. */
+void ki_reflector_note_success(ki_reflector *reflector);
+
+/* Nothing is wrong any more. */
+void ki_reflector_clear_failure(ki_reflector *reflector);
+
+/* Tells the status and whoever listens. */
+void ki_reflector_report_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns);
+
+/* Tells whoever listens of what is no failure of the list or watch itself; the status is that of before. */
+void ki_reflector_tell_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns);
+
+/* Counts and tells of an object that cannot be used; the status is that of before. */
+void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error, ki_str key);
+
+/* Shows other threads how it is. */
+void ki_reflector_publish(ki_reflector *reflector);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/registration.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/log.h"
+
+/* Callbacks before another handler gets its turn on the same thread. */
+enum { CALLBACKS_AT_A_TIME = 64 };
+
+static ki_registration *registration_of(ki_list_node *node)
+{
+    return KI_CONTAINER_OF(node, ki_registration, node);
+}
+
+void ki_registration_wake(ki_subscriber *subscriber)
+{
+    ki_job_wake(&KI_CONTAINER_OF(subscriber, ki_registration, subscriber)->job);
+}
+
+/* ---- calling the handler ----------------------------------------------------------------------------- */
+
+static void measure(ki_registration *registration)
+{
+    ki_listener_stats stats = ki_listener_read_stats(&registration->subscriber.listener);
+    ki_gauge_set(registration->metrics.backlog, (int64_t)stats.items);
+    ki_gauge_set(registration->metrics.backlog_bytes, (int64_t)stats.bytes);
+    ki_counter_add(registration->metrics.coalesced, stats.coalesced - registration->coalesced);
+    registration->coalesced = stats.coalesced;
+}
+
+/* Calls the handler once. Whoever waits for a place in the backlog need not wait for the rest of the run. */
+static bool deliver_one(ki_registration *registration)
+{
+    ki_informer *informer = registration->informer;
+    bool was_one = informer->may_deliver && ki_listener_deliver(&registration->subscriber.listener, 1) == 1;
+    if (informer->is_blocked)
+        ki_informer_wake_dispatch(informer);
+    return was_one;
+}
+
+static void deliver(ki_registration *registration)
+{
+    size_t delivered = 0;
+    while (delivered < CALLBACKS_AT_A_TIME && deliver_one(registration))
+        delivered++;
+    measure(registration);
+    if (delivered == CALLBACKS_AT_A_TIME)
+        ki_job_wake(&registration->job);
+}
+
+/* Returns whether handlers may be called now; then a stop waits for the end of it. */
+static bool enter(ki_informer *informer)
+{
+    ki_mutex_lock(&informer->mu);
+    bool may_deliver = informer->may_deliver;
+    informer->callbacks += may_deliver;
+    ki_mutex_unlock(&informer->mu);
+    return may_deliver;
+}
+
+static void leave(ki_informer *informer)
+{
+    ki_mutex_lock(&informer->mu);
+    bool is_last = --informer->callbacks == 0 && informer->stage == KI_STAGE_HALTED;
+    ki_mutex_unlock(&informer->mu);
+    if (is_last)
+        ki_informer_wake_dispatch(informer);
+}
+
+typedef enum handler_state { STAYS, IS_ENDING, HAS_ENDED } handler_state;
+
+static handler_state state_of(ki_registration *registration)
+{
+    handler_state state = STAYS;
+    ki_mutex_lock(&registration->informer->mu);
+    if (registration->is_removed)
+        state = registration->is_released ? HAS_ENDED : IS_ENDING;
+    ki_mutex_unlock(&registration->informer->mu);
+    return state;
+}
+
+/* The last thing that the handler hears: nothing is delivered once it is removed. dispatch frees the registration
+ * when this run has ended; until then the job may be woken again. */
+static void release(ki_registration *registration)
+{
+    ki_informer *informer = registration->informer;
+    const ki_handler *handler = &registration->subscriber.listener.handler;
+    if (handler->on_release != NULL)
+        handler->on_release(handler->user);
+    ki_mutex_lock(&informer->mu);
+    registration->is_released = true;
+    ki_mutex_unlock(&informer->mu);
+    ki_informer_wake_dispatch(informer);
+}
+
+static void run_handler(ki_job *job)
+{
+    ki_registration *registration = KI_CONTAINER_OF(job, ki_registration, job);
+    handler_state state = state_of(registration);
+    if (state == IS_ENDING) {
+        release(registration);
+    } else if (state == STAYS && enter(registration->informer)) {
+        deliver(registration);
+        leave(registration->informer);
+    }
+}
+
+/* ---- coming ------------------------------------------------------------------------------------------ */
+
+static void registration_free(ki_registration *registration)
+{
+    ki_job_fini(&registration->job);
+    ki_listener_fini(&registration->subscriber.listener);
+    ki_handler_metrics_fini(&registration->metrics);
+    ki_free(registration);
+}
+
+static void init_metrics(ki_registration *registration, const char *name)
+{
+    ki_informer *informer = registration->informer;
+    char number[24];
+    (void)snprintf(number, sizeof(number), "%" PRIu64, registration->serial);
+    ki_handler_metrics_init(&registration->metrics, informer->client->metrics, informer->setup.options.name,
+                            informer->resource, ki_str_of(name == NULL ? number : name));
+    registration->subscriber.listener.duration = registration->metrics.duration;
+}
+
+static ki_registration *registration_new(ki_informer *informer, const ki_handler *handler)
+{
+    ki_client *client = informer->client;
+    ki_registration *registration = ki_calloc(1, sizeof(*registration));
+    if (registration == NULL)
+        return NULL;
+    registration->informer = informer;
+    registration->serial = atomic_fetch_add(&informer->last_serial, 1) + 1;
+    if (ki_listener_init(&registration->subscriber.listener, handler, client->clock, client->seed) < 0 ||
+        ki_job_init(&registration->job, client->handlers, run_handler) < 0) {
+        registration_free(registration);
+        return NULL;
+    }
+    return registration;
+}
+
+static void set_resync_locked(ki_registration *registration, const ki_handler *handler)
+{
+    ki_informer *informer = registration->informer;
+    ki_resync_turn *turn = &registration->subscriber.resync;
+    ki_resync_turn_init(turn, handler->resync_ms, &informer->check_ms, informer->was_started);
+    ki_resync_turn_begin(turn, ki_clock_now_ms(informer->client->clock));
+}
+
+static bool is_valid(const ki_handler *handler)
+{
+    return handler != NULL && handler->overflow >= KI_OVERFLOW_COALESCE &&
+           handler->overflow <= KI_OVERFLOW_UNBOUNDED;
+}
+
+static ki_registration *fail(ki_informer *informer, int code)
+{
+    ki_mutex_lock(&informer->mu);
+    if (informer->setup_error.code == 0)
+        ki_error_set(&informer->setup_error, code, 0, "%s: adding a handler: %s", informer->resource->plural,
+                     ki_error_text(code));
+    ki_mutex_unlock(&informer->mu);
+    return NULL;
+}
+
+ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler)
+{
+    if (informer == NULL)
+        return NULL;
+    if (!is_valid(handler))
+        return fail(informer, KI_ERR_INVALID);
+    ki_registration *registration = registration_new(informer, handler);
+    if (registration == NULL)
+        return fail(informer, KI_ERR_NO_MEMORY);
+    init_metrics(registration, handler->name);
+    ki_mutex_lock(&informer->mu);
+    set_resync_locked(registration, handler);
+    bool is_reminded = registration->subscriber.resync.period_ms > 0;
+    ki_list_push_back(&informer->registrations, &registration->node);
+    ki_mutex_unlock(&informer->mu);
+    if (handler->resync_ms > 0 && !is_reminded)
+        ki_log(KI_LOG_WARNING, "informer", KI_LOG_NO_FIELDS,
+               "%s: a handler asks for a resync, but the informer has no resync period",
+               informer->resource->plural);
+    ki_client_count_handlers(informer->client, 1);
+    ki_informer_wake_dispatch(informer);
+    return registration;
+}
+
+/* ---- going ------------------------------------------------------------------------------------------- */
+
+static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->mu)
+{
+    (void)informer; /* whose lock it is */
+    if (registration->is_removed)
+        return;
+    registration->is_removed = true;
+    ki_listener_close(&registration->subscriber.listener);
+    ki_job_wake(&registration->job);
+}
+
+void ki_registrations_remove_all_locked(ki_informer *informer)
+{
+    for (ki_list_node *node = ki_list_first(&informer->registrations); node != NULL;
+         node = ki_list_next(&informer->registrations, node))
+        remove_locked(informer, registration_of(node));
+}
+
+void ki_registrations_wake_all_locked(ki_informer *informer)
+{
+    for (ki_list_node *node = ki_list_first(&informer->registrations); node != NULL;
+         node = ki_list_next(&informer->registrations, node))
+        ki_job_wake(&registration_of(node)->job);
+}
+
+bool ki_informer_has_handlers(ki_informer *informer)
+{
+    bool has_some = false;
+    ki_mutex_lock(&informer->mu);
+    ki_list_node *node = ki_list_first(&informer->registrations);
+    for (; node != NULL && !has_some; node = ki_list_next(&informer->registrations, node))
+        has_some = !registration_of(node)->is_removed;
+    ki_mutex_unlock(&informer->mu);
+    return has_some;
+}
+
+void ki_registration_remove(ki_registration *registration)
+{
+    if (registration == NULL)
+        return;
+    ki_informer *informer = registration->informer;
+    ki_mutex_lock(&informer->mu);
+    remove_locked(informer, registration);
+    ki_mutex_unlock(&informer->mu);
+    ki_informer_wake_dispatch(informer);
+}
+
+typedef struct sought {
+    ki_informer *informer;
+    uint64_t serial;
+} sought;
+
+static bool is_gone(void *user)
+{
+    const sought *s = user;
+    for (ki_list_node *node = ki_list_first(&s->informer->registrations); node != NULL;
+         node = ki_list_next(&s->informer->registrations, node))
+        if (registration_of(node)->serial == s->serial)
+            return false;
+    return true;
+}
+
+int ki_registration_remove_and_wait(ki_registration *registration)
+{
+    if (registration == NULL)
+        return 0;
+    bool is_own = ki_job_is_current(&registration->job);
+    int rc = is_own ? 0 : ki_client_may_wait();
+    if (rc < 0)
+        return rc;
+    ki_informer *informer = registration->informer;
+    sought s = {informer, registration->serial};
+    ki_registration_remove(registration);
+    if (!is_own)
+        (void)ki_client_wait(informer->client, &(ki_wait){&informer->mu, &informer->changed, is_gone, &s},
+                             UINT64_MAX);
+    return 0;
+}
+
+/* ---- what dispatch does ------------------------------------------------------------------------------ */
+
+/* The next one that has something to be done for it. They stay where they are: dispatch alone takes one out. */
+static ki_registration *next_due(ki_informer *informer, bool *out_is_going)
+{
+    ki_registration *due = NULL;
+    ki_mutex_lock(&informer->mu);
+    ki_list_node *node = ki_list_first(&informer->registrations);
+    for (; node != NULL && due == NULL; node = ki_list_next(&informer->registrations, node)) {
+        ki_registration *registration = registration_of(node);
+        if (registration->is_removed ? registration->is_joined || registration->is_released
+                                     : !registration->is_joined)
+            due = registration;
+    }
+    *out_is_going = due != NULL && due->is_removed;
+    ki_mutex_unlock(&informer->mu);
+    return due;
+}
+
+static void let_out(ki_informer *informer, ki_registration *registration)
+{
+    ki_fanout_leave(&registration->subscriber);
+    ki_mutex_lock(&informer->mu);
+    registration->is_joined = false;
+    bool is_released = registration->is_released;
+    if (is_released)
+        ki_list_remove(&registration->node);
+    ki_client_notify(informer->client, &informer->changed);
+    ki_mutex_unlock(&informer->mu);
+    if (is_released) {
+        ki_client_count_handlers(informer->client, -1);
+        registration_free(registration);
+    }
+}
+
+static int let_in(ki_informer *informer, ki_registration *registration)
+{
+    int rc = ki_fanout_join(&informer->fanout, &registration->subscriber, informer->store,
+                            informer->apply.is_synced);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&informer->mu);
+    registration->is_joined = true;
+    ki_mutex_unlock(&informer->mu);
+    return 0;
+}
+
+int ki_registrations_update(ki_informer *informer)
+{
+    int rc = 0;
+    bool is_going = false;
+    ki_registration *registration = NULL;
+    while (rc == 0 && (registration = next_due(informer, &is_going)) != NULL) {
+        if (is_going)
+            let_out(informer, registration);
+        else
+            rc = let_in(informer, registration);
+    }
+    return rc;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------ */
+
+int ki_registration_has_synced(const ki_registration *registration)
+{
+    return registration != NULL && ki_listener_has_synced((ki_listener *)&registration->subscriber.listener);
+}
+
+void ki_registration_read_stats(const ki_registration *registration, ki_registration_stats *out_stats)
+{
+    if (registration == NULL || out_stats == NULL)
+        return;
+    ki_listener_stats stats = ki_listener_read_stats((ki_listener *)&registration->subscriber.listener);
+    *out_stats = (ki_registration_stats){.backlog = stats.items,
+                                         .backlog_bytes = stats.bytes,
+                                         .backlog_high_water = stats.items_high_water,
+                                         .coalesced = stats.coalesced,
+                                         .delivered = stats.delivered,
+                                         .handler_ns = stats.handler_ns};
+}

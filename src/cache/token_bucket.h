@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* token_bucket - so many at once, and then one each interval: no hot loop, whatever the other side does.
+ *
+ *   From:     cache/reflector.c
+ *   Locks:    none; one owner.
+ *   Not here: waiting.
+ */
+#ifndef KI_CACHE_TOKEN_BUCKET_H
+#define KI_CACHE_TOKEN_BUCKET_H
+
+#include <stdint.h>
+
+typedef struct ki_token_bucket {
+    uint64_t interval_ns;
+    uint64_t burst;
+    uint64_t full_ns; /* when it is full again, if nothing is taken */
+} ki_token_bucket;
+
+/* Full at first. Both > 0. */
+void ki_token_bucket_init(ki_token_bucket *bucket, uint64_t interval_ns, uint64_t burst);
+
+/* Takes a token and returns 0; or takes none and returns the moment when there will be one. */
+uint64_t ki_token_bucket_take(ki_token_bucket *bucket, uint64_t now_ns);
+
+#endif

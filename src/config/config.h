@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config - where to connect, and as whom: what a kubeconfig, the files of a pod and the program say, as one.
+ *
+ *   From:     config/load.c        (files, environment, overrides)
+ *   To:       http/http.c          (how to connect), config/credentials.c (as whom)
+ *   Locks:    none; plain data with an owner.
+ *   Not here: reading files that change; requests.
+ */
+#ifndef KI_CONFIG_CONFIG_H
+#define KI_CONFIG_CONFIG_H
+
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+#include <stdbool.h>
+
+/* A name and a value, as in exec.env and impersonation. */
+typedef struct ki_config_pair {
+    char *name;
+    char *value;
+} ki_config_pair;
+
+/* users[].user.exec */
+typedef struct ki_config_exec {
+    char *api_version; /* client.authentication.k8s.io/v1 or v1beta1 */
+    char *command;     /* resolved against its file when it contains a '/' and is relative */
+    char **args;       /* NULL-terminated */
+    ki_config_pair *env;
+    size_t env_count;
+    char *install_hint;
+    char *interactive_mode; /* Never, IfAvailable, Always */
+    bool provide_cluster_info;
+} ki_config_exec;
+
+/* A zeroed one is empty. All texts are its own; NULL: not said. Relative paths have been resolved. */
+typedef struct ki_config {
+    char *server; /* "https://host:6443/prefix" */
+    char *ca_file;
+    char *ca_pem; /* goes before the file */
+    char *tls_server_name;
+    char *proxy_url;
+    bool insecure_skip_tls_verify;
+    bool disable_compression;
+    char *ns; /* of the context */
+
+    char *token;
+    char *token_file; /* goes before the token */
+    char *username;
+    char *password;
+    char *client_certificate_file;
+    char *client_certificate_pem; /* goes before the file, as the next */
+    char *client_key_file;
+    char *client_key_pem;
+    char *as; /* impersonation */
+    char *as_uid;
+    char **as_groups; /* NULL-terminated */
+    ki_config_pair *as_extra;
+    size_t as_extra_count;
+    ki_config_exec *exec;
+
+    char *context; /* names, for messages */
+    char *cluster;
+    char *user;
+} ki_config;
+
+void ki_config_fini(ki_config *config);
+
+/* What the caller wants otherwise; NULL: not said. As kubectl's flags of these names. */
+typedef struct ki_config_overrides {
+    const char *kubeconfig;
+    const char *context;
+    const char *cluster;
+    const char *user;
+    const char *server;
+    const char *token;
+    const char *certificate_authority;
+    const char *tls_server_name;
+    const char *as;
+    const char *const *as_groups; /* NULL-terminated */
+    const char *ns;
+    bool insecure_skip_tls_verify;
+} ki_config_overrides;
+
+/* As kubectl: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the files of a pod; with
+ * `server` and no file that is enough. Returns 0; KI_ERR_CONFIG with file, line and field; KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_config_load(ki_config *out_config, const ki_config_overrides *overrides, ki_error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* credentials - as whom a request is sent, kept fresh: token files, certificates, exec plug-ins.
+ *
+ *   From:     config/config.h; files; plug-ins
+ *   To:       http/transfer.c, before each request
+ *   Locks:    none; io's.
+ *   Not here: requests.
+ *
+ * No secret reaches a log or an error message.
+ */
+#ifndef KI_CONFIG_CREDENTIALS_H
+#define KI_CONFIG_CREDENTIALS_H
+
+#include "config/config.h"
+#include "util/loop.h"
+
+typedef struct ki_credentials ki_credentials;
+
+/* What a request is sent with. Borrowed until the next call for these credentials. */
+typedef struct ki_identity {
+    const char *authorization;   /* the value of that header; NULL: none */
+    const char *certificate_pem; /* of the client, with its key; NULL: none */
+    const char *key_pem;
+    const char *const *headers;      /* "Impersonate-User: jane", …; NULL-terminated */
+    uint64_t generation;             /* of the authorization and the certificate: grows when they change */
+    uint64_t certificate_generation; /* when this has changed, old connections are not used any more */
+} ki_identity;
+
+/* Copies what it needs. `loop` is io. Returns NULL with KI_ERR_CONFIG, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
+KI_NODISCARD ki_credentials *ki_credentials_new(const ki_config *config, ki_loop *loop, ki_error *err);
+
+/* Ends a plug-in that runs. Takes NULL. */
+void ki_credentials_free(ki_credentials *credentials);
+
+/* Returns 0 with the identity; 1: not known yet, `waiter` is woken when it is worth asking again; or a negative
+ * code with the reason: a plug-in that failed, a file that cannot be read. */
+KI_NODISCARD int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity *out_identity,
+                                    ki_error *err);
+
+/* The waiter is not to be woken any more. */
+void ki_credentials_forget(ki_credentials *credentials, ki_job *waiter);
+
+/* The server has refused (401) what had this generation: what can be had anew is. */
+void ki_credentials_refused(ki_credentials *credentials, uint64_t generation);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loop - jobs that are woken and timers that fall due, run by threads of ours or by whoever steps the loop.
+ *
+ *   From:     cache/client.c makes them: io, dispatch and handler are loops
+ *   To:       the jobs: reflectors, the applying of changes, the calling of handlers
+ *   Locks:    one mutex, a leaf; no job runs while it is held.
+ *   Not here: what the jobs do; sockets.
+ *
+ * A job is something that may have work. Whoever gives it work wakes it, from any thread; the loop runs it
+ * once for any number of wakes, in the order in which jobs were woken, and never on two threads at once. A
+ * job that was woken while it ran is run again, behind those that are awake when its run ends. Time is the
+ * clock's, so a loop that is stepped under a virtual clock does the same thing each time.
+ */
+#ifndef KI_UTIL_LOOP_H
+#define KI_UTIL_LOOP_H
+
+#include "util/annotations.h"
+#include "util/clock.h"
+#include "util/heap.h"
+#include "util/list.h"
+#include "util/thread.h"
+#include "util/wake_fd.h"
+
+typedef struct ki_loop ki_loop;
+typedef struct ki_job ki_job;
+
+typedef void (*ki_job_cb)(ki_job *job);
+
+/* Embedded in what it works for. */
+struct ki_job {
+    ki_loop *loop; /* constant, as the next */
+    ki_job_cb run;
+    ki_list_node node; /* guarded by the loop's mu, as all below */
+    ki_heap_node timer;
+    uint64_t due_ns;
+    uint64_t order; /* of timers that fall due together */
+    int is_running;
+    int is_awake; /* to be run (again) */
+    int is_ended; /* not to be woken any more */
+};
+
+typedef struct ki_loop_options {
+    const ki_clock *clock; /* NULL: the real one */
+    int with_fd;           /* can be polled by another loop: ki_loop_fd() */
+} ki_loop_options;
+
+/* Stays where it is. */
+struct ki_loop {
+    const ki_clock *clock; /* constant */
+    ki_mutex mu;
+    ki_cond work;       /* for who waits for something to do */
+    ki_cond run_ended;  /* for who waits in ki_job_fini() */
+    ki_wake_fd wake_fd; /* guarded by mu, as all below */
+    ki_list queue;      /* of the jobs that are awake and do not run */
+    ki_heap timers;     /* with a place for each job */
+    size_t job_count;
+    uint64_t last_order;
+    ki_list threads;
+    size_t thread_count;
+    int has_timer_thread; /* one of the threads that wait does so until the first timer only */
+};
+
+/* Returns 0 or KI_ERR_SYSTEM. */
+KI_NODISCARD int ki_loop_init(ki_loop *loop, const ki_loop_options *options, ki_error *err);
+
+/* Its threads have been stopped, its jobs ended. Takes a zeroed struct. */
+void ki_loop_fini(ki_loop *loop);
+
+/* Starts threads until there are `count`; never under a virtual clock, for which nobody can wait. Returns
+ * 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY: there are fewer then. */
+KI_NODISCARD int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
+    KI_EXCLUDES(loop->mu);
+
+/* Ends the threads, each after the job that it runs, and waits for them; never from one of them, and one
+ * call at a time. Jobs that are awake stay so. The loop can grow again. */
+void ki_loop_stop(ki_loop *loop) KI_EXCLUDES(loop->mu);
+
+/* Runs what is awake or due on the calling thread, which is inside of no job, until there is nothing left
+ * or, unless it is 0, `budget_ns` have passed. What is woken meanwhile is run too, so a job that keeps
+ * itself awake keeps a step without a budget busy. Returns how many jobs it ran. */
+size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns) KI_EXCLUDES(loop->mu);
+
+/* When ki_loop_step() has something to do: 0: now; UINT64_MAX: not before something is woken; else the
+ * time of the clock. */
+uint64_t ki_loop_next_ns(ki_loop *loop) KI_EXCLUDES(loop->mu);
+
+/* Readable when ki_loop_step() has something to do; -1 without `with_fd`. It knows nothing of the timers
+ * under a virtual clock. */
+int ki_loop_fd(const ki_loop *loop);
+
+/* Waits until ki_loop_step() has something to do, `timeout_ms` at the most. For loops that nobody else
+ * runs. Under a virtual clock, which nobody moves meanwhile, it returns at once. */
+void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms) KI_EXCLUDES(loop->mu);
+
+/* The calling thread is inside a job of this loop, or of any loop when it is NULL. */
+int ki_loop_is_current(const ki_loop *loop);
+
+/* A job that sleeps. Returns 0 or KI_ERR_NO_MEMORY: its place among the timers is reserved here, so that
+ * nothing fails later. */
+KI_NODISCARD int ki_job_init(ki_job *job, ki_loop *loop, ki_job_cb run);
+
+/* Puts it to sleep for good: out of the queue, its timer off, and waits for the end of a run on another
+ * thread. Inside of its own run the loop does not touch it any more, so it may be freed. A wake that comes
+ * late does nothing, as long as there are job and loop. Takes a zeroed job, and one that was ended. */
+void ki_job_fini(ki_job *job);
+
+/* Any thread. The job runs soon. Its timer stays as it is. */
+void ki_job_wake(ki_job *job);
+
+/* Any thread. Sets the job's one timer: woken at `due_ns` of the clock, once; UINT64_MAX: never. */
+void ki_job_wake_at(ki_job *job, uint64_t due_ns);
+
+/* The calling thread is inside of this job's run. */
+int ki_job_is_current(const ki_job *job);
+
+#endif

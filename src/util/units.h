@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* units - nanoseconds, which ki_clock counts, and what people count in. */
+#ifndef KI_UTIL_UNITS_H
+#define KI_UTIL_UNITS_H
+
+#include <stdint.h>
+
+#define KI_NS_PER_MS ((uint64_t)1000 * 1000)
+#define KI_NS_PER_S ((uint64_t)1000 * 1000 * 1000)
+
+/* An option may say anything: what is longer than a century is a century, so that sums do not overflow. */
+static inline uint64_t ki_ns_of_ms(uint64_t ms)
+{
+    const uint64_t century_ms = (uint64_t)100 * 365 * 24 * 3600 * 1000;
+    return (ms < century_ms ? ms : century_ms) * KI_NS_PER_MS;
+}
+
+/* The later of two moments, or the larger of two times. */
+static inline uint64_t ki_ns_max(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t ki_ns_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+#endif

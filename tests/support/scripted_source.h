@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scripted_source - a ki_list_watch that answers when the test says so, and writes down what it was asked.
+ *
+ *   From:     a reflector
+ *   To:       the test, which answers by the calls below, or by a function that is called inside of `begin`
+ */
+#ifndef KI_TESTS_SUPPORT_SCRIPTED_SOURCE_H
+#define KI_TESTS_SUPPORT_SCRIPTED_SOURCE_H
+
+#include <kinformer/list_watch.h>
+
+#include "support/text_log.h"
+
+typedef struct scripted_source scripted_source;
+
+/* Answers a request at once. */
+typedef void (*scripted_answer_cb)(scripted_source *source, const ki_list_options *options, void *user);
+
+struct scripted_source {
+    text_log requests;        /* one line each: "LIST rv=0 limit=500", "cancel", "resume" */
+    ki_answer *answer;        /* of the last request, until it has ended or was cancelled; as the next one */
+    ki_answer *probe;         /* of a list of one item */
+    int begin_result;         /* of the next `begin`, once */
+    int is_bytewise;          /* bodies are given byte by byte */
+    int last_result;          /* of ki_answer_body() */
+    uint32_t timeout_seconds; /* of the last watch */
+    int logs_timeout;
+    int releases;
+    int depth; /* of `begin` inside of `begin`, and the most that was seen */
+    int depth_max;
+    scripted_answer_cb at_once;
+    void *user;
+};
+
+/* To be freed with scripted_source_fini(). */
+void scripted_source_init(scripted_source *source);
+void scripted_source_fini(scripted_source *source);
+ki_list_watch scripted_source_list_watch(scripted_source *source);
+
+/* These answer the last request. */
+void scripted_head(scripted_source *source, int status, uint32_t retry_after_seconds);
+void scripted_body(scripted_source *source, const char *text);
+void scripted_end(scripted_source *source);
+void scripted_cut(scripted_source *source, ki_reason reason);
+
+/* A body and its end; with a status, a head before them. */
+void scripted_whole(scripted_source *source, const char *text);
+void scripted_error(scripted_source *source, int status, const char *text);
+
+/* Answers the probe, if there is one. */
+void scripted_probe_whole(scripted_source *source, const char *text);
+void scripted_probe_cut(scripted_source *source, ki_reason reason);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sim_answer - what a simulated API server writes: objects, events, lists and Statuses as JSON.
+ *
+ *   From:     support/sim_list.c, sim_watch.c, sim_server.c
+ *   To:       text; the fixtures of a real server are the model
+ *   Not here: when it is sent, and what goes wrong with it.
+ */
+#ifndef KI_TESTS_SUPPORT_SIM_ANSWER_H
+#define KI_TESTS_SUPPORT_SIM_ANSWER_H
+
+#include "support/sim_memory.h"
+#include "support/sim_world.h"
+#include "util/random.h"
+
+/* How an object is spoilt. Its key can be read in all of them. */
+typedef enum sim_spoilt {
+    SIM_SOUND = 0,
+    SIM_MALFORMED, /* its UID is no string */
+    SIM_HUGE       /* longer than SIM_HUGE_BYTES */
+} sim_spoilt;
+
+#define SIM_HUGE_BYTES 65536
+
+typedef struct sim_form {
+    sim_spoilt spoilt;
+    int with_kind; /* as in an event; an item of a list has neither kind nor apiVersion */
+} sim_form;
+
+void sim_put_object(sim_text *out, const sim_world *world, const sim_record *record, sim_form form);
+
+/* {"type":"ADDED","object":{…}} and the end of the line. `type` is mostly the record's. */
+void sim_put_event(sim_text *out, const sim_world *world, const sim_record *record, sim_spoilt spoilt);
+void sim_put_initial_event(sim_text *out, const sim_world *world, const sim_record *record,
+                           sim_spoilt spoilt);
+void sim_put_bookmark(sim_text *out, uint64_t version, int ends_initial_events);
+
+/* A JSON object that is no event; and what is no JSON object, after which nobody can read on. */
+void sim_put_no_event(sim_text *out, ki_random *random);
+void sim_put_garbage(sim_text *out, ki_random *random);
+
+/* A Status, as the body of an answer and as an ERROR event. */
+typedef struct sim_status {
+    int code;
+    const char *reason;
+    const char *message;
+    const char *details;        /* JSON, or NULL */
+    const char *continue_token; /* or NULL */
+} sim_status;
+
+void sim_put_status(sim_text *out, const sim_status *status);
+void sim_put_error_event(sim_text *out, const sim_status *status);
+
+#endif

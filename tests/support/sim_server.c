@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/sim_server.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "support/sim_stream.h"
+
+#define MINUTE_NS UINT64_C(60000000000)
+#define STALL_BYTES_MAX 3000 /* of a watch, before it stalls */
+
+sim_server *sim_server_new(const sim_server_options *options)
+{
+    assert(options->world != NULL && options->clock != NULL && options->calls != NULL);
+    sim_server *server = sim_array(1, sizeof(*server));
+    server->world = options->world;
+    server->clock = options->clock;
+    server->calls = *options->calls;
+    server->faults = options->faults;
+    server->latency_ns_max = options->latency_ns_max;
+    server->bookmark_ns = options->bookmark_ns > 0 ? options->bookmark_ns : MINUTE_NS;
+    server->piece_bytes_max = options->piece_bytes_max;
+    ki_random_init(&server->random, options->seed);
+    ki_list_init(&server->streams);
+    return server;
+}
+
+static sim_stream *stream_of(ki_list_node *node)
+{
+    return KI_CONTAINER_OF(node, sim_stream, node);
+}
+
+void sim_server_free(sim_server *server)
+{
+    if (server == NULL)
+        return;
+    while (!ki_list_is_empty(&server->streams))
+        sim_stream_drop(stream_of(ki_list_first(&server->streams)));
+    free(server);
+}
+
+void sim_server_set_faults(sim_server *server, const sim_faults *faults)
+{
+    server->faults = *faults;
+}
+
+const sim_counts *sim_server_counts(const sim_server *server)
+{
+    return &server->counts;
+}
+
+bool sim_roll(sim_server *server, double chance, uint64_t *count)
+{
+    if (chance <= 0 || ki_random_double(&server->random) >= chance)
+        return false;
+    (*count)++;
+    return true;
+}
+
+sim_spoilt sim_roll_spoilt(sim_server *server)
+{
+    if (SIM_ROLL(server, malformed_item))
+        return SIM_MALFORMED;
+    return SIM_ROLL(server, huge_item) ? SIM_HUGE : SIM_SOUND;
+}
+
+/* ---- requests --------------------------------------------------------------------------------------------- */
+
+static void answer_500(sim_stream *stream)
+{
+    sim_stream_answer_status(stream,
+                             &(sim_status){.code = 500, .reason = "InternalError", .message = "simulated"});
+    if (ki_random_below(&stream->server->random, 2) == 0) {
+        stream->text.len = 0;
+        sim_text_put(&stream->text, "upstream connect error or disconnect\n");
+    }
+}
+
+static void answer_429(sim_stream *stream)
+{
+    stream->retry_after_seconds = 1 + (uint32_t)ki_random_below(&stream->server->random, 5);
+    sim_stream_answer_status(stream,
+                             &(sim_status){.code = 429, .reason = "TooManyRequests", .message = "simulated"});
+}
+
+/* What goes wrong before anything is looked up. Returns true when that is the answer. */
+static bool answer_fault(sim_stream *stream)
+{
+    sim_server *server = stream->server;
+    if (SIM_ROLL(server, refuse)) {
+        stream->head_sent = true; /* there will be none */
+        sim_stream_end_after_text(stream, KI_REASON_CONNECTION_REFUSED);
+    } else if (SIM_ROLL(server, http_500)) {
+        answer_500(stream);
+    } else if (SIM_ROLL(server, http_429)) {
+        answer_429(stream);
+    } else if (SIM_ROLL(server, empty_body)) {
+        sim_stream_end_after_text(stream, KI_REASON_NONE);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void choose_stall(sim_stream *stream)
+{
+    sim_server *server = stream->server;
+    if (!SIM_ROLL(server, stall))
+        return;
+    uint64_t bytes = stream->watch ? STALL_BYTES_MAX : stream->text.len;
+    stream->stall_at = ki_random_below(&server->random, bytes + 1);
+}
+
+static void bring_some(sim_stream *stream)
+{
+    sim_server *server = stream->server;
+    uint64_t now = ki_clock_now_ns(server->clock);
+    uint64_t calls = 1 + ki_random_below(&server->random, 8);
+    do
+        stream->due_ns = now;
+    while (calls-- > 0 && sim_stream_due_ns(stream) <= now && sim_stream_advance(stream));
+}
+
+static int begin(ki_answer *answer, const ki_list_options *options, void *user)
+{
+    sim_server *server = user;
+    if (options->label_selector.len > 0 || options->field_selector.len > 0)
+        return KI_ERR_INVALID; /* the simulated objects are all or nothing */
+    if (SIM_ROLL(server, begin_fails))
+        return KI_ERR_NO_MEMORY;
+    sim_stream *stream = sim_stream_new(server, answer);
+    if (!answer_fault(stream)) {
+        if (options->watch)
+            sim_watch_begin(stream, options);
+        else
+            sim_list_answer(stream, options);
+        choose_stall(stream);
+    }
+    if (SIM_ROLL(server, eager))
+        bring_some(stream);
+    return 0;
+}
+
+static sim_stream *find_stream(sim_server *server, const ki_answer *answer)
+{
+    ki_list_node *node = ki_list_first(&server->streams);
+    while (node != NULL && stream_of(node)->answer != answer)
+        node = ki_list_next(&server->streams, node);
+    if (node == NULL)
+        server->counts.misuse++;
+    return node == NULL ? NULL : stream_of(node);
+}
+
+static void cancel(ki_answer *answer, void *user)
+{
+    sim_stream *stream = find_stream(user, answer);
+    if (stream != NULL)
+        sim_stream_drop(stream);
+}
+
+static void resume(ki_answer *answer, void *user)
+{
+    sim_stream *stream = find_stream(user, answer);
+    if (stream == NULL)
+        return;
+    stream->paused = false;
+    if (!stream->busy && SIM_ROLL(stream->server, eager))
+        bring_some(stream);
+}
+
+ki_list_watch sim_server_list_watch(sim_server *server)
+{
+    return (ki_list_watch){.begin = begin, .cancel = cancel, .resume = resume, .user = server};
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------- */
+
+/* NULL: nothing will ever come. */
+static sim_stream *earliest(const sim_server *server)
+{
+    sim_stream *found = NULL;
+    for (ki_list_node *node = ki_list_first(&server->streams); node != NULL;
+         node = ki_list_next(&server->streams, node)) {
+        sim_stream *stream = stream_of(node);
+        uint64_t due_ns = sim_stream_due_ns(stream);
+        if (due_ns != UINT64_MAX && (found == NULL || due_ns < sim_stream_due_ns(found)))
+            found = stream;
+    }
+    return found;
+}
+
+uint64_t sim_server_next_ns(const sim_server *server)
+{
+    const sim_stream *stream = earliest(server);
+    return stream == NULL ? UINT64_MAX : sim_stream_due_ns(stream);
+}
+
+void sim_server_step(sim_server *server)
+{
+    uint64_t now = ki_clock_now_ns(server->clock);
+    for (;;) {
+        sim_stream *stream = earliest(server);
+        if (stream == NULL || sim_stream_due_ns(stream) > now)
+            return;
+        (void)sim_stream_advance(stream);
+    }
+}
+
+void sim_server_cut_all(sim_server *server)
+{
+    size_t count = sim_server_open_count(server);
+    while (count-- > 0 && !ki_list_is_empty(&server->streams))
+        sim_stream_finish(stream_of(ki_list_first(&server->streams)), KI_REASON_CONNECTION_LOST);
+}
+
+size_t sim_server_open_count(const sim_server *server)
+{
+    size_t count = 0;
+    for (const ki_list_node *node = ki_list_first(&server->streams); node != NULL;
+         node = ki_list_next(&server->streams, node))
+        count++;
+    return count;
+}

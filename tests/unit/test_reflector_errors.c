@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told of failures, the status, transforms, and sources that behave unexpectedly. */
+#include <string.h>
+
+#include "support/reflector_run.h"
+#include "support/unit.h"
+
+/* ---- status -------------------------------------------------------------------------------------------- */
+
+static void the_status_shows_what_it_does_and_why(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_LISTING);
+    assert_true(reflector_run_status(run).byte_age_ms == UINT64_MAX);
+    scripted_error(&run->source, 403, STATUS("403", "Forbidden"));
+    reflector_run_wait_ms(run, 100);
+    ki_informer_status status = reflector_run_status(run);
+    assert_int_equal(status.phase, KI_PHASE_BACKING_OFF);
+    assert_int_equal(status.reason, KI_REASON_FORBIDDEN);
+    assert_int_equal(status.http_status, 403);
+    assert_int_equal(status.phase_age_ms, 100);
+    assert_in_range(status.retry_ms, run->last_retry_ms - 101, run->last_retry_ms - 100);
+    assert_string_equal(status.message, "the server answers 403 Forbidden: no");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    assert_int_equal(reflector_run_status(run).reason, KI_REASON_FORBIDDEN);
+    scripted_whole(&run->source, LIST("10", "", ""));
+    status = reflector_run_status(run);
+    assert_int_equal(status.phase, KI_PHASE_WATCHING);
+    assert_int_equal(status.reason, KI_REASON_NONE);
+    assert_int_equal(status.http_status, 0);
+    assert_string_equal(status.message, "");
+    assert_int_equal(status.lists, 2);
+    assert_int_equal(status.watches, 1);
+    assert_int_equal(status.retry_ms, 0);
+    assert_int_equal(status.bytes_read, strlen(LIST("10", "", "")));
+}
+
+static void the_status_knows_the_age_of_what_came(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    assert_true(reflector_run_status(run).event_age_ms == UINT64_MAX);
+    assert_true(reflector_run_status(run).bookmark_age_ms == UINT64_MAX);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
+    reflector_run_wait_ms(run, 1000);
+    scripted_body(&run->source, BOOKMARK("12"));
+    reflector_run_wait_ms(run, 500);
+    scripted_body(&run->source, " ");
+    reflector_run_wait_ms(run, 20);
+    ki_informer_status status = reflector_run_status(run);
+    assert_int_equal(status.event_age_ms, 1520);
+    assert_int_equal(status.bookmark_age_ms, 520);
+    assert_int_equal(status.byte_age_ms, 20);
+}
+
+static void a_watch_that_is_taken_ends_the_failure(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_cut(&run->source, KI_REASON_TLS);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    assert_int_equal(reflector_run_status(run).reason, KI_REASON_TLS);
+    scripted_head(&run->source, 200, 0);
+    assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
+}
+
+static void a_halt_ends_the_failure_and_every_timer(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    scripted_cut(&run->source, KI_REASON_DNS);
+    assert_true(run->due_ns != UINT64_MAX);
+    ki_reflector_halt(&run->reflector);
+    assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STOPPED);
+    assert_true(run->due_ns == UINT64_MAX);
+    reflector_run_wait_ms(run, 3600 * 1000);
+    expect_requests(run, "LIST rv=0 limit=500\n");
+}
+
+static void the_age_is_that_of_the_last_word_after_the_first_list(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    scripted_body(&run->source, "{");
+    assert_true(ki_reflector_age_ms(&run->reflector) == UINT64_MAX);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_whole(&run->source, LIST("10", "", ""));
+    assert_int_equal(ki_reflector_age_ms(&run->reflector), 0);
+    reflector_run_wait_ms(run, 700);
+    assert_int_equal(ki_reflector_age_ms(&run->reflector), 700);
+    scripted_body(&run->source, " ");
+    assert_int_equal(ki_reflector_age_ms(&run->reflector), 0);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    assert_true(ki_reflector_age_ms(&run->reflector) > 0);
+}
+
+static int take_change(const ki_change *change, void *user)
+{
+    (void)change;
+    (void)user;
+    return 0;
+}
+
+static void take_due(uint64_t due_ns, void *user)
+{
+    (void)due_ns;
+    (void)user;
+}
+
+static void without_a_seed_no_two_are_alike(void **state)
+{
+    reflector_run *run = *state;
+    static ki_reflector two[2];
+    scripted_source source;
+    scripted_source_init(&source);
+    for (int i = 0; i < 2; i++) {
+        ki_reflector_options options = {.list_watch = scripted_source_list_watch(&source),
+                                        .plan = run->plan,
+                                        .informer = &run->informer,
+                                        .clock = &run->clock,
+                                        .on_change = take_change,
+                                        .schedule = take_due};
+        assert_int_equal(ki_reflector_init(&two[i], &options, NULL), 0);
+    }
+    ki_informer_status status = {0};
+    ki_reflector_read_status(&two[0], &status);
+    assert_int_equal(status.phase, KI_PHASE_STOPPED);
+    assert_int_equal(status.phase_age_ms, 0);
+    assert_true(status.byte_age_ms == UINT64_MAX);
+    assert_memory_not_equal(&two[0].random, &two[1].random, sizeof(ki_random));
+    for (int i = 0; i < 2; i++)
+        ki_reflector_fini(&two[i]);
+    assert_int_equal(source.releases, 2);
+    ki_reflector_fini(&(ki_reflector){0});
+    scripted_source_fini(&source);
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------ */
+
+static void a_failure_tells_since_when_nothing_works(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    scripted_cut(&run->source, KI_REASON_DNS);
+    expect_errors(run, "Dns\n");
+    assert_true(run->last_success_ms == UINT64_MAX);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_whole(&run->source, LIST("10", "", ""));
+    reflector_run_wait_ms(run, 1234);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    assert_int_equal(run->last_success_ms, 1234);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 55);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    assert_int_equal(run->last_success_ms, 55);
+}
+
+static void delays_of_lists_grow_and_begin_again_after_two_healthy_minutes(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    for (int i = 0; i < 4; i++) {
+        scripted_error(&run->source, 500, "");
+        assert_in_range(run->last_retry_ms, 800u << i, 1600u << i);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    }
+    scripted_whole(&run->source, LIST("10", "", ""));
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 119 * 1000);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    assert_in_range(run->last_retry_ms, 800u << 4, 1600u << 4);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 120 * 1000);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    assert_in_range(run->last_retry_ms, 800, 1600);
+}
+
+static void the_back_off_is_an_option(void **state)
+{
+    reflector_run *run = *state;
+    run->informer.backoff_ms = 50;
+    run->informer.backoff_max_ms = 60;
+    reflector_run_start(run, "");
+    for (int i = 0; i < 3; i++) {
+        scripted_error(&run->source, 500, "");
+        assert_in_range(run->last_retry_ms, 50, 120);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    }
+}
+
+static void a_list_that_is_asked_to_wait_does(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    scripted_head(&run->source, 503, 0);
+    scripted_whole(&run->source, "{\"kind\":\"Status\",\"code\":503,\"details\":{\"retryAfterSeconds\":7}}");
+    assert_int_equal(run->last_retry_ms, 7000);
+    expect_errors(run, "ServerError 503\n");
+}
+
+static void a_redirect_is_an_error(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    scripted_error(&run->source, 307, "");
+    expect_errors(run, "Redirected 307\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+}
+
+static void nobody_has_to_listen(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    run->reflector.options.on_error = NULL;
+    scripted_cut(&run->source, KI_REASON_DNS);
+    assert_int_equal(reflector_run_status(run).reason, KI_REASON_DNS);
+}
+
+/* ---- sources ------------------------------------------------------------------------------------------- */
+
+static void a_source_that_does_not_take_a_request_is_asked_again(void **state)
+{
+    reflector_run *run = *state;
+    run->source.begin_result = KI_ERR_SYSTEM;
+    reflector_run_start(run, "");
+    expect_errors(run, "ConnectionLost\n");
+    run->source.begin_result = KI_ERR_NO_MEMORY;
+    reflector_run_wait_ms(run, 1600);
+    expect_errors(run, "NoMemory\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_whole(&run->source, LIST("10", "", ""));
+    expect_changes(run, "END 3 10\n");
+}
+
+static void a_watch_that_a_source_does_not_take_is_asked_for_again(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    run->source.begin_result = KI_ERR_SYSTEM;
+    scripted_whole(&run->source, LIST("10", "", ""));
+    expect_errors(run, "ConnectionLost\n");
+    text_log_clear(&run->source.requests);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "WATCH rv=10 bookmarks\n");
+}
+
+static void answer_at_once(scripted_source *source, const ki_list_options *options, void *user)
+{
+    (void)user;
+    if (!options->watch) {
+        scripted_whole(source, LIST("10", "", POD("a", "5")));
+        return;
+    }
+    scripted_head(source, 200, 0);
+    scripted_body(source, EVENT("ADDED", POD("b", "11")));
+}
+
+static void a_source_may_answer_inside_of_the_request(void **state)
+{
+    reflector_run *run = *state;
+    run->source.at_once = answer_at_once;
+    reflector_run_start(run, "");
+    expect_changes(run, "ITEM 1 d/a@5\nEND 1 10\nADDED d/b@11 11\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    assert_int_equal(run->source.depth_max, 1);
+}
+
+static void fail_at_once(scripted_source *source, const ki_list_options *options, void *user)
+{
+    (void)options;
+    (void)user;
+    ki_answer *answer = source->answer;
+    scripted_cut(source, KI_REASON_CONNECTION_REFUSED);
+    ki_answer_end(answer, KI_REASON_DNS, "once more");
+}
+
+static void an_answer_ends_once(void **state)
+{
+    reflector_run *run = *state;
+    run->source.at_once = fail_at_once;
+    reflector_run_start(run, "");
+    expect_errors(run, "ConnectionRefused\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+}
+
+static void a_source_has_a_pointer_for_each_request(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    ki_answer *answer = run->source.answer;
+    assert_null(ki_answer_data(answer));
+    ki_answer_set_data(answer, run);
+    assert_ptr_equal(ki_answer_data(answer), run);
+    scripted_whole(&run->source, LIST("10", "", ""));
+    assert_null(ki_answer_data(run->source.answer));
+}
+
+static void no_request_is_begun_inside_of_a_body(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
+    expect_requests(run, "cancel\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    assert_true(run->due_ns <= ki_clock_now_ns(&run->clock));
+    reflector_run_wait_ms(run, 0);
+    expect_requests(run, "LIST rv=10 limit=500\n");
+}
+
+/* ---- transforms ---------------------------------------------------------------------------------------- */
+
+typedef struct transform_case {
+    const char *json; /* what is put in its place; NULL: nothing is */
+    int result;
+    int makes_none;
+    unsigned calls;
+} transform_case;
+
+static int transform(const ki_object **object, void *user)
+{
+    transform_case *test = user;
+    test->calls++;
+    if (test->makes_none)
+        *object = NULL;
+    if (test->json != NULL)
+        *object = ki_object_new(NULL, ki_str_of(test->json), NULL, NULL);
+    return test->result;
+}
+
+#define OTHER_POD(uid, version)                                                                              \
+    "{\"metadata\":{\"namespace\":\"d\",\"name\":\"a\",\"uid\":\"" uid "\",\"resourceVersion\":\"" version   \
+    "\"}}"
+
+static void a_transform_sees_every_object(void **state)
+{
+    reflector_run *run = *state;
+    transform_case test = {.json = POD("a", "5")};
+    run->informer.transform = transform;
+    run->informer.transform_user = &test;
+    reflector_run_start_watching(run);
+    test.json = NULL;
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")) EVENT("MODIFIED", POD("b", "12"))
+                                    EVENT("DELETED", POD("b", "13")));
+    expect_changes(run, "ADDED d/b@11 11\nUPDATED d/b@12 12\nDELETED d/b@13 13\n");
+    assert_int_equal(test.calls, 4);
+    expect_errors(run, "");
+}
+
+static void an_item_whose_transform_fails_is_seen(void **state)
+{
+    reflector_run *run = *state;
+    transform_case tests[] = {{.result = KI_ERR_TYPE},
+                              {.json = POD("a", "5"), .result = KI_ERR_TYPE},
+                              {.makes_none = 1},
+                              {.json = POD("b", "5")},
+                              {.json = OTHER_POD("", "6")},
+                              {.json = OTHER_POD("u", "5")}};
+    run->informer.transform = transform;
+    run->informer.transform_user = &tests[0];
+    reflector_run_start(run, "");
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+        run->informer.transform_user = &tests[i];
+        scripted_body(&run->source, LIST("10", "t", POD("a", "5")));
+        expect_changes(run, i == 0   ? "SEEN 1 d/a\n"
+                            : i == 1 ? "SEEN 2 d/a\n"
+                            : i == 2 ? "SEEN 3 d/a\n"
+                            : i == 3 ? "SEEN 4 d/a\n"
+                            : i == 4 ? "SEEN 5 d/a\n"
+                                     : "SEEN 6 d/a\n");
+        expect_errors(run, "Other d/a\n");
+        assert_int_equal(run->last_code, i < 2 ? KI_ERR_TYPE : KI_ERR_INVALID);
+        ki_reflector_halt(&run->reflector);
+        reflector_run_wait_ms(run, 10000);
+        reflector_run_restart(run, "");
+    }
+}
+
+static void an_event_whose_transform_fails_is_left_out(void **state)
+{
+    reflector_run *run = *state;
+    transform_case test = {0};
+    run->informer.transform = transform;
+    run->informer.transform_user = &test;
+    reflector_run_start_watching(run);
+    test.result = KI_ERR_TYPE;
+    scripted_body(&run->source, EVENT("MODIFIED", POD("a", "11")));
+    expect_errors(run, "Other d/a\n");
+    expect_changes(run, "");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "");
+    scripted_end(&run->source);
+    expect_requests(run, "WATCH rv=10 bookmarks\n");
+}
+
+static void a_delete_whose_transform_fails_leads_to_a_list(void **state)
+{
+    reflector_run *run = *state;
+    transform_case test = {0};
+    run->informer.transform = transform;
+    run->informer.transform_user = &test;
+    reflector_run_start_watching(run);
+    test.result = KI_ERR_TYPE;
+    scripted_body(&run->source, EVENT("DELETED", POD("a", "11")));
+    reflector_run_wait_while(run, KI_PHASE_WATCHING);
+    expect_requests(run, "cancel\nLIST rv=10 limit=500\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        reflector_test(the_status_shows_what_it_does_and_why),
+        reflector_test(the_status_knows_the_age_of_what_came),
+        reflector_test(a_watch_that_is_taken_ends_the_failure),
+        reflector_test(a_halt_ends_the_failure_and_every_timer),
+        reflector_test(the_age_is_that_of_the_last_word_after_the_first_list),
+        reflector_test(without_a_seed_no_two_are_alike),
+        reflector_test(a_failure_tells_since_when_nothing_works),
+        reflector_test(delays_of_lists_grow_and_begin_again_after_two_healthy_minutes),
+        reflector_test(the_back_off_is_an_option),
+        reflector_test(a_list_that_is_asked_to_wait_does),
+        reflector_test(a_redirect_is_an_error),
+        reflector_test(nobody_has_to_listen),
+        reflector_test(a_source_that_does_not_take_a_request_is_asked_again),
+        reflector_test(a_watch_that_a_source_does_not_take_is_asked_for_again),
+        reflector_test(a_source_may_answer_inside_of_the_request),
+        reflector_test(an_answer_ends_once),
+        reflector_test(a_source_has_a_pointer_for_each_request),
+        reflector_test(no_request_is_begun_inside_of_a_body),
+        reflector_test(a_transform_sees_every_object),
+        reflector_test(an_item_whose_transform_fails_is_seen),
+        reflector_test(an_event_whose_transform_fails_is_left_out),
+        reflector_test(a_delete_whose_transform_fails_leads_to_a_list),
+    };
+    return RUN_TESTS(tests);
+}

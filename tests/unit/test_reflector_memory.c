@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run in which each allocation fails in turn: all that the server has is received in the end. */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/failing_allocator.h"
+#include "support/reflector_run.h"
+#include "support/unit.h"
+
+static const struct {
+    const char *version;
+    const char *event;
+} events[] = {
+    {"11", EVENT("ADDED", POD("b", "11"))},
+    {"12", EVENT("MODIFIED", POD("a", "12"))},
+    {"13", BOOKMARK("13")},
+    {"14", EVENT("DELETED", POD("b", "14"))},
+};
+
+enum { EVENTS = sizeof(events) / sizeof(events[0]) };
+
+/* A server with two pages, a list on a stream, and four events behind version 10. */
+static void answer(scripted_source *source, const ki_list_options *options, void *user)
+{
+    (void)user;
+    if (!options->watch && options->continue_token.len > 0) {
+        scripted_whole(source, LIST("10", "", POD("c", "6")));
+        return;
+    }
+    if (!options->watch) {
+        scripted_whole(source, LIST("10", "t", POD("a", "5")));
+        return;
+    }
+    if (options->send_initial_events) {
+        scripted_body(source, EVENT("ADDED", POD("a", "5")) EVENT("ADDED", POD("c", "6")) END_OF_LIST("10"));
+        if (source->answer == NULL)
+            return;
+    }
+    int is_newer = options->send_initial_events;
+    for (size_t i = 0; i < EVENTS && source->answer != NULL; i++) {
+        ki_str version = ki_str_of(events[i].version);
+        int order = 0;
+        if (!is_newer)
+            assert_int_equal(ki_resource_version_compare(version, options->resource_version, &order), 0);
+        if (is_newer || order > 0)
+            scripted_body(source, events[i].event);
+    }
+}
+
+static int holds(const reflector_run *run, const char *line)
+{
+    return run->changes.text != NULL && strstr(run->changes.text, line) != NULL;
+}
+
+/* Returns whether the planned failure has happened. */
+static int run_once(size_t fail_at, int watch_list)
+{
+    static reflector_run run;
+    reflector_run_init(&run);
+    run.informer.watch_list = watch_list;
+    run.source.at_once = answer;
+    failing_allocator_fail_at(fail_at);
+    reflector_run_start(&run, "");
+    reflector_run_wait_ms(&run, 20 * 1000);
+    int has_failed = failing_allocator_has_failed();
+    failing_allocator_fail_at(0);
+    assert_int_equal(reflector_run_status(&run).phase, KI_PHASE_WATCHING);
+    if (has_failed)
+        expect_errors(&run, "NoMemory\n");
+    else
+        expect_errors(&run, "");
+    assert_true(holds(&run, "d/a@5\n") && holds(&run, "d/c@6\n"));
+    const char *rest = strstr(run.changes.text, "END ");
+    assert_non_null(rest);
+    rest = strchr(rest, '\n') + 1;
+    assert_string_equal(rest, "ADDED d/b@11 11\nUPDATED d/a@12 12\nBOOKMARK 13\nDELETED d/b@14 14\n");
+    reflector_run_fini(&run);
+    return has_failed;
+}
+
+static void pages_and_a_watch_survive_every_failure(void **state)
+{
+    (void)state;
+    size_t n = 1;
+    while (run_once(n, KI_WATCH_LIST_NEVER))
+        n++;
+    assert_true(n > 5);
+}
+
+static void a_streamed_list_survives_every_failure(void **state)
+{
+    (void)state;
+    size_t n = 1;
+    while (run_once(n, KI_WATCH_LIST_AUTO))
+        n++;
+    assert_true(n > 5);
+}
+
+/* The body of an error is read as far as memory goes. */
+static void an_error_survives_every_failure(void **state)
+{
+    (void)state;
+    int has_failed = 1;
+    for (size_t n = 1; has_failed; n++) {
+        static reflector_run run;
+        reflector_run_init(&run);
+        reflector_run_start(&run, "");
+        failing_allocator_fail_at(n);
+        scripted_error(&run.source, 403, STATUS("403", "Forbidden"));
+        has_failed = failing_allocator_has_failed();
+        failing_allocator_fail_at(0);
+        expect_errors(&run, "Forbidden 403\n");
+        reflector_run_fini(&run);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(pages_and_a_watch_survive_every_failure, failing_allocator_setup,
+                                        failing_allocator_teardown),
+        cmocka_unit_test_setup_teardown(a_streamed_list_survives_every_failure, failing_allocator_setup,
+                                        failing_allocator_teardown),
+        cmocka_unit_test_setup_teardown(an_error_survives_every_failure, failing_allocator_setup,
+                                        failing_allocator_teardown),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watches that are silent, and servers that were set back. */
+#include "support/reflector_run.h"
+#include "support/unit.h"
+
+/* A watch that took up a lost one, from version 10. */
+static void reconnect(reflector_run *run)
+{
+    reflector_run_start_watching(run);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "WATCH rv=10 bookmarks\n");
+    expect_errors(run, "ConnectionLost\n");
+}
+
+static void a_watch_after_a_failure_that_is_silent_is_asked_about(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 9999);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "LIST rv= limit=1\n");
+    scripted_probe_whole(&run->source, LIST("10", "t", POD("a", "5")));
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 200 * 1000);
+    expect_requests(run, "");
+    expect_errors(run, "");
+    expect_changes(run, "");
+}
+
+static void a_watch_that_speaks_is_not_asked_about(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    scripted_body(&run->source, BOOKMARK("11"));
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "");
+}
+
+static void a_watch_after_a_list_is_not_asked_about(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    reflector_run_wait_ms(run, 200 * 1000);
+    expect_requests(run, "");
+}
+
+static void a_list_after_a_failure_proves_the_watch_behind_it(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
+    scripted_whole(&run->source, LIST("12", "", ""));
+    expect_requests(run, "LIST rv=10 limit=500\nWATCH rv=12 bookmarks\n");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "");
+}
+
+static void a_watch_after_an_error_of_the_server_is_asked_about(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_error(&run->source, 503, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    reflector_run_wait_ms(run, 10000);
+    expect_requests(run, "WATCH rv=10 bookmarks\nLIST rv= limit=1\n");
+}
+
+static void a_watch_after_a_restart_is_asked_about(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "33");
+    reflector_run_wait_ms(run, 10000);
+    expect_requests(run, "WATCH rv=33 bookmarks\nLIST rv= limit=1\n");
+}
+
+static void a_server_that_was_set_back_is_listed_anew(void **state)
+{
+    reflector_run *run = *state;
+    run->source.is_bytewise = 1;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    scripted_probe_whole(&run->source, LIST("4", "", POD("z", "3")));
+    expect_errors(run, "HistoryReset\n");
+    expect_requests(run, "LIST rv= limit=1\ncancel\nLIST rv= limit=500\n");
+    expect_changes(run, "RESET 2\n");
+    scripted_whole(&run->source, LIST("4", "", POD("z", "3")));
+    expect_changes(run, "ITEM 2 d/z@3\nEND 2 4\n");
+    expect_requests(run, "WATCH rv=4 bookmarks\n");
+}
+
+static void what_comes_while_it_is_asked_does_not_count(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "15")));
+    scripted_probe_whole(&run->source, LIST("12", "", ""));
+    expect_errors(run, "");
+    expect_changes(run, "ADDED d/b@15 15\n");
+}
+
+static void a_server_without_pages_is_not_read_to_the_end(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    text_log_clear(&run->source.requests);
+    assert_int_equal(ki_answer_body(run->source.probe, LIST("10", "", POD("a", "5") "," POD("b", "6")),
+                                    sizeof(LIST("10", "", POD("a", "5") "," POD("b", "6"))) - 1),
+                     KI_ERR_NOT_FOUND);
+    expect_requests(run, "cancel probe\n");
+    expect_errors(run, "");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "");
+}
+
+static void a_server_without_pages_that_was_set_back_is_found_out(void **state)
+{
+    reflector_run *run = *state;
+    static const char body[] = LIST("4", "", POD("a", "1") "," POD("b", "2"));
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    assert_int_equal(ki_answer_body(run->source.probe, body, sizeof(body) - 1), KI_ERR_NOT_FOUND);
+    expect_errors(run, "HistoryReset\n");
+}
+
+static void the_question_is_about_the_same_objects(void **state)
+{
+    reflector_run *run = *state;
+    run->informer.label_selector = "app=web";
+    reflector_run_start(run, "33");
+    reflector_run_wait_ms(run, 10000);
+    expect_requests(run, "WATCH rv=33 labels=app=web bookmarks\nLIST rv= limit=1 labels=app=web\n");
+}
+
+static void the_question_waits_for_its_turn(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 9999);
+    for (int i = 0; i < 5; i++)
+        assert_true(ki_token_bucket_take(&run->reflector.bucket, ki_clock_now_ns(&run->clock)) == 0);
+    reflector_run_wait_ms(run, 999);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "LIST rv= limit=1\n");
+}
+
+static void asking_that_fails_is_tried_again(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    scripted_probe_cut(&run->source, KI_REASON_CONNECTION_REFUSED);
+    expect_requests(run, "LIST rv= limit=1\n");
+    reflector_run_wait_ms(run, 30000);
+    expect_requests(run, "LIST rv= limit=1\n");
+    reflector_run_wait_ms(run, 60000);
+    expect_requests(run, "cancel probe\n");
+    reflector_run_wait_ms(run, 30000);
+    expect_requests(run, "LIST rv= limit=1\n");
+    expect_errors(run, "ConnectionRefused\nTimeout\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+}
+
+/* A watch on which two bookmarks came, so many seconds after another. */
+static void watch_with_bookmarks(reflector_run *run, uint64_t seconds)
+{
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, BOOKMARK("11"));
+    reflector_run_wait_ms(run, seconds * 1000);
+    scripted_body(&run->source, BOOKMARK("12"));
+    expect_changes(run, "BOOKMARK 11\nBOOKMARK 12\n");
+}
+
+static void a_watch_whose_bookmarks_stay_away_is_cut_and_taken_up_again(void **state)
+{
+    reflector_run *run = *state;
+    watch_with_bookmarks(run, 10);
+    reflector_run_wait_ms(run, 180 * 1000 - 1);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "LIST rv= limit=1\n");
+    scripted_probe_whole(&run->source, LIST("12", "", ""));
+    expect_errors(run, "Silent\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nWATCH rv=12 bookmarks\n");
+}
+
+static void three_intervals_may_be_longer(void **state)
+{
+    reflector_run *run = *state;
+    watch_with_bookmarks(run, 70);
+    reflector_run_wait_ms(run, 210 * 1000 - 1);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "LIST rv= limit=1\n");
+}
+
+static void a_silent_watch_is_cut_also_when_asking_fails(void **state)
+{
+    reflector_run *run = *state;
+    watch_with_bookmarks(run, 10);
+    reflector_run_wait_ms(run, 180 * 1000);
+    scripted_probe_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    expect_errors(run, "ConnectionLost\nSilent\n");
+    expect_requests(run, "LIST rv= limit=1\ncancel\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "WATCH rv=12 bookmarks\n");
+}
+
+static void a_silent_watch_on_a_server_that_was_set_back_is_found_out(void **state)
+{
+    reflector_run *run = *state;
+    watch_with_bookmarks(run, 10);
+    reflector_run_wait_ms(run, 180 * 1000);
+    scripted_probe_whole(&run->source, LIST("4", "", ""));
+    expect_errors(run, "HistoryReset\n");
+    expect_changes(run, "RESET 2\n");
+}
+
+static void one_bookmark_is_enough_to_expect_more(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, BOOKMARK("11"));
+    reflector_run_wait_ms(run, 180 * 1000);
+    expect_requests(run, "LIST rv= limit=1\n");
+}
+
+static void bookmarks_are_remembered_for_the_next_watch(void **state)
+{
+    reflector_run *run = *state;
+    watch_with_bookmarks(run, 10);
+    scripted_end(&run->source);
+    text_log_clear(&run->source.requests);
+    reflector_run_wait_ms(run, 180 * 1000);
+    expect_requests(run, "LIST rv= limit=1\n");
+}
+
+static void nobody_is_silent_while_there_is_no_room(void **state)
+{
+    reflector_run *run = *state;
+    watch_with_bookmarks(run, 10);
+    run->is_full = 1;
+    scripted_body(&run->source, BOOKMARK("13"));
+    reflector_run_wait_ms(run, 3600 * 1000);
+    expect_requests(run, "");
+    ki_reflector_room(&run->reflector);
+    expect_requests(run, "resume\n");
+    reflector_run_wait_ms(run, 1000);
+    assert_int_equal(run->source.probe == NULL, 1);
+}
+
+static void a_watch_that_ends_takes_the_question_with_it(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    scripted_end(&run->source);
+    expect_requests(run, "LIST rv= limit=1\ncancel probe\nWATCH rv=10 bookmarks\n");
+}
+
+static void a_watch_that_ends_with_an_error_does_so_too(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
+    reflector_run_wait_ms(run, 0);
+    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 limit=500\n");
+}
+
+static void a_list_that_is_due_does_so_too(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    scripted_body(&run->source, EVENT("NEW", "{}"));
+    reflector_run_wait_ms(run, 3200);
+    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 limit=500\n");
+}
+
+static void a_halt_ends_both(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    ki_reflector_halt(&run->reflector);
+    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        reflector_test(a_watch_after_a_failure_that_is_silent_is_asked_about),
+        reflector_test(a_watch_that_speaks_is_not_asked_about),
+        reflector_test(a_watch_after_a_list_is_not_asked_about),
+        reflector_test(a_list_after_a_failure_proves_the_watch_behind_it),
+        reflector_test(a_watch_after_an_error_of_the_server_is_asked_about),
+        reflector_test(a_watch_after_a_restart_is_asked_about),
+        reflector_test(a_server_that_was_set_back_is_listed_anew),
+        reflector_test(what_comes_while_it_is_asked_does_not_count),
+        reflector_test(a_server_without_pages_is_not_read_to_the_end),
+        reflector_test(a_server_without_pages_that_was_set_back_is_found_out),
+        reflector_test(the_question_is_about_the_same_objects),
+        reflector_test(the_question_waits_for_its_turn),
+        reflector_test(asking_that_fails_is_tried_again),
+        reflector_test(a_watch_whose_bookmarks_stay_away_is_cut_and_taken_up_again),
+        reflector_test(three_intervals_may_be_longer),
+        reflector_test(a_silent_watch_is_cut_also_when_asking_fails),
+        reflector_test(a_silent_watch_on_a_server_that_was_set_back_is_found_out),
+        reflector_test(one_bookmark_is_enough_to_expect_more),
+        reflector_test(bookmarks_are_remembered_for_the_next_watch),
+        reflector_test(nobody_is_silent_while_there_is_no_room),
+        reflector_test(a_watch_that_ends_takes_the_question_with_it),
+        reflector_test(a_watch_that_ends_with_an_error_does_so_too),
+        reflector_test(a_list_that_is_due_does_so_too),
+        reflector_test(a_halt_ends_both),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* WATCH: events, bookmarks, and how a watch is taken up again. */
+#include <stdio.h>
+
+#include "support/reflector_run.h"
+#include "support/unit.h"
+
+static void events_are_given_with_their_versions(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")) EVENT("MODIFIED", POD("a", "12"))
+                                    EVENT("DELETED", POD("b", "13")) BOOKMARK("20"));
+    expect_changes(run, "ADDED d/b@11 11\nUPDATED d/a@12 12\nDELETED d/b@13 13\nBOOKMARK 20\n");
+    assert_int_equal(reflector_run_status(run).events, 3);
+}
+
+static void events_may_come_byte_by_byte(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    run->source.is_bytewise = 1;
+    scripted_body(&run->source,
+                  EVENT("ADDED", POD("b", "11")) BOOKMARK("20") EVENT("DELETED", POD("b", "21")));
+    expect_changes(run, "ADDED d/b@11 11\nBOOKMARK 20\nDELETED d/b@21 21\n");
+}
+
+static void a_watch_that_is_closed_goes_on_at_once_from_what_was_received(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
+    reflector_run_wait_ms(run, 1000);
+    scripted_end(&run->source);
+    expect_requests(run, "WATCH rv=11 bookmarks\n");
+    expect_errors(run, "");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+}
+
+static void a_watch_that_is_closed_within_a_second_is_backed_off(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    reflector_run_wait_ms(run, 999);
+    scripted_end(&run->source);
+    expect_errors(run, "ShortWatch\n");
+    expect_requests(run, "");
+    assert_in_range(run->last_retry_ms, 800, 1600);
+    assert_in_range(reflector_run_wait_while(run, KI_PHASE_BACKING_OFF), 799, 1600);
+    expect_requests(run, "WATCH rv=10 bookmarks\n");
+}
+
+static void news_before_a_close_begin_the_back_off_again(void **state)
+{
+    reflector_run *run = *state;
+    char event[200];
+    reflector_run_start_watching(run);
+    for (int i = 0; i < 8; i++) {
+        snprintf(event, sizeof(event), EVENT("ADDED", POD("b", "%d")), 11 + i);
+        scripted_whole(&run->source, event);
+        assert_in_range(run->last_retry_ms, 800, 1600);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    }
+    for (int i = 0; i < 3; i++) {
+        scripted_whole(&run->source, EVENT("ADDED", POD("b", "11")));
+        assert_true(run->last_retry_ms >= 800u << i);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    }
+}
+
+static void versions_never_go_back(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source,
+                  EVENT("ADDED", POD("b", "15")) EVENT("MODIFIED", POD("a", "12")) BOOKMARK("9"));
+    expect_changes(run, "ADDED d/b@15 15\nUPDATED d/a@12 12\nBOOKMARK 9\n");
+    reflector_run_wait_ms(run, 2000);
+    scripted_end(&run->source);
+    expect_requests(run, "WATCH rv=15 bookmarks\n");
+}
+
+static void of_versions_that_are_no_numbers_the_last_one_counts(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "x")) EVENT("ADDED", POD("c", "b")));
+    reflector_run_wait_ms(run, 2000);
+    scripted_end(&run->source);
+    expect_requests(run, "WATCH rv=b bookmarks\n");
+}
+
+static void a_bookmark_without_a_version_says_nothing(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("BOOKMARK", "{\"metadata\":{}}"));
+    expect_changes(run, "");
+    expect_errors(run, "");
+}
+
+static void a_cut_after_news_is_taken_up_soon_without_a_list(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")) "{\"type\":");
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    expect_errors(run, "ConnectionLost\n");
+    assert_in_range(run->last_retry_ms, 100, 999);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+    assert_in_range(reflector_run_wait_while(run, KI_PHASE_BACKING_OFF), 100, 999);
+    expect_requests(run, "WATCH rv=11 bookmarks\n");
+    assert_int_equal(reflector_run_status(run).reconnects, 1);
+}
+
+static void a_close_inside_of_an_event_is_a_cut(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    reflector_run_wait_ms(run, 2000);
+    scripted_whole(&run->source, "{\"type\":");
+    expect_errors(run, "ConnectionLost\n");
+    expect_requests(run, "");
+}
+
+static void a_cut_without_news_is_backed_off_longer_each_time(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    for (int i = 0; i < 4; i++) {
+        scripted_cut(&run->source, KI_REASON_CONNECTION_REFUSED);
+        assert_in_range(run->last_retry_ms, 800u << i, 1600u << i);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        expect_requests(run, "WATCH rv=10 bookmarks\n");
+    }
+}
+
+static void a_cut_that_only_the_source_knows_is_a_cut(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_cut(&run->source, KI_REASON_OTHER);
+    expect_errors(run, "Other\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "WATCH rv=10 bookmarks\n");
+}
+
+static void time_outs_of_watches_differ(void **state)
+{
+    reflector_run *run = *state;
+    uint32_t before = 0;
+    int differ = 0;
+    reflector_run_start_watching(run);
+    for (int i = 0; i < 20; i++) {
+        assert_in_range(run->source.timeout_seconds, 300, 599);
+        differ |= before != 0 && before != run->source.timeout_seconds;
+        before = run->source.timeout_seconds;
+        reflector_run_wait_ms(run, 2000);
+        scripted_end(&run->source);
+    }
+    assert_true(differ);
+}
+
+static void a_watch_that_outlives_its_time_is_taken_up_again(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    reflector_run_wait_ms(run, (run->source.timeout_seconds + 30) * 1000 - 1);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "cancel\n");
+    expect_errors(run, "Timeout\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "WATCH rv=10 bookmarks\n");
+}
+
+static void a_version_that_expires_leads_to_a_list_at_once_and_then_to_back_off(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
+    expect_errors(run, "Expired 410\n");
+    assert_int_equal(run->last_retry_ms, 0);
+    reflector_run_wait_ms(run, 0);
+    expect_requests(run, "cancel\nLIST rv=10 limit=500\n");
+    scripted_whole(&run->source, LIST("12", "", ""));
+    expect_requests(run, "WATCH rv=12 bookmarks\n");
+    scripted_error(&run->source, 410, STATUS("410", "Gone"));
+    expect_errors(run, "Expired 410\n");
+    assert_true(run->last_retry_ms >= 800);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "LIST rv=12 limit=500\n");
+}
+
+static void after_news_a_version_that_expires_is_the_first_again(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
+    scripted_whole(&run->source, LIST("12", "", ""));
+    scripted_body(&run->source, BOOKMARK("13"));
+    scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
+    assert_int_equal(run->last_retry_ms, 0);
+}
+
+static void a_version_that_is_too_large_leads_to_the_newest_list(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_error(&run->source, 504, TOO_LARGE);
+    expect_requests(run, "LIST rv= limit=500\n");
+    expect_errors(run, "VersionTooLarge 504\n");
+}
+
+static void too_many_requests_are_waited_for_as_long_as_asked(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_head(&run->source, 429, 17);
+    scripted_end(&run->source);
+    expect_errors(run, "TooManyRequests 429\n");
+    assert_int_equal(run->last_retry_ms, 17000);
+    reflector_run_wait_ms(run, 16999);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "WATCH rv=10 bookmarks\n");
+}
+
+static void nobody_waits_longer_than_ten_minutes(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_head(&run->source, 429, 4000000000u);
+    scripted_end(&run->source);
+    assert_int_equal(run->last_retry_ms, 600 * 1000);
+}
+
+static void too_many_requests_inside_of_a_watch_do_not_lead_to_a_list(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source,
+                  EVENT("ERROR", "{\"kind\":\"Status\",\"code\":429,\"details\":{\"retryAfterSeconds\":5}}"));
+    expect_errors(run, "TooManyRequests 429\n");
+    assert_int_equal(run->last_retry_ms, 5000);
+    reflector_run_wait_ms(run, 5000);
+    expect_requests(run, "cancel\nWATCH rv=10 bookmarks\n");
+}
+
+static void other_errors_inside_of_a_watch_lead_to_a_list_after_back_off(void **state)
+{
+    reflector_run *run = *state;
+    static const char *const events[] = {EVENT("ERROR", STATUS("500", "InternalError")), EVENT("ERROR", "{}"),
+                                         EVENT("ERROR", STATUS("403", "Forbidden"))};
+    static const char *const errors[] = {"ServerError 500\n", "Other\n", "Forbidden 403\n"};
+    for (size_t i = 0; i < 3; i++) {
+        if (i == 0)
+            reflector_run_start_watching(run);
+        text_log_clear(&run->source.requests);
+        scripted_body(&run->source, events[i]);
+        expect_errors(run, errors[i]);
+        assert_true(run->last_retry_ms >= 800);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        expect_requests(run, "cancel\nLIST rv=10 limit=500\n");
+        scripted_whole(&run->source, LIST("10", "", ""));
+    }
+}
+
+static void answers_with_an_error_lead_to_a_watch_or_a_list(void **state)
+{
+    reflector_run *run = *state;
+    static const struct {
+        int code;
+        const char *next;
+    } cases[] = {
+        {401, "LIST rv=10 limit=500\n"},  {403, "LIST rv=10 limit=500\n"},  {404, "LIST rv=10 limit=500\n"},
+        {400, "LIST rv=10 limit=500\n"},  {500, "WATCH rv=10 bookmarks\n"}, {503, "WATCH rv=10 bookmarks\n"},
+        {302, "WATCH rv=10 bookmarks\n"}, {429, "WATCH rv=10 bookmarks\n"},
+    };
+    reflector_run_start_watching(run);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        text_log_clear(&run->source.requests);
+        scripted_error(&run->source, cases[i].code, "<html>");
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).http_status, cases[i].code);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        expect_requests(run, cases[i].next);
+        if (cases[i].next[0] == 'L')
+            scripted_whole(&run->source, LIST("10", "", ""));
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    }
+}
+
+static void a_stream_that_is_no_json_is_taken_up_again_and_then_listed(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")) "}");
+    expect_errors(run, "Malformed\n");
+    assert_true(run->last_retry_ms >= 800);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nWATCH rv=11 bookmarks\n");
+    scripted_body(&run->source, "}");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nLIST rv=11 limit=500\n");
+    scripted_whole(&run->source, LIST("11", "", ""));
+    text_log_clear(&run->source.requests);
+    scripted_body(&run->source, "}");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nWATCH rv=11 bookmarks\n");
+    scripted_body(&run->source, BOOKMARK("12") "}");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nWATCH rv=12 bookmarks\n");
+}
+
+static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **state)
+{
+    reflector_run *run = *state;
+    static const char *const events[] = {
+        EVENT("NEW", POD("b", "11")),
+        "{\"object\":" POD("b", "11") "}",
+        EVENT("ADDED", "{\"metadata\":{\"resourceVersion\":\"11\"}}"),
+        EVENT("ADDED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\"}}"),
+        EVENT("DELETED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\",\"labels\":7}}"),
+    };
+    reflector_run_start_watching(run);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        text_log_clear(&run->source.requests);
+        scripted_body(&run->source, events[i]);
+        assert_int_equal(run->source.last_result, 0);
+        text_log_clear(&run->errors);
+        assert_int_equal(reflector_run_status(run).refused, i + 1);
+        expect_changes(run, "");
+        expect_requests(run, "");
+        uint64_t waited = reflector_run_wait_while(run, KI_PHASE_WATCHING);
+        assert_in_range(waited, i == 0 ? 800 : 59000, i == 0 ? 1600 : 60000);
+        expect_requests(run, "cancel\nLIST rv=10 limit=500\n");
+        scripted_whole(&run->source, LIST("10", "", ""));
+        text_log_clear(&run->changes);
+    }
+}
+
+static void what_is_understood_and_refused_leaves_all_as_it_is(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source,
+                  EVENT("MODIFIED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\",\"labels\":7,"
+                                    "\"resourceVersion\":\"11\"}}"));
+    expect_errors(run, "Malformed d/b\n");
+    expect_changes(run, "");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "");
+    scripted_end(&run->source);
+    expect_requests(run, "WATCH rv=10 bookmarks\n");
+}
+
+static void an_event_without_memory_is_asked_for_again(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    run->refuse_after = 2;
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")) EVENT("ADDED", POD("c", "12")));
+    expect_changes(run, "ADDED d/b@11 11\n");
+    expect_errors(run, "NoMemory\n");
+    assert_true(run->last_retry_ms >= 800);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nWATCH rv=11 bookmarks\n");
+    run->refuse_after = 1;
+    scripted_body(&run->source, BOOKMARK("13"));
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nWATCH rv=11 bookmarks\n");
+}
+
+static void a_watch_waits_while_there_is_no_room(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    run->is_full = 1;
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")) EVENT("ADDED", POD("c", "12")));
+    assert_int_equal(run->source.last_result, 1);
+    expect_changes(run, "ADDED d/b@11 11\nADDED d/c@12 12\n");
+    reflector_run_wait_ms(run, 3600 * 1000);
+    expect_requests(run, "");
+    expect_errors(run, "");
+    ki_reflector_room(&run->reflector);
+    expect_requests(run, "resume\n");
+}
+
+static void what_is_known_goes_on_with_a_watch(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "33");
+    expect_requests(run, "WATCH rv=33 bookmarks\n");
+}
+
+static void whatever_the_server_does_it_gets_five_requests_and_then_one_a_second(void **state)
+{
+    reflector_run *run = *state;
+    char text[300];
+    reflector_run_start_watching(run);
+    for (int version = 11; version < 20 && run->source.answer != NULL; version++) {
+        snprintf(text, sizeof(text), BOOKMARK("%d") EVENT("ERROR", STATUS("410", "Expired")), version);
+        scripted_body(&run->source, text);
+        reflector_run_wait_ms(run, 0);
+        snprintf(text, sizeof(text), LIST("%d", "", ""), version);
+        if (run->source.answer != NULL)
+            scripted_whole(&run->source, text);
+    }
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+    assert_int_equal(reflector_run_status(run).lists + reflector_run_status(run).watches, 5);
+    assert_int_equal(reflector_run_status(run).retry_ms, 1000);
+    assert_int_equal(reflector_run_wait_while(run, KI_PHASE_BACKING_OFF), 1000);
+}
+
+static void a_user_may_end_the_back_off(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_error(&run->source, 403, "");
+    ki_reflector_retry_now(&run->reflector);
+    expect_requests(run, "LIST rv=10 limit=500\n");
+    ki_reflector_retry_now(&run->reflector);
+    expect_requests(run, "");
+}
+
+static void ending_the_back_off_is_for_one_request(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_error(&run->source, 403, "");
+    while (ki_token_bucket_take(&run->reflector.bucket, ki_clock_now_ns(&run->clock)) == 0)
+        continue;
+    ki_reflector_retry_now(&run->reflector);
+    expect_requests(run, "LIST rv=10 limit=500\n");
+    scripted_whole(&run->source, LIST("10", "", ""));
+    expect_requests(run, "");
+    assert_int_equal(reflector_run_wait_while(run, KI_PHASE_BACKING_OFF), 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        reflector_test(events_are_given_with_their_versions),
+        reflector_test(events_may_come_byte_by_byte),
+        reflector_test(a_watch_that_is_closed_goes_on_at_once_from_what_was_received),
+        reflector_test(a_watch_that_is_closed_within_a_second_is_backed_off),
+        reflector_test(news_before_a_close_begin_the_back_off_again),
+        reflector_test(versions_never_go_back),
+        reflector_test(of_versions_that_are_no_numbers_the_last_one_counts),
+        reflector_test(a_bookmark_without_a_version_says_nothing),
+        reflector_test(a_cut_after_news_is_taken_up_soon_without_a_list),
+        reflector_test(a_close_inside_of_an_event_is_a_cut),
+        reflector_test(a_cut_without_news_is_backed_off_longer_each_time),
+        reflector_test(a_cut_that_only_the_source_knows_is_a_cut),
+        reflector_test(time_outs_of_watches_differ),
+        reflector_test(a_watch_that_outlives_its_time_is_taken_up_again),
+        reflector_test(a_version_that_expires_leads_to_a_list_at_once_and_then_to_back_off),
+        reflector_test(after_news_a_version_that_expires_is_the_first_again),
+        reflector_test(a_version_that_is_too_large_leads_to_the_newest_list),
+        reflector_test(too_many_requests_are_waited_for_as_long_as_asked),
+        reflector_test(nobody_waits_longer_than_ten_minutes),
+        reflector_test(too_many_requests_inside_of_a_watch_do_not_lead_to_a_list),
+        reflector_test(other_errors_inside_of_a_watch_lead_to_a_list_after_back_off),
+        reflector_test(answers_with_an_error_lead_to_a_watch_or_a_list),
+        reflector_test(a_stream_that_is_no_json_is_taken_up_again_and_then_listed),
+        reflector_test(events_that_make_no_sense_move_nothing_and_lead_to_a_list),
+        reflector_test(what_is_understood_and_refused_leaves_all_as_it_is),
+        reflector_test(an_event_without_memory_is_asked_for_again),
+        reflector_test(a_watch_waits_while_there_is_no_room),
+        reflector_test(what_is_known_goes_on_with_a_watch),
+        reflector_test(whatever_the_server_does_it_gets_five_requests_and_then_one_a_second),
+        reflector_test(a_user_may_end_the_back_off),
+        reflector_test(ending_the_back_off_is_for_one_request),
+    };
+    return RUN_TESTS(tests);
+}

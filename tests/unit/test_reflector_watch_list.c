@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A watch that begins with the list. */
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/recorded.h"
+#include "support/reflector_run.h"
+#include "support/unit.h"
+
+static void start(reflector_run *run, ki_watch_list choice)
+{
+    run->informer.watch_list = (int)choice;
+    reflector_run_start(run, "");
+}
+
+static void the_list_comes_on_the_stream_that_goes_on_as_a_watch(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
+    scripted_body(&run->source, EVENT("ADDED", POD("a", "5")) EVENT("MODIFIED", POD("b", "6"))
+                                    EVENT("DELETED", POD("b", "7")) BOOKMARK("8"));
+    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@6\nDELETED d/b@7\n");
+    scripted_body(&run->source, END_OF_LIST("10") EVENT("ADDED", POD("c", "11")));
+    expect_changes(run, "END 1 10\nADDED d/c@11 11\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    reflector_run_wait_ms(run, 2000);
+    scripted_end(&run->source);
+    expect_requests(run, "WATCH rv=11 bookmarks\n");
+    expect_errors(run, "");
+}
+
+static void it_may_come_byte_by_byte(void **state)
+{
+    reflector_run *run = *state;
+    run->source.is_bytewise = 1;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_body(&run->source,
+                  EVENT("ADDED", POD("a", "5")) END_OF_LIST("10") EVENT("ADDED", POD("c", "11")));
+    expect_changes(run, "ITEM 1 d/a@5\nEND 1 10\nADDED d/c@11 11\n");
+}
+
+static void a_recorded_one_is_a_list(void **state)
+{
+    reflector_run *run = *state;
+    recorded answer;
+    recorded_load(&answer, "pods-watchlist.http");
+    start(run, KI_WATCH_LIST_AUTO);
+    for (size_t i = 0; i < answer.body.len; i++)
+        assert_int_equal(ki_answer_body(run->source.answer, answer.body.ptr + i, 1), 0);
+    recorded_free(&answer);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    expect_errors(run, "");
+}
+
+static void a_source_may_not_know_it(void **state)
+{
+    reflector_run *run = *state;
+    run->no_watch_list = 1;
+    start(run, KI_WATCH_LIST_ALWAYS);
+    expect_requests(run, "LIST rv=0 limit=500\n");
+}
+
+static void what_cannot_be_used_is_seen_all_the_same(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_body(&run->source,
+                  EVENT("ADDED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\",\"labels\":7}}")
+                      END_OF_LIST("10"));
+    expect_changes(run, "SEEN 1 d/b\nEND 1 10\n");
+    expect_errors(run, "Malformed d/b\n");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
+}
+
+static void a_delete_that_cannot_be_used_leads_to_another_list(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_body(&run->source,
+                  EVENT("DELETED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\",\"labels\":7}}")
+                      END_OF_LIST("10"));
+    expect_changes(run, "END 1 10\n");
+    expect_errors(run, "Malformed d/b\n");
+    text_log_clear(&run->source.requests);
+    reflector_run_wait_ms(run, 2000);
+    expect_requests(run, "cancel\nSTREAM rv=10 match=NotOlderThan bookmarks\n");
+}
+
+static int refuse(const ki_object **object, void *user)
+{
+    (void)object;
+    (void)user;
+    return KI_ERR_TYPE;
+}
+
+static void a_delete_whose_transform_fails_leads_to_another_list(void **state)
+{
+    reflector_run *run = *state;
+    run->informer.transform = refuse;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_body(&run->source, EVENT("DELETED", POD("b", "7")) END_OF_LIST("10"));
+    expect_changes(run, "END 1 10\n");
+    text_log_clear(&run->source.requests);
+    reflector_run_wait_ms(run, 2000);
+    expect_requests(run, "cancel\nSTREAM rv=10 match=NotOlderThan bookmarks\n");
+}
+
+/* An event whose object is larger than any bookmark or error may be. */
+static void send_large(reflector_run *run, const char *type)
+{
+    enum { BYTES = 1100 * 1024 };
+    static char text[BYTES + 100];
+    int n = snprintf(text, sizeof(text), "{\"type\":\"%s\",\"object\":{\"kind\":\"", type);
+    memset(text + n, 'x', BYTES);
+    snprintf(text + n + BYTES, sizeof(text) - (size_t)n - BYTES, "\"}}");
+    scripted_body(&run->source, text);
+}
+
+static void limit_objects(reflector_run *run)
+{
+    ki_object_plan_free(run->plan);
+    run->plan = ki_object_plan_new(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 1000}, NULL);
+    assert_non_null(run->plan);
+}
+
+static void a_bookmark_that_is_too_large_is_told_and_no_more(void **state)
+{
+    reflector_run *run = *state;
+    limit_objects(run);
+    start(run, KI_WATCH_LIST_AUTO);
+    send_large(run, "BOOKMARK");
+    expect_errors(run, "Other\n");
+    scripted_body(&run->source, END_OF_LIST("10"));
+    send_large(run, "BOOKMARK");
+    expect_errors(run, "Other\n");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
+    assert_int_equal(reflector_run_status(run).refused, 2);
+}
+
+static void an_error_that_is_too_large_is_one(void **state)
+{
+    reflector_run *run = *state;
+    limit_objects(run);
+    start(run, KI_WATCH_LIST_AUTO);
+    send_large(run, "ERROR");
+    expect_errors(run, "Malformed\n");
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_body(&run->source, END_OF_LIST("10"));
+    text_log_clear(&run->source.requests);
+    send_large(run, "ERROR");
+    expect_errors(run, "Other\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nSTREAM rv=10 match=NotOlderThan bookmarks\n");
+}
+
+static void a_list_is_news_and_health(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    for (int i = 0; i < 3; i++) {
+        scripted_error(&run->source, 500, "");
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    }
+    scripted_body(&run->source, END_OF_LIST("10"));
+    reflector_run_wait_ms(run, 120 * 1000);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    assert_in_range(run->last_retry_ms, 100, 999);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_REFUSED);
+    assert_in_range(run->last_retry_ms, 800, 1600);
+}
+
+static void two_ends_without_a_list_lead_to_a_list_for_ten_minutes(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_whole(&run->source, EVENT("ADDED", POD("a", "5")));
+    expect_errors(run, "NoEndOfList\n");
+    assert_true(run->last_retry_ms >= 800);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    text_log_clear(&run->source.requests);
+    scripted_whole(&run->source, EVENT("ADDED", POD("a", "5")));
+    expect_errors(run, "NoEndOfList\n");
+    expect_requests(run, "LIST rv=0 limit=500\n");
+    expect_changes(run, "ITEM 1 d/a@5\nITEM 2 d/a@5\n");
+    scripted_whole(&run->source, LIST("10", "", ""));
+    expect_changes(run, "END 3 10\n");
+    text_log_clear(&run->source.requests);
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
+    expect_requests(run, "LIST rv=10 limit=500\n");
+    scripted_whole(&run->source, LIST("10", "", ""));
+    reflector_run_wait_ms(run, 300 * 1000);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
+    scripted_end(&run->source);
+    reflector_run_wait_ms(run, 300 * 1000);
+    text_log_clear(&run->source.requests);
+    scripted_error(&run->source, 404, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "STREAM rv=11 match=NotOlderThan bookmarks\n");
+    scripted_whole(&run->source, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "STREAM rv=11 match=NotOlderThan bookmarks\n");
+}
+
+static void two_cuts_before_the_end_lead_to_a_list(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    for (int i = 0; i < 2; i++) {
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
+        scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    }
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_LISTING);
+}
+
+static void a_server_that_is_away_is_not_one_without_streams(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    for (int i = 0; i < 5; i++) {
+        scripted_cut(&run->source, KI_REASON_CONNECTION_REFUSED);
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
+    }
+}
+
+static void ten_seconds_of_silence_twice_lead_to_a_list(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 9999);
+    expect_errors(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_errors(run, "NoEndOfList\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
+    reflector_run_wait_ms(run, 10000);
+    expect_errors(run, "NoEndOfList\n");
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\n"
+                         "STREAM rv= match=NotOlderThan bookmarks\ncancel\nLIST rv=0 limit=500\n");
+}
+
+static void silence_does_not_count_while_there_is_no_room(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    run->is_full = 1;
+    scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_errors(run, "");
+    ki_reflector_room(&run->reflector);
+    reflector_run_wait_ms(run, 9999);
+    expect_errors(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_errors(run, "NoEndOfList\n");
+}
+
+static void one_end_of_a_list_forgets_the_failures_before(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_whole(&run->source, EVENT("ADDED", POD("a", "5")));
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_body(&run->source, END_OF_LIST("10") EVENT("ERROR", STATUS("500", "InternalError")));
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_whole(&run->source, EVENT("ADDED", POD("a", "5")));
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
+}
+
+static void a_refusal_leads_to_a_list_at_once(void **state)
+{
+    reflector_run *run = *state;
+    static const int codes[] = {400, 403, 404, 405, 406, 422};
+    start(run, KI_WATCH_LIST_AUTO);
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        text_log_clear(&run->source.requests);
+        scripted_error(&run->source, codes[i], "");
+        assert_int_equal(run->last_retry_ms, 0);
+        reflector_run_wait_ms(run, 1000);
+        expect_requests(run, "LIST rv=0 limit=500\n");
+        reflector_run_wait_ms(run, 5000);
+        scripted_error(&run->source, codes[i], "");
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).http_status, codes[i]);
+        ki_reflector_halt(&run->reflector);
+        reflector_run_wait_ms(run, 600 * 1000);
+        reflector_run_restart(run, "");
+    }
+}
+
+static void other_errors_are_waited_out(void **state)
+{
+    reflector_run *run = *state;
+    static const int codes[] = {401, 429, 500, 503};
+    start(run, KI_WATCH_LIST_AUTO);
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        scripted_error(&run->source, codes[i], "");
+        assert_true(run->last_retry_ms >= 800);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
+    }
+}
+
+static void always_means_that_no_list_is_asked_for(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_ALWAYS);
+    for (int i = 0; i < 4; i++) {
+        if (i < 2)
+            scripted_error(&run->source, 422, STATUS("422", "Invalid"));
+        else
+            scripted_whole(&run->source, "");
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).reason,
+                         i < 2 ? KI_REASON_BAD_REQUEST : KI_REASON_NO_END_OF_LIST);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
+    }
+}
+
+/* Lets it stream again, from version 10. */
+static void stream_again(reflector_run *run)
+{
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_body(&run->source, END_OF_LIST("10"));
+    expect_changes(run, "END 1 10\n");
+    scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
+    reflector_run_wait_ms(run, 0);
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\n"
+                         "STREAM rv=10 match=NotOlderThan bookmarks\n");
+    expect_errors(run, "Expired 410\n");
+}
+
+static void a_version_that_is_not_there_leads_to_the_newest_at_once(void **state)
+{
+    reflector_run *run = *state;
+    stream_again(run);
+    scripted_error(&run->source, 504, TOO_LARGE);
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
+    scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
+    expect_errors(run, "VersionTooLarge 504\nExpired 410\n");
+    expect_requests(run, "cancel\n");
+    assert_true(run->last_retry_ms >= 800);
+}
+
+static void a_list_that_is_older_has_an_end_and_the_newest_is_asked_for(void **state)
+{
+    reflector_run *run = *state;
+    stream_again(run);
+    scripted_body(&run->source, EVENT("ADDED", POD("z", "3")) END_OF_LIST("9"));
+    assert_int_equal(run->source.last_result, KI_ERR_NOT_FOUND);
+    expect_changes(run, "ITEM 2 d/z@3\nEND 2 9\n");
+    expect_errors(run, "Stale\n");
+    reflector_run_wait_ms(run, 0);
+    expect_requests(run, "cancel\nSTREAM rv= match=NotOlderThan bookmarks\n");
+}
+
+static void a_newest_list_that_is_older_is_another_history(void **state)
+{
+    reflector_run *run = *state;
+    stream_again(run);
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
+    scripted_body(&run->source, EVENT("ADDED", POD("z", "3")) END_OF_LIST("4"));
+    expect_changes(run, "ITEM 3 d/z@3\nEND 3 4\n");
+    expect_errors(run, "Expired 410\nHistoryReset\n");
+    reflector_run_wait_ms(run, 0);
+    expect_requests(run, "cancel\nSTREAM rv= match=NotOlderThan bookmarks\n");
+    expect_changes(run, "RESET 4\n");
+    scripted_body(&run->source, EVENT("ADDED", POD("z", "3")) END_OF_LIST("4") BOOKMARK("5"));
+    expect_changes(run, "ITEM 4 d/z@3\nEND 4 4\nBOOKMARK 5\n");
+}
+
+static void a_reset_that_finds_no_memory_is_told_later(void **state)
+{
+    reflector_run *run = *state;
+    stream_again(run);
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
+    scripted_body(&run->source, END_OF_LIST("4"));
+    expect_changes(run, "END 3 4\n");
+    run->refuse_after = 1;
+    reflector_run_wait_ms(run, 0);
+    expect_errors(run, "Expired 410\nHistoryReset\nNoMemory\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_changes(run, "RESET 5\n");
+}
+
+static void an_end_without_a_version_is_none(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_body(&run->source, END_OF_LIST(""));
+    expect_errors(run, "Malformed\n");
+    expect_changes(run, "");
+}
+
+static void a_change_without_memory_fails_the_attempt(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    for (int i = 0; i < 3; i++) {
+        run->refuse_after = 1;
+        scripted_body(&run->source, i < 2 ? EVENT("ADDED", POD("a", "5")) : END_OF_LIST("10"));
+        expect_errors(run, "NoMemory\n");
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
+    }
+    scripted_body(&run->source, END_OF_LIST("10"));
+    expect_changes(run, "END 4 10\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        reflector_test(the_list_comes_on_the_stream_that_goes_on_as_a_watch),
+        reflector_test(it_may_come_byte_by_byte),
+        reflector_test(a_recorded_one_is_a_list),
+        reflector_test(a_source_may_not_know_it),
+        reflector_test(what_cannot_be_used_is_seen_all_the_same),
+        reflector_test(a_delete_that_cannot_be_used_leads_to_another_list),
+        reflector_test(a_delete_whose_transform_fails_leads_to_another_list),
+        reflector_test(a_bookmark_that_is_too_large_is_told_and_no_more),
+        reflector_test(an_error_that_is_too_large_is_one),
+        reflector_test(a_list_is_news_and_health),
+        reflector_test(two_ends_without_a_list_lead_to_a_list_for_ten_minutes),
+        reflector_test(two_cuts_before_the_end_lead_to_a_list),
+        reflector_test(a_server_that_is_away_is_not_one_without_streams),
+        reflector_test(ten_seconds_of_silence_twice_lead_to_a_list),
+        reflector_test(silence_does_not_count_while_there_is_no_room),
+        reflector_test(one_end_of_a_list_forgets_the_failures_before),
+        reflector_test(a_refusal_leads_to_a_list_at_once),
+        reflector_test(other_errors_are_waited_out),
+        reflector_test(always_means_that_no_list_is_asked_for),
+        reflector_test(a_version_that_is_not_there_leads_to_the_newest_at_once),
+        reflector_test(a_list_that_is_older_has_an_end_and_the_newest_is_asked_for),
+        reflector_test(a_newest_list_that_is_older_is_another_history),
+        reflector_test(a_reset_that_finds_no_memory_is_told_later),
+        reflector_test(an_end_without_a_version_is_none),
+        reflector_test(a_change_without_memory_fails_the_attempt),
+    };
+    return RUN_TESTS(tests);
+}
