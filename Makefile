@@ -3,9 +3,10 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
+SEEDS ?= 1-100000
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-arm64 bench fuzz fuzz-merge lint format install coverage clean
+.PHONY: help deps build run test test-arm64 sim bench fuzz fuzz-merge lint format install coverage clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,7 +31,12 @@ test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kerne
 	@scripts/deps.sh build arm64
 	@scripts/test_arm64.sh
 
-bench: ## measure decoding and the store against others (BENCH_ARGS=--quick)
+sim: ## run the simulation of the informer for SEEDS (1-100000), on all cores
+	@scripts/deps.sh build test
+	@scripts/build.sh release sim_informer
+	@scripts/sim.sh $(SEEDS)
+
+bench: ## measure decoding, store and pipeline against others (BENCH_ARGS=--quick)
 	@scripts/deps.sh build bench
 	@scripts/build.sh bench
 	@scripts/bench.sh $(BENCH_ARGS)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static ki_object *make(size_t number, uint64_t version)
+ki_object *store_pods_make(size_t number, uint64_t version)
 {
     char json[256];
     int n = snprintf(json, sizeof(json),
@@ -27,7 +27,7 @@ void store_pods_init(struct store_pods *pods, size_t count, uint64_t version)
         abort();
     }
     for (size_t i = 0; i < count; i++) {
-        pods->objects[i] = make(i, version);
+        pods->objects[i] = store_pods_make(i, version);
     }
 }
 

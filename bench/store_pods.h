@@ -1,6 +1,6 @@
 /* store_pods - small objects by number, for benchmarks of the store.
  *
- *   To:       bench_store.c, store_contest.c
+ *   To:       bench_store.c, store_contest.c, bench_pipeline.c
  *   Not here: what a real pod looks like (generate_pods.h); a store does not look into them.
  */
 #ifndef BENCH_STORE_PODS_H
@@ -21,6 +21,9 @@ struct store_pods {
  * is out. */
 void store_pods_init(struct store_pods *pods, size_t count, uint64_t version);
 void store_pods_fini(struct store_pods *pods);
+
+/* One of them: a new reference. Ends the program when memory is out. */
+ki_object *store_pods_make(size_t number, uint64_t version);
 
 /* One number after the other, in an order that no cache foresees. */
 static inline uint64_t store_pods_next(uint64_t *state)

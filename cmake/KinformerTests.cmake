@@ -58,6 +58,27 @@ foreach(source IN LISTS test_sources)
     endif()
 endforeach()
 
+# Simulations: each tests/sim/sim_*.c is a program and a ctest, and what they share is beside them.
+file(GLOB sim_programs CONFIGURE_DEPENDS tests/sim/sim_*.c)
+file(GLOB sim_sources CONFIGURE_DEPENDS tests/sim/*.c)
+list(REMOVE_ITEM sim_sources ${sim_programs})
+set(KI_SIM_SEEDS 3000)
+if(KI_SANITIZE OR KI_COVERAGE OR CMAKE_CROSSCOMPILING)
+    set(KI_SIM_SEEDS 300)
+endif()
+if(NOT KI_SANITIZE STREQUAL "thread")
+    add_library(kinformer_sim STATIC ${sim_sources})
+    target_link_libraries(kinformer_sim PUBLIC kinformer_test_support)
+    foreach(source IN LISTS sim_programs)
+        cmake_path(GET source STEM name)
+        add_executable(${name} ${source})
+        target_link_libraries(${name} PRIVATE kinformer_sim)
+        add_test(NAME ${name} COMMAND ${name})
+        set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS}
+            ENVIRONMENT "${KI_TEST_ENVIRONMENT};KI_SIM_SEEDS=${KI_SIM_SEEDS}")
+    endforeach()
+endif()
+
 # Installs below a temporary folder and builds a program against that, with pkg-config and with find_package; runs it
 # as it is, so only where this machine can.
 if(NOT KI_SANITIZE AND NOT KI_COVERAGE AND NOT CMAKE_CROSSCOMPILING)

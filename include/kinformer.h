@@ -10,6 +10,7 @@
 #include <kinformer/delta_queue.h>
 #include <kinformer/error.h>
 #include <kinformer/factory.h>
+#include <kinformer/feed.h>
 #include <kinformer/handler.h>
 #include <kinformer/informer.h>
 #include <kinformer/json.h>

@@ -2,7 +2,7 @@
 # Runs the benchmarks of the preset `bench`, one after the other; arguments go to each of them.
 #
 #   scripts/bench.sh [--quick] [--pods N] [--seconds S]
-#   BENCH="references"     only these
+#   BENCH="store pipeline"     only these
 set -eu
 cd "$(dirname "$0")/.."
 

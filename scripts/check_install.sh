@@ -39,7 +39,7 @@ expect_output 'pkg-config, shared' "$work/shared"
 expect_output 'pkg-config, static' "$work/static"
 
 # The program that the README shows.
-sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/first.c"
+sed -n '/^```c$/,/^```$/p' README.md | sed '/^```$/q' | sed '/^```/d' >"$work/first.c"
 # shellcheck disable=SC2046
 "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$work/first.c" -o "$work/first" \
     $(pkg-config --cflags --libs kinformer)

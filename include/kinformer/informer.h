@@ -91,7 +91,7 @@ typedef struct ki_informer_options {
 KI_API KI_NODISCARD ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
                                                  const ki_informer_options *options, ki_error *err);
 
-/** Stops it, ends every registration, and frees it; the handle is not used any more. From a callback of the
+/** Stops it, ends every registration, and frees it; no other call for it is under way, and none follows. From a callback of the
  * informer's: carried out when the callback has returned. Takes NULL. */
 KI_API void ki_informer_free(ki_informer *informer);
 

@@ -83,7 +83,7 @@ typedef struct ki_list_watch {
     void (*cancel)(ki_answer *answer, void *user);
     /** After ki_answer_body() has returned 1: the rest is welcome now. */
     void (*resume)(ki_answer *answer, void *user);
-    /** Once, when nobody uses the source any more. NULL: nothing to do. */
+    /** Once for each informer that was made with it, when that does not use it any more. NULL: nothing to do. */
     void (*release)(void *user);
     void *user;
     int no_watch_list; /* 1: never asked for a watch that begins with the list */

@@ -66,6 +66,14 @@ static inline const char *ki_object_at(const ki_object *object, uint32_t place)
     return (const char *)object + place;
 }
 
+/* For who goes through many objects, which lie anywhere, some places before it looks at this one: brings its
+ * header near, and the key behind that. Takes NULL. */
+static inline void ki_object_prefetch(const ki_object *object)
+{
+    __builtin_prefetch(object);
+    __builtin_prefetch((const char *)object + KI_OBJECT_HEADER_BYTES);
+}
+
 /* Frees what ki_object_text() has made, if it has. */
 void ki_object_free_unescaped(ki_object *object);
 

@@ -18,35 +18,78 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
     ki_list_init(&apply->batch);
 }
 
-void ki_apply_drop(ki_apply *apply)
+static void begin_entry(ki_apply *apply)
 {
-    for (ki_list_node *node = ki_list_pop_front(&apply->batch); node != NULL;
-         node = ki_list_pop_front(&apply->batch))
-        ki_delta_entry_free(KI_CONTAINER_OF(node, ki_delta_entry, node));
-    apply->batch_count = 0;
     apply->deltas_done = 0;
+    apply->deleted = (ki_resource_version){0};
+}
+
+/* A history that has ended does not come back, so that it has is not forgotten with the rest: a server that
+ * has passed the version of the old one in the meantime would not show it again. Returns whether the end of a
+ * list is. */
+static bool forget(ki_apply *apply, ki_list *entries)
+{
+    bool has_list_end = false;
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
+        ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
+        if (entry->kind == KI_ENTRY_RESET)
+            ki_apply_reset(apply, entry);
+        has_list_end = has_list_end || entry->kind == KI_ENTRY_LIST_END;
+        ki_delta_entry_free(entry);
+    }
+    return has_list_end;
+}
+
+static bool forget_batch(ki_apply *apply)
+{
+    bool has_list_end = forget(apply, &apply->batch);
+    apply->batch_count = 0;
+    begin_entry(apply);
     ki_apply_plan_drop(apply);
+    return has_list_end;
+}
+
+bool ki_apply_drop(ki_apply *apply)
+{
+    ki_list waiting;
+    ki_resource_version version;
+    ki_list_init(&waiting);
+    bool has_list_end = forget_batch(apply);
+    while (ki_delta_fifo_pop(apply->options.fifo, KI_APPLY_STEP, &waiting, &version) > 0)
+        has_list_end |= forget(apply, &waiting);
+    return has_list_end;
 }
 
 void ki_apply_fini(ki_apply *apply)
 {
     if (apply->options.store == NULL)
         return;
-    ki_apply_drop(apply);
+    (void)forget_batch(apply);
     ki_free(apply->plan.objects);
     *apply = (ki_apply){0};
 }
 
-/* ---- marks: which list has met an object last, and whether it came with that list ------------------- */
+/* ---- marks: which list has met an object last, and two notes about that --------------------------- */
+
+enum {
+    MARK_CAME = 1,  /* it came with that list */
+    MARK_OTHER = 2, /* the list has only told that it is alive: what is stored is of the history before */
+    MARK_BITS = 2
+};
 
 uint32_t ki_apply_list_of(const ki_object *object)
 {
-    return object->mark >> 1;
+    return object->mark >> MARK_BITS;
 }
 
 bool ki_apply_came_with(const ki_object *object, uint32_t list)
 {
-    return object->mark == (list << 1 | 1);
+    return object->mark == (list << MARK_BITS | MARK_CAME);
+}
+
+bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object)
+{
+    return ki_apply_list_of(object) < apply->first_list || (object->mark & MARK_OTHER) != 0;
 }
 
 static void set_mark(const ki_object *object, uint32_t mark)
@@ -54,24 +97,55 @@ static void set_mark(const ki_object *object, uint32_t mark)
     ((ki_object *)object)->mark = mark; /* the writer's own note, and not part of what is const */
 }
 
-/* An object that came with a list keeps that note as long as it is met by none later. */
-static void mark_seen(const ki_apply *apply, const ki_object *stored, uint32_t list)
+/* The list that a change came with or, if it is an event, the newest that it is known to be newer than. Its object
+ * is of this history, also before a list of it has ended. An event waits where its key does, so it may be applied
+ * before the end of a list that came before it, which must not sweep it away: a number tells that by itself. */
+static uint32_t list_behind(const ki_apply *apply, const ki_delta *delta)
 {
-    if (list == 0)
-        list = apply->last_list;
-    if (list > ki_apply_list_of(stored))
-        set_mark(stored, list << 1);
+    uint32_t list = apply->last_list > apply->first_list ? apply->last_list : apply->first_list;
+    if (delta->list != 0)
+        return delta->list;
+    if (delta->after_list > list && !ki_rules_is_number(ki_object_resource_version(delta->object)))
+        return delta->after_list;
+    return list;
 }
 
-static void mark_put(const ki_apply *apply, const ki_object *object, const ki_object *former, uint32_t list)
+/* An object that came with a list keeps that note as long as it is met by none later. */
+static void mark_seen(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
 {
-    if (former == NULL)
-        set_mark(object, list == 0 ? apply->last_list << 1 : (list << 1 | 1));
-    else {
-        set_mark(object, former->mark);
-        if (list != 0 || ki_apply_list_of(former) < apply->first_list)
-            mark_seen(apply, object, list);
+    uint32_t list = list_behind(apply, delta);
+    if (list > ki_apply_list_of(stored))
+        set_mark(stored, list << MARK_BITS);
+}
+
+/* An item that could not be used: its key is alive, and that says nothing about what is stored. */
+static void mark_alive(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
+{
+    assert(stored != NULL);
+    bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
+    mark_seen(apply, stored, delta);
+    if (is_of_other_history)
+        set_mark(stored, stored->mark | MARK_OTHER);
+}
+
+static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_object *former)
+{
+    if (former == NULL) {
+        set_mark(delta->object, list_behind(apply, delta) << MARK_BITS | (delta->list != 0 ? MARK_CAME : 0));
+        return;
     }
+    set_mark(delta->object, former->mark & ~(uint32_t)MARK_OTHER);
+    mark_seen(apply, delta->object, delta);
+}
+
+/* What is stored is what the server has, or newer, and of this history. */
+static void mark_same(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
+{
+    assert(stored != NULL);
+    bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
+    set_mark(stored, stored->mark & ~(uint32_t)MARK_OTHER);
+    if (delta->list != 0 || is_of_other_history)
+        mark_seen(apply, stored, delta);
 }
 
 /* ---- one change ------------------------------------------------------------------------------------ */
@@ -112,7 +186,7 @@ static int put(ki_apply *apply, const ki_delta *delta) KI_REQUIRES(apply->option
         ki_mutation_detector_remove(apply->options.detector, delta->object);
         return rc == KI_ERR_NO_MEMORY ? rc : 0; /* a key that a store does not take: as if it were refused */
     }
-    mark_put(apply, delta->object, former, delta->list);
+    mark_put(apply, delta, former);
     tell_put(apply, delta->object, former);
     ki_mutation_detector_remove(apply->options.detector, former);
     (void)ki_object_unref(former);
@@ -146,15 +220,18 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     ki_str key = {entry->key, entry->key_len};
     const ki_object *stored = ki_content_find(ki_store_content(apply->options.store), key);
     ki_standing standing = {.stored = stored,
-                            .of_other_history =
-                                stored != NULL && ki_apply_list_of(stored) < apply->first_list,
-                            .complete = &entry->version_before};
+                            .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
+                            .complete = ki_resource_version_is_newer(&apply->deleted, &entry->version_before)
+                                            ? &apply->deleted
+                                            : &entry->version_before};
     switch (ki_rules_judge(delta, &standing)) {
     case KI_VERDICT_IGNORE:
         break;
     case KI_VERDICT_SEEN:
-        if (delta->list != 0 || standing.of_other_history)
-            mark_seen(apply, stored, delta->list);
+        if (delta->type == KI_DELTA_SEEN)
+            mark_alive(apply, stored, delta);
+        else
+            mark_same(apply, stored, delta);
         break;
     case KI_VERDICT_PUT:
         return put(apply, delta);
@@ -164,15 +241,27 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     return 0;
 }
 
+/* What this key was before its delete may be told once more behind it. */
+static void note_delete(ki_apply *apply, const ki_delta *delta)
+{
+    ki_resource_version version;
+    if (delta->type == KI_DELTA_DELETED &&
+        ki_resource_version_set(&version, ki_object_resource_version(delta->object)) == 0 &&
+        ki_resource_version_is_newer(&version, &apply->deleted))
+        apply->deleted = version;
+}
+
 static int apply_entry(ki_apply *apply, const ki_delta_entry *entry) KI_REQUIRES(apply->options.store->mu)
     KI_REQUIRES(apply->options.store->write_mu)
 {
     for (; apply->deltas_done < entry->count; apply->deltas_done++) {
-        int rc = apply_delta(apply, entry, &entry->deltas[apply->deltas_done]);
+        const ki_delta *delta = &entry->deltas[apply->deltas_done];
+        int rc = apply_delta(apply, entry, delta);
         if (rc < 0)
             return rc;
+        note_delete(apply, delta);
     }
-    apply->deltas_done = 0;
+    begin_entry(apply);
     return 0;
 }
 

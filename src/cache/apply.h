@@ -48,6 +48,7 @@ typedef struct ki_apply {
     size_t batch_count;
     ki_resource_version batch_version; /* the store's, when the batch is done */
     uint32_t deltas_done;              /* of the batch's first entry */
+    ki_resource_version deleted;       /* the newest delete among those */
     bool is_planned;                   /* the plan is of the batch's first entry, a marker */
     ki_apply_plan plan;
 } ki_apply;
@@ -59,7 +60,10 @@ void ki_apply_fini(ki_apply *apply);
  * to be tried again. */
 KI_NODISCARD int ki_apply_step(ki_apply *apply);
 
-/* Forgets what was popped and is not done: a stop. The queue is to be reset to apply->version. */
-void ki_apply_drop(ki_apply *apply);
+/* Forgets what was popped and is not done, and what waits: a stop, when nothing is pushed any more. That
+ * another history has begun is not forgotten. The queue is to be reset to apply->version then. Returns whether
+ * the end of a list was forgotten: what it would have swept away, or taken out again, is left until another list
+ * ends. */
+bool ki_apply_drop(ki_apply *apply);
 
 #endif

@@ -26,7 +26,7 @@ static int plan_add(ki_apply_plan *plan, const ki_object *object)
 {
     if (plan->count == plan->capacity) {
         size_t capacity = plan->capacity == 0 ? KI_APPLY_STEP : plan->capacity * 2;
-        ki_object **objects = ki_realloc(plan->objects, capacity * sizeof(*objects));
+        ki_object **objects = ki_realloc(plan->objects, capacity * sizeof(ki_object *));
         if (objects == NULL)
             return KI_ERR_NO_MEMORY;
         plan->objects = objects;
@@ -66,9 +66,8 @@ static int make_plan(planner *p)
  * a version that says nothing. */
 static bool is_gone(const planner *p, const ki_object *object)
 {
-    uint32_t met_in = ki_apply_list_of(object);
-    return met_in < p->entry->list &&
-           (met_in < p->apply->first_list || ki_rules_list_covers(object, &p->entry->version));
+    return ki_apply_list_of(object) < p->entry->list && (ki_apply_is_of_other_history(p->apply, object) ||
+                                                         ki_rules_list_covers(object, &p->entry->version));
 }
 
 /* A list that was older than what we had knew of it, and we did not: so it was gone already. */
@@ -111,7 +110,7 @@ static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
     ki_resource_version complete = apply->version;
     ki_resource_version_advance(&complete, &entry->version_before);
     bool is_stale = ki_resource_version_is_newer(&complete, &entry->version);
-    if (!apply->is_planned) {
+    if (!apply->is_planned && apply->plan.count == 0) { /* else it is a part, and not done yet */
         planner p = {apply, entry, &complete, is_stale ? is_brought_back : is_gone};
         int rc = make_plan(&p);
         if (rc < 0)
@@ -177,6 +176,14 @@ static int apply_resync(ki_apply *apply, const ki_delta_entry *entry)
     return 1;
 }
 
+/* ---- another history -------------------------------------------------------------------------------- */
+
+void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry)
+{
+    apply->first_list = entry->list;
+    apply->version = (ki_resource_version){0};
+}
+
 /* ---- all of them ------------------------------------------------------------------------------------ */
 
 int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
@@ -187,8 +194,7 @@ int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
     case KI_ENTRY_RESYNC:
         return apply_resync(apply, entry);
     case KI_ENTRY_RESET:
-        apply->first_list = entry->list;
-        apply->version = (ki_resource_version){0};
+        ki_apply_reset(apply, entry);
         return 1;
     case KI_ENTRY_BOOKMARK: /* says how far the queue was complete, which its end of batch makes true */
     case KI_ENTRY_DELTAS:

@@ -12,6 +12,9 @@
 /* One step of a marker's work. Returns 1 when it is done, 0 when there is more, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry);
 
+/* From here on, and from the entry's list on, versions are of another history. */
+void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry);
+
 /* Lets go of what a marker has still planned. */
 void ki_apply_plan_drop(ki_apply *apply);
 
@@ -22,5 +25,8 @@ KI_NODISCARD int ki_apply_remove(ki_apply *apply, const ki_object *stored, const
 /* The newest list that has met the object, and whether it came with this one. */
 uint32_t ki_apply_list_of(const ki_object *object);
 bool ki_apply_came_with(const ki_object *object, uint32_t list);
+
+/* Its version is of a history that the server does not have any more, and says nothing. */
+bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object);
 
 #endif

@@ -297,15 +297,18 @@ void ki_client_notify(ki_client *client, ki_cond *changed)
         ki_job_wake(&client->nudge);
 }
 
+/* How long to run at a time: handlers that make work for themselves would never come to an end. */
+enum { STEP_NS = 10 * NS_PER_MS };
+
 /* Runs what nobody else runs; returns whether there was anything. */
 static bool step_unmanned(ki_client *client)
 {
     size_t count = 0;
     if (client->options.mode != KI_MODE_EVENT_LOOP && !client->is_running) {
-        count += ki_loop_step(client->io, 0);
-        count += ki_loop_step(client->dispatch, 0);
+        count += ki_loop_step(client->io, STEP_NS);
+        count += ki_loop_step(client->dispatch, STEP_NS);
     }
-    return count + ki_loop_step(client->handlers, 0) > 0;
+    return count + ki_loop_step(client->handlers, STEP_NS) > 0;
 }
 
 static bool ask(const ki_wait *wait)

@@ -53,6 +53,7 @@ static void drop_all_locked(ki_delta_fifo *fifo)
     ki_map_fini(&fifo->keys);
     fifo->items = 0;
     fifo->bytes = 0;
+    fifo->ended_list = 0;
 }
 
 void ki_delta_fifo_fini(ki_delta_fifo *fifo)
@@ -116,15 +117,24 @@ static int reserve(ki_delta_entry *entry)
     return 0;
 }
 
-/* Of two deletes in a row one says it all: the later one, unless only the earlier was seen. Returns whether
- * `delta` went into the last one. */
+/* An event may be told twice, and the second time come behind a newer one. */
+static int is_older(const ki_object *object, const ki_object *other)
+{
+    int order = 0;
+    return ki_resource_version_compare(ki_object_resource_version(object), ki_object_resource_version(other),
+                                       &order) == 0 &&
+           order < 0;
+}
+
+/* Of two deletes in a row one says it all: the later one, unless it is older or only the earlier was seen. Returns
+ * whether `delta` went into the last one. */
 static int merges_delete(ki_delta_entry *entry, ki_delta delta)
 {
     ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
     if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED)
         return 0;
     ki_object *superfluous = delta.object;
-    if (last->final_state_unknown || !delta.final_state_unknown) {
+    if (last->final_state_unknown || !(delta.final_state_unknown || is_older(delta.object, last->object))) {
         superfluous = last->object;
         entry->bytes += delta.bytes - last->bytes;
         *last = delta;
@@ -164,6 +174,7 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
     size_t before = entry->bytes;
+    delta.after_list = fifo->ended_list;
     if (!merges_delete(entry, delta))
         append(entry, delta);
     fifo->bytes += entry->bytes - before;
@@ -210,6 +221,8 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
     ki_mutex_lock(&fifo->mu);
     enqueue_locked(fifo, entry);
     ki_resource_version_advance(&fifo->received, &entry->version);
+    if (kind == KI_ENTRY_LIST_END && list > fifo->ended_list)
+        fifo->ended_list = list;
     if (kind == KI_ENTRY_LIST_END && fifo->first_list_end == 0)
         fifo->first_list_end = fifo->pushed;
     rc = is_full_locked(fifo);

@@ -9,7 +9,8 @@
  * Changes of one key wait together, in the place where the key was first queued; so a key's newer changes
  * may leave before another key's older ones. Therefore each entry notes, when it is queued, the version
  * that had been received until then: what is behind it in the queue is newer than that, so after a pop
- * everything up to the new head's `version_before` has left the queue.
+ * everything up to the new head's `version_before` has left the queue. It may also leave before the end of a
+ * list that was queued before it, so each change notes the newest list that had ended by then.
  */
 #ifndef KI_CACHE_DELTA_FIFO_H
 #define KI_CACHE_DELTA_FIFO_H
@@ -35,6 +36,7 @@ typedef enum ki_delta_type {
 typedef struct ki_delta {
     ki_delta_type type;
     uint32_t list;           /* the number of the list attempt that it came in; 0: none */
+    uint32_t after_list;     /* the newest list that had ended before it; the queue sets it */
     int final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
     ki_object *object;       /* NULL for KI_DELTA_SEEN */
     size_t bytes;            /* of the object when it was queued, since it may grow; the queue sets it */
@@ -84,6 +86,7 @@ typedef struct ki_delta_fifo {
     size_t items_max;
     size_t bytes_max;
     ki_resource_version received; /* the newest version that was queued */
+    uint32_t ended_list;          /* the newest list whose end was queued; 0: none since the last reset */
     int is_closed;
     int is_synced;   /* the entries of the first list have been processed */
     uint64_t pushed; /* counts entries; with the two below it tells when those of the first list are out */

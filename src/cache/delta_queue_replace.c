@@ -63,6 +63,49 @@ static int append_known(const ki_object *object, void *user) KI_NO_THREAD_SAFETY
     return ki_delta_queue_append_locked(walk->queue, key, delta) == NULL ? KI_ERR_NO_MEMORY : 0;
 }
 
+/* ---- walking ------------------------------------------------------------------------------------------ */
+
+typedef struct newest_walk {
+    ki_delta_queue *queue;
+    ki_walk_cb callback;
+    void *user;
+} newest_walk;
+
+/* Called with the queue's mutex held. */
+static int walk_known(const ki_object *object, void *user) KI_NO_THREAD_SAFETY_ANALYSIS
+{
+    const newest_walk *walk = user;
+    ki_key_buffer buffer;
+    ki_str key = {0};
+    if (ki_delta_queue_key_of(walk->queue, object, &buffer, &key) < 0 ||
+        ki_delta_queue_find_locked(walk->queue, key) != NULL ||
+        ki_delta_queue_find_processing_locked(walk->queue, key) != NULL)
+        return 0;
+    return walk->callback(object, walk->user);
+}
+
+static void walk_entry(const newest_walk *walk, const ki_queued_entry *entry)
+{
+    if (!ki_queued_entry_ends_deleted(entry))
+        (void)walk->callback(ki_queued_entry_newest(entry), walk->user);
+}
+
+void ki_delta_queue_walk(ki_delta_queue *queue, ki_walk_cb callback, void *user)
+{
+    newest_walk walk = {queue, callback, user};
+    ki_mutex_lock(&queue->mu);
+    for (ki_list_node *node = ki_list_first(&queue->waiting); node != NULL;
+         node = ki_list_next(&queue->waiting, node))
+        walk_entry(&walk, ki_queued_entry_of(node));
+    for (ki_list_node *node = ki_list_first(&queue->processing); node != NULL;
+         node = ki_list_next(&queue->processing, node))
+        if (ki_delta_queue_find_locked(queue, ki_queued_entry_key(ki_queued_entry_of(node))) == NULL)
+            walk_entry(&walk, ki_queued_entry_of(node));
+    if (queue->known != NULL)
+        (void)ki_store_walk(queue->known, walk_known, &walk);
+    ki_mutex_unlock(&queue->mu);
+}
+
 /* ---- replace ----------------------------------------------------------------------------------------- */
 
 static int append_listed_locked(ki_delta_queue *queue, ki_object *const *objects, size_t count)

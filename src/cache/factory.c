@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One lock, which guards the array of informers; it is never held while an informer is made, waited for or
- * freed. */
+ * freed. Who waits for one says so, and it stays until then. */
 #include <kinformer/factory.h>
 #include <stdio.h>
 
@@ -14,26 +14,33 @@ typedef struct own_resync {
     uint64_t resync_ms;
 } own_resync;
 
+/* An informer that someone waits for stays until nobody does, also when it was removed. */
+typedef struct member {
+    ki_informer *informer;
+    size_t waiting; /* calls of this factory's that wait for it */
+    bool is_removed;
+} member;
+
 struct ki_factory {
     ki_client *client; /* constant, as the next three */
     ki_informer_setup setup;
     own_resync *resyncs;
     size_t resync_count;
     ki_mutex mu;
-    ki_informer **informers; /* guarded by mu, as all below */
+    member *members; /* guarded by mu, as all below */
     size_t count;
     size_t capacity;
     ki_error setup_error; /* the first; the next start reports it */
 };
 
-/* ---- making and freeing ------------------------------------------------------------------------------- */
+/* ---- making and freeing ------------------------------------------------------------------------------ */
 
 static void factory_fini(ki_factory *factory)
 {
     for (size_t i = 0; i < factory->resync_count; i++)
         ki_resource_free(factory->resyncs[i].resource);
     ki_free(factory->resyncs);
-    ki_free(factory->informers);
+    ki_free(factory->members);
     ki_informer_setup_fini(&factory->setup);
     ki_mutex_fini(&factory->mu);
     ki_free(factory);
@@ -84,18 +91,18 @@ void ki_factory_free(ki_factory *factory)
         return;
     ki_factory_stop(factory);
     for (size_t i = 0; i < factory->count; i++)
-        ki_informer_free(factory->informers[i]);
+        ki_informer_free(factory->members[i].informer);
     factory_fini(factory);
 }
 
-/* ---- informers ---------------------------------------------------------------------------------------- */
+/* ---- informers --------------------------------------------------------------------------------------- */
 
 static ki_informer *find_locked(const ki_factory *factory, const ki_resource *resource,
                                 const ki_informer_setup *setup)
 {
     for (size_t i = 0; i < factory->count; i++) {
-        ki_informer *informer = factory->informers[i];
-        if (ki_resource_equal(informer->resource, resource) &&
+        ki_informer *informer = factory->members[i].informer;
+        if (!factory->members[i].is_removed && ki_resource_equal(informer->resource, resource) &&
             ki_informer_setup_equal(&informer->setup, setup))
             return informer;
     }
@@ -106,13 +113,13 @@ static int insert_locked(ki_factory *factory, ki_informer *informer)
 {
     if (factory->count == factory->capacity) {
         size_t capacity = factory->capacity == 0 ? 8 : factory->capacity * 2;
-        ki_informer **informers = ki_realloc(factory->informers, capacity * sizeof(ki_informer *));
-        if (informers == NULL)
+        member *members = ki_realloc(factory->members, capacity * sizeof(member));
+        if (members == NULL)
             return KI_ERR_NO_MEMORY;
-        factory->informers = informers;
+        factory->members = members;
         factory->capacity = capacity;
     }
-    factory->informers[factory->count++] = informer;
+    factory->members[factory->count++] = (member){.informer = informer};
     return 0;
 }
 
@@ -120,6 +127,14 @@ static void remember_locked(ki_factory *factory, const ki_error *err)
 {
     if (factory->setup_error.code == 0)
         factory->setup_error = *err;
+}
+
+static ki_informer *remember(ki_factory *factory, const ki_error *err)
+{
+    ki_mutex_lock(&factory->mu);
+    remember_locked(factory, err);
+    ki_mutex_unlock(&factory->mu);
+    return NULL;
 }
 
 /* The informer is made without the lock, so another thread may have made the same one meanwhile. */
@@ -154,25 +169,26 @@ ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *re
 {
     ki_informer_setup setup;
     ki_error err = {0};
-    if (factory == NULL || resource == NULL)
+    if (factory == NULL)
         return NULL;
-    if (ki_informer_setup_init(&setup, options, &err) < 0) {
-        ki_mutex_lock(&factory->mu);
-        remember_locked(factory, &err);
-        ki_mutex_unlock(&factory->mu);
-        return NULL;
-    }
+    if (resource == NULL)
+        (void)ki_fail(&err, KI_ERR_INVALID, "factory: no resource");
+    if (resource == NULL || ki_informer_setup_init(&setup, options, &err) < 0)
+        return remember(factory, &err);
     ki_informer *informer = informer_of(factory, resource, &setup);
     ki_informer_setup_fini(&setup);
     return informer;
 }
 
+/* A namespace is for those resources that have one. */
 ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource)
 {
-    if (factory == NULL || resource == NULL)
+    if (factory == NULL)
         return NULL;
     ki_informer_options options = factory->setup.options;
-    for (size_t i = 0; i < factory->resync_count; i++)
+    if (resource != NULL && resource->scope == KI_SCOPE_CLUSTER)
+        options.ns = "";
+    for (size_t i = 0; resource != NULL && i < factory->resync_count; i++)
         if (ki_resource_equal(factory->resyncs[i].resource, resource))
             options.resync_ms = factory->resyncs[i].resync_ms;
     return ki_factory_informer_with(factory, resource, &options);
@@ -187,120 +203,200 @@ ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name)
     if (known != NULL)
         return ki_factory_informer(factory, known);
     ki_resource *custom = ki_resource_parse(ki_str_of(name), NULL);
+    if (custom == NULL)
+        return remember(factory, &err);
     ki_informer *informer = ki_factory_informer(factory, custom);
-    if (custom == NULL) {
-        ki_mutex_lock(&factory->mu);
-        remember_locked(factory, &err);
-        ki_mutex_unlock(&factory->mu);
-    }
     ki_resource_free(custom);
     return informer;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------------- */
+/* ---- one after the other ----------------------------------------------------------------------------- */
 
-/* Informers are removed by their user only, so one that was found here stays. */
-static ki_informer *informer_at(ki_factory *factory, size_t i)
+/* Informers come and go meanwhile: the next one is that with the next serial. */
+static member *next_locked(const ki_factory *factory, uint64_t *serial)
+{
+    member *next = NULL;
+    for (size_t i = 0; i < factory->count; i++) {
+        member *each = &factory->members[i];
+        uint64_t its_serial = each->informer->alive.serial;
+        if (!each->is_removed && its_serial > *serial &&
+            (next == NULL || its_serial < next->informer->alive.serial))
+            next = each;
+    }
+    if (next != NULL)
+        *serial = next->informer->alive.serial;
+    return next;
+}
+
+static member *member_locked(const ki_factory *factory, const ki_informer *informer)
+{
+    for (size_t i = 0; i < factory->count; i++)
+        if (factory->members[i].informer == informer)
+            return &factory->members[i];
+    return NULL;
+}
+
+static void take_out_locked(ki_factory *factory, member *out)
+{
+    *out = factory->members[--factory->count];
+}
+
+/* To be waited for, without the lock, and given back. */
+static ki_informer *borrow_next(ki_factory *factory, uint64_t *serial)
 {
     ki_mutex_lock(&factory->mu);
-    ki_informer *informer = i < factory->count ? factory->informers[i] : NULL;
+    member *next = next_locked(factory, serial);
+    ki_informer *informer = next == NULL ? NULL : next->informer;
+    if (next != NULL)
+        next->waiting++;
     ki_mutex_unlock(&factory->mu);
     return informer;
 }
 
+/* Whoever is the last to wait for an informer that was removed frees it. Returns whether it was removed. */
+static bool give_back(ki_factory *factory, ki_informer *informer)
+{
+    ki_mutex_lock(&factory->mu);
+    member *given = member_locked(factory, informer);
+    bool is_removed = given->is_removed;
+    bool is_last = --given->waiting == 0 && is_removed;
+    if (is_last)
+        take_out_locked(factory, given);
+    ki_mutex_unlock(&factory->mu);
+    if (is_last)
+        ki_informer_free(informer);
+    return is_removed;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------- */
+
 int ki_factory_start(ki_factory *factory, ki_error *err)
 {
+    uint64_t serial = 0;
+    member *next = NULL;
     if (factory == NULL)
         return ki_fail(err, KI_ERR_INVALID, "there is no factory: no client, a bad option, or no memory");
     ki_mutex_lock(&factory->mu);
     ki_error first = factory->setup_error;
     factory->setup_error = (ki_error){0};
+    while ((next = next_locked(factory, &serial)) != NULL)
+        (void)!ki_informer_start(next->informer, first.code == 0 ? &first : NULL);
     ki_mutex_unlock(&factory->mu);
-    ki_informer *informer = NULL;
-    for (size_t i = 0; (informer = informer_at(factory, i)) != NULL; i++)
-        (void)!ki_informer_start(informer, first.code == 0 ? &first : NULL);
     if (first.code != 0 && err != NULL)
         *err = first;
     return first.code;
 }
 
+/* All are told to stop before the first one is waited for. */
 void ki_factory_stop(ki_factory *factory)
 {
+    uint64_t serial = 0;
+    member *next = NULL;
     ki_informer *informer = NULL;
     if (factory == NULL)
         return;
-    for (size_t i = 0; (informer = informer_at(factory, i)) != NULL; i++)
-        ki_informer_request_stop(informer);
-    for (size_t i = 0; (informer = informer_at(factory, i)) != NULL; i++)
+    ki_mutex_lock(&factory->mu);
+    while ((next = next_locked(factory, &serial)) != NULL)
+        ki_informer_request_stop(next->informer);
+    ki_mutex_unlock(&factory->mu);
+    if (ki_client_may_wait() < 0)
+        return;
+    for (serial = 0; (informer = borrow_next(factory, &serial)) != NULL;) {
         ki_informer_stop(informer);
+        (void)give_back(factory, informer);
+    }
 }
 
-size_t ki_factory_read_pending(ki_factory *factory, ki_factory_pending *out, size_t count)
+static size_t read_pending_locked(const ki_factory *factory, ki_factory_pending *out, size_t count)
 {
     size_t pending = 0;
-    ki_informer *informer = NULL;
-    for (size_t i = 0; factory != NULL && (informer = informer_at(factory, i)) != NULL; i++) {
-        if (ki_informer_has_synced(informer))
+    uint64_t serial = 0;
+    member *next = NULL;
+    while ((next = next_locked(factory, &serial)) != NULL) {
+        if (ki_informer_has_synced(next->informer))
             continue;
         if (pending < count) {
-            out[pending].informer = informer;
-            ki_informer_read_status(informer, &out[pending].status);
+            out[pending].informer = next->informer;
+            ki_informer_read_status(next->informer, &out[pending].status);
         }
         pending++;
     }
     return pending;
 }
 
-/* "2 of 3 are not ready: pods: BACKING_OFF, Forbidden; nodes: LISTING", as far as there is room. */
+size_t ki_factory_read_pending(ki_factory *factory, ki_factory_pending *out, size_t count)
+{
+    if (factory == NULL)
+        return 0;
+    ki_mutex_lock(&factory->mu);
+    size_t pending = read_pending_locked(factory, out, count);
+    ki_mutex_unlock(&factory->mu);
+    return pending;
+}
+
+static int write_pending(const ki_factory_pending *pending, char *buffer, size_t bytes)
+{
+    const ki_informer_status *status = &pending->status;
+    const char *reason = ki_reason_name(status->reason);
+    return snprintf(buffer, bytes, "%s: %s%s%s%s%s", pending->informer->resource->plural,
+                    ki_phase_name(status->phase), reason[0] == 0 ? "" : ", ", reason,
+                    status->message[0] == 0 ? "" : ": ", status->message);
+}
+
+/* "2 not ready: pods: BACKING_OFF, Forbidden; nodes: LISTING", as far as there is room. */
 static int fail_pending(ki_factory *factory, int code, ki_error *err)
 {
     enum { NAMED_MAX = 4, TEXT_BYTES = KI_ERROR_MESSAGE_BYTES };
     ki_factory_pending pending[NAMED_MAX];
     char text[TEXT_BYTES] = "";
-    size_t count = ki_factory_read_pending(factory, pending, NAMED_MAX);
     size_t len = 0;
-    for (size_t i = 0; i < count && i < NAMED_MAX && len < sizeof(text); i++) {
-        const ki_informer_status *status = &pending[i].status;
-        const char *reason = ki_reason_name(status->reason);
-        int n = snprintf(text + len, sizeof(text) - len, "%s%s: %s%s%s%s%s", i == 0 ? "" : "; ",
-                         pending[i].informer->resource->plural, ki_phase_name(status->phase),
-                         reason[0] == 0 ? "" : ", ", reason, status->message[0] == 0 ? "" : ": ",
-                         status->message);
+    ki_mutex_lock(&factory->mu);
+    size_t count = read_pending_locked(factory, pending, NAMED_MAX);
+    for (size_t i = 0; i < count && i < NAMED_MAX && len < sizeof(text) - 2; i++) {
+        if (i > 0)
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "; ");
+        int n = write_pending(&pending[i], text + len, sizeof(text) - len);
         len += n < 0 ? 0 : (size_t)n;
     }
+    ki_mutex_unlock(&factory->mu);
     return ki_fail(err, code, "%zu not ready: %s", count, text);
 }
 
+/* One that is removed meanwhile is not waited for any more. */
 int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error *err)
 {
     if (factory == NULL)
         return ki_fail(err, KI_ERR_INVALID, "no factory");
+    if (ki_client_may_wait() < 0)
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "factory: waiting inside of a callback or a read section");
     const ki_clock *clock = factory->client->clock;
     uint64_t began_ms = ki_clock_now_ms(clock);
+    uint64_t serial = 0;
     ki_informer *informer = NULL;
-    for (size_t i = 0; (informer = informer_at(factory, i)) != NULL; i++) {
+    while ((informer = borrow_next(factory, &serial)) != NULL) {
         uint64_t passed_ms = ki_clock_now_ms(clock) - began_ms;
-        int rc =
-            ki_informer_wait_for_sync(informer, passed_ms < timeout_ms ? timeout_ms - passed_ms : 0, err);
-        if (rc == KI_ERR_TIMEOUT || rc == KI_ERR_STOPPED)
+        uint64_t left_ms = passed_ms < timeout_ms ? timeout_ms - passed_ms : 0;
+        int rc = ki_informer_wait_for_sync(informer, left_ms, NULL);
+        bool is_removed = give_back(factory, informer);
+        if (rc < 0 && !is_removed)
             return fail_pending(factory, rc, err);
-        if (rc < 0)
-            return rc;
     }
     return 0;
 }
 
-static int take_out_locked(ki_factory *factory, const ki_informer *informer)
+/* ---- one of them ------------------------------------------------------------------------------------- */
+
+/* Returns whether it is to be freed at once; else whoever waits for it does that, and is told to wait no
+ * longer. */
+static bool forget_locked(ki_factory *factory, member *out)
 {
-    for (size_t i = 0; i < factory->count; i++) {
-        if (factory->informers[i] != informer)
-            continue;
-        if (ki_informer_has_handlers(factory->informers[i]))
-            return 1;
-        factory->informers[i] = factory->informers[--factory->count];
-        return 0;
+    if (out->waiting == 0) {
+        take_out_locked(factory, out);
+        return true;
     }
-    return KI_ERR_NOT_FOUND;
+    out->is_removed = true;
+    ki_informer_abandon(out->informer);
+    return false;
 }
 
 int ki_factory_remove(ki_factory *factory, ki_informer *informer)
@@ -308,9 +404,14 @@ int ki_factory_remove(ki_factory *factory, ki_informer *informer)
     if (factory == NULL || informer == NULL)
         return KI_ERR_INVALID;
     ki_mutex_lock(&factory->mu);
-    int rc = take_out_locked(factory, informer);
+    member *found = member_locked(factory, informer);
+    int rc = found == NULL || found->is_removed ? KI_ERR_NOT_FOUND : ki_informer_has_handlers(informer);
+    uint64_t serial = rc == 0 ? informer->alive.serial : 0;
+    bool is_mine = rc == 0 && forget_locked(factory, found);
     ki_mutex_unlock(&factory->mu);
-    if (rc == 0)
+    if (is_mine)
         ki_informer_free(informer);
+    else if (rc == 0 && ki_client_may_wait() == 0)
+        ki_client_wait_gone(factory->client, serial);
     return rc;
 }

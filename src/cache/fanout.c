@@ -68,7 +68,7 @@ int ki_fanout_join(ki_fanout *fanout, ki_subscriber *subscriber, ki_store *store
     ki_list_init(&subscriber->staged);
     subscriber->is_told_synced = is_synced;
     ki_list_push_back(&fanout->subscribers, &subscriber->node);
-    ki_listener_push_all(&subscriber->listener, &run.entries);
+    ki_listener_begin(&subscriber->listener, &run.entries);
     fanout->wake(subscriber);
     return 0;
 }

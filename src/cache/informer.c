@@ -5,26 +5,14 @@
 #include <assert.h>
 
 #include "cache/registration.h"
+#include "cache/source.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* ---- making ------------------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------------------ */
 
-static int open_source(ki_informer *informer, ki_list_watch *out_list_watch, ki_error *err)
-{
-    const ki_informer_options *options = &informer->setup.options;
-    const ki_client_options *client = &informer->client->options;
-    if (options->list_watch != NULL) {
-        *out_list_watch = *options->list_watch;
-        return 0;
-    }
-    if (client->source == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "%s: neither the client nor the informer has a source",
-                       informer->resource->plural);
-    return client->source(informer->resource, options->ns, out_list_watch, client->source_user, err);
-}
-
-/* The last part to be made: from here on the source is the reflector's. */
+/* The last part to be made: from here on the source is the reflector's. When that fails, a source of the
+ * caller's own stays the caller's, as with every failure before it. */
 static int init_reflector(ki_informer *informer, ki_error *err)
 {
     ki_reflector_options options = {.plan = informer->plan,
@@ -36,11 +24,12 @@ static int init_reflector(ki_informer *informer, ki_error *err)
                                     .on_error = ki_informer_report,
                                     .schedule = ki_informer_schedule_io,
                                     .user = informer};
-    int rc = open_source(informer, &options.list_watch, err);
+    int rc = ki_source_open(informer->client, informer->resource, &informer->setup.options,
+                            &options.list_watch, err);
     if (rc < 0)
         return rc;
     rc = ki_reflector_init(&informer->reflector, &options, err);
-    if (rc < 0 && options.list_watch.release != NULL)
+    if (rc < 0 && informer->setup.options.list_watch == NULL && options.list_watch.release != NULL)
         options.list_watch.release(options.list_watch.user);
     return rc;
 }
@@ -66,6 +55,8 @@ static int init_data(ki_informer *informer, ki_error *err)
     informer->store = informer->plan == NULL ? NULL : ki_store_new(NULL, err);
     if (informer->store == NULL)
         return KI_ERR_NO_MEMORY;
+    if (informer->client->seed != 0)
+        ki_store_use_seed(informer->store, informer->client->seed);
     ki_store_seal(informer->store);
     ki_delta_fifo_options queue = {.items_max = options->queue_items_max,
                                    .bytes_max = options->queue_bytes_max,
@@ -162,7 +153,7 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
     return informer;
 }
 
-/* ---- going -------------------------------------------------------------------------------------------- */
+/* ---- going ------------------------------------------------------------------------------------------- */
 
 /* The client waits for those that have not left; and for this job, which frees the memory. */
 void ki_informer_destroy(ki_informer *informer)
@@ -172,6 +163,7 @@ void ki_informer_destroy(ki_informer *informer)
     ki_free(informer);
 }
 
+/* Once dispatch sees that it is freed, it may be gone: so dispatch is woken before the lock is given away. */
 void ki_informer_free(ki_informer *informer)
 {
     if (informer == NULL)
@@ -182,13 +174,23 @@ void ki_informer_free(ki_informer *informer)
     informer->is_freed = true;
     informer->is_wanted = false;
     ki_registrations_remove_all_locked(informer);
-    ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
+    ki_mutex_unlock(&informer->mu);
     if (ki_client_may_wait() == 0)
         ki_client_wait_gone(client, serial);
 }
 
-/* ---- running ------------------------------------------------------------------------------------------ */
+/* ---- running ----------------------------------------------------------------------------------------- */
+
+/* A stop that has not been carried out yet is taken back. */
+static void want_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
+{
+    informer->is_wanted = informer->was_started = true;
+    if (informer->stage == KI_STAGE_RUNNING && !informer->may_deliver) {
+        informer->may_deliver = true;
+        ki_registrations_wake_all_locked(informer);
+    }
+}
 
 int ki_informer_start(ki_informer *informer, ki_error *err)
 {
@@ -203,7 +205,7 @@ int ki_informer_start(ki_informer *informer, ki_error *err)
         *err = informer->setup_error;
     informer->setup_error = (ki_error){0};
     if (rc == 0 && !informer->is_freed)
-        informer->is_wanted = informer->was_started = true;
+        want_locked(informer);
     ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
     return rc;
@@ -215,13 +217,26 @@ static bool is_stopped(void *user)
     return informer->stage == KI_STAGE_STOPPED || informer->is_wanted;
 }
 
-void ki_informer_request_stop(ki_informer *informer)
+/* No handler is called from here on, also not by a thread that is inside of a run of events. */
+static void request_stop(ki_informer *informer, bool is_for_good)
 {
     ki_mutex_lock(&informer->mu);
     informer->is_wanted = false;
+    informer->may_deliver = false;
+    informer->is_abandoned |= is_for_good;
     ki_client_notify(informer->client, &informer->changed); /* who waits for a sync waits in vain */
-    ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
+    ki_mutex_unlock(&informer->mu);
+}
+
+void ki_informer_request_stop(ki_informer *informer)
+{
+    request_stop(informer, false);
+}
+
+void ki_informer_abandon(ki_informer *informer)
+{
+    request_stop(informer, true);
 }
 
 void ki_informer_stop(ki_informer *informer)
@@ -244,7 +259,7 @@ void ki_informer_retry_now(ki_informer *informer)
     ki_job_wake(&informer->io_job);
 }
 
-/* ---- set-up ------------------------------------------------------------------------------------------- */
+/* ---- set-up ------------------------------------------------------------------------------------------ */
 
 ki_store *ki_informer_store(ki_informer *informer)
 {

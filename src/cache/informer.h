@@ -20,16 +20,7 @@
 #include "cache/informer_metrics.h"
 #include "cache/informer_options.h"
 #include "cache/reflector.h"
-
-/* From top to bottom and back to the top; a free goes on from STOPPED. */
-typedef enum ki_stage {
-    KI_STAGE_STOPPED = 0,
-    KI_STAGE_RUNNING,
-    KI_STAGE_HALTING,  /* io is asked to end its requests */
-    KI_STAGE_HALTED,   /* it has; callbacks may still run */
-    KI_STAGE_LEAVING,  /* io is asked to let go of the source */
-    KI_STAGE_RELEASED, /* it has; nothing is left but memory */
-} ki_stage;
+#include "cache/stage.h"
 
 /* When dispatch has something to do by the clock, in milliseconds; UINT64_MAX: never. */
 typedef struct ki_informer_timers {
@@ -55,7 +46,7 @@ struct ki_informer {
     ki_fanout fanout;
     ki_mutation_detector detector;
     ki_informer_timers timers;
-    uint64_t index_failures; /* that were counted */
+    uint64_t index_failures;      /* that were counted */
     _Atomic uint64_t last_serial; /* of registrations */
     _Atomic bool is_synced;
     _Atomic bool is_queue_full;   /* io has stopped reading until there is room */
@@ -68,8 +59,10 @@ struct ki_informer {
     bool is_wanted; /* to run */
     bool was_started;
     bool is_freed;
+    bool is_abandoned; /* to be freed when nobody waits for it any more */
     bool retry_is_asked;
     bool begin_is_asked;         /* of io */
+    bool list_is_owed;           /* it is to begin with one */
     size_t callbacks;            /* handlers that are being called */
     uint64_t check_ms;           /* of resyncs */
     ki_resource_version version; /* the store is complete up to here */
@@ -84,6 +77,9 @@ void ki_informer_wake_dispatch(ki_informer *informer);
 
 /* Asks for a stop and does not wait for it. */
 void ki_informer_request_stop(ki_informer *informer) KI_EXCLUDES(informer->mu);
+
+/* The same for good: whoever waits for it waits no longer, and then frees it. */
+void ki_informer_abandon(ki_informer *informer) KI_EXCLUDES(informer->mu);
 
 /* Whether a handler is registered that has not been removed. */
 bool ki_informer_has_handlers(ki_informer *informer) KI_EXCLUDES(informer->mu);

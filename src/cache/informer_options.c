@@ -8,7 +8,7 @@
 
 /* ---- copying ------------------------------------------------------------------------------------------ */
 
-/* One block: first the pointers of the paths, then all texts. */
+/* One block: the source if there is one, the pointers of the paths, then all texts. */
 typedef struct block {
     const char **paths;
     char *text;
@@ -78,15 +78,19 @@ int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *
     int rc = check(options, err);
     if (rc < 0)
         return rc;
+    size_t source_bytes = options->list_watch == NULL ? 0 : sizeof(*options->list_watch);
     size_t pointers = path_count(options->keep) + path_count(options->drop) + 2;
     size_t bytes = text_bytes(options->ns) + text_bytes(options->label_selector) +
                    text_bytes(options->field_selector) + text_bytes(options->name) +
                    paths_bytes(options->keep) + paths_bytes(options->drop);
-    void *memory = ki_malloc(pointers * sizeof(char *) + bytes);
+    char *memory = ki_malloc(source_bytes + pointers * sizeof(char *) + bytes);
     if (memory == NULL)
         return ki_fail_no_memory(err);
-    block to = {memory, (char *)memory + pointers * sizeof(char *)};
+    block to = {(const char **)(void *)(memory + source_bytes),
+                memory + source_bytes + pointers * sizeof(char *)};
     *setup = (ki_informer_setup){.options = *options, .memory = memory};
+    if (options->list_watch != NULL)
+        setup->options.list_watch = memcpy(memory, options->list_watch, source_bytes);
     setup->options.keep = copy_paths(&to, options->keep);
     setup->options.drop = copy_paths(&to, options->drop);
     setup->options.ns = copy_text(&to, options->ns);
@@ -137,10 +141,19 @@ static bool same_numbers(const ki_informer_options *a, const ki_informer_options
            a->queue_bytes_max == b->queue_bytes_max;
 }
 
+/* By what they say: who has made one may use its address for another afterwards. */
+static bool same_sources(const ki_list_watch *a, const ki_list_watch *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    return a->begin == b->begin && a->cancel == b->cancel && a->resume == b->resume &&
+           a->release == b->release && a->user == b->user && a->no_watch_list == b->no_watch_list;
+}
+
 static bool same_callbacks(const ki_informer_options *a, const ki_informer_options *b)
 {
     return a->transform == b->transform && a->transform_user == b->transform_user && a->tweak == b->tweak &&
-           a->tweak_user == b->tweak_user && a->list_watch == b->list_watch;
+           a->tweak_user == b->tweak_user && same_sources(a->list_watch, b->list_watch);
 }
 
 bool ki_informer_setup_equal(const ki_informer_setup *a, const ki_informer_setup *b)

@@ -19,7 +19,7 @@ void ki_informer_wake_dispatch(ki_informer *informer)
         ki_job_wake(&informer->dispatch_job);
 }
 
-/* ---- io: the reflector -------------------------------------------------------------------------------- */
+/* ---- io: the reflector ------------------------------------------------------------------------------- */
 
 void ki_informer_schedule_io(uint64_t due_ns, void *user)
 {
@@ -60,14 +60,16 @@ static int push_change(ki_informer *informer, const ki_change *change)
     return KI_ERR_INVALID;
 }
 
-/* Full is said first and asked again afterwards: either dispatch sees that io waits for room, or io sees that
- * dispatch has made some. */
+/* Full is said first and asked again afterwards: either dispatch sees that io waits for room, or io sees
+ * that dispatch has made some. Then an earlier change of the same answer may have been told to wait, and
+ * dispatch will not see that any more: the job tells the reflector. */
 static int wait_for_room(ki_informer *informer)
 {
     informer->is_queue_full = true;
     if (!ki_delta_fifo_has_room(&informer->fifo))
         return 1;
     informer->is_queue_full = false;
+    ki_job_wake(&informer->io_job);
     return 0;
 }
 
@@ -102,6 +104,7 @@ void ki_informer_report(const ki_watch_error *error, void *user)
 typedef struct io_requests {
     bool is_begin;
     bool is_retry;
+    bool is_list_owed;
     ki_stage stage;
     ki_resource_version version;
 } io_requests;
@@ -109,9 +112,9 @@ typedef struct io_requests {
 static io_requests take_io_requests(ki_informer *informer)
 {
     ki_mutex_lock(&informer->mu);
-    io_requests requests = {informer->begin_is_asked, informer->retry_is_asked, informer->stage,
-                            informer->version};
-    informer->begin_is_asked = informer->retry_is_asked = false;
+    io_requests requests = {informer->begin_is_asked, informer->retry_is_asked, informer->list_is_owed,
+                            informer->stage, informer->version};
+    informer->begin_is_asked = informer->retry_is_asked = informer->list_is_owed = false;
     ki_mutex_unlock(&informer->mu);
     return requests;
 }
@@ -130,6 +133,8 @@ void ki_informer_run_io(ki_job *job)
     ki_informer *informer = KI_CONTAINER_OF(job, ki_informer, io_job);
     ki_reflector *reflector = &informer->reflector;
     io_requests requests = take_io_requests(informer);
+    if (requests.is_list_owed)
+        ki_reflector_owe_list(reflector);
     if (requests.stage == KI_STAGE_HALTING) {
         ki_reflector_halt(reflector);
         informer->is_queue_full = false;
@@ -148,7 +153,7 @@ void ki_informer_run_io(ki_job *job)
     }
 }
 
-/* ---- dispatch: stages --------------------------------------------------------------------------------- */
+/* ---- dispatch: stages -------------------------------------------------------------------------------- */
 
 static void begin_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 {
@@ -170,11 +175,12 @@ static void end_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 
 /* io has nothing under way any more. What is queued is forgotten; the store is complete up to `version`, and
  * that is where it goes on. */
-static void forget_queue(ki_informer *informer)
+static void forget_queue_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 {
-    ki_apply_drop(&informer->apply);
+    informer->list_is_owed |= ki_apply_drop(&informer->apply);
     ki_fanout_end_resync(&informer->fanout);
     ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
+    informer->version = informer->apply.version;
 }
 
 static void stop_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
@@ -201,7 +207,7 @@ static ki_stage advance_stage(ki_informer *informer)
     if (informer->stage == KI_STAGE_RUNNING && !informer->is_wanted) {
         end_locked(informer);
     } else if (informer->stage == KI_STAGE_HALTED) {
-        forget_queue(informer);
+        forget_queue_locked(informer);
         stop_locked(informer);
     }
     if (informer->stage == KI_STAGE_STOPPED && informer->is_freed)
@@ -213,7 +219,7 @@ static ki_stage advance_stage(ki_informer *informer)
     return stage;
 }
 
-/* ---- dispatch: applying ------------------------------------------------------------------------------- */
+/* ---- dispatch: applying ------------------------------------------------------------------------------ */
 
 /* Blocked is said first and asked again afterwards, as above. */
 static bool is_blocked(ki_informer *informer)
@@ -223,7 +229,10 @@ static bool is_blocked(ki_informer *informer)
         return false;
     }
     informer->is_blocked = true;
-    return ki_fanout_is_blocked(&informer->fanout);
+    if (ki_fanout_is_blocked(&informer->fanout))
+        return true;
+    informer->is_blocked = false;
+    return false;
 }
 
 static void publish(ki_informer *informer)
@@ -243,8 +252,7 @@ static void measure(ki_informer *informer, uint64_t began_ns)
 {
     const ki_informer_metrics *metrics = &informer->metrics;
     uint64_t failures = ki_store_index_failures(informer->store);
-    ki_histogram_observe(metrics->processing_latency,
-                         ki_clock_now_ns(informer->client->clock) - began_ns);
+    ki_histogram_observe(metrics->processing_latency, ki_clock_now_ns(informer->client->clock) - began_ns);
     ki_counter_add(metrics->index_failures, failures - informer->index_failures);
     informer->index_failures = failures;
     ki_gauge_set(metrics->queued_items, (int64_t)ki_delta_fifo_items(&informer->fifo));
@@ -278,7 +286,7 @@ static int apply_some(ki_informer *informer)
     return rc;
 }
 
-/* ---- dispatch: what happens by the clock -------------------------------------------------------------- */
+/* ---- dispatch: what happens by the clock ------------------------------------------------------------- */
 
 static void check_resync(ki_informer *informer, uint64_t now_ms)
 {
@@ -330,7 +338,7 @@ static void flush_store(ki_informer *informer, uint64_t now_ms, int has_worked)
     }
 }
 
-/* ---- dispatch: all of it ------------------------------------------------------------------------------ */
+/* ---- dispatch: all of it ----------------------------------------------------------------------------- */
 
 void ki_informer_run_dispatch(ki_job *job)
 {

@@ -65,7 +65,7 @@ static bool is_met_or_in_vain(void *user)
     waiter *w = user;
     const ki_informer *informer = w->informer;
     w->is_met = informer->is_synced && !ki_resource_version_is_newer(&w->version, &informer->version);
-    return w->is_met || (informer->was_started && !informer->is_wanted);
+    return w->is_met || informer->is_abandoned || (informer->was_started && !informer->is_wanted);
 }
 
 static int fail_waiting(const ki_informer *informer, int code, ki_error *err)

@@ -3,9 +3,13 @@
 
 #include <assert.h>
 
+#include "api/object_layout.h"
 #include "util/alloc.h"
 
 enum { ITEMS_DEFAULT = 100000, BYTES_DEFAULT = 64 * 1024 * 1024 };
+
+/* How many entries ahead of the one that is looked at an object is fetched from memory. */
+enum { AHEAD = 4 };
 
 int ki_listener_init(ki_listener *listener, const ki_handler *handler, const ki_clock *clock,
                      uint64_t hash_seed)
@@ -107,10 +111,10 @@ static int has_key(const ki_map_node *node, const void *key)
     return ki_str_equal(ki_object_key_str(entry->what.object), *(const ki_str *)key);
 }
 
-static ki_backlog_entry *find_locked(ki_listener *listener, const ki_backlog_entry *entry)
+static ki_backlog_entry *find_locked(ki_listener *listener, const ki_backlog_entry *entry, uint64_t hash)
 {
     ki_str key = ki_object_key_str(entry->what.object);
-    ki_map_node *node = ki_map_find(&listener->by_key, hash_of(listener, entry), has_key, &key);
+    ki_map_node *node = ki_map_find(&listener->by_key, hash, has_key, &key);
     return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_backlog_entry, by_key);
 }
 
@@ -140,6 +144,24 @@ static void join_locked(ki_listener *listener, ki_backlog_entry *place, ki_backl
     settle_locked(listener, place);
 }
 
+/* A walk through a list that is taken apart from its front, some places ahead. There may be a hundred thousand
+ * entries, and dispatch waits for the end of it. */
+static ki_list_node *prefetch(const ki_list *entries, ki_list_node *ahead)
+{
+    if (ahead == NULL)
+        return NULL;
+    ki_object_prefetch(entry_of(ahead)->what.object);
+    return ki_list_next(entries, ahead);
+}
+
+static ki_list_node *begin_prefetch(const ki_list *entries)
+{
+    ki_list_node *ahead = ki_list_first(entries);
+    for (int i = 0; i < AHEAD; i++)
+        ahead = prefetch(entries, ahead);
+    return ahead;
+}
+
 /* Makes the entries that wait one per key. Without memory for that the backlog stays a plain queue, and it
  * is tried again. */
 static void begin_coalescing_locked(ki_listener *listener)
@@ -148,9 +170,13 @@ static void begin_coalescing_locked(ki_listener *listener)
     ki_list_init(&waiting);
     ki_list_splice_back(&waiting, &listener->queue);
     listener->is_coalescing = 1;
+    ki_map_reserve(&listener->by_key, listener->stats.items);
+    ki_list_node *ahead = begin_prefetch(&waiting);
     for (ki_list_node *node = ki_list_pop_front(&waiting); node != NULL; node = ki_list_pop_front(&waiting)) {
         ki_backlog_entry *entry = entry_of(node);
-        ki_backlog_entry *place = entry->what.type == 0 ? NULL : find_locked(listener, entry);
+        uint64_t hash = entry->what.type == 0 ? 0 : hash_of(listener, entry);
+        ki_backlog_entry *place = entry->what.type == 0 ? NULL : find_locked(listener, entry, hash);
+        ahead = prefetch(&waiting, ahead);
         if (place != NULL) {
             listener->stats.items--;
             listener->stats.bytes -= entry->bytes;
@@ -158,8 +184,7 @@ static void begin_coalescing_locked(ki_listener *listener)
             continue;
         }
         ki_list_push_back(&listener->queue, &entry->node);
-        if (entry->what.type != 0 &&
-            ki_map_insert(&listener->by_key, &entry->by_key, hash_of(listener, entry)) < 0) {
+        if (entry->what.type != 0 && ki_map_insert(&listener->by_key, &entry->by_key, hash) < 0) {
             ki_list_splice_back(&listener->queue, &waiting);
             listener->is_coalescing = 0;
             return;
@@ -178,32 +203,38 @@ static void end_coalescing_locked(ki_listener *listener)
     ki_map_fini(&listener->by_key);
 }
 
-static void append_locked(ki_listener *listener, ki_backlog_entry *entry)
+static void append_plain_locked(ki_listener *listener, ki_backlog_entry *entry)
 {
     ki_list_push_back(&listener->queue, &entry->node);
     listener->stats.items++;
     if (listener->stats.items > listener->stats.items_high_water)
         listener->stats.items_high_water = listener->stats.items;
     settle_locked(listener, entry);
+}
+
+/* `hash` is the key's while the backlog coalesces. */
+static void append_locked(ki_listener *listener, ki_backlog_entry *entry, uint64_t hash)
+{
+    append_plain_locked(listener, entry);
     if (!listener->is_coalescing) {
         if (listener->handler.overflow == KI_OVERFLOW_COALESCE && is_past_limit(listener))
             begin_coalescing_locked(listener);
-    } else if (entry->what.type != 0 &&
-               ki_map_insert(&listener->by_key, &entry->by_key, hash_of(listener, entry)) < 0) {
+    } else if (entry->what.type != 0 && ki_map_insert(&listener->by_key, &entry->by_key, hash) < 0) {
         listener->is_coalescing = 0; /* only the first insert can fail, so nothing else is in the table */
     }
 }
 
 static void push_locked(ki_listener *listener, ki_backlog_entry *entry)
 {
-    ki_backlog_entry *place =
-        listener->is_coalescing && entry->what.type != 0 ? find_locked(listener, entry) : NULL;
+    int is_keyed = listener->is_coalescing && entry->what.type != 0;
+    uint64_t hash = is_keyed ? hash_of(listener, entry) : 0;
+    ki_backlog_entry *place = is_keyed ? find_locked(listener, entry, hash) : NULL;
     if (listener->is_closed)
         ki_backlog_entry_free(entry);
     else if (place != NULL)
         join_locked(listener, place, entry);
     else
-        append_locked(listener, entry);
+        append_locked(listener, entry, hash);
 }
 
 void ki_listener_push(ki_listener *listener, ki_backlog_entry *entry)
@@ -213,11 +244,30 @@ void ki_listener_push(ki_listener *listener, ki_backlog_entry *entry)
     ki_mutex_unlock(&listener->mu);
 }
 
+/* They are one per key already, so before another event comes there is nothing to merge; and a handler that comes
+ * late, to which they all come at once, may have caught up by then. */
+void ki_listener_begin(ki_listener *listener, ki_list *entries)
+{
+    ki_list_node *ahead = begin_prefetch(entries);
+    ki_mutex_lock(&listener->mu);
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
+        ahead = prefetch(entries, ahead);
+        if (listener->is_closed)
+            ki_backlog_entry_free(entry_of(node));
+        else
+            append_plain_locked(listener, entry_of(node));
+    }
+    ki_mutex_unlock(&listener->mu);
+}
+
 void ki_listener_push_all(ki_listener *listener, ki_list *entries)
 {
+    ki_list_node *ahead = begin_prefetch(entries);
     ki_mutex_lock(&listener->mu);
-    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries))
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
+        ahead = prefetch(entries, ahead);
         push_locked(listener, entry_of(node));
+    }
     ki_mutex_unlock(&listener->mu);
 }
 
@@ -236,8 +286,18 @@ static void call(ki_event_cb callback, const ki_event *event, void *user)
         callback(event, user);
 }
 
-static void call_update(const ki_handler *handler, const ki_event *event)
+static int is_closed(ki_listener *listener)
 {
+    ki_mutex_lock(&listener->mu);
+    int is_closed = listener->is_closed;
+    ki_mutex_unlock(&listener->mu);
+    return is_closed;
+}
+
+/* A handler that is removed in the first of two calls does not get the second. */
+static void call_update(ki_listener *listener, const ki_event *event)
+{
+    const ki_handler *handler = &listener->handler;
     if (!handler->split_replaced || (event->flags & KI_EVENT_REPLACED) == 0) {
         call(handler->on_update, event, handler->user);
         return;
@@ -246,7 +306,8 @@ static void call_update(const ki_handler *handler, const ki_event *event)
     ki_event come = {
         .type = KI_EVENT_ADD, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
     call(handler->on_delete, &gone, handler->user);
-    call(handler->on_add, &come, handler->user);
+    if (!is_closed(listener))
+        call(handler->on_add, &come, handler->user);
 }
 
 /* What an update is to a handler that does not hear of every object. Returns 0 when it is nothing. */
@@ -263,24 +324,34 @@ static int filter_update(const ki_handler *handler, ki_event *event)
     return knew || knows;
 }
 
-static void call_handler(const ki_handler *handler, const ki_notification *what)
+/* Whether the handler hears of an add or a delete: a delete is judged by what it knows, which the final state may
+ * differ from. */
+static int passes(const ki_handler *handler, const ki_notification *what)
 {
+    const ki_object *judged = what->type == KI_EVENT_DELETE && what->old != NULL ? what->old : what->object;
+    return handler->filter == NULL || handler->filter(judged, handler->user);
+}
+
+/* Returns whether there was anything to be called for. */
+static int call_handler(ki_listener *listener, const ki_notification *what)
+{
+    const ki_handler *handler = &listener->handler;
     ki_event event = {.type = what->type, .flags = what->flags, .object = what->object};
     if (event.type == KI_EVENT_UPDATE)
         event.old = what->old;
     else
         event.flags &= ~KI_EVENT_REPLACED;
     if (handler->filter != NULL && event.type == KI_EVENT_UPDATE && !filter_update(handler, &event))
-        return;
-    if (handler->filter != NULL && what->type != KI_EVENT_UPDATE &&
-        !handler->filter(event.object, handler->user))
-        return;
+        return 0;
+    if (what->type != KI_EVENT_UPDATE && !passes(handler, what))
+        return 0;
     if (event.type == KI_EVENT_ADD)
         call(handler->on_add, &event, handler->user);
     else if (event.type == KI_EVENT_UPDATE)
-        call_update(handler, &event);
+        call_update(listener, &event);
     else
         call(handler->on_delete, &event, handler->user);
+    return 1;
 }
 
 static ki_backlog_entry *take_first(ki_listener *listener)
@@ -311,8 +382,8 @@ static void deliver_one(ki_listener *listener, ki_backlog_entry *entry)
     uint64_t start = ki_clock_now_ns(listener->clock);
     if (entry->what.type == 0)
         deliver_synced(listener);
-    else
-        call_handler(&listener->handler, &entry->what);
+    else if (call_handler(listener, &entry->what))
+        listener->in_batch = 1;
     uint64_t spent = ki_clock_now_ns(listener->clock) - start;
     ki_histogram_observe(listener->duration, spent);
     ki_mutex_lock(&listener->mu);
@@ -325,13 +396,11 @@ static void deliver_one(ki_listener *listener, ki_backlog_entry *entry)
 size_t ki_listener_deliver(ki_listener *listener, size_t max)
 {
     size_t n = 0;
-    for (ki_backlog_entry *entry = NULL; n < max && (entry = take_first(listener)) != NULL; n++) {
-        listener->in_batch = 1;
+    for (ki_backlog_entry *entry = NULL; n < max && (entry = take_first(listener)) != NULL; n++)
         deliver_one(listener, entry);
-    }
     if (n < max && listener->in_batch) {
         listener->in_batch = 0;
-        if (listener->handler.on_batch_end != NULL)
+        if (listener->handler.on_batch_end != NULL && !is_closed(listener))
             listener->handler.on_batch_end(listener->handler.user);
     }
     return n;

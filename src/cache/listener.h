@@ -68,10 +68,10 @@ typedef struct ki_listener_stats {
 } ki_listener_stats;
 
 typedef struct ki_listener {
-    ki_handler handler;    /* constant */
-    const ki_clock *clock; /* constant */
+    ki_handler handler;     /* constant */
+    const ki_clock *clock;  /* constant */
     ki_histogram *duration; /* of callbacks; constant; NULL: not measured */
-    ki_hash_key hash_key;  /* constant */
+    ki_hash_key hash_key;   /* constant */
     ki_mutex mu;
     ki_list queue; /* guarded by mu, as all below */
     ki_map by_key; /* of the entries, while is_coalescing */
@@ -91,6 +91,10 @@ void ki_listener_fini(ki_listener *listener);
 
 /* Queues entry->what, or the marker SYNCED (type 0). Takes the entry. */
 void ki_listener_push(ki_listener *listener, ki_backlog_entry *entry) KI_EXCLUDES(listener->mu);
+
+/* Queues what the handler begins with, before anything else is: at most one entry per key, and the marker. Takes
+ * the entries. */
+void ki_listener_begin(ki_listener *listener, ki_list *entries) KI_EXCLUDES(listener->mu);
 
 /* Queues all of a list, in order. Takes the entries. */
 void ki_listener_push_all(ki_listener *listener, ki_list *entries) KI_EXCLUDES(listener->mu);

@@ -181,8 +181,8 @@ static uint64_t due_ns(const ki_reflector *reflector)
 static void schedule(ki_reflector *reflector)
 {
     uint64_t due = due_ns(reflector);
-    int is_later = due >= reflector->scheduled_ns && due != UINT64_MAX;
-    if (is_later || due == reflector->scheduled_ns)
+    int is_over = due == UINT64_MAX && reflector->scheduled_ns != UINT64_MAX;
+    if (due >= reflector->scheduled_ns && !is_over)
         return;
     reflector->scheduled_ns = due;
     reflector->options.schedule(due, reflector->options.user);
@@ -213,7 +213,6 @@ static void relist(ki_reflector *reflector, uint64_t now)
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
     reflector->relisted_ns = now;
-    reflector->relist_ns = UINT64_MAX;
     ki_reflector_go_on(reflector, KI_STEP_SYNC, 0);
 }
 
@@ -364,25 +363,36 @@ void ki_reflector_fini(ki_reflector *reflector)
     reflector->is_ready = 0;
 }
 
-/* What is known goes on with a watch; that the server's history may have changed meanwhile, its silence
- * tells. */
+/* What is known goes on with a watch, unless a list was owed; that the server's history may have changed meanwhile,
+ * its silence tells. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
 {
-    int is_known = ki_resource_version_is_set(version);
+    int is_known = ki_resource_version_is_set(version) && !reflector->owes_reset;
     assert(reflector->doing == KI_STEP_NONE && reflector->next == KI_STEP_NONE);
     enter(reflector);
-    reflector->version = *version;
-    reflector->wants_quorum = 0;
-    reflector->owes_reset = 0;
+    reflector->version = is_known ? *version : (ki_resource_version){0};
+    reflector->wants_quorum = reflector->owes_reset;
     reflector->has_expired = 0;
     reflector->malformed = 0;
     reflector->endless_streams = 0;
-    reflector->relist_ns = UINT64_MAX;
     reflector->has_listed |= is_known;
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
-    ki_reflector_go_on(reflector, is_known ? KI_STEP_WATCH : KI_STEP_SYNC, 0);
+    ki_reflector_go_on(reflector, is_known && !reflector->owes_list ? KI_STEP_WATCH : KI_STEP_SYNC, 0);
     leave(0, reflector);
+}
+
+void ki_reflector_owe_list(ki_reflector *reflector)
+{
+    reflector->owes_list = 1;
+}
+
+/* Events that could not be used are not told again by a watch. */
+static int owes_list(const ki_reflector *reflector)
+{
+    return reflector->relist_ns != UINT64_MAX || reflector->doing == KI_STEP_LIST ||
+           reflector->doing == KI_STEP_STREAM ||
+           (reflector->next != KI_STEP_NONE && reflector->next != KI_STEP_WATCH);
 }
 
 void ki_reflector_halt(ki_reflector *reflector)
@@ -390,7 +400,8 @@ void ki_reflector_halt(ki_reflector *reflector)
     enter(reflector);
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
-    end_step(reflector);
+    reflector->owes_list |= owes_list(reflector);
+    reflector->doing = KI_STEP_NONE;
     reflector->next = KI_STEP_NONE;
     reflector->is_full = 0;
     ki_reflector_clear_failure(reflector);

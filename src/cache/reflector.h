@@ -131,6 +131,7 @@ struct ki_reflector {
     int owes_reset;   /* the next list begins with RESET */
     int has_expired;  /* a watch, and none since has brought news */
     int has_listed;
+    int owes_list;      /* one was due, or under way, when it was halted */
     uint32_t malformed; /* watches in a row that could not be read, without news */
     ki_list_attempt list;
     ki_watch_attempt watch;
@@ -160,6 +161,9 @@ void ki_reflector_fini(ki_reflector *reflector);
 
 /* Goes to work: `version` is how far the store is complete; unset: nothing is known. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version);
+
+/* Before that: it begins with a list in any case. */
+void ki_reflector_owe_list(ki_reflector *reflector);
 
 /* Cancels what is under way. The phase is STOPPED then; ki_reflector_begin() may follow. */
 void ki_reflector_halt(ki_reflector *reflector);

@@ -81,6 +81,7 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     reflector->version = reflector->list.version;
     reflector->wants_quorum = 0;
     reflector->has_listed = 1;
+    reflector->owes_list = 0;
     reflector->malformed = 0;
     reflector->watch.is_unproven = 0;
     atomic_store_explicit(&reflector->heard_ns, now, memory_order_relaxed);

@@ -71,9 +71,8 @@ void ki_reflector_probe_step(ki_reflector *reflector, int step)
 {
     const ki_list_decoder *decoder = &reflector->probe_answer.decoder.list;
     ki_history_probe *probe = &reflector->probe;
-    if (step == KI_LIST_METADATA &&
-        ki_resource_version_set(&probe->version, decoder->metadata.resource_version) < 0)
-        probe->version = (ki_resource_version){0};
+    if (step == KI_LIST_METADATA) /* one that is too long stays unset */
+        (void)!ki_resource_version_set(&probe->version, decoder->metadata.resource_version);
     if (step != KI_LIST_OBJECT && step != KI_LIST_REFUSED)
         return;
     if (probe->has_item && ki_resource_version_is_set(&probe->version)) {

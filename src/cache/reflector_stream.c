@@ -26,7 +26,6 @@ void ki_reflector_begin_stream(ki_reflector *reflector)
     ki_list_options options = {.send_initial_events = 1, .resource_version_match = KI_STR("NotOlderThan")};
     if (!is_quorum)
         options.resource_version = ki_resource_version_str(&reflector->version);
-    reflector->watch.is_unproven = 0;
     ki_reflector_send_watch(reflector, &options);
 }
 

@@ -172,6 +172,9 @@ static void take_close(ki_reflector *reflector)
 {
     uint64_t lived = ki_reflector_now_ns(reflector) - reflector->watch.begun_ns;
     ki_failure failure = {.reason = KI_REASON_SHORT_WATCH};
+    if (lived < KI_NS_PER_S || reflector->quiet_ns <= reflector->watch.begun_ns)
+        reflector->watch.is_unproven =
+            1; /* a server that is started anew, or a watch that never said a word */
     if (reflector->watch.has_news)
         ki_backoff_reset(&reflector->backoff);
     if (lived >= KI_NS_PER_S) {
@@ -209,7 +212,7 @@ static void take_failure(ki_reflector *reflector, const ki_failure *failure, int
     } else if (ki_reason_is_transport(failure->reason) || is_unknown) {
         take_up_again(reflector, failure);
     } else {
-        reflector->watch.is_unproven |= failure->reason == KI_REASON_SERVER_ERROR;
+        reflector->watch.is_unproven = 1;
         ki_reflector_retry(reflector, failure, step_after(reflector, failure, in_stream),
                            ki_reflector_delay_ns(reflector, failure));
     }

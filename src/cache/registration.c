@@ -32,18 +32,24 @@ static void measure(ki_registration *registration)
     registration->coalesced = stats.coalesced;
 }
 
-static void deliver(ki_registration *registration)
+/* Calls the handler once. Whoever waits for a place in the backlog need not wait for the rest of the run. */
+static bool deliver_one(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
-    ki_listener *listener = &registration->subscriber.listener;
+    bool was_one = informer->may_deliver && ki_listener_deliver(&registration->subscriber.listener, 1) == 1;
+    if (informer->is_blocked)
+        ki_informer_wake_dispatch(informer);
+    return was_one;
+}
+
+static void deliver(ki_registration *registration)
+{
     size_t delivered = 0;
-    while (delivered < CALLBACKS_AT_A_TIME && informer->may_deliver && ki_listener_deliver(listener, 1) == 1)
+    while (delivered < CALLBACKS_AT_A_TIME && deliver_one(registration))
         delivered++;
     measure(registration);
     if (delivered == CALLBACKS_AT_A_TIME)
         ki_job_wake(&registration->job);
-    if (informer->is_blocked)
-        ki_informer_wake_dispatch(informer);
 }
 
 /* Returns whether handlers may be called now; then a stop waits for the end of it. */
@@ -65,15 +71,20 @@ static void leave(ki_informer *informer)
         ki_informer_wake_dispatch(informer);
 }
 
-static bool is_ending(ki_registration *registration)
+typedef enum handler_state { STAYS, IS_ENDING, HAS_ENDED } handler_state;
+
+static handler_state state_of(ki_registration *registration)
 {
+    handler_state state = STAYS;
     ki_mutex_lock(&registration->informer->mu);
-    bool is_ending = registration->is_removed && !registration->is_released;
+    if (registration->is_removed)
+        state = registration->is_released ? HAS_ENDED : IS_ENDING;
     ki_mutex_unlock(&registration->informer->mu);
-    return is_ending;
+    return state;
 }
 
-/* The last thing that the handler hears. dispatch frees the registration when this run has ended. */
+/* The last thing that the handler hears: nothing is delivered once it is removed. dispatch frees the registration
+ * when this run has ended; until then the job may be woken again. */
 static void release(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
@@ -89,9 +100,10 @@ static void release(ki_registration *registration)
 static void run_handler(ki_job *job)
 {
     ki_registration *registration = KI_CONTAINER_OF(job, ki_registration, job);
-    if (is_ending(registration)) {
+    handler_state state = state_of(registration);
+    if (state == IS_ENDING) {
         release(registration);
-    } else if (enter(registration->informer)) {
+    } else if (state == STAYS && enter(registration->informer)) {
         deliver(registration);
         leave(registration->informer);
     }

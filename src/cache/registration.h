@@ -22,7 +22,7 @@ struct ki_registration {
     ki_job job;               /* calls the handler */
     ki_handler_metrics metrics;
     uint64_t coalesced; /* that were counted; handler's */
-    ki_list_node node;        /* guarded by the informer's mu, as all below */
+    ki_list_node node;  /* guarded by the informer's mu, as all below */
     bool is_joined;
     bool is_removed;
     bool is_released;

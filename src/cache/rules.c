@@ -12,10 +12,16 @@ static version_order order_of(ki_str version, ki_str other)
 }
 
 /* Versions that are no numbers can be the same one for two states, or be missing: then the text decides. */
-static bool is_number(ki_str version)
+bool ki_rules_is_number(ki_str version)
 {
     int order = 0;
     return ki_resource_version_compare(version, version, &order) == 0;
+}
+
+/* What a projection keeps may be the same of two objects. */
+static bool is_same(const ki_object *a, const ki_object *b)
+{
+    return ki_object_equal(a, b) && ki_str_equal(ki_object_uid(a), ki_object_uid(b));
 }
 
 static ki_verdict judge_present(const ki_object *object, const ki_standing *standing)
@@ -24,9 +30,9 @@ static ki_verdict judge_present(const ki_object *object, const ki_standing *stan
     ki_str version = ki_object_resource_version(object);
     switch (order_of(version, ki_object_resource_version(stored))) {
     case SAME:
-        if (is_number(version) && !standing->of_other_history)
+        if (ki_rules_is_number(version) && !standing->of_other_history)
             return KI_VERDICT_SEEN;
-        return ki_object_equal(object, stored) ? KI_VERDICT_SEEN : KI_VERDICT_PUT;
+        return is_same(object, stored) ? KI_VERDICT_SEEN : KI_VERDICT_PUT;
     case OLDER:
         return standing->of_other_history ? KI_VERDICT_PUT : KI_VERDICT_SEEN;
     case NEWER:
@@ -53,7 +59,8 @@ static ki_verdict judge_absent(const ki_delta *delta, const ki_resource_version 
         return KI_VERDICT_PUT;
     ki_str version = ki_object_resource_version(delta->object);
     version_order order = order_of(version, ki_resource_version_str(complete));
-    return order == NEWER || !is_number(version) || order == UNKNOWN ? KI_VERDICT_PUT : KI_VERDICT_IGNORE;
+    return order == NEWER || !ki_rules_is_number(version) || order == UNKNOWN ? KI_VERDICT_PUT
+                                                                              : KI_VERDICT_IGNORE;
 }
 
 ki_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing)

@@ -28,6 +28,9 @@ typedef struct ki_standing {
 
 ki_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing);
 
+/* Whether a version can be compared: then a newer one is larger. */
+bool ki_rules_is_number(ki_str version);
+
 /* Whether an object that a list has not met is gone with it: it is no newer than the list. */
 bool ki_rules_list_covers(const ki_object *object, const ki_resource_version *list_version);
 

@@ -58,6 +58,12 @@ ki_store *ki_store_new(const ki_store_options *options, ki_error *err)
     return store;
 }
 
+void ki_store_use_seed(ki_store *store, uint64_t seed)
+{
+    assert(ki_store_count(store) == 0);
+    ki_hash_key_init_seeded(&store->keyer.secret, seed);
+}
+
 void ki_store_seal(ki_store *store)
 {
     store->is_sealed = true;

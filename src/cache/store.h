@@ -36,6 +36,10 @@ struct ki_store {
     bool is_sealed; /* constant once shared: written by batches alone, not by the public calls */
 };
 
+/* The order of walks comes from this seed, not from the system: for simulations. While it is empty, and nobody
+ * else knows it. */
+void ki_store_use_seed(ki_store *store, uint64_t seed);
+
 /* Makes it a store that users may read only. */
 void ki_store_seal(ki_store *store);
 

@@ -8,7 +8,8 @@
 
 #include "util/alloc.h"
 
-enum { SLOTS_MIN = 4, SPARSE = 8 };
+/* AHEAD: a walk fetches an entry from memory so many slots before it looks at it. */
+enum { SLOTS_MIN = 4, SPARSE = 8, AHEAD = 8 };
 
 /* Far above any collection, far below where slot numbers or sizes overflow. */
 #define SLOTS_MAX ((uint64_t)1 << 31)
@@ -237,6 +238,7 @@ int ki_table_visit(const ki_table *table, const ki_table_walk *walk)
     for (uint64_t i = 0; i <= array->mask && rc == 0; i++) {
         ki_table_slot *slot = &array->slots[i];
         void *entry = atomic_load_explicit(&slot->entry, memory_order_acquire);
+        __builtin_prefetch(entry_of(&array->slots[(i + AHEAD) & array->mask]));
         if (!is_entry(entry))
             continue;
         /* Relaxed: only compared; whatever is read through the other array is acquired by the search. */

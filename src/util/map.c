@@ -58,6 +58,15 @@ ki_map_node *ki_map_find(const ki_map *map, uint64_t hash, ki_map_match_cb match
     return node;
 }
 
+void ki_map_reserve(ki_map *map, size_t count)
+{
+    size_t bucket_count = map->bucket_count == 0 ? BUCKETS_MIN : map->bucket_count;
+    while (bucket_count < count && bucket_count <= SIZE_MAX / 4 / sizeof(ki_map_node *))
+        bucket_count *= 2;
+    if (bucket_count > map->bucket_count)
+        (void)!resize(map, bucket_count);
+}
+
 int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash)
 {
     if (map->count >= map->bucket_count) {

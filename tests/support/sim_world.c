@@ -305,24 +305,40 @@ int sim_world_next(const sim_world *world, uint32_t *cursor, sim_object *out)
     return 0;
 }
 
+/* Without leading zeros, as they are written. */
+static int read_number(ki_str text, uint64_t *out_number)
+{
+    uint64_t number = 0;
+    if (text.len == 0 || text.len > 18 || (text.len > 1 && text.ptr[0] == '0'))
+        return -1;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return -1;
+        number = number * 10 + (uint64_t)(text.ptr[i] - '0');
+    }
+    *out_number = number;
+    return 0;
+}
+
 uint32_t sim_world_key(const sim_world *world, ki_str ns, ki_str name)
 {
-    for (uint32_t key = 0; key < world->key_count; key++) {
-        sim_object text;
-        sim_world_describe(world, &(sim_record){.key = key}, &text);
-        if (ki_str_equal(ns, ki_str_of(text.ns)) && ki_str_equal(name, ki_str_of(text.name)))
-            return key;
-    }
-    return SIM_NONE;
+    uint64_t number = 0;
+    if (ns.len != 1 || ns.ptr[0] < 'a' || ns.ptr[0] > 'z' || name.len < 2 || name.ptr[0] != 'n' ||
+        read_number((ki_str){name.ptr + 1, name.len - 1}, &number) < 0 || number >= world->names)
+        return SIM_NONE;
+    uint64_t key = (uint64_t)(ns.ptr[0] - 'a') * world->names + number;
+    return key < world->key_count ? (uint32_t)key : SIM_NONE;
 }
 
 static int record_matches(const sim_world *world, const sim_record *record, const ki_object *object)
 {
     sim_object text;
+    uint64_t version = 0;
+    if (read_number(ki_object_resource_version(object), &version) < 0 || version != record->version)
+        return 0;
     sim_world_describe(world, record, &text);
     ki_json value = ki_object_find(object, "/spec/value");
-    return ki_str_equal(ki_object_resource_version(object), ki_str_of(text.version)) &&
-           ki_str_equal(ki_object_uid(object), ki_str_of(text.uid)) &&
+    return ki_str_equal(ki_object_uid(object), ki_str_of(text.uid)) &&
            (ki_json_type_of(value) == KI_JSON_NONE || ki_json_string_equals(value, ki_str_of(text.value)));
 }
 

@@ -261,6 +261,18 @@ static void of_two_deletes_in_a_row_the_later_is_kept(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
+static void a_delete_that_is_told_again_does_not_replace_a_newer_one(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    push_event(&fifo, KI_DELTA_UPDATED, "a", 3);
+    push_event(&fifo, KI_DELTA_DELETED, "a", 4);
+    push_event(&fifo, KI_DELTA_DELETED, "a", 2);
+    assert_pops(&fifo, ALL, "default/a ~3 -4", "4");
+    ki_delta_fifo_fini(&fifo);
+}
+
 static void a_delete_that_was_seen_is_kept_before_one_that_was_not(void **state)
 {
     (void)state;
@@ -817,6 +829,7 @@ int main(void)
         FIFO_TEST(a_batch_has_no_more_than_was_asked_for),
         FIFO_TEST(many_changes_of_one_key_are_all_kept),
         FIFO_TEST(of_two_deletes_in_a_row_the_later_is_kept),
+        FIFO_TEST(a_delete_that_is_told_again_does_not_replace_a_newer_one),
         FIFO_TEST(a_delete_that_was_seen_is_kept_before_one_that_was_not),
         FIFO_TEST(deletes_with_something_in_between_are_both_kept),
         FIFO_TEST(a_merged_delete_still_moves_the_version),

@@ -196,6 +196,37 @@ static void listener_waits_until_there_is_something(void **state)
     ki_listener_fini(&listener);
 }
 
+static void begin_with(ki_list *entries, ki_notification what)
+{
+    ki_backlog_entry *entry = ki_backlog_entry_new();
+    assert_non_null(entry);
+    entry->what = what;
+    ki_list_push_back(entries, &entry->node);
+}
+
+static void what_a_handler_begins_with_is_merged_with_what_comes_after_it(void **state)
+{
+    (void)state;
+    heard h = {0};
+    ki_listener listener;
+    ki_handler handler = tight_handler_of(&h);
+    listener_init(&listener, &handler);
+    ki_list first;
+    ki_list_init(&first);
+    begin_with(&first, (ki_notification){KI_EVENT_ADD, KI_EVENT_INITIAL, object_with("a", 1, 1), NULL});
+    begin_with(&first, (ki_notification){KI_EVENT_ADD, KI_EVENT_INITIAL, object_with("b", 2, 2), NULL});
+    begin_with(&first, (ki_notification){KI_EVENT_ADD, KI_EVENT_INITIAL, object_with("c", 3, 3), NULL});
+    begin_with(&first, (ki_notification){0});
+    ki_listener_begin(&listener, &first);
+    assert_false(listener.is_coalescing);
+    push_update(&listener, "b", 2, 4, 2);
+    assert_true(listener.is_coalescing);
+    assert_int_equal(ki_listener_read_stats(&listener).items, 4);
+    deliver_all(&listener);
+    assert_string_equal(h.text, "+1i +4ic +3i synced ; ");
+    ki_listener_fini(&listener);
+}
+
 /* ---- past the limit: every row of the table ---------------------------------------------------------------- */
 
 /* An entry of another key stands first, so that the backlog is past its limit with the second push. */
@@ -416,6 +447,63 @@ static void filter_turns_updates_into_adds_and_deletes(void **state)
     ki_listener_fini(&listener);
 }
 
+static void filter_judges_a_delete_by_what_the_handler_knows(void **state)
+{
+    (void)state;
+    heard h = {0};
+    ki_listener listener;
+    ki_handler handler = handler_of(&h);
+    handler.filter = is_odd;
+    listener_init(&listener, &handler);
+    push_add(&listener, "a", 1, 1, 0);
+    push(&listener, (ki_notification){KI_EVENT_DELETE, 0, object_with("a", 4, 1), object_with("a", 1, 1)});
+    push(&listener, (ki_notification){KI_EVENT_DELETE, 0, object_with("b", 5, 1), object_with("b", 2, 1)});
+    deliver_all(&listener);
+    assert_string_equal(h.text, "+1 -4 ; ");
+    ki_listener_fini(&listener);
+}
+
+static void batch_without_an_event_has_no_end(void **state)
+{
+    (void)state;
+    heard h = {0};
+    ki_listener listener;
+    ki_handler handler = handler_of(&h);
+    handler.filter = is_odd;
+    listener_init(&listener, &handler);
+    push_add(&listener, "a", 2, 1, 0);
+    push(&listener, (ki_notification){0});
+    deliver_all(&listener);
+    assert_string_equal(h.text, "synced ");
+    ki_listener_fini(&listener);
+}
+
+typedef struct leaver {
+    heard heard;
+    ki_listener *listener;
+} leaver;
+
+static void leave_on_delete(const ki_event *event, void *user)
+{
+    leaver *l = user;
+    on_delete(event, &l->heard);
+    ki_listener_close(l->listener);
+}
+
+static void handler_that_leaves_in_half_of_a_split_update_hears_no_more(void **state)
+{
+    (void)state;
+    ki_listener listener;
+    leaver l = {.listener = &listener};
+    ki_handler handler = {.on_add = on_add, .on_delete = leave_on_delete, .user = &l, .split_replaced = 1};
+    listener_init(&listener, &handler);
+    push(&listener, (ki_notification){KI_EVENT_UPDATE, KI_EVENT_REPLACED, object_with("a", 2, 2),
+                                      object_with("a", 1, 1)});
+    deliver_all(&listener);
+    assert_string_equal(l.heard.text, "-1u ");
+    ki_listener_fini(&listener);
+}
+
 /* ---- against a model -------------------------------------------------------------------------------------- */
 
 enum { NAMES = 5 };
@@ -560,6 +648,7 @@ int main(void)
         MEMORY_TEST(listener_without_callbacks_takes_everything),
         MEMORY_TEST(listener_that_is_closed_delivers_nothing),
         MEMORY_TEST(listener_waits_until_there_is_something),
+        MEMORY_TEST(what_a_handler_begins_with_is_merged_with_what_comes_after_it),
         MEMORY_TEST(coalescing_tells_a_new_object_in_its_last_state),
         MEMORY_TEST(coalescing_says_nothing_of_what_came_and_went),
         MEMORY_TEST(coalescing_updates_from_the_first_old_to_the_last_new),
@@ -573,6 +662,9 @@ int main(void)
         MEMORY_TEST(blocking_backlog_says_so_and_keeps_every_event),
         MEMORY_TEST(split_replaced_is_a_delete_and_an_add),
         MEMORY_TEST(filter_turns_updates_into_adds_and_deletes),
+        MEMORY_TEST(filter_judges_a_delete_by_what_the_handler_knows),
+        MEMORY_TEST(batch_without_an_event_has_no_end),
+        MEMORY_TEST(handler_that_leaves_in_half_of_a_split_update_hears_no_more),
         MEMORY_TEST(any_history_ends_in_the_truth_and_is_legal_on_the_way),
         MEMORY_TEST(backlog_survives_without_memory_for_its_table),
     };

@@ -190,6 +190,37 @@ static void without_memory_for_another_size_a_map_works_on(void **state)
     }
 }
 
+static void a_map_with_room_moves_nothing_when_it_is_filled(void **state)
+{
+    (void)state;
+    ki_map map;
+    thing things[200];
+    ki_map_init(&map);
+    ki_map_reserve(&map, 200);
+    size_t bucket_count = map.bucket_count;
+    assert_true(bucket_count >= 200);
+    insert_all(&map, things, 200);
+    assert_int_equal(map.bucket_count, bucket_count);
+    ki_map_reserve(&map, 10);
+    assert_int_equal(map.bucket_count, bucket_count);
+    assert_finds_what_is_in(&map, things, 200);
+    ki_map_fini(&map);
+}
+
+static void without_memory_a_map_gets_no_room_and_works_all_the_same(void **state)
+{
+    (void)state;
+    ki_map map;
+    thing things[200];
+    ki_map_init(&map);
+    failing_allocator_fail_at(1);
+    ki_map_reserve(&map, 200);
+    assert_int_equal(map.bucket_count, 0);
+    insert_all(&map, things, 200);
+    assert_finds_what_is_in(&map, things, 200);
+    ki_map_fini(&map);
+}
+
 /* Few hashes, so that many things share a bucket and some a hash. */
 static void a_map_agrees_with_a_plain_array_after_random_changes(void **state)
 {
@@ -236,6 +267,8 @@ int main(void)
         MAP_TEST(a_map_that_is_filled_and_emptied_by_one_does_not_resize_each_time),
         MAP_TEST(without_memory_the_first_insert_fails_and_changes_nothing),
         MAP_TEST(without_memory_for_another_size_a_map_works_on),
+        MAP_TEST(a_map_with_room_moves_nothing_when_it_is_filled),
+        MAP_TEST(without_memory_a_map_gets_no_room_and_works_all_the_same),
         MAP_TEST(a_map_agrees_with_a_plain_array_after_random_changes),
     };
     return RUN_TESTS(tests);

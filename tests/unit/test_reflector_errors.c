@@ -98,6 +98,47 @@ static void the_age_is_that_of_the_last_word_after_the_first_list(void **state)
     assert_true(ki_reflector_age_ms(&run->reflector) > 0);
 }
 
+static int take_change(const ki_change *change, void *user)
+{
+    (void)change;
+    (void)user;
+    return 0;
+}
+
+static void take_due(uint64_t due_ns, void *user)
+{
+    (void)due_ns;
+    (void)user;
+}
+
+static void without_a_seed_no_two_are_alike(void **state)
+{
+    reflector_run *run = *state;
+    static ki_reflector two[2];
+    scripted_source source;
+    scripted_source_init(&source);
+    for (int i = 0; i < 2; i++) {
+        ki_reflector_options options = {.list_watch = scripted_source_list_watch(&source),
+                                        .plan = run->plan,
+                                        .informer = &run->informer,
+                                        .clock = &run->clock,
+                                        .on_change = take_change,
+                                        .schedule = take_due};
+        assert_int_equal(ki_reflector_init(&two[i], &options, NULL), 0);
+    }
+    ki_informer_status status = {0};
+    ki_reflector_read_status(&two[0], &status);
+    assert_int_equal(status.phase, KI_PHASE_STOPPED);
+    assert_int_equal(status.phase_age_ms, 0);
+    assert_true(status.byte_age_ms == UINT64_MAX);
+    assert_memory_not_equal(&two[0].random, &two[1].random, sizeof(ki_random));
+    for (int i = 0; i < 2; i++)
+        ki_reflector_fini(&two[i]);
+    assert_int_equal(source.releases, 2);
+    ki_reflector_fini(&(ki_reflector){0});
+    scripted_source_fini(&source);
+}
+
 /* ---- failures ------------------------------------------------------------------------------------------ */
 
 static void a_failure_tells_since_when_nothing_works(void **state)
@@ -112,6 +153,11 @@ static void a_failure_tells_since_when_nothing_works(void **state)
     reflector_run_wait_ms(run, 1234);
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
     assert_int_equal(run->last_success_ms, 1234);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 55);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    assert_int_equal(run->last_success_ms, 55);
 }
 
 static void delays_of_lists_grow_and_begin_again_after_two_healthy_minutes(void **state)
@@ -261,6 +307,7 @@ static void no_request_is_begun_inside_of_a_body(void **state)
     reflector_run_start_watching(run);
     scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
     expect_requests(run, "cancel\n");
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
     assert_true(run->due_ns <= ki_clock_now_ns(&run->clock));
     reflector_run_wait_ms(run, 0);
     expect_requests(run, "LIST rv=10 limit=500\n");
@@ -372,6 +419,7 @@ int main(void)
         reflector_test(a_watch_that_is_taken_ends_the_failure),
         reflector_test(a_halt_ends_the_failure_and_every_timer),
         reflector_test(the_age_is_that_of_the_last_word_after_the_first_list),
+        reflector_test(without_a_seed_no_two_are_alike),
         reflector_test(a_failure_tells_since_when_nothing_works),
         reflector_test(delays_of_lists_grow_and_begin_again_after_two_healthy_minutes),
         reflector_test(the_back_off_is_an_option),

@@ -186,6 +186,18 @@ static void a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing(
     expect_changes(run, "END 3 10\n");
 }
 
+static void an_item_that_is_only_seen_is_an_item(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    relist(run);
+    scripted_whole(
+        &run->source,
+        LIST_METADATA_LAST("9", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"bad\",\"labels\":7}}"));
+    expect_changes(run, "SEEN 2 d/bad\nEND 2 9\n");
+    expect_errors(run, "Malformed d/bad\nStale\n");
+}
+
 /* Makes it list the newest version, after version 10. */
 static void relist_newest(reflector_run *run)
 {
@@ -372,12 +384,24 @@ static void a_list_that_is_silent_for_a_minute_is_given_up(void **state)
     reflector_run *run = *state;
     reflector_run_start(run, "");
     reflector_run_wait_ms(run, 59000);
+    scripted_head(&run->source, 200, 0);
+    assert_true(reflector_run_status(run).byte_age_ms == UINT64_MAX);
     scripted_body(&run->source, "{");
     reflector_run_wait_ms(run, 59999);
     expect_errors(run, "");
     reflector_run_wait_ms(run, 1);
     expect_errors(run, "Timeout\n");
     expect_requests(run, "LIST rv=0 limit=500\ncancel\n");
+}
+
+static void a_head_is_no_byte(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    reflector_run_wait_ms(run, 59000);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 1000);
+    expect_errors(run, "Timeout\n");
 }
 
 static void a_transfer_waits_while_there_is_no_room_and_no_timer_runs(void **state)
@@ -474,6 +498,7 @@ int main(void)
         reflector_test(a_version_that_is_too_large_leads_to_the_newest_at_once),
         reflector_test(a_list_that_is_older_is_given_up_before_its_items),
         reflector_test(a_list_that_is_older_and_says_so_late_has_an_end_that_moves_nothing),
+        reflector_test(an_item_that_is_only_seen_is_an_item),
         reflector_test(a_newest_list_that_is_older_is_another_history_and_goes_on),
         reflector_test(another_history_that_shows_late_begins_the_list_again),
         reflector_test(a_reset_is_told_once),
@@ -486,6 +511,7 @@ int main(void)
         reflector_test(a_status_in_the_place_of_a_list_speaks_for_itself),
         reflector_test(a_list_that_is_cut_changes_nothing_but_its_items),
         reflector_test(a_list_that_is_silent_for_a_minute_is_given_up),
+        reflector_test(a_head_is_no_byte),
         reflector_test(a_transfer_waits_while_there_is_no_room_and_no_timer_runs),
         reflector_test(no_page_is_asked_for_while_there_is_no_room),
         reflector_test(a_change_without_memory_fails_the_attempt),

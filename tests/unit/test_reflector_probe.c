@@ -58,6 +58,16 @@ static void a_list_after_a_failure_proves_the_watch_behind_it(void **state)
     expect_requests(run, "");
 }
 
+static void a_watch_after_an_error_of_the_server_is_asked_about(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_error(&run->source, 503, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    reflector_run_wait_ms(run, 10000);
+    expect_requests(run, "WATCH rv=10 bookmarks\nLIST rv= limit=1\n");
+}
+
 static void a_watch_after_a_restart_is_asked_about(void **state)
 {
     reflector_run *run = *state;
@@ -103,6 +113,40 @@ static void a_server_without_pages_is_not_read_to_the_end(void **state)
                      KI_ERR_NOT_FOUND);
     expect_requests(run, "cancel probe\n");
     expect_errors(run, "");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "");
+}
+
+static void a_server_without_pages_that_was_set_back_is_found_out(void **state)
+{
+    reflector_run *run = *state;
+    static const char body[] = LIST("4", "", POD("a", "1") "," POD("b", "2"));
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    assert_int_equal(ki_answer_body(run->source.probe, body, sizeof(body) - 1), KI_ERR_NOT_FOUND);
+    expect_errors(run, "HistoryReset\n");
+}
+
+static void the_question_is_about_the_same_objects(void **state)
+{
+    reflector_run *run = *state;
+    run->informer.label_selector = "app=web";
+    reflector_run_start(run, "33");
+    reflector_run_wait_ms(run, 10000);
+    expect_requests(run, "WATCH rv=33 labels=app=web bookmarks\nLIST rv= limit=1 labels=app=web\n");
+}
+
+static void the_question_waits_for_its_turn(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 9999);
+    for (int i = 0; i < 5; i++)
+        assert_true(ki_token_bucket_take(&run->reflector.bucket, ki_clock_now_ns(&run->clock)) == 0);
+    reflector_run_wait_ms(run, 999);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "LIST rv= limit=1\n");
 }
 
 static void asking_that_fails_is_tried_again(void **state)
@@ -178,6 +222,15 @@ static void a_silent_watch_on_a_server_that_was_set_back_is_found_out(void **sta
     expect_changes(run, "RESET 2\n");
 }
 
+static void one_bookmark_is_enough_to_expect_more(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, BOOKMARK("11"));
+    reflector_run_wait_ms(run, 180 * 1000);
+    expect_requests(run, "LIST rv= limit=1\n");
+}
+
 static void bookmarks_are_remembered_for_the_next_watch(void **state)
 {
     reflector_run *run = *state;
@@ -211,6 +264,26 @@ static void a_watch_that_ends_takes_the_question_with_it(void **state)
     expect_requests(run, "LIST rv= limit=1\ncancel probe\nWATCH rv=10 bookmarks\n");
 }
 
+static void a_watch_that_ends_with_an_error_does_so_too(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
+    reflector_run_wait_ms(run, 0);
+    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 limit=500\n");
+}
+
+static void a_list_that_is_due_does_so_too(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    reflector_run_wait_ms(run, 10000);
+    scripted_body(&run->source, EVENT("NEW", "{}"));
+    reflector_run_wait_ms(run, 3200);
+    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 limit=500\n");
+}
+
 static void a_halt_ends_both(void **state)
 {
     reflector_run *run = *state;
@@ -227,18 +300,25 @@ int main(void)
         reflector_test(a_watch_that_speaks_is_not_asked_about),
         reflector_test(a_watch_after_a_list_is_not_asked_about),
         reflector_test(a_list_after_a_failure_proves_the_watch_behind_it),
+        reflector_test(a_watch_after_an_error_of_the_server_is_asked_about),
         reflector_test(a_watch_after_a_restart_is_asked_about),
         reflector_test(a_server_that_was_set_back_is_listed_anew),
         reflector_test(what_comes_while_it_is_asked_does_not_count),
         reflector_test(a_server_without_pages_is_not_read_to_the_end),
+        reflector_test(a_server_without_pages_that_was_set_back_is_found_out),
+        reflector_test(the_question_is_about_the_same_objects),
+        reflector_test(the_question_waits_for_its_turn),
         reflector_test(asking_that_fails_is_tried_again),
         reflector_test(a_watch_whose_bookmarks_stay_away_is_cut_and_taken_up_again),
         reflector_test(three_intervals_may_be_longer),
         reflector_test(a_silent_watch_is_cut_also_when_asking_fails),
         reflector_test(a_silent_watch_on_a_server_that_was_set_back_is_found_out),
+        reflector_test(one_bookmark_is_enough_to_expect_more),
         reflector_test(bookmarks_are_remembered_for_the_next_watch),
         reflector_test(nobody_is_silent_while_there_is_no_room),
         reflector_test(a_watch_that_ends_takes_the_question_with_it),
+        reflector_test(a_watch_that_ends_with_an_error_does_so_too),
+        reflector_test(a_list_that_is_due_does_so_too),
         reflector_test(a_halt_ends_both),
     };
     return RUN_TESTS(tests);

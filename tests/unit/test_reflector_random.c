@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that does anything at all, for many seeds: what is asked for is never older than what was received,
- * and once the server behaves, all is well again. */
+/* A server that does anything at all, for many seeds: what is asked for is never older than what was
+ * received, and once the server behaves, all is well again. */
 #include <stdio.h>
 #include <string.h>
 

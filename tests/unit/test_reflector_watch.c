@@ -308,6 +308,9 @@ static void a_stream_that_is_no_json_is_taken_up_again_and_then_listed(void **st
     scripted_body(&run->source, "}");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "cancel\nWATCH rv=11 bookmarks\n");
+    scripted_body(&run->source, BOOKMARK("12") "}");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nWATCH rv=12 bookmarks\n");
 }
 
 static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **state)
@@ -421,6 +424,20 @@ static void a_user_may_end_the_back_off(void **state)
     expect_requests(run, "");
 }
 
+static void ending_the_back_off_is_for_one_request(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_error(&run->source, 403, "");
+    while (ki_token_bucket_take(&run->reflector.bucket, ki_clock_now_ns(&run->clock)) == 0)
+        continue;
+    ki_reflector_retry_now(&run->reflector);
+    expect_requests(run, "LIST rv=10 limit=500\n");
+    scripted_whole(&run->source, LIST("10", "", ""));
+    expect_requests(run, "");
+    assert_int_equal(reflector_run_wait_while(run, KI_PHASE_BACKING_OFF), 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,6 +471,7 @@ int main(void)
         reflector_test(what_is_known_goes_on_with_a_watch),
         reflector_test(whatever_the_server_does_it_gets_five_requests_and_then_one_a_second),
         reflector_test(a_user_may_end_the_back_off),
+        reflector_test(ending_the_back_off_is_for_one_request),
     };
     return RUN_TESTS(tests);
 }

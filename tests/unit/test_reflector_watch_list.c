@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A watch that begins with the list. */
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "support/recorded.h"
 #include "support/reflector_run.h"
 #include "support/unit.h"
@@ -80,9 +84,96 @@ static void a_delete_that_cannot_be_used_leads_to_another_list(void **state)
                   EVENT("DELETED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\",\"labels\":7}}")
                       END_OF_LIST("10"));
     expect_changes(run, "END 1 10\n");
+    expect_errors(run, "Malformed d/b\n");
     text_log_clear(&run->source.requests);
     reflector_run_wait_ms(run, 2000);
     expect_requests(run, "cancel\nSTREAM rv=10 match=NotOlderThan bookmarks\n");
+}
+
+static int refuse(const ki_object **object, void *user)
+{
+    (void)object;
+    (void)user;
+    return KI_ERR_TYPE;
+}
+
+static void a_delete_whose_transform_fails_leads_to_another_list(void **state)
+{
+    reflector_run *run = *state;
+    run->informer.transform = refuse;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_body(&run->source, EVENT("DELETED", POD("b", "7")) END_OF_LIST("10"));
+    expect_changes(run, "END 1 10\n");
+    text_log_clear(&run->source.requests);
+    reflector_run_wait_ms(run, 2000);
+    expect_requests(run, "cancel\nSTREAM rv=10 match=NotOlderThan bookmarks\n");
+}
+
+/* An event whose object is larger than any bookmark or error may be. */
+static void send_large(reflector_run *run, const char *type)
+{
+    enum { BYTES = 1100 * 1024 };
+    static char text[BYTES + 100];
+    int n = snprintf(text, sizeof(text), "{\"type\":\"%s\",\"object\":{\"kind\":\"", type);
+    memset(text + n, 'x', BYTES);
+    snprintf(text + n + BYTES, sizeof(text) - (size_t)n - BYTES, "\"}}");
+    scripted_body(&run->source, text);
+}
+
+static void limit_objects(reflector_run *run)
+{
+    ki_object_plan_free(run->plan);
+    run->plan = ki_object_plan_new(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 1000}, NULL);
+    assert_non_null(run->plan);
+}
+
+static void a_bookmark_that_is_too_large_is_told_and_no_more(void **state)
+{
+    reflector_run *run = *state;
+    limit_objects(run);
+    start(run, KI_WATCH_LIST_AUTO);
+    send_large(run, "BOOKMARK");
+    expect_errors(run, "Other\n");
+    scripted_body(&run->source, END_OF_LIST("10"));
+    send_large(run, "BOOKMARK");
+    expect_errors(run, "Other\n");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
+    assert_int_equal(reflector_run_status(run).refused, 2);
+}
+
+static void an_error_that_is_too_large_is_one(void **state)
+{
+    reflector_run *run = *state;
+    limit_objects(run);
+    start(run, KI_WATCH_LIST_AUTO);
+    send_large(run, "ERROR");
+    expect_errors(run, "Malformed\n");
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_body(&run->source, END_OF_LIST("10"));
+    text_log_clear(&run->source.requests);
+    send_large(run, "ERROR");
+    expect_errors(run, "Other\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "cancel\nSTREAM rv=10 match=NotOlderThan bookmarks\n");
+}
+
+static void a_list_is_news_and_health(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    for (int i = 0; i < 3; i++) {
+        scripted_error(&run->source, 500, "");
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    }
+    scripted_body(&run->source, END_OF_LIST("10"));
+    reflector_run_wait_ms(run, 120 * 1000);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    assert_in_range(run->last_retry_ms, 100, 999);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_REFUSED);
+    assert_in_range(run->last_retry_ms, 800, 1600);
 }
 
 static void two_ends_without_a_list_lead_to_a_list_for_ten_minutes(void **state)
@@ -105,12 +196,16 @@ static void two_ends_without_a_list_lead_to_a_list_for_ten_minutes(void **state)
     expect_requests(run, "LIST rv=10 limit=500\n");
     scripted_whole(&run->source, LIST("10", "", ""));
     reflector_run_wait_ms(run, 300 * 1000);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
     scripted_end(&run->source);
     reflector_run_wait_ms(run, 300 * 1000);
     text_log_clear(&run->source.requests);
     scripted_error(&run->source, 404, "");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "STREAM rv=10 match=NotOlderThan bookmarks\n");
+    expect_requests(run, "STREAM rv=11 match=NotOlderThan bookmarks\n");
+    scripted_whole(&run->source, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "STREAM rv=11 match=NotOlderThan bookmarks\n");
 }
 
 static void two_cuts_before_the_end_lead_to_a_list(void **state)
@@ -254,6 +349,7 @@ static void a_version_that_is_not_there_leads_to_the_newest_at_once(void **state
     expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
     scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
     expect_errors(run, "VersionTooLarge 504\nExpired 410\n");
+    expect_requests(run, "cancel\n");
     assert_true(run->last_retry_ms >= 800);
 }
 
@@ -283,6 +379,20 @@ static void a_newest_list_that_is_older_is_another_history(void **state)
     expect_changes(run, "RESET 4\n");
     scripted_body(&run->source, EVENT("ADDED", POD("z", "3")) END_OF_LIST("4") BOOKMARK("5"));
     expect_changes(run, "ITEM 4 d/z@3\nEND 4 4\nBOOKMARK 5\n");
+}
+
+static void a_reset_that_finds_no_memory_is_told_later(void **state)
+{
+    reflector_run *run = *state;
+    stream_again(run);
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
+    scripted_body(&run->source, END_OF_LIST("4"));
+    expect_changes(run, "END 3 4\n");
+    run->refuse_after = 1;
+    reflector_run_wait_ms(run, 0);
+    expect_errors(run, "Expired 410\nHistoryReset\nNoMemory\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_changes(run, "RESET 5\n");
 }
 
 static void an_end_without_a_version_is_none(void **state)
@@ -318,6 +428,10 @@ int main(void)
         reflector_test(a_source_may_not_know_it),
         reflector_test(what_cannot_be_used_is_seen_all_the_same),
         reflector_test(a_delete_that_cannot_be_used_leads_to_another_list),
+        reflector_test(a_delete_whose_transform_fails_leads_to_another_list),
+        reflector_test(a_bookmark_that_is_too_large_is_told_and_no_more),
+        reflector_test(an_error_that_is_too_large_is_one),
+        reflector_test(a_list_is_news_and_health),
         reflector_test(two_ends_without_a_list_lead_to_a_list_for_ten_minutes),
         reflector_test(two_cuts_before_the_end_lead_to_a_list),
         reflector_test(a_server_that_is_away_is_not_one_without_streams),
@@ -330,6 +444,7 @@ int main(void)
         reflector_test(a_version_that_is_not_there_leads_to_the_newest_at_once),
         reflector_test(a_list_that_is_older_has_an_end_and_the_newest_is_asked_for),
         reflector_test(a_newest_list_that_is_older_is_another_history),
+        reflector_test(a_reset_that_finds_no_memory_is_told_later),
         reflector_test(an_end_without_a_version_is_none),
         reflector_test(a_change_without_memory_fails_the_attempt),
     };

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a feed says of itself, and waiting for it to say it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cache/feed.h"
+#include "util/error.h"
+
+/* ---- asking -------------------------------------------------------------------------------------------- */
+
+int ki_feed_has_synced(const ki_feed *feed)
+{
+    if (feed == NULL || !feed->is_synced)
+        return 0;
+    return feed->options.queue == NULL || ki_delta_queue_has_synced(feed->options.queue);
+}
+
+static ki_resource_version read_version(const ki_feed *feed)
+{
+    ki_mutex *mu = (ki_mutex *)&feed->mu; /* its locks are not part of what is const */
+    ki_mutex_lock(mu);
+    ki_resource_version version = feed->version;
+    ki_mutex_unlock(mu);
+    return version;
+}
+
+size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t buffer_bytes)
+{
+    ki_resource_version version = {0};
+    if (feed != NULL)
+        version = read_version(feed);
+    int n = snprintf(buffer, buffer_bytes, "%.*s", KI_STR_ARGS(ki_resource_version_str(&version)));
+    return n < 0 ? 0 : (size_t)n;
+}
+
+void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
+{
+    if (feed == NULL || out_status == NULL)
+        return;
+    *out_status = (ki_informer_status){0};
+    ki_reflector_read_status(&((ki_feed *)feed)->reflector, out_status);
+    ki_resource_version version = read_version(feed);
+    memcpy(out_status->resource_version, version.text, version.len);
+    out_status->has_synced = ki_feed_has_synced(feed);
+    out_status->refused += feed->left_out;
+    if (feed->options.store != NULL) {
+        out_status->objects = ki_store_count(feed->options.store);
+        out_status->bytes = ki_store_bytes(feed->options.store);
+    }
+    if (feed->options.queue != NULL)
+        out_status->queued = ki_delta_queue_len(feed->options.queue);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------- */
+
+/* A wait ends also when nobody is going to make it true. */
+static bool is_synced_or_in_vain(void *user)
+{
+    const ki_feed *feed = user;
+    return ki_feed_has_synced(feed) || (feed->was_started && !feed->is_wanted);
+}
+
+static int fail_waiting(const ki_feed *feed, int code, ki_error *err)
+{
+    ki_informer_status status;
+    ki_feed_read_status(feed, &status);
+    const char *reason = ki_reason_name(status.reason);
+    return ki_fail(err, code, "%s: %s: %s%s%s%s%s", feed->resource->plural,
+                   code == KI_ERR_STOPPED ? "stopped" : "not ready in time", ki_phase_name(status.phase),
+                   reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message);
+}
+
+int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err)
+{
+    if (feed == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no feed");
+    int rc = ki_client_may_wait();
+    if (rc < 0)
+        return ki_fail(err, rc, "%s: waiting inside of a callback or a read section", feed->resource->plural);
+    bool is_over = ki_client_wait(
+        feed->client, &(ki_wait){&feed->mu, &feed->changed, is_synced_or_in_vain, feed}, timeout_ms);
+    if (ki_feed_has_synced(feed))
+        return 0;
+    return fail_waiting(feed, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
+}

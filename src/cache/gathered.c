@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/gathered.h"
+
+#include <string.h>
+
+#include "util/alloc.h"
+
+typedef struct entry {
+    ki_map_node by_key;
+    ki_list_node node;
+    ki_object *object; /* NULL: was seen, and that is all */
+    size_t key_len;    /* of a key of its own, which an entry has that began without an object */
+    char key[];
+} entry;
+
+static entry *entry_of(ki_list_node *node)
+{
+    return KI_CONTAINER_OF(node, entry, node);
+}
+
+static ki_str key_of(const entry *e)
+{
+    return e->object == NULL ? (ki_str){e->key, e->key_len} : ki_object_key_str(e->object);
+}
+
+static int has_key(const ki_map_node *node, const void *key)
+{
+    return ki_str_equal(key_of(KI_CONTAINER_OF(node, entry, by_key)), *(const ki_str *)key);
+}
+
+static entry *find(const ki_gathered *gathered, ki_str key)
+{
+    ki_map_node *node = ki_map_find(&gathered->keys, ki_hash(&gathered->secret, key), has_key, &key);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, entry, by_key);
+}
+
+/* An entry without an object and, unless `own_bytes` is the length of the key, without a key for now. */
+static entry *add(ki_gathered *gathered, ki_str key, size_t own_bytes)
+{
+    entry *e = ki_calloc(1, sizeof(*e) + own_bytes);
+    if (e == NULL)
+        return NULL;
+    if (ki_map_insert(&gathered->keys, &e->by_key, ki_hash(&gathered->secret, key)) < 0) {
+        ki_free(e);
+        return NULL;
+    }
+    ki_list_push_back(&gathered->entries, &e->node);
+    if (own_bytes > 0)
+        memcpy(e->key, key.ptr, own_bytes);
+    e->key_len = own_bytes;
+    return e;
+}
+
+/* ---- making and freeing ------------------------------------------------------------------------------- */
+
+int ki_gathered_init(ki_gathered *gathered)
+{
+    *gathered = (ki_gathered){0};
+    ki_list_init(&gathered->entries);
+    ki_map_init(&gathered->keys);
+    return ki_hash_key_init(&gathered->secret);
+}
+
+void ki_gathered_clear(ki_gathered *gathered)
+{
+    for (ki_list_node *node = ki_list_pop_front(&gathered->entries); node != NULL;
+         node = ki_list_pop_front(&gathered->entries)) {
+        (void)ki_object_unref(entry_of(node)->object);
+        ki_free(entry_of(node));
+    }
+    ki_map_fini(&gathered->keys);
+    ki_map_init(&gathered->keys);
+    gathered->seen_count = 0;
+}
+
+void ki_gathered_fini(ki_gathered *gathered)
+{
+    if (gathered->entries.head.next != NULL)
+        ki_gathered_clear(gathered);
+}
+
+/* ---- gathering ---------------------------------------------------------------------------------------- */
+
+void ki_gathered_begin(ki_gathered *gathered, uint32_t list)
+{
+    if (gathered->list == list)
+        return;
+    ki_gathered_clear(gathered);
+    gathered->list = list;
+}
+
+static void set_object(ki_gathered *gathered, entry *e, const ki_object *object)
+{
+    ki_object *former = e->object;
+    gathered->seen_count -= former == NULL ? 1 : 0;
+    e->object = ki_object_ref(object);
+    (void)ki_object_unref(former);
+}
+
+int ki_gathered_put(ki_gathered *gathered, const ki_object *object)
+{
+    ki_str key = ki_object_key_str(object);
+    entry *e = find(gathered, key);
+    if (e == NULL) {
+        e = add(gathered, key, 0);
+        if (e == NULL)
+            return KI_ERR_NO_MEMORY;
+        gathered->seen_count++;
+    }
+    set_object(gathered, e, object);
+    return 0;
+}
+
+int ki_gathered_put_seen(ki_gathered *gathered, ki_str key)
+{
+    if (find(gathered, key) != NULL)
+        return 0;
+    if (add(gathered, key, key.len) == NULL)
+        return KI_ERR_NO_MEMORY;
+    gathered->seen_count++;
+    return 0;
+}
+
+void ki_gathered_remove(ki_gathered *gathered, ki_str key)
+{
+    entry *e = find(gathered, key);
+    if (e == NULL)
+        return;
+    gathered->seen_count -= e->object == NULL ? 1 : 0;
+    ki_map_remove(&gathered->keys, &e->by_key);
+    ki_list_remove(&e->node);
+    (void)ki_object_unref(e->object);
+    ki_free(e);
+}
+
+/* ---- at the end ---------------------------------------------------------------------------------------- */
+
+int ki_gathered_fill_in(const ki_object *object, void *user)
+{
+    ki_gathered *gathered = user;
+    entry *e = find(gathered, ki_object_key_str(object));
+    if (e != NULL && e->object == NULL)
+        set_object(gathered, e, object);
+    return 0;
+}
+
+int ki_gathered_objects(const ki_gathered *gathered, ki_object ***out_objects, size_t *out_count)
+{
+    size_t count = gathered->keys.count - gathered->seen_count;
+    ki_object **objects = NULL;
+    size_t n = 0;
+    if (count > 0) {
+        objects = ki_malloc(count * sizeof(ki_object *)); /* each takes more than that already */
+        if (objects == NULL)
+            return KI_ERR_NO_MEMORY;
+    }
+    for (ki_list_node *node = ki_list_first(&gathered->entries); node != NULL;
+         node = ki_list_next(&gathered->entries, node))
+        if (entry_of(node)->object != NULL && n < count)
+            objects[n++] = entry_of(node)->object;
+    *out_objects = objects;
+    *out_count = n;
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/source.h"
+
+#include "cache/client.h"
+#include "util/error.h"
+
+int ki_source_open(const ki_client *client, const ki_resource *resource, const ki_informer_options *options,
+                   ki_list_watch *out_list_watch, ki_error *err)
+{
+    if (options->list_watch != NULL) {
+        *out_list_watch = *options->list_watch;
+        return 0;
+    }
+    if (client->options.source == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "%s: neither the client nor the options have a source",
+                       resource->plural);
+    return client->options.source(resource, options->ns, out_list_watch, client->options.source_user, err);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apply_model - the rules of docs/consistency.md as plainly as can be, beside the real queue and apply.
+ *
+ *   From:     tests/unit/test_apply_model.c pushes to both
+ *   To:       support/apply_run.h
+ *
+ * Keys are numbers, named by letters; versions are numbers, written as such or, in a model of text
+ * versions, as "v<number>", which cannot be compared. 0: none.
+ */
+#ifndef KI_TESTS_SUPPORT_APPLY_MODEL_H
+#define KI_TESTS_SUPPORT_APPLY_MODEL_H
+
+#include "support/apply_run.h"
+
+enum { MODEL_KEYS = 6, MODEL_QUEUE_MAX = 200, MODEL_DELTAS_MAX = 60, MODEL_WORDS_MAX = 8192 };
+
+/* What a change says of an object. */
+typedef struct model_state {
+    unsigned version;
+    unsigned uid;
+    unsigned value;
+} model_state;
+
+typedef struct model_delta {
+    ki_delta_type type;
+    model_state state;
+    uint32_t list;
+    uint32_t after_list;
+    int is_unseen;
+} model_delta;
+
+typedef struct model_entry {
+    ki_entry_kind kind;
+    unsigned key;
+    uint32_t list;
+    unsigned version;
+    unsigned version_before;
+    size_t count;
+    model_delta deltas[MODEL_DELTAS_MAX];
+} model_entry;
+
+typedef struct model_object {
+    int is_there;
+    model_state state;
+    uint32_t met; /* by this list */
+    int is_new;   /* it came with that */
+    int is_other; /* that has only told that it is alive: the state is of the history before */
+} model_object;
+
+typedef struct model_queue {
+    model_entry entries[MODEL_QUEUE_MAX];
+    size_t count;
+    size_t next; /* of a batch */
+} model_queue;
+
+typedef struct apply_model {
+    uint64_t seed;
+    int is_text;      /* versions cannot be compared */
+    int is_coherent;  /* what is pushed is what a server would say */
+    int is_projected; /* objects keep nothing but the value */
+    apply_run run;
+    model_queue queue;
+    model_queue batch;
+    unsigned batch_version;
+    unsigned received;
+    uint32_t ended_list;
+    unsigned complete; /* F */
+    int is_synced;
+    int is_due; /* for a resync */
+    uint32_t last_list;
+    uint32_t first_list;
+    uint64_t now_ms;
+    unsigned resets;
+    model_object objects[MODEL_KEYS];
+    char words[MODEL_KEYS][MODEL_WORDS_MAX]; /* what the handler has to hear of each */
+    size_t words_len[MODEL_KEYS];
+    struct {
+        int is_there;
+        unsigned version;
+        unsigned resets;
+    } beliefs[MODEL_KEYS]; /* of the handler, by what it heard */
+} apply_model;
+
+#define MODEL_CHECK(model, condition)                                                                        \
+    do {                                                                                                     \
+        if (!(condition))                                                                                    \
+            fail_msg("KI_SEED=%llu: not %s", (unsigned long long)(model)->seed, #condition);                 \
+    } while (0)
+
+void apply_model_init(apply_model *model, uint64_t seed);
+void apply_model_fini(apply_model *model);
+
+/* To both queues. */
+void apply_model_push(apply_model *model, unsigned key, model_delta delta);
+void apply_model_push_marker(apply_model *model, ki_entry_kind kind, uint32_t list, unsigned version);
+void apply_model_begin_history(apply_model *model, uint32_t list);
+
+/* Applies everything and compares the stores, the versions and what the handler has heard. */
+void apply_model_settle(apply_model *model);
+
+/* Some steps, then a stop and a start. */
+void apply_model_drop(apply_model *model, unsigned steps);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* aside - a call on a thread of its own, for tests of what waits and what does not. */
+#ifndef KI_TESTS_SUPPORT_ASIDE_H
+#define KI_TESTS_SUPPORT_ASIDE_H
+
+#include <stdatomic.h>
+
+#include "util/thread.h"
+
+typedef struct aside {
+    ki_thread thread;
+    ki_thread_cb call;
+    void *user;
+    atomic_int is_done;
+} aside;
+
+/* Ends the program when there is no thread. */
+void aside_start(aside *call, ki_thread_cb function, void *user);
+
+/* Whether it returns within so many milliseconds. */
+int aside_ends_within(aside *call, int ms);
+
+void aside_join(aside *call);
+
+/* Sleeps: a while in which what must not happen would happen. */
+void aside_pause(int ms);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* heard - a handler that counts what it is told, replays it into a store, and knows what must not be.
+ *
+ *   From:     handlers of any thread; tests
+ *   To:       a store of its own; atomic counters
+ *   Locks:    mu, for who waits; no call of the library while it is held.
+ *   Not here: cmocka's assertions: those belong to the main thread.
+ */
+#ifndef KI_TESTS_SUPPORT_HEARD_H
+#define KI_TESTS_SUPPORT_HEARD_H
+
+#include <kinformer/handler.h>
+#include <kinformer/store.h>
+#include <stdatomic.h>
+
+#include "util/thread.h"
+
+typedef struct heard heard;
+
+/* Called inside of a callback; `event` is NULL for on_synced, on_batch_end and on_release. */
+typedef void (*heard_cb)(heard *what, const ki_event *event);
+
+struct heard {
+    atomic_int adds;
+    atomic_int updates;
+    atomic_int deletes;
+    atomic_int initial; /* events with that flag, as the next three */
+    atomic_int resyncs;
+    atomic_int replaced;
+    atomic_int unknown;
+    atomic_int synced;
+    atomic_int batch_ends;
+    atomic_int releases;
+    atomic_int wrongs; /* an add of what is there, a version that goes back, …; each is printed */
+    atomic_int inside; /* callbacks that run */
+    ki_store *replay;
+    heard_cb in_event; /* orders; NULL: none */
+    heard_cb in_synced;
+    heard_cb in_release;
+    void *user;
+    ki_mutex mu;
+    ki_cond changed;
+    int is_held; /* guarded by mu: the next event does not return until heard_let_go() */
+};
+
+void heard_init(heard *what);
+void heard_fini(heard *what);
+
+/* With all callbacks; `user` is the heard. */
+ki_handler heard_handler(heard *what);
+
+int heard_events(const heard *what);
+
+/* From another thread than the handler's: waits until the counter has come so far. Returns 0 when it has not
+ * within ten seconds. */
+int heard_wait(heard *what, atomic_int *counter, int at_least);
+
+/* The next event, and all after it, wait inside of the callback until they are let go. */
+void heard_hold(heard *what);
+void heard_let_go(heard *what);
+
+/* How many objects the replay and the store have not in common, by key and version. */
+size_t heard_differences(const heard *what, ki_store *store);
+
+#endif

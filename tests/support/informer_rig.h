@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* informer_rig - what tests of an informer need around it: a server, a client, a clock.
+ *
+ *   From:     tests
+ *   To:       support/sim_server.h under a virtual clock, support/local_source.h with the real one
+ */
+#ifndef KI_TESTS_SUPPORT_INFORMER_RIG_H
+#define KI_TESTS_SUPPORT_INFORMER_RIG_H
+
+#include <kinformer/informer.h>
+
+#include "support/heard.h"
+#include "support/local_source.h"
+#include "support/sim_server.h"
+
+/* ---- one thread, a virtual clock, KI_MODE_EVENT_LOOP ------------------------------------------------- */
+
+typedef struct virtual_rig {
+    ki_clock clock;
+    sim_world *world; /* with five objects: keys 0 to 4 */
+    sim_server *server;
+    ki_list_watch source;
+    ki_client *client;
+    ki_informer *informer;
+} virtual_rig;
+
+/* `options` may be NULL; the source is the simulated server. Fails the test when that does not work. */
+void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options);
+
+/* The same; answers come in pieces of so many bytes at the most, up to so many milliseconds apart. */
+void virtual_rig_init_slow(virtual_rig *rig, const ki_informer_options *options, size_t piece_bytes,
+                           uint64_t latency_ms);
+
+/* Frees all; the informer may have been freed, and be NULL. Fails the test when the server has something
+ * against the client. */
+void virtual_rig_fini(virtual_rig *rig);
+
+/* Everything that happens in so many milliseconds. */
+void virtual_rig_run(virtual_rig *rig, uint64_t ms);
+
+/* Starts the informer and runs until it has synced. */
+void virtual_rig_sync(virtual_rig *rig);
+
+/* Fails the test unless store and world are the same, and the store sound. */
+void virtual_rig_assert_equal(virtual_rig *rig);
+
+/* ---- real threads, or real descriptors, and the real clock ------------------------------------------- */
+
+typedef struct local_rig {
+    local_source *source; /* with a/n0, a/n1 and b/n2 */
+    ki_client *client;
+    ki_informer *informer; /* of pods; its first delay after a failure is 10 ms */
+} local_rig;
+
+/* `options` as for the client; the source is added. */
+void local_rig_init(local_rig *rig, ki_client_options options);
+
+/* Frees all; the informer may be NULL. */
+void local_rig_fini(local_rig *rig);
+
+/* Starts the informer and waits until it has synced. */
+void local_rig_sync(local_rig *rig);
+
+/* Waits until the store has what the source has now. */
+void local_rig_catch_up(local_rig *rig);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/gathered.h"
+
+#include "support/failing_allocator.h"
+#include "support/objects.h"
+#include "support/unit.h"
+#include "util/alloc.h"
+
+static void put(ki_gathered *gathered, const char *name, uint64_t version)
+{
+    ki_object *object = object_of(name, version, 0);
+    assert_int_equal(ki_gathered_put(gathered, object), 0);
+    ki_object_unref(object);
+}
+
+static void fill_in(ki_gathered *gathered, const char *name, uint64_t version)
+{
+    ki_object *object = object_of(name, version, 0);
+    assert_int_equal(ki_gathered_fill_in(object, gathered), 0);
+    ki_object_unref(object);
+}
+
+/* What is there, in order: the versions are enough to tell. */
+static void assert_versions(const ki_gathered *gathered, const uint64_t *versions, size_t count)
+{
+    ki_object **objects = NULL;
+    size_t n = 0;
+    assert_int_equal(ki_gathered_objects(gathered, &objects, &n), 0);
+    assert_int_equal(n, count);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(object_version(objects[i]), versions[i]);
+    ki_free(objects);
+}
+
+#define ASSERT_VERSIONS(gathered, ...)                                                                       \
+    assert_versions((gathered), (const uint64_t[]){__VA_ARGS__},                                             \
+                    sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static void items_stay_in_order_and_the_last_of_a_key_counts(void **state)
+{
+    (void)state;
+    ki_gathered gathered;
+    assert_int_equal(ki_gathered_init(&gathered), 0);
+    assert_versions(&gathered, NULL, 0);
+    put(&gathered, "a", 1);
+    put(&gathered, "b", 2);
+    put(&gathered, "c", 3);
+    put(&gathered, "b", 4);
+    ASSERT_VERSIONS(&gathered, 1, 4, 3);
+    ki_gathered_fini(&gathered);
+}
+
+static void another_attempt_begins_anew(void **state)
+{
+    (void)state;
+    ki_gathered gathered;
+    assert_int_equal(ki_gathered_init(&gathered), 0);
+    ki_gathered_begin(&gathered, 1);
+    put(&gathered, "a", 1);
+    ki_gathered_begin(&gathered, 1);
+    ASSERT_VERSIONS(&gathered, 1);
+    ki_gathered_begin(&gathered, 2);
+    assert_versions(&gathered, NULL, 0);
+    ki_gathered_fini(&gathered);
+}
+
+static void what_is_removed_is_not_there(void **state)
+{
+    (void)state;
+    ki_gathered gathered;
+    assert_int_equal(ki_gathered_init(&gathered), 0);
+    put(&gathered, "a", 1);
+    put(&gathered, "b", 2);
+    assert_int_equal(ki_gathered_put_seen(&gathered, KI_STR("default/c")), 0);
+    ki_gathered_remove(&gathered, KI_STR("default/a"));
+    ki_gathered_remove(&gathered, KI_STR("default/c"));
+    ki_gathered_remove(&gathered, KI_STR("default/x"));
+    ASSERT_VERSIONS(&gathered, 2);
+    assert_int_equal(gathered.seen_count, 0);
+    ki_gathered_fini(&gathered);
+}
+
+static void known_object_stands_for_what_was_only_seen(void **state)
+{
+    (void)state;
+    ki_gathered gathered;
+    assert_int_equal(ki_gathered_init(&gathered), 0);
+    put(&gathered, "a", 5);
+    assert_int_equal(ki_gathered_put_seen(&gathered, KI_STR("default/a")), 0);
+    assert_int_equal(ki_gathered_put_seen(&gathered, KI_STR("default/b")), 0);
+    assert_int_equal(ki_gathered_put_seen(&gathered, KI_STR("default/c")), 0);
+    assert_int_equal(ki_gathered_put_seen(&gathered, KI_STR("default/d")), 0);
+    assert_int_equal(gathered.seen_count, 3);
+    put(&gathered, "d", 6);
+    fill_in(&gathered, "a", 1);
+    fill_in(&gathered, "b", 2);
+    fill_in(&gathered, "x", 3);
+    ASSERT_VERSIONS(&gathered, 5, 2, 6);
+    assert_int_equal(gathered.seen_count, 1);
+    ki_gathered_fini(&gathered);
+}
+
+static void without_memory_nothing_changes(void **state)
+{
+    (void)state;
+    ki_object *a = object_of("a", 1, 0);
+    ki_object *b = object_of("b", 2, 0);
+    ki_gathered gathered;
+    ki_object **objects = NULL;
+    size_t count = 0;
+    assert_int_equal(ki_gathered_init(&gathered), 0);
+    for (size_t n = 1; n <= 2; n++) { /* the entry, the table */
+        failing_allocator_fail_at(n);
+        assert_int_equal(ki_gathered_put(&gathered, a), KI_ERR_NO_MEMORY);
+        failing_allocator_fail_at(n);
+        assert_int_equal(ki_gathered_put_seen(&gathered, ki_object_key_str(a)), KI_ERR_NO_MEMORY);
+    }
+    assert_versions(&gathered, NULL, 0);
+    assert_int_equal(ki_gathered_put(&gathered, a), 0);
+    failing_allocator_fail_at(1);
+    assert_int_equal(ki_gathered_put(&gathered, b), KI_ERR_NO_MEMORY);
+    failing_allocator_fail_at(1);
+    assert_int_equal(ki_gathered_objects(&gathered, &objects, &count), KI_ERR_NO_MEMORY);
+    assert_null(objects);
+    ASSERT_VERSIONS(&gathered, 1);
+    ki_gathered_fini(&gathered);
+    ki_object_unref(a);
+    ki_object_unref(b);
+}
+
+static void zeroed_one_can_be_ended(void **state)
+{
+    (void)state;
+    ki_gathered gathered = {0};
+    ki_gathered_fini(&gathered);
+    assert_int_equal(gathered.keys.count, 0);
+}
+
+#define MEMORY_TEST(name)                                                                                    \
+    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        MEMORY_TEST(items_stay_in_order_and_the_last_of_a_key_counts),
+        MEMORY_TEST(another_attempt_begins_anew),
+        MEMORY_TEST(what_is_removed_is_not_there),
+        MEMORY_TEST(known_object_stands_for_what_was_only_seen),
+        MEMORY_TEST(without_memory_nothing_changes),
+        MEMORY_TEST(zeroed_one_can_be_ended),
+    };
+    return RUN_TESTS(tests);
+}

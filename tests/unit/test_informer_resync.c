@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handlers of an informer on one thread under a virtual clock: reminders, numbers, and
+ * what happens without memory. */
+#include <kinformer/informer.h>
+#include <kinformer/resources.h>
+#include <string.h>
+
+#include "cache/client.h"
+#include "support/failing_allocator.h"
+#include "support/told.h"
+#include "support/unit.h"
+
+enum { SECOND = 1000 };
+
+/* ---- resync ------------------------------------------------------------------------------------------ */
+
+static void resync_every_two_seconds(ki_handler *handler)
+{
+    handler->resync_ms = 2 * SECOND;
+}
+
+static void a_resync_reaches_only_the_handler_that_asked_for_it(void **state)
+{
+    (void)state;
+    told t;
+    heard other;
+    heard_init(&other);
+    told_init_with(&t, &(ki_informer_options){.resync_ms = SECOND}, resync_every_two_seconds);
+    ki_handler handler = heard_handler(&other);
+    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler));
+    virtual_rig_sync(&t.rig);
+    uint64_t requests = sim_server_counts(t.rig.server)->lists + sim_server_counts(t.rig.server)->watches;
+    virtual_rig_run(&t.rig, 7 * SECOND);
+    assert_int_equal(t.what.resyncs, 3 * 5);
+    assert_int_equal(t.what.updates, 3 * 5);
+    assert_int_equal(other.updates, 0);
+    assert_int_equal(sim_server_counts(t.rig.server)->lists + sim_server_counts(t.rig.server)->watches,
+                     requests);
+    told_fini(&t);
+    heard_fini(&other);
+}
+
+static void a_handler_lowers_the_check_period_only_before_the_start(void **state)
+{
+    (void)state;
+    told t;
+    heard late;
+    heard_init(&late);
+    told_init_with(&t, &(ki_informer_options){.resync_ms = 60 * SECOND}, resync_every_two_seconds);
+    virtual_rig_sync(&t.rig);
+    virtual_rig_run(&t.rig, 2 * SECOND);
+    assert_int_equal(t.what.resyncs, 5);
+    ki_handler handler = heard_handler(&late);
+    handler.resync_ms = 1; /* no less than a second, and here no less than the check period */
+    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler));
+    virtual_rig_run(&t.rig, 10 * SECOND);
+    assert_true(late.resyncs >= 4 * 5 && late.resyncs <= 5 * 5);
+    told_fini(&t);
+    heard_fini(&late);
+}
+
+static void an_informer_without_a_period_never_resyncs(void **state)
+{
+    (void)state;
+    told t;
+    told_init_with(&t, NULL, resync_every_two_seconds);
+    virtual_rig_sync(&t.rig);
+    virtual_rig_run(&t.rig, 60 * SECOND);
+    assert_int_equal(t.what.resyncs, 0);
+    told_fini(&t);
+}
+
+static void a_reconnect_does_not_put_a_resync_off(void **state)
+{
+    (void)state;
+    told t;
+    told_init_with(&t, &(ki_informer_options){.resync_ms = SECOND}, resync_every_two_seconds);
+    virtual_rig_sync(&t.rig);
+    for (int i = 0; i < 20; i++) {
+        sim_server_cut_all(t.rig.server);
+        virtual_rig_run(&t.rig, SECOND / 2);
+    }
+    assert_true(t.what.resyncs >= 4 * 5);
+    told_fini(&t);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------- */
+
+static void a_registration_counts_what_it_delivers(void **state)
+{
+    (void)state;
+    told t;
+    ki_registration_stats stats;
+    told_init(&t);
+    virtual_rig_sync(&t.rig);
+    sim_world_update(t.rig.world, 1);
+    virtual_rig_run(&t.rig, 10);
+    ki_registration_read_stats(t.registration, &stats);
+    assert_int_equal(stats.delivered, 6);
+    assert_int_equal(stats.backlog, 0);
+    assert_int_equal(stats.backlog_bytes, 0);
+    assert_true(stats.backlog_high_water >= 5);
+    assert_int_equal(stats.coalesced, 0);
+    told_fini(&t);
+}
+
+static void without_memory_no_handler_is_added_and_the_next_start_says_so(void **state)
+{
+    (void)state;
+    told t;
+    told_init(&t);
+    ki_registration *registration = NULL;
+    for (size_t n = 1; registration == NULL; n++) {
+        ki_error err = {0};
+        failing_allocator_fail_at(n);
+        registration = ki_informer_add_handler(t.rig.informer, &(ki_handler){.name = "another"});
+        failing_allocator_fail_at(0);
+        if (registration == NULL)
+            assert_int_equal(ki_informer_start(t.rig.informer, &err), KI_ERR_NO_MEMORY);
+    }
+    virtual_rig_sync(&t.rig);
+    told_assert_all(&t);
+    told_fini(&t);
+}
+
+/* The n-th allocation after a late handler has come fails: it is let in a little later, with all there is. */
+static int let_in_without_memory(size_t n)
+{
+    told t;
+    heard late;
+    heard_init(&late);
+    told_init(&t);
+    virtual_rig_sync(&t.rig);
+    ki_handler handler = heard_handler(&late);
+    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler));
+    failing_allocator_fail_at(n);
+    sim_world_update(t.rig.world, 1);
+    virtual_rig_run(&t.rig, 10);
+    int has_failed = failing_allocator_has_failed();
+    failing_allocator_fail_at(0);
+    virtual_rig_run(&t.rig, 60 * SECOND);
+    assert_int_equal(late.synced, 1);
+    assert_int_equal(late.initial, 5);
+    assert_int_equal(heard_differences(&late, ki_informer_store(t.rig.informer)), 0);
+    told_assert_all(&t);
+    told_fini(&t);
+    assert_int_equal(late.wrongs, 0);
+    heard_fini(&late);
+    return has_failed;
+}
+
+static void without_memory_a_late_handler_is_let_in_later(void **state)
+{
+    (void)state;
+    size_t n = 1;
+    while (let_in_without_memory(n))
+        n++;
+    assert_true(n > 6);
+}
+
+static void the_numbers_of_a_handler_go_with_it(void **state)
+{
+    (void)state;
+    told t;
+    ki_metrics_text text = {0};
+    told_init(&t);
+    virtual_rig_sync(&t.rig);
+    assert_int_equal(ki_metrics_render(ki_client_metrics(t.rig.client), &text, NULL), 0);
+    assert_non_null(strstr(text.bytes, "handler=\"1\""));
+    ki_metrics_text_fini(&text);
+    assert_int_equal(ki_registration_remove_and_wait(t.registration), 0);
+    assert_int_equal(ki_metrics_render(ki_client_metrics(t.rig.client), &text, NULL), 0);
+    assert_null(strstr(text.bytes, "handler=\"1\""));
+    ki_metrics_text_fini(&text);
+    told_fini(&t);
+}
+
+#define WITH_MEMORY_CHECK(test)                                                                              \
+    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(a_resync_reaches_only_the_handler_that_asked_for_it),
+        WITH_MEMORY_CHECK(a_handler_lowers_the_check_period_only_before_the_start),
+        WITH_MEMORY_CHECK(an_informer_without_a_period_never_resyncs),
+        WITH_MEMORY_CHECK(a_reconnect_does_not_put_a_resync_off),
+        WITH_MEMORY_CHECK(a_registration_counts_what_it_delivers),
+        WITH_MEMORY_CHECK(without_memory_no_handler_is_added_and_the_next_start_says_so),
+        WITH_MEMORY_CHECK(without_memory_a_late_handler_is_let_in_later),
+        WITH_MEMORY_CHECK(the_numbers_of_a_handler_go_with_it),
+    };
+    return RUN_TESTS(tests);
+}
