@@ -63,13 +63,14 @@ static int init_loops(ki_client *client, ki_error *err)
 {
     bool is_single = client->options.mode == KI_MODE_EVENT_LOOP;
     ki_loop_options plain = {.clock = client->clock};
+    ki_loop_options network = {.clock = client->clock, .with_fd = !client->clock->is_virtual};
     ki_loop_options polled = {.clock = client->clock, .with_fd = client->options.mode != KI_MODE_THREADS};
     client->handlers = &client->loops[HANDLERS];
     client->io = is_single ? client->handlers : &client->loops[IO];
     client->dispatch = is_single ? client->handlers : &client->loops[DISPATCH];
     int rc = ki_loop_init(client->handlers, &polled, err);
     if (rc == 0 && !is_single)
-        rc = ki_loop_init(client->io, &plain, err);
+        rc = ki_loop_init(client->io, &network, err);
     if (rc == 0 && !is_single)
         rc = ki_loop_init(client->dispatch, &plain, err);
     if (rc == 0 && (ki_job_init(&client->nudge, client->handlers, nothing) < 0 ||
