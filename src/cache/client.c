@@ -85,6 +85,8 @@ static void destroy(ki_client *client)
         if (client->loops[i].clock != NULL)
             ki_loop_stop(&client->loops[i]);
     run_posts(&client->post); /* nothing that was posted is forgotten */
+    ki_http_free(client->http);
+    ki_credentials_free(client->credentials);
     ki_job_fini(&client->post);
     ki_job_fini(&client->nudge);
     for (int i = 0; i < LOOPS; i++)
@@ -128,6 +130,27 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
         return NULL;
     }
     return ki_client_new_simulated(options, ki_clock_real(), 0, err);
+}
+
+int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
+                      ki_error *err)
+{
+    ki_http_options http = options != NULL ? *options : (ki_http_options){0};
+    ki_error why = {0};
+    client->credentials = ki_credentials_new(config, client->io, &why);
+    if (client->credentials != NULL) {
+        http.config = config;
+        http.credentials = client->credentials;
+        http.loop = client->io;
+        client->http = ki_http_new(&http, &why);
+    }
+    if (client->http != NULL)
+        return 0;
+    ki_credentials_free(client->credentials);
+    client->credentials = NULL;
+    if (err != NULL)
+        *err = why;
+    return why.code;
 }
 
 static bool is_alone(void *user)

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "cache/http_source.h"
 #include "cache/registration.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -18,6 +19,9 @@ static int open_source(ki_informer *informer, ki_list_watch *out_list_watch, ki_
         *out_list_watch = *options->list_watch;
         return 0;
     }
+    if (client->source == NULL && informer->client->http != NULL)
+        return ki_http_source_open(informer->client->http, informer->resource, options->ns, out_list_watch,
+                                   err);
     if (client->source == NULL)
         return ki_fail(err, KI_ERR_INVALID, "%s: neither the client nor the informer has a source",
                        informer->resource->plural);
