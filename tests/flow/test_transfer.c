@@ -50,7 +50,8 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
     } else if (strncmp(r->target, "/status/", 8) == 0) {
         (void)scripted_answer(c, r->target + 8, "Retry-After: 7\r\n", "no");
     } else if (strcmp(r->target, "/redirect") == 0) {
-        (void)scripted_answer(c, "302 Found", "Location: https://u:secret@other.example/x?token=secret\r\n", "");
+        (void)scripted_answer(c, "302 Found", "Location: https://u:secret@other.example/x?token=secret\r\n",
+                              "");
     } else if (strcmp(r->target, "/interim") == 0) {
         (void)(scripted_send(c, "HTTP/1.1 103 Early Hints\r\nRetry-After: 3\r\n\r\n") &&
                scripted_answer(c, "200 OK", "", "hello"));
@@ -194,7 +195,8 @@ static void method_headers_and_body_are_sent(void **state)
     http_bench bench = {0};
     fetch f = {0};
     static const char *const headers[] = {"Accept: application/json", "X-One: 1", NULL};
-    ki_request request = {.method = "PUT", .target = KI_STR("/echo"), .headers = headers, .body = KI_STR("{}")};
+    ki_request request = {
+        .method = "PUT", .target = KI_STR("/echo"), .headers = headers, .body = KI_STR("{}")};
     http_bench_init(&bench, &server_options, NULL);
     fetch_begin(&f, &bench, &request);
     fetch_run(&f);
@@ -371,7 +373,8 @@ static void a_server_that_never_answers_is_given_up(void **state)
     (void)state;
     http_bench bench = {0};
     fetch f = {0};
-    http_bench_init(&bench, &server_options, &(ki_http_options){.connect_timeout_ms = 20, .head_timeout_ms = 30});
+    http_bench_init(&bench, &server_options,
+                    &(ki_http_options){.connect_timeout_ms = 20, .head_timeout_ms = 30});
     fetch_get(&f, &bench, "/wait");
     assert_int_equal(f.reason, KI_REASON_TIMEOUT);
     assert_int_equal(f.heads, 0);
@@ -487,8 +490,8 @@ static void a_failed_connection_is_not_used_again(void **state)
 static void a_server_that_is_no_address_is_refused(void **state)
 {
     (void)state;
-    static const char *const servers[] = {"ftp://host", "http://user:secret@host", "http://", "https://a b", "",
-                                          "http://host/?x=secret"};
+    static const char *const servers[] = {"ftp://host", "http://user:secret@host", "http://", "https://a b",
+                                          "",           "http://host/?x=secret"};
     ki_loop loop;
     assert_int_equal(ki_loop_init(&loop, &(ki_loop_options){.with_fd = 1}, NULL), 0);
     for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {

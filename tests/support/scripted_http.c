@@ -85,7 +85,8 @@ bool scripted_begin(scripted_connection *c, const char *status)
 {
     char head[256];
     (void)snprintf(head, sizeof(head),
-                   "HTTP/1.1 %s\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", status);
+                   "HTTP/1.1 %s\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+                   status);
     return scripted_send(c, head);
 }
 
@@ -271,8 +272,8 @@ scripted_http *scripted_http_start(const scripted_http_options *options)
     assert_int_equal(listen(server->fd, 64), 0);
     assert_int_equal(getsockname(server->fd, (struct sockaddr *)&address, &size), 0);
     server->port = ntohs(address.sin_port);
-    (void)snprintf(server->url, sizeof(server->url), "%s://127.0.0.1:%d", server->tls != NULL ? "https" : "http",
-                   server->port);
+    (void)snprintf(server->url, sizeof(server->url), "%s://127.0.0.1:%d",
+                   server->tls != NULL ? "https" : "http", server->port);
     assert_int_equal(ki_thread_start(&server->accepter, &thread, NULL), 0);
     return server;
 }
