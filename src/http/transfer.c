@@ -146,7 +146,8 @@ static void end_complete(ki_transfer *transfer)
 {
     char text[sizeof(transfer->head.location) + 96];
     if (!transfer->is_told) {
-        end(transfer, KI_REASON_CONNECTION_LOST, "the connection was closed inside of the head of the answer");
+        end(transfer, KI_REASON_CONNECTION_LOST,
+            "the connection was closed inside of the head of the answer");
     } else if (transfer->inflate != NULL && !ki_inflate_is_complete(transfer->inflate)) {
         end(transfer, KI_REASON_CONNECTION_LOST, "the compressed answer ends in the middle");
     } else if (is_redirect(transfer->head.status)) {

@@ -254,6 +254,15 @@ static void init_tls(scripted_http *server)
         ask_client(server->tls, options->client_ca_pem);
 }
 
+/* Nobody comes here by a proxy. */
+static void forget_proxies(void)
+{
+    static const char *const names[] = {"http_proxy",  "https_proxy", "all_proxy", "no_proxy",
+                                        "HTTPS_PROXY", "ALL_PROXY",   "NO_PROXY"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        (void)unsetenv(names[i]);
+}
+
 scripted_http *scripted_http_start(const scripted_http_options *options)
 {
     scripted_http *server = calloc(1, sizeof(*server));
@@ -261,6 +270,7 @@ scripted_http *scripted_http_start(const scripted_http_options *options)
     socklen_t size = sizeof(address);
     ki_thread_options thread = {.name = "accepter", .run = accept_all, .user = server};
     assert_non_null(server);
+    forget_proxies();
     server->options = *options;
     ki_mutex_init(&server->mu);
     ki_cond_init(&server->changed);
