@@ -136,7 +136,7 @@ void ki_transfer_done(ki_transfer *transfer, CURLcode code)
     if (transfer->state == KI_TRANSFER_OVER)
         return;
     if (transfer->reason != KI_REASON_NONE) {
-        end(transfer, transfer->reason, transfer->message);
+        end(transfer, transfer->reason, transfer->why);
     } else if (transfer->inflate != NULL && transfer->is_paused && code == CURLE_OK) {
         transfer->is_done = true;
     } else if (code == CURLE_OK) {
@@ -176,7 +176,7 @@ static void go_on(ki_transfer *transfer)
     if (rc == 1 || transfer->state == KI_TRANSFER_OVER)
         return;
     if (rc < 0)
-        end(transfer, transfer->reason, transfer->message);
+        end(transfer, transfer->reason, transfer->why);
     else if (transfer->is_done)
         end_complete(transfer);
     else

@@ -39,9 +39,10 @@ struct ki_transfer {
     uint64_t heard_ns; /* the last byte; before that, when it was sent */
     ki_response_head head;
     ki_inflate *inflate;
-    bool is_done;     /* by libcurl, while opened bytes wait */
-    ki_reason reason; /* why we have ended it ourselves; NONE: we have not */
-    char message[CURL_ERROR_SIZE];
+    bool is_done;                  /* by libcurl, while opened bytes wait */
+    ki_reason reason;              /* why we have ended it ourselves; NONE: we have not */
+    const char *why;               /* in words; constant */
+    char message[CURL_ERROR_SIZE]; /* libcurl's own */
 };
 
 /* ---- transfer.c ------------------------------------------------------------------------------------------ */

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What libcurl brings: the lines of a head, the pieces of a body. */
-#include <stdio.h>
-
 #include "http/transfer_parts.h"
 #include "util/error.h"
 
 /* Ends it from inside of libcurl: what libcurl says of that does not count. */
-static void stop(ki_transfer *transfer, ki_reason reason, const char *message)
+static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 {
     transfer->reason = reason;
-    (void)snprintf(transfer->message, sizeof(transfer->message), "%s", message);
+    transfer->why = why;
 }
 
 static int open_body(const char *bytes, size_t n, void *user);

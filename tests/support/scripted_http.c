@@ -67,6 +67,19 @@ bool scripted_send_bytes(scripted_connection *c, const void *bytes, size_t n)
     return true;
 }
 
+bool scripted_read_bytes(scripted_connection *c, void *bytes, size_t n)
+{
+    char *at = bytes;
+    while (n > 0) {
+        ssize_t got = read_some(c, at, n);
+        if (got <= 0)
+            return false;
+        at += got;
+        n -= (size_t)got;
+    }
+    return true;
+}
+
 bool scripted_send(scripted_connection *c, const char *text)
 {
     return scripted_send_bytes(c, text, strlen(text));
@@ -168,12 +181,24 @@ static void hang_up(scripted_connection *c, scripted_next how)
     OPENSSL_thread_stop();
 }
 
+static bool speaks_http2(const scripted_connection *c)
+{
+    const unsigned char *protocol = NULL;
+    unsigned length = 0;
+    if (c->ssl != NULL)
+        SSL_get0_alpn_selected(c->ssl, &protocol, &length);
+    return length == 2 && memcmp(protocol, "h2", 2) == 0;
+}
+
 static void serve(void *user)
 {
     scripted_connection *c = user;
     scripted_request *request = calloc(1, sizeof(*request));
     scripted_next next = SCRIPTED_KEEP;
-    if (request != NULL && open_tls(c))
+    bool is_open = request != NULL && open_tls(c);
+    if (is_open && speaks_http2(c))
+        c->server->options.serve_http2(c, c->server->options.user);
+    else if (is_open)
         while (next == SCRIPTED_KEEP && read_request(c, request)) {
             count_request(c, request);
             next = c->server->options.serve(c, request, c->server->options.user);
@@ -239,6 +264,17 @@ static void ask_client(SSL_CTX *tls, const char *ca_pem)
     BIO_free(bio);
 }
 
+static int choose_http2(SSL *ssl, const unsigned char **out, unsigned char *out_length,
+                        const unsigned char *in, unsigned in_length, void *user)
+{
+    static const unsigned char http2[] = "\x2h2";
+    (void)ssl;
+    (void)user;
+    int found = SSL_select_next_proto((unsigned char **)(uintptr_t)out, out_length, http2, sizeof(http2) - 1,
+                                      in, in_length);
+    return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
+}
+
 static void init_tls(scripted_http *server)
 {
     const scripted_http_options *options = &server->options;
@@ -250,6 +286,8 @@ static void init_tls(scripted_http *server)
     (void)SSL_CTX_set_min_proto_version(server->tls, TLS1_VERSION);
     (void)SSL_CTX_set_max_proto_version(server->tls, options->tls_version_max);
     use_pem(server->tls, options);
+    if (options->serve_http2 != NULL)
+        SSL_CTX_set_alpn_select_cb(server->tls, choose_http2, NULL);
     if (options->client_ca_pem != NULL)
         ask_client(server->tls, options->client_ca_pem);
 }

@@ -38,6 +38,8 @@ typedef struct scripted_http_options {
     const char *key_pem;
     const char *client_ca_pem; /* asks for a certificate of the client's, by this authority */
     int tls_version_max;       /* 0: any; as TLS1_2_VERSION */
+    /* Takes over connections whose client agrees to speak HTTP/2; NULL: none does. */
+    void (*serve_http2)(scripted_connection *connection, void *user);
 } scripted_http_options;
 
 /* Fails the test when it cannot. */
@@ -62,6 +64,9 @@ void scripted_http_poke(scripted_http *server, int number);
 /* Each returns false when the client is gone or the server stops. */
 bool scripted_send(scripted_connection *connection, const char *text);
 bool scripted_send_bytes(scripted_connection *connection, const void *bytes, size_t n);
+
+/* Fills `bytes`. */
+bool scripted_read_bytes(scripted_connection *connection, void *bytes, size_t n);
 
 /* A whole answer; `headers` are lines with their ends, "" or NULL: none. */
 bool scripted_answer(scripted_connection *connection, const char *status, const char *headers,
