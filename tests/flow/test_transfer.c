@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "support/failing_allocator.h"
 #include "support/http_bench.h"
@@ -517,6 +518,87 @@ static void a_server_without_a_scheme_speaks_http(void **state)
     http_bench_fini(&bench);
 }
 
+/* ---- gzip ------------------------------------------------------------------------------------------------ */
+
+enum { ZEROES = 4 * 1000 * 1000 };
+
+/* A small body that is a large one. */
+static scripted_next serve_gzip(scripted_connection *c, const scripted_request *r, void *user)
+{
+    char head[256];
+    z_stream stream = {0};
+    unsigned char *zeroes = calloc(1, ZEROES);
+    unsigned char *packed = calloc(1, ZEROES);
+    (void)user;
+    bool is_asked_for = strstr(r->head, "Accept-Encoding: gzip\r\n") != NULL;
+    if (zeroes != NULL && packed != NULL && deflateInit2(&stream, 9, Z_DEFLATED, 31, 8, 0) == Z_OK) {
+        stream.next_in = zeroes;
+        stream.avail_in = ZEROES;
+        stream.next_out = packed;
+        stream.avail_out = ZEROES;
+        (void)deflate(&stream, Z_FINISH);
+        size_t n = stream.total_out;
+        size_t sent = strcmp(r->target, "/cut") == 0 ? n / 2 : n;
+        (void)deflateEnd(&stream);
+        (void)snprintf(head, sizeof(head),
+                       "HTTP/1.1 %s\r\nContent-Encoding: gzip\r\nContent-Length: %zu\r\n\r\n",
+                       is_asked_for ? "200 OK" : "400 Bad Request", sent);
+        (void)(scripted_send(c, head) && scripted_send_bytes(c, packed, sent));
+    }
+    free(zeroes);
+    free(packed);
+    return SCRIPTED_KEEP;
+}
+
+static void a_gzip_body_is_opened_in_steps_that_can_be_paused(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {.pause_after = 1, .keeps_nothing = true};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_gzip},
+                    &(ki_http_options){.use_gzip = true});
+    fetch_begin(&f, &bench, NULL);
+    fetch_run_until_bytes(&f, 1);
+    while (f.transfer != NULL) {
+        size_t bytes = f.bytes;
+        ki_transfer_resume(f.transfer);
+        fetch_run_until_bytes(&f, bytes + 1);
+        assert_true(f.bytes <= bytes + (size_t)32 * 1024);
+    }
+    assert_int_equal(f.head.status, 200);
+    assert_int_equal(f.reason, KI_REASON_NONE);
+    assert_int_equal(f.bytes, ZEROES);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static void a_gzip_body_that_is_cut_is_a_lost_connection(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {.keeps_nothing = true};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_gzip},
+                    &(ki_http_options){.use_gzip = true});
+    fetch_get(&f, &bench, "/cut");
+    assert_int_equal(f.reason, KI_REASON_CONNECTION_LOST);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static void a_gzip_body_that_nobody_asked_for_is_refused(void **state)
+{
+    (void)state;
+    http_bench bench = {.config.disable_compression = true};
+    fetch f = {.keeps_nothing = true};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_gzip},
+                    &(ki_http_options){.use_gzip = true});
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_MALFORMED);
+    assert_int_equal(f.bytes, 0);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 #define FLOW_TEST(test)                                                                                      \
     cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
 
@@ -545,6 +627,9 @@ int main(void)
         FLOW_TEST(a_failed_connection_is_not_used_again),
         FLOW_TEST(a_server_that_is_no_address_is_refused),
         FLOW_TEST(a_server_without_a_scheme_speaks_http),
+        FLOW_TEST(a_gzip_body_is_opened_in_steps_that_can_be_paused),
+        FLOW_TEST(a_gzip_body_that_is_cut_is_a_lost_connection),
+        FLOW_TEST(a_gzip_body_that_nobody_asked_for_is_refused),
     };
     return RUN_TESTS(tests);
 }
