@@ -1,13 +1,13 @@
-# Every tests/unit/test_*.c (and tests/headers, tests/race) is a program and a ctest of the same name; those of
-# tests/race bear the label race.
+# Every tests/unit/test_*.c (and tests/headers, tests/race, tests/flow) is a program and a ctest of the same name; those
+# of tests/race and tests/flow bear the label race or flow.
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl)
 
 file(GLOB test_sources CONFIGURE_DEPENDS 
-    tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c)
+    tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c tests/flow/test_*.c)
 if(NOT test_sources)
     message(FATAL_ERROR "no tests found in tests/unit and tests/headers")
 endif()
@@ -18,7 +18,13 @@ add_library(kinformer_test_base INTERFACE)
 target_include_directories(kinformer_test_base INTERFACE
     ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_test_base INTERFACE
-    kinformer_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON PkgConfig::ZLIB m)
+    kinformer_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON PkgConfig::ZLIB PkgConfig::OPENSSL m)
+if(NOT EXISTS ${PROJECT_SOURCE_DIR}/src/config/credentials.c)
+    add_library(kinformer_test_credentials OBJECT tests/support/fake_credentials.c)
+    target_include_directories(kinformer_test_credentials PRIVATE ${PROJECT_SOURCE_DIR}/tests
+        ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(kinformer_test_base INTERFACE $<TARGET_OBJECTS:kinformer_test_credentials>)
+endif()
 if(support_sources)
     add_library(kinformer_test_support STATIC ${support_sources})
     target_link_libraries(kinformer_test_support PUBLIC kinformer_test_base)
@@ -55,6 +61,8 @@ foreach(source IN LISTS test_sources)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
     if(source MATCHES "/tests/race/")
         set_tests_properties(${name} PROPERTIES LABELS race)
+    elseif(source MATCHES "/tests/flow/")
+        set_tests_properties(${name} PROPERTIES LABELS flow)
     endif()
 endforeach()
 

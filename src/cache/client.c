@@ -63,13 +63,14 @@ static int init_loops(ki_client *client, ki_error *err)
 {
     bool is_single = client->options.mode == KI_MODE_EVENT_LOOP;
     ki_loop_options plain = {.clock = client->clock};
+    ki_loop_options network = {.clock = client->clock, .with_fd = !client->clock->is_virtual};
     ki_loop_options polled = {.clock = client->clock, .with_fd = client->options.mode != KI_MODE_THREADS};
     client->handlers = &client->loops[HANDLERS];
     client->io = is_single ? client->handlers : &client->loops[IO];
     client->dispatch = is_single ? client->handlers : &client->loops[DISPATCH];
     int rc = ki_loop_init(client->handlers, &polled, err);
     if (rc == 0 && !is_single)
-        rc = ki_loop_init(client->io, &plain, err);
+        rc = ki_loop_init(client->io, &network, err);
     if (rc == 0 && !is_single)
         rc = ki_loop_init(client->dispatch, &plain, err);
     if (rc == 0 && (ki_job_init(&client->nudge, client->handlers, nothing) < 0 ||
@@ -84,6 +85,8 @@ static void destroy(ki_client *client)
         if (client->loops[i].clock != NULL)
             ki_loop_stop(&client->loops[i]);
     run_posts(&client->post); /* nothing that was posted is forgotten */
+    ki_http_free(client->http);
+    ki_credentials_free(client->credentials);
     ki_job_fini(&client->post);
     ki_job_fini(&client->nudge);
     for (int i = 0; i < LOOPS; i++)
@@ -127,6 +130,27 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
         return NULL;
     }
     return ki_client_new_simulated(options, ki_clock_real(), 0, err);
+}
+
+int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
+                      ki_error *err)
+{
+    ki_http_options http = options != NULL ? *options : (ki_http_options){0};
+    ki_error why = {0};
+    client->credentials = ki_credentials_new(config, client->io, &why);
+    if (client->credentials != NULL) {
+        http.config = config;
+        http.credentials = client->credentials;
+        http.loop = client->io;
+        client->http = ki_http_new(&http, &why);
+    }
+    if (client->http != NULL)
+        return 0;
+    ki_credentials_free(client->credentials);
+    client->credentials = NULL;
+    if (err != NULL)
+        *err = why;
+    return why.code;
 }
 
 static bool is_alone(void *user)
