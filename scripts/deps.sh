@@ -19,7 +19,8 @@ compiler gcc libc6-dev
 command cmake cmake
 command ninja ninja-build
 command pkg-config pkg-config
-library liburcu-bp liburcu-dev' ;;
+library liburcu-bp liburcu-dev
+library yaml-0.1 libyaml-dev' ;;
     test)
         echo 'library cmocka libcmocka-dev
 library jansson libjansson-dev

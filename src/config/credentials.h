@@ -21,8 +21,8 @@ typedef struct ki_identity {
     const char *authorization;   /* the value of that header; NULL: none */
     const char *certificate_pem; /* of the client, with its key; NULL: none */
     const char *key_pem;
-    const char *const *headers; /* "Impersonate-User: jane", …; NULL-terminated */
-    uint64_t generation;        /* of the authorization and the certificate: grows when they change */
+    const char *const *headers;      /* "Impersonate-User: jane", …; NULL-terminated */
+    uint64_t generation;             /* of the authorization and the certificate: grows when they change */
     uint64_t certificate_generation; /* when this has changed, old connections are not used any more */
 } ki_identity;
 
