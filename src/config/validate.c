@@ -17,12 +17,9 @@
 static int check_readable(const ki_kubeconfig_entry *entry, const char *field, const char *path,
                           ki_error *err)
 {
-    char reason[64];
     if (path == NULL || access(path, R_OK) == 0)
         return 0;
-    if (strerror_r(errno, reason, sizeof(reason)) != 0)
-        reason[0] = 0;
-    return ki_kubeconfig_fail_field(err, entry, field, "cannot be read: %s", reason);
+    return ki_kubeconfig_fail_field(err, entry, field, "cannot be read: %s", strerror(errno));
 }
 
 /* ---- the cluster --------------------------------------------------------------------------------------- */

@@ -16,13 +16,10 @@ enum { PATH_SHOWN_MAX = 120 };
 
 static int fail_errno(ki_error *err, const char *path, int number)
 {
-    char reason[64];
     size_t len = strlen(path);
     bool is_cut = len > PATH_SHOWN_MAX;
-    if (strerror_r(number, reason, sizeof(reason)) != 0)
-        reason[0] = 0;
     return ki_fail(err, number == ENOENT || number == ENOTDIR ? KI_ERR_NOT_FOUND : KI_ERR_SYSTEM, "%s%s: %s",
-                   is_cut ? "..." : "", is_cut ? path + len - PATH_SHOWN_MAX : path, reason);
+                   is_cut ? "..." : "", is_cut ? path + len - PATH_SHOWN_MAX : path, strerror(number));
 }
 
 void ki_file_text_fini(ki_file_text *text)
