@@ -112,6 +112,7 @@ static waiter_node *find_waiter(const ki_credentials *credentials, const ki_job 
 
 static int add_waiter(ki_credentials *credentials, ki_job *job, ki_error *err)
 {
+    assert(job != NULL);
     if (find_waiter(credentials, job) != NULL)
         return 1;
     waiter_node *waiter = ki_calloc(1, sizeof(*waiter));
@@ -225,10 +226,13 @@ static int refresh_token(ki_credentials *credentials, ki_error *err)
     ki_token_file *file = &credentials->token_file;
     if (file->path == NULL)
         return 0;
-    int rc = ki_token_file_refresh(file, ki_clock_now_ns(credentials->clock), err);
-    if (rc == KI_ERR_CONFIG && credentials->config.token != NULL)
+    bool has_other = credentials->config.token != NULL;
+    int rc = ki_token_file_refresh(file, ki_clock_now_ns(credentials->clock), has_other ? NULL : err);
+    if (rc == KI_ERR_CONFIG && has_other)
         return 0;
-    return rc < 0 ? rc : set_bearer(credentials, file->token, err);
+    if (rc < 0)
+        return has_other ? ki_fail_no_memory(err) : rc;
+    return set_bearer(credentials, file->token, err);
 }
 
 static int refresh_certificate(ki_credentials *credentials, ki_error *err)
