@@ -2,8 +2,8 @@
 /* fuzz_kubeconfig - kubeconfigs from any bytes, alone and merged with another; and what exec plug-ins answer.
  *
  * Input: a kubeconfig, a NUL, and a second one; the whole is read as the answer of a plug-in, too. What is
- * refused is refused with a message, which shows names of a kubeconfig and nothing of an answer; what is taken is
- * whole.
+ * refused is refused with a message, which shows names of a kubeconfig and nothing of an answer; what is
+ * taken is whole.
  */
 #include <kinformer/json.h>
 #include <stdint.h>

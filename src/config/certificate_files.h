@@ -31,8 +31,8 @@ typedef struct ki_certificate_files {
 KI_NODISCARD int ki_certificate_files_init(ki_certificate_files *files, const ki_config *config);
 void ki_certificate_files_fini(ki_certificate_files *files);
 
-/* Looks when it is time. Both are replaced, or none: a failure keeps what there was. Returns 1 when they are new,
- * 0 when not, or KI_ERR_CONFIG or KI_ERR_NO_MEMORY without any to show. */
+/* Looks when it is time. Both are replaced, or none: a failure keeps what there was. Returns 1 when they
+ * are new, 0 when not, or KI_ERR_CONFIG or KI_ERR_NO_MEMORY without any to show. */
 KI_NODISCARD int ki_certificate_files_refresh(ki_certificate_files *files, uint64_t now_ns, ki_error *err);
 
 /* It is time now. */

@@ -49,7 +49,8 @@ static void free_texts(void *base, const size_t *offsets, size_t count)
         ki_secret_free(*text_at(base, offsets[i]));
 }
 
-/* `base` holds borrowed texts; its own on success, and those before the failure else, the others being NULL. */
+/* `base` holds borrowed texts; its own on success, and those before the failure else, the others being
+ * NULL. */
 static int own_texts(void *base, const size_t *offsets, size_t count)
 {
     int rc = 0;

@@ -32,7 +32,8 @@ typedef struct ki_config_exec {
     bool provide_cluster_info;
 } ki_config_exec;
 
-/* A zeroed one is empty. All texts are its own; NULL: not said, never "". Relative paths have been resolved. */
+/* A zeroed one is empty. All texts are its own; NULL: not said, never "". Relative paths have been
+ * resolved. */
 typedef struct ki_config {
     char *server; /* "https://host:6443/prefix": http or https, no user, no slash at the end */
     char *ca_file;
@@ -85,10 +86,10 @@ typedef struct ki_config_overrides {
     bool insecure_skip_tls_verify;
 } ki_config_overrides;
 
-/* As kubectl: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the files of a pod; with
- * `server` and no file that is enough. `overrides` may be NULL. Reads the environment, so no other thread may
- * change that meanwhile. Returns 0; KI_ERR_CONFIG with file, line and field; KI_ERR_NO_MEMORY. No message has a
- * secret in it. */
+/* As kubectl: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the files of a
+ * pod; with `server` and no file that is enough. `overrides` may be NULL. Reads the environment, so no
+ * other thread may change that meanwhile. Returns 0; KI_ERR_CONFIG with file, line and field;
+ * KI_ERR_NO_MEMORY. No message has a secret in it. */
 KI_NODISCARD int ki_config_load(ki_config *out_config, const ki_config_overrides *overrides, ki_error *err);
 
 #endif

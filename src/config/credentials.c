@@ -15,8 +15,8 @@
 #include "util/secret.h"
 #include "util/units.h"
 
-/* How long the failure of a plug-in answers for it; and how long its credential is used at the least, so that one
- * that is past its time when it comes does not start the next run at once. */
+/* How long the failure of a plug-in answers for it; and how long its credential is used at the least, so
+ * that one that is past its time when it comes does not start the next run at once. */
 #define FAILURE_KEPT_NS KI_NS_PER_S
 #define CREDENTIAL_USED_NS (5 * KI_NS_PER_S)
 

@@ -16,8 +16,8 @@
 KI_NODISCARD int ki_exec_info_write(const ki_config *config, bool is_interactive, char **out_json,
                                     ki_error *err);
 
-/* Our environment, then exec.env, then KUBERNETES_EXEC_INFO; of equal names the last one is left. NULL: no memory.
- * For ki_exec_environment_free(). */
+/* Our environment, then exec.env, then KUBERNETES_EXEC_INFO; of equal names the last one is left. NULL: no
+ * memory. For ki_exec_environment_free(). */
 KI_NODISCARD char **ki_exec_environment_new(const ki_config_exec *exec, const char *info);
 
 /* Wipes it. Takes NULL. */

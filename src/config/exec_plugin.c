@@ -23,7 +23,8 @@ static const char *shown(const char *command)
     return len > shown_max ? command + len - shown_max : command;
 }
 
-/* Arguments, environment and answer stay out of it. The hint, which may be long, comes last and as one line. */
+/* Arguments, environment and answer stay out of it. The hint, which may be long, comes last and as one
+ * line. */
 static int fail(const ki_exec_plugin *plugin, ki_error *err, const char *reason)
 {
     const ki_config *config = plugin->config;

@@ -19,8 +19,8 @@
 #define KI_EXEC_LIMIT_MS 60000
 #define KI_EXEC_POLL_MS 20
 
-/* Called on io, once for each start that succeeded and was not ended by ki_exec_plugin_fini(). `credential` is
- * taken by the callee, or NULL, and `err` says why. */
+/* Called on io, once for each start that succeeded and was not ended by ki_exec_plugin_fini(). `credential`
+ * is taken by the callee, or NULL, and `err` says why. */
 typedef void (*ki_exec_plugin_cb)(ki_exec_credential *credential, const ki_error *err, void *user);
 
 /* A zeroed one was never made. */
@@ -34,7 +34,8 @@ typedef struct ki_exec_plugin {
     uint64_t deadline_ns;
 } ki_exec_plugin;
 
-/* The config has an exec and outlives this. Fill in on_end and user afterwards. Returns 0 or KI_ERR_NO_MEMORY. */
+/* The config has an exec and outlives this. Fill in on_end and user afterwards. Returns 0 or
+ * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_exec_plugin_init(ki_exec_plugin *plugin, const ki_config *config, ki_loop *loop);
 
 /* Ends a plug-in that runs. */

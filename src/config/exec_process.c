@@ -26,7 +26,7 @@ static void close_fd(int *fd)
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
-/* Both ends are above the standard ones, which the program may have closed: else the child's would be ours. */
+/* Both ends are above the standard ones, which the program may have closed: the child's would be ours. */
 static int open_pipe(int *read_fd, int *write_fd)
 {
     int low[2];

@@ -6,8 +6,8 @@
  *   Locks:    none; one owner.
  *   Not here: what the output means; when to ask again.
  *
- * The child has an empty signal mask and default handlers, and none of our descriptors. Unless it talks to the
- * user it is in a group of its own, so that what it starts ends with it.
+ * The child has an empty signal mask and default handlers, and none of our descriptors. Unless it talks to
+ * the user it is in a group of its own, so that what it starts ends with it.
  */
 #ifndef KI_CONFIG_EXEC_PROCESS_H
 #define KI_CONFIG_EXEC_PROCESS_H
@@ -42,13 +42,13 @@ typedef struct ki_exec_command {
     bool is_interactive; /* has our standard input and error output */
 } ki_exec_command;
 
-/* Returns 0, KI_ERR_NOT_FOUND without such a program, KI_ERR_SYSTEM, KI_ERR_NO_MEMORY; the message is the reason
- * alone. */
+/* Returns 0, KI_ERR_NOT_FOUND without such a program, KI_ERR_SYSTEM, KI_ERR_NO_MEMORY; the message is the
+ * reason alone. */
 KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *command,
                                        ki_error *err);
 
-/* Takes what there is. Returns true when the child has ended and all of its output has been read. What was left
- * running by the child with its output open is not waited for. */
+/* Takes what there is. Returns true when the child has ended and all of its output has been read. What was
+ * left running by the child with its output open is not waited for. */
 bool ki_exec_process_poll(ki_exec_process *process);
 
 /* Kills the child if it still runs, waits for its end, frees. Takes a zeroed one. */

@@ -24,25 +24,30 @@ static bool is_value(const char *text)
     return true;
 }
 
-/* The names of extra fields are any text; what a header's name cannot have is escaped. */
-static void write_escaped(char *out, const char *name)
+/* The names of extra fields are any text; what a header's name cannot have is escaped. Returns the end. */
+static char *write_escaped(char *out, const char *name)
 {
+    static const char digits[] = "0123456789ABCDEF";
     for (; *name != 0; name++) {
-        if (is_name_character(*name))
+        unsigned char c = (unsigned char)*name;
+        if (is_name_character(*name)) {
             *out++ = *name;
-        else
-            out += sprintf(out, "%%%02X", (unsigned)(unsigned char)*name);
+        } else {
+            *out++ = '%';
+            *out++ = digits[c >> 4];
+            *out++ = digits[c & 15];
+        }
     }
-    *out = 0;
+    return out;
 }
 
-typedef struct headers {
+typedef struct header_list {
     char **items;
     size_t count;
     ki_error *err;
-} headers;
+} header_list;
 
-static int add(headers *list, const char *name, const char *extra, const char *value)
+static int add(header_list *list, const char *name, const char *extra, const char *value)
 {
     if (!is_value(value))
         return ki_fail(list->err, KI_ERR_CONFIG, "%s has a character that no header can have", name);
@@ -50,16 +55,13 @@ static int add(headers *list, const char *name, const char *extra, const char *v
     char *header = ki_malloc(bytes);
     if (header == NULL)
         return ki_fail_no_memory(list->err);
-    size_t len = strlen(name);
-    memcpy(header, name, len);
-    write_escaped(header + len, extra);
-    len = strlen(header);
-    snprintf(header + len, bytes - len, ": %s", value);
+    char *end = write_escaped(header + snprintf(header, bytes, "%s", name), extra);
+    snprintf(end, bytes - (size_t)(end - header), ": %s", value);
     list->items[list->count++] = header;
     return 0;
 }
 
-static int add_all(headers *list, const ki_config *config)
+static int add_all(header_list *list, const ki_config *config)
 {
     int rc = 0;
     if (config->as != NULL)
@@ -78,7 +80,7 @@ int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error 
     size_t count = 2 + config->as_extra_count;
     for (size_t i = 0; config->as_groups != NULL && config->as_groups[i] != NULL; i++)
         count++;
-    headers list = {.items = ki_calloc(count + 1, sizeof(*list.items)), .err = err};
+    header_list list = {.items = ki_calloc(count + 1, sizeof(*list.items)), .err = err};
     if (list.items == NULL)
         return ki_fail_no_memory(err);
     int rc = add_all(&list, config);
@@ -90,9 +92,9 @@ int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error 
     return 0;
 }
 
-void ki_impersonation_free(char **items)
+void ki_impersonation_free(char **headers)
 {
-    for (size_t i = 0; items != NULL && items[i] != NULL; i++)
-        ki_secret_free(items[i]);
-    ki_free(items);
+    for (size_t i = 0; headers != NULL && headers[i] != NULL; i++)
+        ki_secret_free(headers[i]);
+    ki_free(headers);
 }

@@ -10,8 +10,8 @@
 
 #include "config/config.h"
 
-/* "Impersonate-User: jane", …, NULL-terminated; only the NULL without impersonation. Returns 0; KI_ERR_CONFIG for a
- * text that no header can have; KI_ERR_NO_MEMORY. */
+/* "Impersonate-User: jane", …, NULL-terminated; only the NULL without impersonation. Returns 0;
+ * KI_ERR_CONFIG for a text that no header can have; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error *err);
 
 /* Takes NULL. */

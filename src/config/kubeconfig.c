@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/kubeconfig.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,7 +101,8 @@ static int append_entry(ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry *en
     return 0;
 }
 
-/* Reads all fields and throws them away: a field of a wrong type is a mistake in an entry that is not used too. */
+/* Reads all fields and throws them away: a field of a wrong type is a mistake in an entry that is not used
+ * too. */
 static int check_entry(const ki_kubeconfig_entry *entry, ki_error *err)
 {
     ki_config scratch = {0};
@@ -142,6 +144,7 @@ static int add_entry(ki_kubeconfig *kubeconfig, ki_kubeconfig_entry *entry, ki_e
     int rc = fill_entry(entry, err);
     if (rc < 0)
         return rc;
+    assert(entry->name != NULL);
     const ki_kubeconfig_entry *before = ki_kubeconfig_find(kubeconfig, entry->list, entry->name);
     if (before == NULL)
         return append_entry(kubeconfig, entry, err);

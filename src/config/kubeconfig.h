@@ -52,8 +52,8 @@ typedef struct ki_kubeconfig {
 
 void ki_kubeconfig_fini(ki_kubeconfig *kubeconfig);
 
-/* Adds what a file says behind what the files before it said. All fields of all entries must have their types.
- * Returns 0, KI_ERR_CONFIG or KI_ERR_NO_MEMORY; on failure it can only be freed. */
+/* Adds what a file says behind what the files before it said. All fields of all entries must have their
+ * types. Returns 0, KI_ERR_CONFIG or KI_ERR_NO_MEMORY; on failure it can only be freed. */
 KI_NODISCARD int ki_kubeconfig_add(ki_kubeconfig *kubeconfig, const char *path, ki_str text, ki_error *err);
 
 /* The first entry of that name; NULL: there is none. */

@@ -19,8 +19,8 @@ typedef struct ki_config_origin {
     const ki_kubeconfig_entry *server; /* as `cluster`, unless the server is overridden */
 } ki_config_origin;
 
-/* Chooses context, cluster and user and reads them into `config`, which is empty; on failure it is to be freed all
- * the same. Returns 0, KI_ERR_CONFIG, KI_ERR_NO_MEMORY, as all below. */
+/* Chooses context, cluster and user and reads them into `config`, which is empty; on failure it is to be
+ * freed all the same. Returns 0, KI_ERR_CONFIG, KI_ERR_NO_MEMORY, as all below. */
 KI_NODISCARD int ki_config_select(ki_config *config, const ki_kubeconfig *kubeconfig,
                                   const ki_config_overrides *overrides, ki_config_origin *out_origin,
                                   ki_error *err);

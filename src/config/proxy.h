@@ -12,12 +12,13 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
-/* Returns 0 with the address of the proxy, for ki_secret_free(), or NULL for none; KI_ERR_CONFIG for a variable
- * that is no address, named without its value, which may have a password; KI_ERR_NO_MEMORY. */
+/* Returns 0 with the address of the proxy, for ki_secret_free(), or NULL for none; KI_ERR_CONFIG for a
+ * variable that is no address, named without its value, which may have a password; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_proxy_of_environment(const char *server, char **out_proxy, ki_error *err);
 
-/* Whether a list as NO_PROXY's has the host, which may be an address, and port: "*", "example.com" (with what is
- * below it), ".example.com" (only that), "10.0.0.0/8", "10.1.2.3", each with an optional ":port". */
+/* Whether a list as NO_PROXY's has the host, which may be an address, and port: "*", "example.com" (with
+ * what is below it), ".example.com" (only that), "10.0.0.0/8", "10.1.2.3", each with an optional ":port".
+ * */
 int ki_proxy_is_excluded(ki_str list, ki_str host, ki_str port);
 
 /* An address that can be a proxy's: http, https or socks5. Returns 0 or KI_ERR_INVALID. */

@@ -40,17 +40,22 @@ static int find_context(const ki_kubeconfig *kubeconfig, const ki_config_overrid
     return 0;
 }
 
-/* An entry by the name that an override or else the context has for it; NULL: neither has one. */
-static int find_entry(const ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry *context,
-                      const ki_kubeconfig_entry **out_entry, const char *const names[2],
-                      ki_kubeconfig_list list, ki_error *err)
+/* A name of a cluster or a user: an override's, or else the context's; NULL: neither has one. */
+typedef struct wanted {
+    ki_kubeconfig_list list;
+    const char *overriding;
+    const char *of_context;
+} wanted;
+
+static int find_entry(const ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry *context, const wanted *what,
+                      const ki_kubeconfig_entry **out_entry, ki_error *err)
 {
-    const char *name = names[0] != NULL ? names[0] : names[1];
-    const char *kind = ki_kubeconfig_entry_kind(list);
-    *out_entry = name == NULL ? NULL : ki_kubeconfig_find(kubeconfig, list, name);
+    const char *name = what->overriding != NULL ? what->overriding : what->of_context;
+    const char *kind = ki_kubeconfig_entry_kind(what->list);
+    *out_entry = name == NULL ? NULL : ki_kubeconfig_find(kubeconfig, what->list, name);
     if (name == NULL || *out_entry != NULL)
         return 0;
-    if (names[0] != NULL)
+    if (what->overriding != NULL)
         return ki_fail(err, KI_ERR_CONFIG, "%s: there is no %s \"%.60s\" in %s", kind, kind, name,
                        first_path(kubeconfig));
     return ki_kubeconfig_fail_field(err, context, kind, "there is no %s \"%.60s\"", kind, name);
@@ -116,13 +121,12 @@ int ki_config_select(ki_config *config, const ki_kubeconfig *kubeconfig, const k
         if (rc == 0 && set_text(&config->context, context->name) < 0)
             rc = ki_fail_no_memory(err);
     }
+    const wanted cluster = {KI_KUBECONFIG_CLUSTERS, overrides->cluster, config->cluster};
+    const wanted user = {KI_KUBECONFIG_USERS, overrides->user, config->user};
     if (rc == 0)
-        rc = find_entry(kubeconfig, context, &origin.cluster,
-                        (const char *const[2]){overrides->cluster, config->cluster}, KI_KUBECONFIG_CLUSTERS,
-                        err);
+        rc = find_entry(kubeconfig, context, &cluster, &origin.cluster, err);
     if (rc == 0)
-        rc = find_entry(kubeconfig, context, &origin.user,
-                        (const char *const[2]){overrides->user, config->user}, KI_KUBECONFIG_USERS, err);
+        rc = find_entry(kubeconfig, context, &user, &origin.user, err);
     if (rc == 0)
         rc = read_cluster(config, context, &origin, overrides, err);
     if (rc == 0)
@@ -134,8 +138,8 @@ int ki_config_select(ki_config *config, const ki_kubeconfig *kubeconfig, const k
 
 /* ---- overrides ----------------------------------------------------------------------------------------- */
 
-/* A server that was given does not have the name that the kubeconfig's has. What is said about trust replaces all
- * that the kubeconfig says about it. */
+/* A server that was given does not have the name that the kubeconfig's has. What is said about trust
+ * replaces all that the kubeconfig says about it. */
 static int override_cluster(ki_config *config, const ki_config_overrides *overrides)
 {
     int rc = 0;

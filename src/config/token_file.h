@@ -25,8 +25,8 @@ typedef struct ki_token_file {
 void ki_token_file_init(ki_token_file *file, const char *path);
 void ki_token_file_fini(ki_token_file *file);
 
-/* Reads it when it is time. What was read last is kept when that fails, and tried again at the next time. Returns
- * 0, or KI_ERR_CONFIG or KI_ERR_NO_MEMORY without any token to show. */
+/* Reads it when it is time. What was read last is kept when that fails, and tried again at the next time.
+ * Returns 0, or KI_ERR_CONFIG or KI_ERR_NO_MEMORY without any token to show. */
 KI_NODISCARD int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err);
 
 /* It is time now. */

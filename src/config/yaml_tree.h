@@ -7,8 +7,8 @@
  *   Not here: what the fields mean.
  *
  * Bounded: bytes, nodes, depth and members of a mapping have limits. Aliases are refused, because what they
- * stand for has no bound; so are keys that are no scalar, keys that come twice, NUL characters, tags other than
- * YAML's own, and a second document.
+ * stand for has no bound; so are keys that are no scalar, keys that come twice, NUL characters, tags other
+ * than YAML's own, and a second document.
  */
 #ifndef KI_CONFIG_YAML_TREE_H
 #define KI_CONFIG_YAML_TREE_H
@@ -34,8 +34,8 @@ typedef struct ki_yaml_node {
     struct ki_yaml_node *next;
 } ki_yaml_node;
 
-/* Reads one document. Returns 0 with the root, NULL for a text without any; KI_ERR_CONFIG with the line, which is
- * written on failure only, and a message that says nothing of values; KI_ERR_NO_MEMORY. */
+/* Reads one document. Returns 0 with the root, NULL for a text without any; KI_ERR_CONFIG with the line,
+ * which is written on failure only, and a message that says nothing of values; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_yaml_parse(ki_str text, ki_yaml_node **out_root, size_t *out_line, ki_error *err);
 
 /* Wipes all texts. Takes NULL. */

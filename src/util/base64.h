@@ -14,8 +14,8 @@
 #define KI_BASE64_DECODED_BYTES(len) ((len) / 4 * 3 + 3)
 #define KI_BASE64_ENCODED_BYTES(len) (((len) + 2) / 3 * 4)
 
-/* Ignores line ends and nothing else; wants the padding, and zeroes in the bits that it leaves over. `out` has
- * KI_BASE64_DECODED_BYTES. Returns 0, or KI_ERR_INVALID; `out` holds anything then. */
+/* Ignores line ends and nothing else; wants the padding, and zeroes in the bits that it leaves over. `out`
+ * has KI_BASE64_DECODED_BYTES. Returns 0, or KI_ERR_INVALID; `out` holds anything then. */
 KI_NODISCARD int ki_base64_decode(ki_str text, char *out, size_t *out_len);
 
 /* `out` has KI_BASE64_ENCODED_BYTES; no NUL is added. Returns the length. */

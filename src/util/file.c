@@ -42,7 +42,8 @@ static int grow(ki_file_text *text, size_t capacity)
     return 0;
 }
 
-/* One byte more than the file has, for the NUL; files of /proc and those that grow have more than they say. */
+/* One byte more than the file has, for the NUL; files of /proc and those that grow have more than they say.
+ * */
 static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno)
 {
     for (;;) {

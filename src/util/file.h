@@ -13,7 +13,8 @@
 #include <kinformer/error.h>
 #include <stdbool.h>
 
-/* Text with a NUL behind it; it may have others inside. Wiped by ki_file_text_fini(). A zeroed one is empty. */
+/* Text with a NUL behind it; it may have others inside. Wiped by ki_file_text_fini(). A zeroed one is
+ * empty. */
 typedef struct ki_file_text {
     char *data;
     size_t len;
@@ -22,9 +23,9 @@ typedef struct ki_file_text {
 
 void ki_file_text_fini(ki_file_text *text);
 
-/* Never waits for the other end of a named pipe: what is no regular file is refused. Returns 0; KI_ERR_NOT_FOUND
- * when there is none; KI_ERR_SYSTEM; KI_ERR_TOO_LARGE; KI_ERR_NO_MEMORY. The message names the file and the
- * reason, never what is in it. */
+/* Never waits for the other end of a named pipe: what is no regular file is refused. Returns 0;
+ * KI_ERR_NOT_FOUND when there is none; KI_ERR_SYSTEM; KI_ERR_TOO_LARGE; KI_ERR_NO_MEMORY. The message names
+ * the file and the reason, never what is in it. */
 KI_NODISCARD int ki_file_read(const char *path, size_t bytes_max, ki_file_text *out_text, ki_error *err);
 
 /* Which content a file had. A zeroed one is that of no file. */
