@@ -68,13 +68,14 @@ static int write_cluster(ki_json_writer *writer, const ki_config *config, ki_err
     write_text(writer, KI_STR("server"), config->server);
     write_text(writer, KI_STR("tls-server-name"), config->tls_server_name);
     write_flag(writer, KI_STR("insecure-skip-tls-verify"), config->insecure_skip_tls_verify);
-    write_text(writer, KI_STR("proxy-url"), config->proxy_url);
     write_flag(writer, KI_STR("disable-compression"), config->disable_compression);
     int rc = write_ca(writer, config, err);
     if (config->exec->cluster_config != NULL) {
         ki_json_write_name(writer, KI_STR("config"));
         ki_json_write_value(writer, ki_json_of(ki_str_of(config->exec->cluster_config)));
     }
+    /* Last: it may have a password in it, which a writer that grows later would leave behind. */
+    write_text(writer, KI_STR("proxy-url"), config->proxy_url);
     ki_json_write_object_end(writer);
     return rc;
 }

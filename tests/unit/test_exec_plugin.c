@@ -376,12 +376,12 @@ static void the_cluster_is_told_when_the_plug_in_wants_it(void **state)
     };
     char *json = NULL;
     assert_int_equal(ki_exec_info_write(&config, true, &json, NULL), 0);
-    assert_string_equal(
-        json, "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1BETA1
-              "\",\"spec\":{\"interactive\":true,\"cluster\":{\"server\":\"https://"
-              "k\",\"tls-server-name\":\"kube\","
-              "\"insecure-skip-tls-verify\":true,\"proxy-url\":\"http://proxy\",\"disable-compression\":true,"
-              "\"certificate-authority-data\":\"Zm9vYmFy\",\"config\":{\"audience\":\"x\"}}}}");
+    assert_string_equal(json, "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1BETA1
+                              "\",\"spec\":{\"interactive\":true,\"cluster\":{\"server\":\"https://"
+                              "k\",\"tls-server-name\":\"kube\","
+                              "\"insecure-skip-tls-verify\":true,\"disable-compression\":true,"
+                              "\"certificate-authority-data\":\"Zm9vYmFy\",\"config\":{\"audience\":\"x\"},"
+                              "\"proxy-url\":\"http://proxy\"}}}");
     ki_secret_free(json);
 }
 
