@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -112,10 +114,30 @@ static int spawn(ki_exec_process *process, const ki_exec_command *command, const
     return rc;
 }
 
+/* Said here, because not every posix_spawn (an emulator's) can say it: the child ends with 127 then. */
+static int check_program(const char *name)
+{
+    const char *list = getenv("PATH");
+    if (strchr(name, '/') != NULL)
+        return access(name, X_OK) == 0 ? 0 : errno;
+    if (list == NULL)
+        return 0;
+    char path[PATH_MAX];
+    for (size_t len; *list != 0; list += len + (list[len] == ':')) {
+        len = strcspn(list, ":");
+        snprintf(path, sizeof(path), "%.*s/%s", len == 0 ? 1 : (int)len, len == 0 ? "." : list, name);
+        if (access(path, X_OK) == 0)
+            return 0;
+    }
+    return ENOENT;
+}
+
 static int start(ki_exec_process *process, const ki_exec_command *command)
 {
     child_fds fds = {-1, -1};
-    int rc = open_pipe(&process->output_fd, &fds.output);
+    int rc = check_program(command->path);
+    if (rc == 0)
+        rc = open_pipe(&process->output_fd, &fds.output);
     if (rc == 0 && !command->is_interactive)
         rc = open_pipe(&process->errors_fd, &fds.errors);
     if (rc == 0)
