@@ -21,7 +21,8 @@ command ninja ninja-build
 command pkg-config pkg-config
 library liburcu-bp liburcu-dev
 library libcurl libcurl4-openssl-dev
-library zlib zlib1g-dev' ;;
+library zlib zlib1g-dev
+library yaml-0.1 libyaml-dev' ;;
     test)
         echo 'library cmocka libcmocka-dev
 library jansson libjansson-dev
