@@ -92,6 +92,7 @@ static void destroy(ki_client *client)
     for (int i = 0; i < LOOPS; i++)
         ki_loop_fini(&client->loops[i]);
     ki_metrics_free(client->metrics);
+    ki_free(client->ns);
     ki_cond_fini(&client->changed);
     ki_mutex_fini(&client->mu);
     ki_free(client);
@@ -129,7 +130,56 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
         ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is no mode", options->mode);
         return NULL;
     }
-    return ki_client_new_simulated(options, ki_clock_real(), 0, err);
+    ki_client *client = ki_client_new_simulated(options, ki_clock_real(), 0, err);
+    if (client == NULL || options->source != NULL || options->no_cluster)
+        return client;
+    if (connect_as_configured(client, err) < 0) {
+        destroy(client);
+        return NULL;
+    }
+    return client;
+}
+
+static int load(ki_config *out_config, const ki_client_options *options, ki_error *err)
+{
+    ki_config_overrides overrides = {.kubeconfig = options->kubeconfig,
+                                     .context = options->context,
+                                     .cluster = options->cluster,
+                                     .user = options->user,
+                                     .server = options->server,
+                                     .token = options->token,
+                                     .certificate_authority = options->certificate_authority,
+                                     .tls_server_name = options->tls_server_name,
+                                     .as = options->as,
+                                     .as_groups = options->as_groups,
+                                     .ns = options->ns,
+                                     .insecure_skip_tls_verify = options->insecure_skip_tls_verify != 0};
+    return ki_config_load(out_config, &overrides, err);
+}
+
+static int connect_as_configured(ki_client *client, ki_error *err)
+{
+    const ki_client_options *options = &client->options;
+    ki_http_options http = {.connect_timeout_ms = options->connect_timeout_ms,
+                            .connections_max = options->connections_max,
+                            .use_http2 = options->http2 != 0,
+                            .use_gzip = options->gzip != 0,
+                            .user_agent = options->user_agent};
+    ki_config config = {0};
+    int rc = load(&config, options, err);
+    if (rc == 0)
+        rc = ki_client_connect(client, &config, &http, err);
+    if (rc == 0) {
+        client->ns = config.ns; /* taken over */
+        config.ns = NULL;
+    }
+    ki_config_fini(&config);
+    return rc;
+}
+
+const char *ki_client_namespace(const ki_client *client)
+{
+    return client == NULL || client->ns == NULL ? "default" : client->ns;
 }
 
 int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,

@@ -151,7 +151,7 @@ static void a_client_is_freed_while_a_name_is_looked_up(void **state)
     int fds = count_fds(false);
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         ki_config config = {.server = unknown_server};
-        ki_client *client = ki_client_new(&(ki_client_options){.mode = modes[i]}, NULL);
+        ki_client *client = ki_client_new(&(ki_client_options){.mode = modes[i], .no_cluster = 1}, NULL);
         fake_credentials_reset();
         set_hangs(true);
         assert_int_equal(ki_client_connect(client, &config, NULL, NULL), 0);
