@@ -53,15 +53,15 @@ typedef struct ki_client_options {
     int insecure_skip_tls_verify;
 
     /* How. */
-    int http2;                   /* 1: many watches on one connection */
-    int gzip;                    /* 1: asks for compressed answers */
+    int http2; /* 1: many watches on one connection */
+    int gzip;  /* 1: asks for compressed answers */
     int reserved_flag;
-    const char *user_agent;     /* NULL: "kinformer/" and the version */
-    size_t connections_max;     /* 0: no limit */
+    const char *user_agent;      /* NULL: "kinformer/" and the version */
+    size_t connections_max;      /* 0: no limit */
     uint64_t connect_timeout_ms; /* 0: 30,000 */
 
     size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
-    ki_source_cb source;    /* who answers, instead of a cluster: nothing of the two parts above is looked at */
+    ki_source_cb source; /* who answers, instead of a cluster: nothing of the two parts above is looked at */
     void *source_user;
     ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
     uint64_t reserved[8];

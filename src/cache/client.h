@@ -50,6 +50,9 @@ KI_NODISCARD ki_client *ki_client_new_simulated(const ki_client_options *options
 KI_NODISCARD int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
                                    ki_error *err);
 
+/* The same as the options and the kubeconfig say. */
+KI_NODISCARD int ki_client_connect_as_configured(ki_client *client, ki_error *err);
+
 /* Starts the threads that the mode has. Returns 0 or KI_ERR_SYSTEM, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_client_run(ki_client *client, ki_error *err) KI_EXCLUDES(client->mu);
 

@@ -59,6 +59,7 @@ static bool set_connection(CURL *easy, const ki_http *http)
 {
     bool is_set = set_long(easy, CURLOPT_NOSIGNAL, 1) && set_long(easy, CURLOPT_QUICK_EXIT, 1) &&
                   set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
+                  set_text(easy, CURLOPT_USERAGENT, http->user_agent) &&
                   set_long(easy, CURLOPT_FOLLOWLOCATION, 0) &&
                   set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) &&
                   set_long(easy, CURLOPT_MAXAGE_CONN, IDLE_SECONDS) &&

@@ -2,6 +2,7 @@
 #include "http/http.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "http/close_on_exec.h"
@@ -114,6 +115,19 @@ static int copy_proxy(ki_http *http, const ki_config *config, ki_error *err)
     return 0;
 }
 
+static int copy_user_agent(ki_http *http, ki_error *err)
+{
+    const char *given = http->options.user_agent;
+    size_t size = strlen(given == NULL ? ki_version() : given) + sizeof("kinformer/");
+    http->user_agent = ki_malloc(size);
+    if (http->user_agent == NULL)
+        return ki_fail_no_memory(err);
+    (void)snprintf(http->user_agent, size, "%s%s", given == NULL ? "kinformer/" : "",
+                   given == NULL ? ki_version() : given);
+    http->options.user_agent = NULL;
+    return 0;
+}
+
 static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
 {
     int rc = ki_server_init(&http->server, config, err);
@@ -121,6 +135,8 @@ static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
         rc = ki_trust_init(&http->trust, config, err);
     if (rc == 0)
         rc = copy_proxy(http, config, err);
+    if (rc == 0)
+        rc = copy_user_agent(http, err);
     if (rc == 0 && ki_job_init(&http->timer, http->options.loop, run_timer) < 0)
         rc = ki_fail_no_memory(err);
     return rc == 0 ? open_multi(http, err) : rc;
@@ -180,5 +196,6 @@ void ki_http_free(ki_http *http)
     ki_server_fini(&http->server);
     ki_trust_fini(&http->trust);
     ki_free(http->proxy_url);
+    ki_free(http->user_agent);
     ki_free(http);
 }

@@ -33,6 +33,7 @@ typedef struct ki_http_options {
     size_t connections_max;      /* at a time; more requests wait. 0: no limit: each watch has one */
     bool use_http2;              /* where a request allows it, over TLS, and the server agrees */
     bool use_gzip;               /* asked for, unless the configuration forbids it */
+    const char *user_agent;      /* NULL: "kinformer/" and the version */
 } ki_http_options;
 
 /* Returns NULL with KI_ERR_CONFIG (the server's URL, a file that cannot be read), KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
