@@ -23,7 +23,7 @@ typedef struct ki_identity {
     const char *certificate_pem; /* of the client, with its key; NULL: none */
     const char *key_pem;
     const char *const *headers;      /* "Impersonate-User: jane", …; NULL-terminated */
-    uint64_t generation;             /* of the authorization and the certificate: grows when they change */
+    uint64_t generation;             /* of all of it: grows when it changes, or was had anew by a plug-in */
     uint64_t certificate_generation; /* when this has changed, old connections are not used any more */
 } ki_identity;
 

@@ -232,9 +232,13 @@ bool ki_exec_process_poll(ki_exec_process *process)
 
 void ki_exec_process_close(ki_exec_process *process)
 {
-    /* The group is there for as long as its leader has not been waited for. */
-    if (process->pid > 0 && !process->has_status)
-        kill(process->has_group ? -process->pid : process->pid, SIGKILL);
+    /* The group is there for as long as its leader has not been waited for; but where posix_spawn is a plain
+     * fork (an emulator's) the leader may not have made it yet. */
+    if (process->pid > 0 && !process->has_status) {
+        if (process->has_group)
+            kill(-process->pid, SIGKILL);
+        kill(process->pid, SIGKILL);
+    }
     reap(process, 0);
     if (process->output != NULL) { /* a zeroed one has no descriptor 0 */
         close_fd(&process->output_fd);
