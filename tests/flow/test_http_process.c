@@ -115,11 +115,13 @@ static void a_cancel_during_a_name_lookup_does_not_wait(void **state)
     http_bench bench = {.config.server = unknown_server};
     fetch f = {0};
     int fds = count_fds(false);
+    int inherited = count_fds(true);
     set_hangs(true);
     http_bench_init(&bench, NULL, NULL);
     fetch_begin(&f, &bench, NULL);
     while (lookups() == 0)
         http_bench_run_ms(&bench, 1);
+    assert_int_equal(count_fds(true), inherited);
     uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
     fetch_free(&f);
     http_bench_fini(&bench);
