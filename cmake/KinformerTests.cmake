@@ -48,7 +48,7 @@ endif()
 foreach(source IN LISTS test_sources)
     # The thread sanitizer has something to say only where threads are started, and is slow everywhere else.
     if(KI_SANITIZE STREQUAL "thread")
-        file(STRINGS ${source} starts_threads REGEX "ki_thread_start|pthread_create")
+        file(STRINGS ${source} starts_threads REGEX "ki_thread_start|pthread_create|scripted_http")
         if(NOT starts_threads)
             continue()
         endif()

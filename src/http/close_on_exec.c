@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 enum { CANDIDATES_MAX = 256, WAKES = 3 };
@@ -80,4 +81,26 @@ void ki_close_on_exec_multi(CURLM *multi)
     }
     for (size_t i = 0; count == 2 && i < count; i++)
         (void)fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+}
+
+/* The number of the file behind it; 0: none. */
+static ino_t file_of(int fd)
+{
+    struct stat about;
+    return fstat(fd, &about) == 0 ? about.st_ino : 0;
+}
+
+/* The two ends of a pair are made by one call, so their files bear consecutive numbers. */
+void ki_close_on_exec_socket(int fd)
+{
+    int fds[CANDIDATES_MAX];
+    int flags = fcntl(fd, F_GETFD);
+    if (flags < 0 || (flags & FD_CLOEXEC) != 0)
+        return;
+    ino_t file = file_of(fd);
+    size_t count = is_candidate(fd) ? find_candidates(fds) : 0;
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    for (size_t i = 0; i < count; i++)
+        if (file_of(fds[i]) == file + 1)
+            (void)fcntl(fds[i], F_SETFD, FD_CLOEXEC);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* close_on_exec - the two descriptors that libcurl opens for itself and leaves open to programs that are started.
+/* close_on_exec - descriptors that libcurl opens for itself and leaves open to programs that are started.
  *
- *   From:     http/http.c
+ *   From:     http/http.c, http/sockets.c
  *   Locks:    none.
  *   Not here: sockets of connections, which are made close-on-exec (http/easy.c).
  */
@@ -12,5 +12,8 @@
 
 /* Of a handle that is fresh. Does nothing where libcurl has seen to it, or where /proc is not there. */
 void ki_close_on_exec_multi(CURLM *multi);
+
+/* Of a socket that libcurl wants watched; if it is one end of a pair, as for a name lookup, of both ends. */
+void ki_close_on_exec_socket(int fd);
 
 #endif

@@ -51,7 +51,7 @@ static bool set_text(CURL *easy, CURLoption option, const char *value)
 
 static bool set_blob(CURL *easy, CURLoption option, ki_str bytes)
 {
-    struct curl_blob blob = {.data = (void *)(uintptr_t)bytes.ptr, .len = bytes.len, .flags = CURL_BLOB_COPY};
+    struct curl_blob blob = {.data = (void *)bytes.ptr, .len = bytes.len, .flags = CURL_BLOB_COPY};
     return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/inflate.h"
 
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include "util/alloc.h"
@@ -99,7 +100,7 @@ int ki_inflate_feed(ki_inflate *inflater, const char *bytes, size_t n)
         int rc = ki_buf_append(&inflater->waiting, bytes, n);
         return rc < 0 ? rc : ki_inflate_go_on(inflater);
     }
-    inflater->stream.next_in = (Bytef *)(uintptr_t)bytes;
+    inflater->stream.next_in = (const Bytef *)bytes;
     inflater->stream.avail_in = (uInt)n;
     int rc = open_all(inflater);
     if (rc == 1 && inflater->stream.avail_in > 0) {
@@ -114,7 +115,7 @@ int ki_inflate_go_on(ki_inflate *inflater)
 {
     ki_buf taken = inflater->waiting;
     ki_buf_init(&inflater->waiting, KI_INFLATE_WAITING_BYTES_MAX);
-    inflater->stream.next_in = (Bytef *)taken.data;
+    inflater->stream.next_in = (const Bytef *)taken.data;
     inflater->stream.avail_in = (uInt)taken.len;
     int rc = 0;
     if (has_more(inflater))

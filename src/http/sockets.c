@@ -2,9 +2,9 @@
 #include "http/sockets.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <sys/epoll.h>
 
+#include "http/close_on_exec.h"
 #include "http/http_parts.h"
 #include "util/alloc.h"
 #include "util/units.h"
@@ -137,7 +137,7 @@ static ki_socket *take_up(ki_http *http, curl_socket_t fd)
     ki_socket *socket = KI_CONTAINER_OF(node, ki_socket, node);
     ki_list_push_back(&http->sockets.used, node);
     socket->fd = fd;
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* those that libcurl makes itself are not */
+    ki_close_on_exec_socket(fd);
     (void)curl_multi_assign(http->multi, fd, socket);
     return socket;
 }

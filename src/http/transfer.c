@@ -121,12 +121,22 @@ static void end_complete(ki_transfer *transfer)
     }
 }
 
+/* A line that is longer than libcurl's own limit is a want of memory to it, inside of a head that has begun. */
+static bool is_too_long(const ki_transfer *transfer, CURLcode code)
+{
+    return code == CURLE_OUT_OF_MEMORY && !transfer->is_told && transfer->head.status != 0;
+}
+
 static void end_failed(ki_transfer *transfer, CURLcode code)
 {
     long os_error = 0;
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
     const char *message = transfer->message[0] != 0 ? transfer->message : curl_easy_strerror(code);
     ki_reason reason = ki_curl_reason(code, os_error);
+    if (is_too_long(transfer, code)) {
+        reason = KI_REASON_MALFORMED;
+        message = "a line in the head of the answer is too long";
+    }
     note_failure(transfer->http, reason);
     end(transfer, reason, message);
 }

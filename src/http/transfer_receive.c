@@ -34,6 +34,7 @@ static int take_head(ki_transfer *transfer)
     return transfer->state == KI_TRANSFER_OVER ? -1 : 0;
 }
 
+/* As libcurl declares it. NOLINTNEXTLINE(readability-non-const-parameter) */
 size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user)
 {
     ki_transfer *transfer = user;

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <kinformer.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,11 +115,13 @@ static void a_cancel_during_a_name_lookup_does_not_wait(void **state)
     http_bench bench = {.config.server = unknown_server};
     fetch f = {0};
     int fds = count_fds(false);
+    int inherited = count_fds(true);
     set_hangs(true);
     http_bench_init(&bench, NULL, NULL);
     fetch_begin(&f, &bench, NULL);
     while (lookups() == 0)
         http_bench_run_ms(&bench, 1);
+    assert_int_equal(count_fds(true), inherited);
     uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
     fetch_free(&f);
     http_bench_fini(&bench);
@@ -253,6 +257,44 @@ static void no_descriptor_is_left_at_the_end(void **state)
     }
 }
 
+static int number_of(int fd, int level, int option)
+{
+    int value = -1;
+    socklen_t size = sizeof(value);
+    return getsockopt(fd, level, option, &value, &size) == 0 ? value : -1;
+}
+
+/* The client's end of the connection to this port; -1: none. */
+static int find_connection(int port)
+{
+    for (int fd = 0; fd < 256; fd++) {
+        struct sockaddr_in peer = {0};
+        socklen_t size = sizeof(peer);
+        if (getpeername(fd, (struct sockaddr *)&peer, &size) == 0 && peer.sin_family == AF_INET &&
+            ntohs(peer.sin_port) == port)
+            return fd;
+    }
+    return -1;
+}
+
+static void a_dead_peer_is_noticed_within_a_minute(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_watch}, NULL);
+    fetch_begin(&f, &bench, NULL);
+    fetch_run_until_bytes(&f, 1);
+    int fd = find_connection(scripted_http_port(bench.server));
+    assert_true(fd >= 0);
+    assert_int_equal(number_of(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
+    assert_int_equal(number_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), 15);
+    assert_int_equal(number_of(fd, IPPROTO_TCP, TCP_KEEPINTVL), 15);
+    assert_int_equal(number_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 45 * 1000);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------------------- */
 
 static scripted_next serve_hello(scripted_connection *c, const scripted_request *r, void *user)
@@ -347,6 +389,7 @@ int main(void)
         FLOW_TEST(no_descriptor_reaches_a_program_that_is_started),
         FLOW_TEST(other_sockets_of_the_program_are_left_alone),
         FLOW_TEST(no_descriptor_is_left_at_the_end),
+        FLOW_TEST(a_dead_peer_is_noticed_within_a_minute),
         FLOW_TEST(without_memory_nothing_is_made_and_nothing_leaks),
         FLOW_TEST(without_memory_a_request_fails_and_says_so),
     };

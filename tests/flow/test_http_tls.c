@@ -378,6 +378,79 @@ static void credentials_hear_that_they_were_refused(void **state)
     ki_credentials_free(credentials);
 }
 
+/* ---- pauses ---------------------------------------------------------------------------------------------- */
+
+enum { LARGE_BYTES = 6 * 1000 * 1000 };
+
+static scripted_next serve_large(scripted_connection *c, const scripted_request *r, void *user)
+{
+    char head[128];
+    char *body = calloc(1, LARGE_BYTES);
+    (void)r;
+    (void)user;
+    (void)snprintf(head, sizeof(head), "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", LARGE_BYTES);
+    (void)(body != NULL && scripted_send(c, head) && scripted_send_bytes(c, body, LARGE_BYTES));
+    free(body);
+    return SCRIPTED_KEEP;
+}
+
+/* What TLS has read from the socket and nobody has taken yet must not be forgotten. */
+static void a_body_that_is_paused_at_each_piece_comes_whole(void **state)
+{
+    (void)state;
+    for (int is_long = 0; is_long < 2; is_long++) {
+        http_bench bench = {.config.ca_pem = authority.pem};
+        scripted_http_options server = server_with(&for_address);
+        fetch f = {.pause_after = 1, .keeps_nothing = true};
+        server.serve = serve_large;
+        http_bench_init(&bench, &server, NULL);
+        fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/"), .is_long = is_long});
+        for (size_t bytes = 0; f.transfer != NULL; bytes = f.bytes) {
+            fetch_run_until_bytes(&f, bytes + 1);
+            if (f.transfer != NULL)
+                ki_transfer_resume(f.transfer);
+        }
+        assert_int_equal(f.reason, KI_REASON_NONE);
+        assert_int_equal(f.bytes, LARGE_BYTES);
+        fetch_free(&f);
+        http_bench_fini(&bench);
+    }
+}
+
+/* ---- signals --------------------------------------------------------------------------------------------- */
+
+static scripted_next reset_at_once(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)c;
+    (void)r;
+    (void)user;
+    return SCRIPTED_RESET;
+}
+
+/* A SIGPIPE would end the program. */
+static void a_connection_that_breaks_while_sending_raises_no_signal(void **state)
+{
+    (void)state;
+    enum { BODY_BYTES = 8 * 1000 * 1000 };
+    char *body = calloc(1, BODY_BYTES);
+    for (int with_tls = 0; with_tls < 2; with_tls++) {
+        http_bench bench = {.config.ca_pem = authority.pem};
+        scripted_http_options server = {.serve = reset_at_once};
+        fetch f = {0};
+        if (with_tls)
+            server = server_with(&for_address);
+        server.serve = reset_at_once;
+        http_bench_init(&bench, &server, NULL);
+        fetch_begin(&f, &bench,
+                    &(ki_request){.method = "PUT", .target = KI_STR("/"), .body = {body, BODY_BYTES}});
+        fetch_run(&f);
+        assert_int_equal(f.reason, KI_REASON_CONNECTION_LOST);
+        fetch_free(&f);
+        http_bench_fini(&bench);
+    }
+    free(body);
+}
+
 /* ---- proxies --------------------------------------------------------------------------------------------- */
 
 static void a_proxy_is_asked_for_the_whole_url(void **state)
@@ -452,6 +525,8 @@ int main(void)
         FLOW_TEST(a_request_waits_until_it_is_known_who_we_are),
         FLOW_TEST(credentials_that_cannot_be_had_end_the_request),
         FLOW_TEST(credentials_hear_that_they_were_refused),
+        FLOW_TEST(a_body_that_is_paused_at_each_piece_comes_whole),
+        FLOW_TEST(a_connection_that_breaks_while_sending_raises_no_signal),
         FLOW_TEST(a_proxy_is_asked_for_the_whole_url),
         FLOW_TEST(a_proxy_of_a_tls_server_never_sees_the_credentials),
     };

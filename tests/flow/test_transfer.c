@@ -349,6 +349,35 @@ static void a_head_larger_than_its_limit_is_refused(void **state)
     http_bench_fini(&bench);
 }
 
+static scripted_next serve_long_line(scripted_connection *c, const scripted_request *r, void *user)
+{
+    char *line = malloc(300 * 1000 + 1);
+    (void)r;
+    (void)user;
+    if (line != NULL) {
+        memset(line, 'x', 300 * 1000);
+        line[300 * 1000] = 0;
+        (void)(scripted_send(c, "HTTP/1.1 200 OK\r\nX: ") && scripted_send(c, line) &&
+               scripted_send(c, "\r\n\r\n"));
+    }
+    free(line);
+    return SCRIPTED_CLOSE;
+}
+
+static void a_line_larger_than_the_limit_is_refused(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_long_line}, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_string_not_equal(f.message, "");
+    assert_int_equal(f.reason, KI_REASON_MALFORMED);
+    assert_int_equal(f.heads, 0);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 static scripted_next serve_noise(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)r;
@@ -619,6 +648,7 @@ int main(void)
         FLOW_TEST(nothing_is_called_after_a_cancel),
         FLOW_TEST(a_request_may_be_cancelled_while_its_body_comes),
         FLOW_TEST(a_head_larger_than_its_limit_is_refused),
+        FLOW_TEST(a_line_larger_than_the_limit_is_refused),
         FLOW_TEST(what_is_no_http_is_refused),
         FLOW_TEST(a_server_that_never_answers_is_given_up),
         FLOW_TEST(nobody_there_is_a_refused_connection),
