@@ -66,8 +66,9 @@ static bool set_connection(CURL *easy, const ki_http *http)
                   set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)http->options.connect_timeout_ms) &&
                   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
                   curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, prepare_socket) == CURLE_OK;
-    if (is_set && http->proxy_url != NULL) /* one that was told goes before what the environment says */
-        is_set = set_text(easy, CURLOPT_PROXY, http->proxy_url) && set_text(easy, CURLOPT_NOPROXY, "");
+    if (is_set) /* what the environment says is in the configuration already */
+        is_set = set_text(easy, CURLOPT_PROXY, http->proxy_url == NULL ? "" : http->proxy_url) &&
+                 set_text(easy, CURLOPT_NOPROXY, "");
     if (is_set && http->server.connect_to != NULL)
         is_set = curl_easy_setopt(easy, CURLOPT_CONNECT_TO, http->server.connect_to) == CURLE_OK;
     return is_set;

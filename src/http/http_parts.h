@@ -27,7 +27,7 @@ struct ki_http {
     ki_sockets sockets;
     ki_server server;
     ki_trust trust;
-    char *proxy_url; /* NULL: as the environment says */
+    char *proxy_url; /* NULL: none */
     char *user_agent;
     uint64_t certificate_generation; /* of the last request */
     bool wants_fresh; /* the connections that are there may be dead: the next request makes its own */
