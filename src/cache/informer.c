@@ -21,6 +21,7 @@ static int init_reflector(ki_informer *informer, ki_error *err)
                                     .clock = informer->client->clock,
                                     .seed = informer->client->seed,
                                     .on_change = ki_informer_take_change,
+                                    .on_pause = ki_informer_end_changes,
                                     .on_error = ki_informer_report,
                                     .schedule = ki_informer_schedule_io,
                                     .user = informer};

@@ -41,7 +41,8 @@ struct ki_informer {
     ki_delta_fifo fifo;
     ki_job io_job;
     ki_job dispatch_job;
-    ki_reflector reflector; /* io's */
+    ki_reflector reflector; /* io's, as the next */
+    bool has_pushed;        /* since dispatch was last woken for it */
     ki_apply apply;         /* dispatch's, as the next four */
     ki_fanout fanout;
     ki_mutation_detector detector;
@@ -90,6 +91,7 @@ void ki_informer_run_dispatch(ki_job *job);
 
 /* What the reflector calls. */
 int ki_informer_take_change(const ki_change *change, void *user);
+void ki_informer_end_changes(void *user);
 void ki_informer_report(const ki_watch_error *error, void *user);
 void ki_informer_schedule_io(uint64_t due_ns, void *user);
 

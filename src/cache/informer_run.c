@@ -80,8 +80,17 @@ int ki_informer_take_change(const ki_change *change, void *user)
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;
-    ki_informer_wake_dispatch(informer);
+    informer->has_pushed = true;
     return rc == 1 ? wait_for_room(informer) : 0;
+}
+
+/* One wake for all that a piece of an answer has brought: waking a thread costs more than a change. */
+void ki_informer_end_changes(void *user)
+{
+    ki_informer *informer = user;
+    if (informer->has_pushed)
+        ki_informer_wake_dispatch(informer);
+    informer->has_pushed = false;
 }
 
 static void log_error(const ki_informer *informer, const ki_watch_error *error)

@@ -37,9 +37,11 @@ typedef struct ki_reflector_options {
     const ki_clock *clock;
     uint64_t seed; /* of jitter and watch time-outs; 0: random */
     ki_change_cb on_change;
+    void (*on_pause)(
+        void *user); /* no change follows at once: time to go to work on them. NULL: nobody waits */
     void (*on_error)(const ki_watch_error *error, void *user); /* NULL: nobody listens */
     void (*schedule)(uint64_t due_ns, void *user); /* call ki_reflector_tick() then; UINT64_MAX: never */
-    void *user;                                    /* of the three */
+    void *user;                                    /* of the four */
     const ki_informer_metrics *metrics;            /* NULL: nothing is counted */
 } ki_reflector_options;
 
