@@ -19,12 +19,6 @@ target_include_directories(kinformer_test_base INTERFACE
     ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_test_base INTERFACE
     kinformer_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON PkgConfig::ZLIB PkgConfig::OPENSSL m)
-if(NOT EXISTS ${PROJECT_SOURCE_DIR}/src/config/credentials.c)
-    add_library(kinformer_test_credentials OBJECT tests/support/fake_credentials.c)
-    target_include_directories(kinformer_test_credentials PRIVATE ${PROJECT_SOURCE_DIR}/tests
-        ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-    target_link_libraries(kinformer_test_base INTERFACE $<TARGET_OBJECTS:kinformer_test_credentials>)
-endif()
 if(support_sources)
     add_library(kinformer_test_support STATIC ${support_sources})
     target_link_libraries(kinformer_test_support PUBLIC kinformer_test_base)
@@ -32,6 +26,11 @@ else()
     add_library(kinformer_test_support INTERFACE)
     target_link_libraries(kinformer_test_support INTERFACE kinformer_test_base)
 endif()
+
+# What flow tests share. As objects, so that their credentials take the place of the library's.
+file(GLOB flow_sources CONFIGURE_DEPENDS tests/flow/support/*.c)
+add_library(kinformer_flow_support OBJECT ${flow_sources})
+target_link_libraries(kinformer_flow_support PRIVATE kinformer_test_base)
 
 set(KI_TEST_ENVIRONMENT
     "KI_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures"
@@ -55,6 +54,9 @@ foreach(source IN LISTS test_sources)
     endif()
     cmake_path(GET source STEM name)
     add_executable(${name} ${source})
+    if(source MATCHES "/tests/flow/")
+        target_sources(${name} PRIVATE $<TARGET_OBJECTS:kinformer_flow_support>)
+    endif()
     target_link_libraries(${name} PRIVATE kinformer_test_support)
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
     add_test(NAME ${name} COMMAND ${name})
