@@ -19,8 +19,6 @@ target_include_directories(kinformer_test_base INTERFACE
     ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_test_base INTERFACE
     kinformer_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON PkgConfig::ZLIB PkgConfig::OPENSSL m)
-# It stands in for code of the library's, so only those have it that ask for it.
-list(FILTER support_sources EXCLUDE REGEX "/fake_credentials\\.c$")
 if(support_sources)
     add_library(kinformer_test_support STATIC ${support_sources})
     target_link_libraries(kinformer_test_support PUBLIC kinformer_test_base)
@@ -28,6 +26,11 @@ else()
     add_library(kinformer_test_support INTERFACE)
     target_link_libraries(kinformer_test_support INTERFACE kinformer_test_base)
 endif()
+
+# What flow tests share. As objects, so that their credentials take the place of the library's.
+file(GLOB flow_sources CONFIGURE_DEPENDS tests/flow/support/*.c)
+add_library(kinformer_flow_support OBJECT ${flow_sources})
+target_link_libraries(kinformer_flow_support PRIVATE kinformer_test_base)
 
 set(KI_TEST_ENVIRONMENT
     "KI_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures"
@@ -51,11 +54,10 @@ foreach(source IN LISTS test_sources)
     endif()
     cmake_path(GET source STEM name)
     add_executable(${name} ${source})
-    target_link_libraries(${name} PRIVATE kinformer_test_support)
-    file(STRINGS ${source} fakes_credentials REGEX "support/(fake_credentials|http_bench)\\.h")
-    if(fakes_credentials)
-        target_sources(${name} PRIVATE tests/support/fake_credentials.c)
+    if(source MATCHES "/tests/flow/")
+        target_sources(${name} PRIVATE $<TARGET_OBJECTS:kinformer_flow_support>)
     endif()
+    target_link_libraries(${name} PRIVATE kinformer_test_support)
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")

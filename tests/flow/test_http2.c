@@ -3,9 +3,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "flow/support/http_bench.h"
 #include "support/certificates.h"
 #include "support/failing_allocator.h"
-#include "support/http_bench.h"
 #include "support/unit.h"
 
 enum {

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "cache/client.h"
+#include "flow/support/fake_credentials.h"
+#include "flow/support/http_bench.h"
 #include "support/certificates.h"
 #include "support/failing_allocator.h"
-#include "support/fake_credentials.h"
-#include "support/http_bench.h"
 #include "support/unit.h"
 #include "util/thread.h"
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "flow/support/fake_credentials.h"
+#include "flow/support/http_bench.h"
 #include "support/certificates.h"
 #include "support/failing_allocator.h"
-#include "support/fake_credentials.h"
-#include "support/http_bench.h"
 #include "support/unit.h"
 
 static certificate authority;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cache/client.h"
+#include "flow/support/fake_credentials.h"
 #include "support/failing_allocator.h"
-#include "support/fake_credentials.h"
 #include "support/scripted_http.h"
 #include "support/unit.h"
 

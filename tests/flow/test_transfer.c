@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "flow/support/http_bench.h"
 #include "support/failing_allocator.h"
-#include "support/http_bench.h"
 #include "support/unit.h"
 
 /* What the server of a test does with its requests: the answer is in the target. */

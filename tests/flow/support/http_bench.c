@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "support/http_bench.h"
+#include "flow/support/http_bench.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "support/fake_credentials.h"
+#include "flow/support/fake_credentials.h"
 #include "support/unit.h"
 
 enum { HANG_MS = 30 * 1000 };

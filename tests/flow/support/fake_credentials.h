@@ -6,8 +6,8 @@
  *
  * A program that calls one of these has this one; others have that of the library.
  */
-#ifndef KI_TESTS_SUPPORT_FAKE_CREDENTIALS_H
-#define KI_TESTS_SUPPORT_FAKE_CREDENTIALS_H
+#ifndef KI_TESTS_FLOW_SUPPORT_FAKE_CREDENTIALS_H
+#define KI_TESTS_FLOW_SUPPORT_FAKE_CREDENTIALS_H
 
 #include "config/credentials.h"
 

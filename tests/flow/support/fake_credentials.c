@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "support/fake_credentials.h"
+#include "flow/support/fake_credentials.h"
 
 #include <stdlib.h>
 

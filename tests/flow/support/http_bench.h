@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http_bench - a ki_http whose loop the test runs itself, and requests that write down what comes of them. */
-#ifndef KI_TESTS_SUPPORT_HTTP_BENCH_H
-#define KI_TESTS_SUPPORT_HTTP_BENCH_H
+#ifndef KI_TESTS_FLOW_SUPPORT_HTTP_BENCH_H
+#define KI_TESTS_FLOW_SUPPORT_HTTP_BENCH_H
 
 #include "http/http.h"
 #include "http/transfer.h"
