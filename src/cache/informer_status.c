@@ -33,7 +33,7 @@ size_t ki_informer_last_resource_version(const ki_informer *informer, char *buff
 
 uint64_t ki_informer_age_ms(const ki_informer *informer)
 {
-    return informer == NULL ? UINT64_MAX : ki_reflector_age_ms(&informer->reflector);
+    return informer == NULL || !informer->is_synced ? UINT64_MAX : ki_reflector_age_ms(&informer->reflector);
 }
 
 void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status)
@@ -60,11 +60,22 @@ typedef struct waiter {
     bool is_met;
 } waiter;
 
+/* A version that is no number says nothing about one that is. */
+static bool reaches(const ki_resource_version *version, const ki_resource_version *wanted)
+{
+    int order = 0;
+    if (!ki_resource_version_is_set(wanted))
+        return true;
+    return ki_resource_version_compare(ki_resource_version_str(version), ki_resource_version_str(wanted),
+                                       &order) == 0 &&
+           order >= 0;
+}
+
 static bool is_met_or_in_vain(void *user)
 {
     waiter *w = user;
     const ki_informer *informer = w->informer;
-    w->is_met = informer->is_synced && !ki_resource_version_is_newer(&w->version, &informer->version);
+    w->is_met = informer->is_synced && reaches(&informer->version, &w->version);
     return w->is_met || informer->is_abandoned || (informer->was_started && !informer->is_wanted);
 }
 
