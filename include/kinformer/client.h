@@ -28,7 +28,7 @@ typedef enum ki_mode {
  * `ns` is "" for all namespaces.
  *
  * Returns: 0 with *out_list_watch set, whose `release` is called when it is not needed any more; or a negative
- *          code.
+ *          code, with what is wrong in `err`.
  */
 typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
                             void *user, ki_error *err);
@@ -52,14 +52,15 @@ typedef struct ki_client_options {
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
 
-/** Ends its threads. Everything that was made with it has been freed; not from a callback. Takes NULL. */
+/** Ends its threads, after everything that was made with it has been freed: it waits for that. Inside of a callback
+ * or a read section it does nothing but log an error. Takes NULL. */
 KI_API void ki_client_free(ki_client *client);
 
 /** What its informers count. Lives as long as the client. */
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
 
 /**
- * Has a function called on `io`, once, soon: how a source with threads of its own comes to the thread on which
+ * Has a function called on `io`, once, soon, at the latest in ki_client_free(): how a source with threads of its own comes to the thread on which
  * it may answer.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY.

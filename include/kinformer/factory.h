@@ -45,7 +45,9 @@ KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *o
 KI_API void ki_factory_free(ki_factory *factory);
 
 /**
- * The informer of a collection: made at the first call, the same one afterwards. The options are the factory's;
+ * The informer of a collection: made at the first call, the same one afterwards. It is the same for the same resource
+ * and the same options, all of them: namespace, selectors as they are written, paths, numbers, callbacks with what they
+ * are given. The options are the factory's;
  * with ki_factory_informer_with() they are these, and nothing of the factory's.
  *
  * Returns:   the informer, or NULL: the next start says why.

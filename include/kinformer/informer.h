@@ -59,7 +59,14 @@ typedef int (*ki_transform_cb)(const ki_object **object, void *user);
 /** Changes what is asked of the server; texts that it sets live until the informer is freed. */
 typedef void (*ki_tweak_cb)(ki_list_options *options, void *user);
 
-/** Zero means default. Texts are copied. */
+/**
+ * Zero means default. Texts are copied.
+ *
+ * Resync, as in client-go: every `resync_ms` the informer looks who is to be reminded. A handler says so by a
+ * resync_ms of its own, which is a second at least and in effect a multiple of the informer's. One that is added
+ * before the start and asks for a shorter period shortens the informer's; one that comes later has to wait as long as
+ * the informer does, and up to twice as long for its first time.
+ */
 typedef struct ki_informer_options {
     const char *ns;             /* NULL or "": all namespaces */
     const char *label_selector; /* the server's: what does not match is not part of the collection */
@@ -73,8 +80,8 @@ typedef struct ki_informer_options {
     int64_t page_size;       /* of a LIST; 0: 500; -1: no limit */
     int watch_list;          /* a ki_watch_list */
     int mutations;           /* a ki_mutations: what is done about writes into cached objects */
-    uint64_t backoff_ms;     /* first delay after a failure; 0: 800 */
-    uint64_t backoff_max_ms; /* 0: 30,000 */
+    uint64_t backoff_ms;     /* after a failure; doubled each time; up to twice as long is waited. 0: 800 */
+    uint64_t backoff_max_ms; /* of what is doubled; 0: 30,000 */
     size_t queue_items_max;  /* changes that wait between network and store; 0: 10,000 */
     size_t queue_bytes_max;  /* 0: 16 MiB */
     ki_transform_cb transform;

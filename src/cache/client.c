@@ -11,6 +11,7 @@
 #include "metrics/metrics.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/log.h"
 #include "util/units.h"
 
 enum { IO, DISPATCH, HANDLERS, LOOPS, NS_PER_MS = 1000000 };
@@ -144,7 +145,17 @@ void ki_client_free(ki_client *client)
 {
     if (client == NULL)
         return;
-    assert(ki_client_may_wait() == 0);
+    if (ki_client_may_wait() < 0) { /* it would wait for itself; better a leak than that */
+        ki_log(KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+               "a client cannot be freed inside of a callback or a read section: it stays");
+        return;
+    }
+    ki_mutex_lock(&client->mu);
+    bool is_used = !ki_list_is_empty(&client->users);
+    ki_mutex_unlock(&client->mu);
+    if (is_used)
+        ki_log(KI_LOG_WARNING, "client", KI_LOG_NO_FIELDS,
+               "a client is freed before what was made with it: waiting until that is freed");
     (void)ki_client_wait(client, &(ki_wait){&client->mu, &client->changed, is_alone, client}, UINT64_MAX);
     destroy(client);
 }
@@ -222,10 +233,10 @@ int ki_client_timeout_ms(ki_client *client)
 
 int ki_client_dispatch(ki_client *client, uint64_t budget_ms)
 {
-    if (client == NULL || client->options.mode == KI_MODE_THREADS)
-        return KI_ERR_INVALID;
     if (ki_client_may_wait() < 0)
         return KI_ERR_WOULD_DEADLOCK;
+    if (client == NULL || client->options.mode == KI_MODE_THREADS)
+        return KI_ERR_INVALID;
     size_t count = ki_loop_step(client->handlers, ki_ns_of_ms(budget_ms));
     return count > INT_MAX ? INT_MAX : (int)count;
 }

@@ -37,7 +37,8 @@ static int init_reflector(ki_informer *informer, ki_error *err)
 
 static int init_detector(ki_informer *informer)
 {
-    ki_mutation_detector_options options = {.hash_seed = informer->client->seed};
+    ki_mutation_detector_options options = {.name = informer->resource->plural,
+                                            .hash_seed = informer->client->seed};
     switch (informer->setup.options.mutations) {
     case KI_MUTATIONS_REPORT:
         options.mode = KI_MUTATION_REPORT;
@@ -115,6 +116,9 @@ static int init(ki_informer *informer, const ki_resource *resource, const ki_inf
         return KI_ERR_INVALID;
     int rc = ki_informer_setup_init(&informer->setup, options, err);
     informer->used = informer->setup.options;
+    if (rc == 0 && informer->resource->scope == KI_SCOPE_CLUSTER && informer->used.ns[0] != 0)
+        rc = ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
+                     informer->resource->plural, informer->used.ns);
     if (rc == 0)
         rc = init_data(informer, err);
     if (rc == 0)
@@ -304,12 +308,15 @@ const ki_resource *ki_informer_resource(const ki_informer *informer)
 }
 
 /* Remembers the first failure of the set-up, for the start. Afterwards the caller alone is told. */
-static int remember(ki_informer *informer, int code, const char *what)
+static int remember(ki_informer *informer, int code, const char *what, const char *name)
 {
     ki_mutex_lock(&informer->mu);
     if (code < 0 && informer->setup_error.code == 0 && !informer->was_started)
-        ki_error_set(&informer->setup_error, code, 0, "%s: %s: %s", informer->resource->plural, what,
-                     ki_error_text(code));
+        ki_error_set(&informer->setup_error, code, 0, "%s: %s \"%s\": %s", informer->resource->plural, what,
+                     name == NULL ? "" : name,
+                     code != KI_ERR_INVALID ? ki_error_text(code)
+                     : name == NULL         ? "no name or no function"
+                                            : "the name is taken");
     ki_mutex_unlock(&informer->mu);
     return code;
 }
@@ -318,7 +325,8 @@ int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb c
 {
     if (informer == NULL)
         return KI_ERR_INVALID;
-    return remember(informer, ki_store_add_index(informer->store, name, callback, user), "adding an index");
+    int rc = ki_store_add_index(informer->store, name, callback, user);
+    return remember(informer, rc, "adding the index", name == NULL || callback == NULL ? NULL : name);
 }
 
 int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user)

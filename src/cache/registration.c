@@ -177,18 +177,22 @@ static void set_resync_locked(ki_registration *registration, const ki_handler *h
     ki_resync_turn_begin(turn, ki_clock_now_ms(informer->client->clock));
 }
 
-static bool is_valid(const ki_handler *handler)
+/* NULL when it can be taken. */
+static const char *fault_of(const ki_handler *handler)
 {
-    return handler != NULL && handler->overflow >= KI_OVERFLOW_COALESCE &&
-           handler->overflow <= KI_OVERFLOW_UNBOUNDED;
+    if (handler == NULL)
+        return "there is none";
+    if (handler->overflow < KI_OVERFLOW_COALESCE || handler->overflow > KI_OVERFLOW_UNBOUNDED)
+        return "its overflow is no ki_overflow";
+    return NULL;
 }
 
-static ki_registration *fail(ki_informer *informer, int code)
+static ki_registration *fail(ki_informer *informer, int code, const char *why)
 {
     ki_mutex_lock(&informer->mu);
     if (informer->setup_error.code == 0)
         ki_error_set(&informer->setup_error, code, 0, "%s: adding a handler: %s", informer->resource->plural,
-                     ki_error_text(code));
+                     why);
     ki_mutex_unlock(&informer->mu);
     return NULL;
 }
@@ -197,11 +201,12 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
 {
     if (informer == NULL)
         return NULL;
-    if (!is_valid(handler))
-        return fail(informer, KI_ERR_INVALID);
+    const char *fault = fault_of(handler);
+    if (fault != NULL)
+        return fail(informer, KI_ERR_INVALID, fault);
     ki_registration *registration = registration_new(informer, handler);
     if (registration == NULL)
-        return fail(informer, KI_ERR_NO_MEMORY);
+        return fail(informer, KI_ERR_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
     init_metrics(registration, handler->name);
     ki_mutex_lock(&informer->mu);
     set_resync_locked(registration, handler);
@@ -399,7 +404,10 @@ int ki_registration_has_synced(const ki_registration *registration)
 
 void ki_registration_read_stats(const ki_registration *registration, ki_registration_stats *out_stats)
 {
-    if (registration == NULL || out_stats == NULL)
+    if (out_stats == NULL)
+        return;
+    *out_stats = (ki_registration_stats){0};
+    if (registration == NULL)
         return;
     ki_listener_stats stats = ki_listener_read_stats((ki_listener *)&registration->subscriber.listener);
     *out_stats = (ki_registration_stats){.backlog = stats.items,
