@@ -28,7 +28,7 @@ typedef enum ki_mode {
  * `ns` is "" for all namespaces.
  *
  * Returns: 0 with *out_list_watch set, whose `release` is called when it is not needed any more; or a negative
- *          code.
+ *          code, with what is wrong in `err`.
  */
 typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
                             void *user, ki_error *err);
@@ -76,7 +76,8 @@ typedef struct ki_client_options {
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
 
-/** Ends its threads. Everything that was made with it has been freed; not from a callback. Takes NULL. */
+/** Ends its threads, after everything that was made with it has been freed: it waits for that. Inside of a callback
+ * or a read section it does nothing but log an error. Takes NULL. */
 KI_API void ki_client_free(ki_client *client);
 
 /** The namespace that the context names, or "default". Lives as long as the client. */
@@ -86,7 +87,7 @@ KI_API const char *ki_client_namespace(const ki_client *client);
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
 
 /**
- * Has a function called on `io`, once, soon: how a source with threads of its own comes to the thread on which
+ * Has a function called on `io`, once, soon, at the latest in ki_client_free(): how a source with threads of its own comes to the thread on which
  * it may answer.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY.
@@ -100,7 +101,9 @@ KI_API int ki_client_fd(const ki_client *client);
 KI_API int ki_client_timeout_ms(ki_client *client);
 
 /**
- * Does what there is to do, for about `budget_ms`; 0: until there is nothing left.
+ * Does what there is to do, for about `budget_ms`; 0: until there is nothing left. What is done in one go is not
+ * cut short: a callback of the program's, and what is in proportion to the store (letting in a handler, planning
+ * what a relist sweeps away: some milliseconds for 100,000 objects).
  *
  * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or inside
  *          of a read section.

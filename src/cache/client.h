@@ -39,6 +39,8 @@ struct ki_client {
     ki_list posts;
     size_t handler_count;
     _Atomic bool is_running; /* changed under mu */
+    _Atomic bool is_stepped; /* someone who waits runs the loops that have no threads */
+    _Atomic size_t waiters;
 };
 
 /* As ki_client_new(), with a clock and a seed: for simulations. */
@@ -56,16 +58,23 @@ KI_NODISCARD int ki_client_connect_as_configured(ki_client *client, ki_error *er
 /* Starts the threads that the mode has. Returns 0 or KI_ERR_SYSTEM, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_client_run(ki_client *client, ki_error *err) KI_EXCLUDES(client->mu);
 
-/* One more handler, or one less: the number of threads follows, as far as the system gives any. */
+/* One more handler, or one less: there are as many threads, as far as the system gives them. Those of handlers that
+ * have gone stay for those that come. */
 void ki_client_count_handlers(ki_client *client, int change) KI_EXCLUDES(client->mu);
+
+#define KI_CLIENT_NAME_BYTES 160
 
 /* Something made with a client; it has to be gone before the client is. */
 typedef struct ki_client_user {
     ki_list_node node;
     uint64_t serial;
+    char name[KI_CLIENT_NAME_BYTES]; /* no other user of the client has it */
 } ki_client_user;
 
-void ki_client_join(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
+/* It is called `name` or, if that is taken, "name#serial". */
+void ki_client_join(ki_client *client, ki_client_user *user, const char *name) KI_EXCLUDES(client->mu);
+
+/* Takes one that has not joined. */
 void ki_client_leave(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
 
 /* Waits until the user with this serial is gone. */

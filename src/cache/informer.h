@@ -34,7 +34,9 @@ struct ki_informer {
     ki_client *client; /* constant, as all up to mu, or the business of one job */
     ki_client_user alive;
     ki_resource *resource;
-    ki_informer_setup setup; /* the options, with texts of its own */
+    const char *name;         /* in metrics */
+    ki_informer_setup setup;  /* the options, with texts of its own: what it was made with */
+    ki_informer_options used; /* the same with what was set since; constant once started */
     ki_informer_metrics metrics;
     ki_object_plan *plan;
     ki_store *store;
@@ -81,6 +83,8 @@ void ki_informer_request_stop(ki_informer *informer) KI_EXCLUDES(informer->mu);
 
 /* The same for good: whoever waits for it waits no longer, and then frees it. */
 void ki_informer_abandon(ki_informer *informer) KI_EXCLUDES(informer->mu);
+
+bool ki_informer_was_started(ki_informer *informer) KI_EXCLUDES(informer->mu);
 
 /* Whether a handler is registered that has not been removed. */
 bool ki_informer_has_handlers(ki_informer *informer) KI_EXCLUDES(informer->mu);

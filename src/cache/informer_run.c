@@ -355,19 +355,20 @@ void ki_informer_run_dispatch(ki_job *job)
     ki_informer *informer = KI_CONTAINER_OF(job, ki_informer, dispatch_job);
     uint64_t now_ms = ki_clock_now_ms(informer->client->clock);
     informer->dispatch_is_due = false;
-    int rc = ki_registrations_update(informer);
+    bool is_short = ki_registrations_update(informer) < 0; /* of memory: the others go on meanwhile */
+    int rc = 0;
     ki_stage stage = advance_stage(informer);
     if (stage == KI_STAGE_RELEASED) {
         ki_informer_destroy(informer);
         return;
     }
-    if (stage == KI_STAGE_RUNNING && rc == 0) {
+    if (stage == KI_STAGE_RUNNING) {
         check_resync(informer, now_ms);
         rc = apply_some(informer);
     }
     check_mutations(informer, now_ms);
     flush_store(informer, now_ms, rc == 1);
-    informer->timers.retry_ms = rc < 0 ? now_ms + RETRY_MS : UINT64_MAX;
+    informer->timers.retry_ms = rc < 0 || is_short ? now_ms + RETRY_MS : UINT64_MAX;
     schedule_dispatch(informer, stage);
     if (rc == 1)
         ki_informer_wake_dispatch(informer);

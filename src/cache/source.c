@@ -17,5 +17,12 @@ int ki_source_open(const ki_client *client, const ki_resource *resource, const k
     if (client->options.source == NULL)
         return ki_fail(err, KI_ERR_INVALID, "%s: neither the client nor the options have a source",
                        resource->plural);
-    return client->options.source(resource, options->ns, out_list_watch, client->options.source_user, err);
+    ki_error why = {0};
+    int rc = client->options.source(resource, options->ns, out_list_watch, client->options.source_user, &why);
+    if (rc < 0 && why.code == 0)
+        return ki_fail(err, rc, "%s: the source of the client refuses: %s", resource->plural,
+                       ki_error_text(rc));
+    if (rc < 0 && err != NULL)
+        *err = why;
+    return rc;
 }

@@ -524,7 +524,7 @@ static void go_to(stage *s, place where)
 
 static int expected_code(const row *r, const stage *s, outcome expected)
 {
-    if (r->call == dispatch && s->mode == KI_MODE_THREADS)
+    if (r->call == dispatch && s->mode == KI_MODE_THREADS && expected != REFUSED)
         return KI_ERR_INVALID;
     return expected == REFUSED ? KI_ERR_WOULD_DEADLOCK : 0;
 }
