@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client - who answers the informers of a program, and which threads they run on.
+/* client - the cluster that the informers of a program follow, and the threads that they run on.
  *
  * Informers of one client share its threads: `io`, which asks and reads; `dispatch`, which brings the stores up
  * to date; and those that call handlers, one for each registration, so that a slow handler delays nobody.
@@ -33,12 +33,33 @@ typedef enum ki_mode {
 typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
                             void *user, ki_error *err);
 
-/** Zero means default. */
+/** Zero means default: the cluster that kubectl would talk to, as whom it would. Texts are copied. */
 typedef struct ki_client_options {
     int mode; /* a ki_mode */
-    int reserved_flag;
+    int insecure_skip_tls_verify;
+
+    /* Where to connect and as whom; each as the flag of kubectl that is named so. NULL: as the kubeconfig says. */
+    const char *kubeconfig; /* NULL: $KUBECONFIG, ~/.kube/config, or the files of a pod */
+    const char *context;
+    const char *cluster;
+    const char *user;
+    const char *server; /* "https://10.0.0.1:6443"; enough by itself when there is no kubeconfig */
+    const char *token;
+    const char *certificate_authority; /* a file */
+    const char *tls_server_name;
+    const char *as;
+    const char *const *as_groups; /* NULL-terminated */
+    const char *ns;
+
+    /* How. */
+    const char *user_agent;     /* NULL: "kinformer/" and the version */
+    size_t connections_max;     /* 0: no limit */
+    uint64_t connect_timeout_ms; /* 0: 30,000 */
+    int http2;                   /* 1: many watches on one connection */
+    int gzip;                    /* 1: asks for compressed answers */
+
     size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
-    ki_source_cb source;    /* who answers */
+    ki_source_cb source;    /* who answers, instead of a cluster: nothing of the two parts above is looked at */
     void *source_user;
     ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
     uint64_t reserved[8];
@@ -54,6 +75,9 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
 
 /** Ends its threads. Everything that was made with it has been freed; not from a callback. Takes NULL. */
 KI_API void ki_client_free(ki_client *client);
+
+/** The namespace that the context names, or "default". Lives as long as the client. */
+KI_API const char *ki_client_namespace(const ki_client *client);
 
 /** What its informers count. Lives as long as the client. */
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
