@@ -7,7 +7,7 @@
 
 static void print_commands(void)
 {
-    printf("kinformer - follows the objects of a Kubernetes cluster\n\nusage: kinformer COMMAND …\n\n");
+    printf("kinformer - follows the objects of a Kubernetes cluster\n\nusage: kinformer COMMAND ...\n\n");
     for (int i = 0; i < cli_command_count; i++) {
         char left[64];
         snprintf(left, sizeof(left), "%s %s", cli_commands[i].name, cli_commands[i].arguments);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kinformer watch RESOURCE[,RESOURCE…] */
+/* kinformer watch RESOURCE[,RESOURCE...] */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "cli/watch.h"
 
 static const char help_head[] =
-    "usage: kinformer watch RESOURCE[,RESOURCE…] [flags]\n"
+    "usage: kinformer watch RESOURCE[,RESOURCE...] [flags]\n"
     "\n"
     "Writes what there is, then each change as it happens. It survives whatever the server does, and says on "
     "stderr\n"

@@ -10,7 +10,7 @@
 #include "cli/signals.h"
 
 const cli_command cli_commands[] = {
-    {"watch", "RESOURCE[,RESOURCE…]", "what there is, and each change as it happens", cli_cmd_watch},
+    {"watch", "RESOURCE[,RESOURCE...]", "what there is, and each change as it happens", cli_cmd_watch},
     {"version", "", "of this program", cli_cmd_version},
     {"help", "[COMMAND]", "this text, or that of a command", cli_cmd_help},
 };

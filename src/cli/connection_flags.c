@@ -4,20 +4,23 @@
 #define AT(member) offsetof(cli_connection, member)
 
 static const cli_flag flags[] = {
-    {"kubeconfig", 0, CLI_FLAG_TEXT, AT(kubeconfig), "FILE", "instead of $KUBECONFIG and ~/.kube/config"},
-    {"context", 0, CLI_FLAG_TEXT, AT(context), "NAME", "of the kubeconfig"},
-    {"cluster", 0, CLI_FLAG_TEXT, AT(cluster), "NAME", "of the kubeconfig, instead of the context's"},
-    {"user", 0, CLI_FLAG_TEXT, AT(user), "NAME", "of the kubeconfig, instead of the context's"},
-    {"server", 's', CLI_FLAG_TEXT, AT(server), "URL", "address of the API server; needs no kubeconfig"},
-    {"token", 0, CLI_FLAG_TEXT, AT(token), "TOKEN", "bearer token"},
-    {"certificate-authority", 0, CLI_FLAG_TEXT, AT(certificate_authority), "FILE", "certificates to trust"},
+    {"kubeconfig", 0, CLI_FLAG_TEXT, AT(kubeconfig), "FILE", "instead of $KUBECONFIG and ~/.kube/config",
+     NULL},
+    {"context", 0, CLI_FLAG_TEXT, AT(context), "NAME", "of the kubeconfig", NULL},
+    {"cluster", 0, CLI_FLAG_TEXT, AT(cluster), "NAME", "of the kubeconfig, instead of the context's", NULL},
+    {"user", 0, CLI_FLAG_TEXT, AT(user), "NAME", "of the kubeconfig, instead of the context's", NULL},
+    {"server", 's', CLI_FLAG_TEXT, AT(server), "URL", "address of the API server; needs no kubeconfig", NULL},
+    {"token", 0, CLI_FLAG_TEXT, AT(token), "TOKEN", "bearer token", NULL},
+    {"certificate-authority", 0, CLI_FLAG_TEXT, AT(certificate_authority), "FILE", "certificates to trust",
+     NULL},
     {"insecure-skip-tls-verify", 0, CLI_FLAG_BOOL, AT(insecure_skip_tls_verify), NULL,
-     "trust any certificate"},
-    {"tls-server-name", 0, CLI_FLAG_TEXT, AT(tls_server_name), "NAME", "that the certificate is to have"},
-    {"as", 0, CLI_FLAG_TEXT, AT(as), "USER", "act as this user"},
-    {"as-group", 0, CLI_FLAG_TEXTS, AT(as_groups), "GROUP", "act as of this group; may be repeated"},
+     "trust any certificate", NULL},
+    {"tls-server-name", 0, CLI_FLAG_TEXT, AT(tls_server_name), "NAME", "that the certificate is to have",
+     NULL},
+    {"as", 0, CLI_FLAG_TEXT, AT(as), "USER", "act as this user", NULL},
+    {"as-group", 0, CLI_FLAG_TEXTS, AT(as_groups), "GROUP", "act as of this group; may be repeated", NULL},
     {"request-timeout", 0, CLI_FLAG_DURATION, AT(request_timeout_ms), "DURATION",
-     "to reach the server before trying again; 0: 30s"},
+     "to reach the server before trying again; 0: 30s", NULL},
 };
 
 cli_flag_group cli_connection_flags(cli_connection *connection)

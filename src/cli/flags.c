@@ -133,7 +133,7 @@ static int set_choice(const found *f, const char *value, ki_error *err)
 {
     int place = 0;
     size_t length = strlen(value);
-    for (const char *at = f->flag->argument; *at != 0; place++) {
+    for (const char *at = f->flag->choices; *at != 0; place++) {
         size_t n = strcspn(at, "|");
         if (n == length && memcmp(at, value, n) == 0) {
             *(int *)(void *)(f->base + f->flag->offset) = place;
@@ -141,7 +141,7 @@ static int set_choice(const found *f, const char *value, ki_error *err)
         }
         at += n + (at[n] == '|');
     }
-    return cli_fail(err, "%s: \"%s\" is none of %s", f->spelling, value, f->flag->argument);
+    return cli_fail(err, "%s: \"%s\" is none of %s", f->spelling, value, f->flag->choices);
 }
 
 static int set_value(const found *f, const char *value, ki_error *err)
@@ -178,7 +178,8 @@ static int set_from_next(const found *f, words *w, ki_error *err)
     if (f->flag->type == CLI_FLAG_BOOL)
         return set_value(f, "true", err);
     if (w->next == w->count)
-        return cli_fail(err, "%s wants a value: %s", f->spelling, f->flag->argument);
+        return cli_fail(err, "%s wants a value: %s", f->spelling,
+                        f->flag->choices == NULL ? f->flag->argument : f->flag->choices);
     return set_value(f, w->items[w->next++], err);
 }
 

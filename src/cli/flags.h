@@ -37,8 +37,9 @@ typedef struct cli_flag {
     char letter;      /* 'n'; 0: none */
     cli_flag_type type;
     size_t offset;        /* of the member in the struct that the group names */
-    const char *argument; /* "NAME", or the choices "auto|always|never"; NULL: none */
+    const char *argument; /* "NAME" in the help; NULL: none */
     const char *help;
+    const char *choices; /* of a CLI_FLAG_CHOICE: "auto|always|never" */
 } cli_flag;
 
 /* Some flags that belong together: of one struct, and under one title in the help. */

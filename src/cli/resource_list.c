@@ -7,30 +7,22 @@
 
 #include "cli/failure.h"
 
-static int has_dot(ki_str name)
-{
-    return name.len > 0 && memchr(name.ptr, '.', name.len) != NULL;
-}
-
-/* A name that is nobody's gets the library's hint, which knows what is near, unless it is of a custom resource. */
+/* A name that is nobody's gets the library's hint, which knows what is near. */
 static int find(ki_str name, cli_resource *out, ki_error *err)
 {
-    ki_error why = {0};
-    out->resource = ki_resource_find(name, &why);
+    ki_error unknown = {0};
+    ki_error not_custom = {0};
+    out->resource = ki_resource_find(name, &unknown);
     if (out->resource != NULL)
         return 0;
-    ki_error parse_error = {0};
-    out->made = has_dot(name) ? ki_resource_parse(name, &parse_error) : NULL;
+    out->made = ki_resource_parse(name, &not_custom);
     out->resource = out->made;
     if (out->made != NULL)
         return 0;
-    if (parse_error.code == KI_ERR_NO_MEMORY)
-        why = parse_error;
-    else
-        (void)cli_fail(err, "%s; name a custom one in full: widgets.v1.example.com", why.message);
-    if (parse_error.code == KI_ERR_NO_MEMORY && err != NULL)
-        *err = why;
-    return why.code;
+    (void)cli_fail(err, "%s; a custom one is named in full: widgets.v1.example.com", unknown.message);
+    if (not_custom.code == KI_ERR_NO_MEMORY)
+        *err = not_custom;
+    return err->code;
 }
 
 static int is_known(const cli_resource_list *list, const ki_resource *resource)

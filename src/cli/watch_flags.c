@@ -10,21 +10,27 @@
 #define AT(member) offsetof(cli_watch_flags, member)
 
 static const cli_flag what_flags[] = {
-    {"namespace", 'n', CLI_FLAG_TEXT, AT(ns), "NAME", "of the objects; else the context's, else default"},
-    {"all-namespaces", 'A', CLI_FLAG_BOOL, AT(all_namespaces), NULL, "instead of one"},
-    {"selector", 'l', CLI_FLAG_TEXT, AT(label_selector), "SELECTOR", "labels: app=web,tier in (a,b),!canary"},
-    {"field-selector", 0, CLI_FLAG_TEXT, AT(field_selector), "SELECTOR", "fields: metadata.name=web"},
-    {"output", 'o', CLI_FLAG_CHOICE, AT(format), CLI_FORMATS, "how to write events"},
+    {"namespace", 'n', CLI_FLAG_TEXT, AT(ns), "NAME", "of the objects; else the context's, else default",
+     NULL},
+    {"all-namespaces", 'A', CLI_FLAG_BOOL, AT(all_namespaces), NULL, "instead of one", NULL},
+    {"selector", 'l', CLI_FLAG_TEXT, AT(label_selector), "SELECTOR", "labels: app=web,tier in (a,b),!canary",
+     NULL},
+    {"field-selector", 0, CLI_FLAG_TEXT, AT(field_selector), "SELECTOR", "fields: metadata.name=web", NULL},
+    {"output", 'o', CLI_FLAG_CHOICE, AT(format), "FORMAT", "of what is written; see below", CLI_FORMATS},
 };
 
 static const cli_flag how_flags[] = {
-    {"until-synced", 0, CLI_FLAG_BOOL, AT(until_synced), NULL, "end when all that exists has been written"},
-    {"stats", 0, CLI_FLAG_BOOL, AT(stats), NULL, "at the end, write numbers as JSON to stderr"},
-    {"resync", 0, CLI_FLAG_DURATION, AT(resync_ms), "DURATION", "repeat every object so often; 0: never"},
-    {"page-size", 0, CLI_FLAG_NUMBER, AT(page_size), "N", "of a list; 0: no limit (default 500)"},
-    {"watch-list", 0, CLI_FLAG_CHOICE, AT(watch_list), "auto|always|never", "begin with a streamed list"},
-    {"keep", 0, CLI_FLAG_TEXT, AT(keep), "PATHS", "of each object: /spec/nodeName,/status/podIP"},
-    {"keep-managed-fields", 0, CLI_FLAG_BOOL, AT(keep_managed_fields), NULL, "which are left out otherwise"},
+    {"until-synced", 0, CLI_FLAG_BOOL, AT(until_synced), NULL, "end when all that exists has been written",
+     NULL},
+    {"stats", 0, CLI_FLAG_BOOL, AT(stats), NULL, "at the end, write numbers as JSON to stderr", NULL},
+    {"resync", 0, CLI_FLAG_DURATION, AT(resync_ms), "DURATION", "repeat every object so often; 0: never",
+     NULL},
+    {"page-size", 0, CLI_FLAG_NUMBER, AT(page_size), "N", "of a list; 0: no limit (default 500)", NULL},
+    {"watch-list", 0, CLI_FLAG_CHOICE, AT(watch_list), "WHEN", "stream the first list: auto, always or never",
+     "auto|always|never"},
+    {"keep", 0, CLI_FLAG_TEXT, AT(keep), "PATHS", "of each object: /spec/nodeName,/status/podIP", NULL},
+    {"keep-managed-fields", 0, CLI_FLAG_BOOL, AT(keep_managed_fields), NULL, "which are left out otherwise",
+     NULL},
 };
 
 void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_WATCH_GROUPS])
