@@ -104,7 +104,7 @@ bool pipeline_open(struct pipeline *pipeline, const ki_informer_options *options
     if (pipeline->source.next == NULL) {
         pipeline->source.next = next_of_empty;
     }
-    pipeline->client = ki_client_new(NULL, &err);
+    pipeline->client = ki_client_new(&(ki_client_options){.no_cluster = 1}, &err);
     if (pipeline->client == NULL) {
         return fail("client", &err);
     }

@@ -30,3 +30,10 @@ if(KI_TESTS AND TARGET example_decode)
     set_tests_properties(example_decode example_decode_nodes example_decode_error example_replay
         example_replay_error PROPERTIES TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
+
+if(KI_TESTS AND TARGET example_low_level)
+    add_test(NAME example_low_level COMMAND example_low_level)
+    set_tests_properties(example_low_level PROPERTIES
+        PASS_REGULAR_EXPRESSION "listed +web\nupdated +web\nlisted +db\ndeleted +db\nadded +cache\n2 pods at version 10\n"
+        TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+endif()

@@ -1,13 +1,13 @@
-# Every tests/unit/test_*.c (and tests/headers, tests/race) is a program and a ctest of the same name; those of
-# tests/race bear the label race.
+# Every tests/unit/test_*.c (and tests/headers, tests/race, tests/flow) is a program and a ctest of the same name; those
+# of tests/race and tests/flow bear the label race or flow.
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl)
 
 file(GLOB test_sources CONFIGURE_DEPENDS 
-    tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c)
+    tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c tests/flow/test_*.c)
 if(NOT test_sources)
     message(FATAL_ERROR "no tests found in tests/unit and tests/headers")
 endif()
@@ -18,7 +18,9 @@ add_library(kinformer_test_base INTERFACE)
 target_include_directories(kinformer_test_base INTERFACE
     ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_test_base INTERFACE
-    kinformer_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON PkgConfig::ZLIB m)
+    kinformer_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON PkgConfig::ZLIB PkgConfig::OPENSSL m)
+# It stands in for code of the library's, so only those have it that ask for it.
+list(FILTER support_sources EXCLUDE REGEX "/fake_credentials\\.c$")
 if(support_sources)
     add_library(kinformer_test_support STATIC ${support_sources})
     target_link_libraries(kinformer_test_support PUBLIC kinformer_test_base)
@@ -42,7 +44,7 @@ endif()
 foreach(source IN LISTS test_sources)
     # The thread sanitizer has something to say only where threads are started, and is slow everywhere else.
     if(KI_SANITIZE STREQUAL "thread")
-        file(STRINGS ${source} starts_threads REGEX "ki_thread_start|pthread_create")
+        file(STRINGS ${source} starts_threads REGEX "ki_thread_start|pthread_create|scripted_http")
         if(NOT starts_threads)
             continue()
         endif()
@@ -53,11 +55,17 @@ foreach(source IN LISTS test_sources)
         target_link_libraries(${name} PRIVATE kinformer_cli)
     endif()
     target_link_libraries(${name} PRIVATE kinformer_test_support)
+    file(STRINGS ${source} fakes_credentials REGEX "support/(fake_credentials|http_bench)\\.h")
+    if(fakes_credentials)
+        target_sources(${name} PRIVATE tests/support/fake_credentials.c)
+    endif()
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
     if(source MATCHES "/tests/race/")
         set_tests_properties(${name} PROPERTIES LABELS race)
+    elseif(source MATCHES "/tests/flow/")
+        set_tests_properties(${name} PROPERTIES LABELS flow)
     endif()
 endforeach()
 

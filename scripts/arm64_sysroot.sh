@@ -1,12 +1,12 @@
 #!/bin/sh
-# Fills build/arm64-sysroot with the arm64 libraries that the tests need; silent when they are there.
+# Fills build/arm64-sysroot with the arm64 libraries that library and tests need; silent when they are there.
 #
 # They come from the apt sources of this machine, but through lists and a cache of our own, and are unpacked, not
 # installed: the system's packages and architectures stay as they are, and root is not needed.
 set -eu
 cd "$(dirname "$0")/.."
 
-packages='libcmocka-dev libcmocka0 libjansson-dev libjansson4 zlib1g-dev zlib1g'
+packages='libcmocka-dev libcmocka0 libjansson-dev libjansson4 liburcu-dev liburcu8 libyaml-dev libyaml-0-2 zlib1g-dev zlib1g'
 sysroot=$PWD/build/arm64-sysroot
 
 # Written last, so that a fetch that was interrupted counts for nothing.

@@ -35,8 +35,8 @@ typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list
 
 /** Zero means default: the cluster that kubectl would talk to, as whom it would. Texts are copied. */
 typedef struct ki_client_options {
-    int mode; /* a ki_mode */
-    int insecure_skip_tls_verify;
+    int mode;       /* a ki_mode */
+    int no_cluster; /* 1: nobody is connected to; every informer brings a list_watch of its own */
 
     /* Where to connect and as whom; each as the flag of kubectl that is named so. NULL: as the kubeconfig says. */
     const char *kubeconfig; /* NULL: $KUBECONFIG, ~/.kube/config, or the files of a pod */
@@ -50,16 +50,18 @@ typedef struct ki_client_options {
     const char *as;
     const char *const *as_groups; /* NULL-terminated */
     const char *ns;
+    int insecure_skip_tls_verify;
 
     /* How. */
-    const char *user_agent;     /* NULL: "kinformer/" and the version */
-    size_t connections_max;     /* 0: no limit */
+    int http2; /* 1: many watches on one connection */
+    int gzip;  /* 1: asks for compressed answers */
+    int reserved_flag;
+    const char *user_agent;      /* NULL: "kinformer/" and the version */
+    size_t connections_max;      /* 0: no limit */
     uint64_t connect_timeout_ms; /* 0: 30,000 */
-    int http2;                   /* 1: many watches on one connection */
-    int gzip;                    /* 1: asks for compressed answers */
 
     size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
-    ki_source_cb source;    /* who answers, instead of a cluster: nothing of the two parts above is looked at */
+    ki_source_cb source; /* who answers, instead of a cluster: nothing of the two parts above is looked at */
     void *source_user;
     ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
     uint64_t reserved[8];
@@ -68,7 +70,8 @@ typedef struct ki_client_options {
 /**
  * Starts no thread yet: that is done when the first informer starts.
  *
- * Returns:   a client to free, or NULL with KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM.
+ * Returns:   a client to free, or NULL with KI_ERR_CONFIG (which file, line and field), KI_ERR_INVALID,
+ *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. Nothing is sent yet.
  * Ownership: the caller frees it, after what was made with it.
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);

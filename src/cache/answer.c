@@ -209,6 +209,8 @@ static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *me
     ki_failure failure = {.reason = reason, .http_status = is_good(answer) ? 0 : answer->http_status};
     if (!is_good(answer)) {
         explain_error(answer, &failure);
+        if (reason == KI_REASON_REDIRECTED && message != NULL)
+            ki_error_set(&failure.error, KI_ERR_INVALID, 0, "%s", message); /* it says where to */
     } else if (reason != KI_REASON_NONE) {
         ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "%s",
                      message != NULL && message[0] != 0 ? message : ki_reason_name(reason));

@@ -63,13 +63,14 @@ static int init_loops(ki_client *client, ki_error *err)
 {
     bool is_single = client->options.mode == KI_MODE_EVENT_LOOP;
     ki_loop_options plain = {.clock = client->clock};
+    ki_loop_options network = {.clock = client->clock, .with_fd = !client->clock->is_virtual};
     ki_loop_options polled = {.clock = client->clock, .with_fd = client->options.mode != KI_MODE_THREADS};
     client->handlers = &client->loops[HANDLERS];
     client->io = is_single ? client->handlers : &client->loops[IO];
     client->dispatch = is_single ? client->handlers : &client->loops[DISPATCH];
     int rc = ki_loop_init(client->handlers, &polled, err);
     if (rc == 0 && !is_single)
-        rc = ki_loop_init(client->io, &plain, err);
+        rc = ki_loop_init(client->io, &network, err);
     if (rc == 0 && !is_single)
         rc = ki_loop_init(client->dispatch, &plain, err);
     if (rc == 0 && (ki_job_init(&client->nudge, client->handlers, nothing) < 0 ||
@@ -84,11 +85,14 @@ static void destroy(ki_client *client)
         if (client->loops[i].clock != NULL)
             ki_loop_stop(&client->loops[i]);
     run_posts(&client->post); /* nothing that was posted is forgotten */
+    ki_http_free(client->http);
+    ki_credentials_free(client->credentials);
     ki_job_fini(&client->post);
     ki_job_fini(&client->nudge);
     for (int i = 0; i < LOOPS; i++)
         ki_loop_fini(&client->loops[i]);
     ki_metrics_free(client->metrics);
+    ki_free(client->ns);
     ki_cond_fini(&client->changed);
     ki_mutex_fini(&client->mu);
     ki_free(client);
@@ -126,7 +130,14 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
         ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is no mode", options->mode);
         return NULL;
     }
-    return ki_client_new_simulated(options, ki_clock_real(), 0, err);
+    ki_client *client = ki_client_new_simulated(options, ki_clock_real(), 0, err);
+    if (client == NULL || options->source != NULL || options->no_cluster)
+        return client;
+    if (ki_client_connect_as_configured(client, err) < 0) {
+        destroy(client);
+        return NULL;
+    }
+    return client;
 }
 
 static bool is_alone(void *user)

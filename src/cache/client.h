@@ -2,7 +2,7 @@
 /* client - the loops that informers share, and who runs them.
  *
  *   From:     cache/informer.c
- *   To:       util/loop.c
+ *   To:       util/loop.c; http/http.c
  *   Locks:    mu, taken by nobody who holds another lock of ours but an informer's; it guards who is alive.
  *   Not here: what runs on the loops; requests.
  *
@@ -15,6 +15,7 @@
 #include <kinformer/client.h>
 #include <stdbool.h>
 
+#include "http/http.h"
 #include "util/loop.h"
 
 struct ki_client {
@@ -26,8 +27,11 @@ struct ki_client {
     ki_loop *dispatch;
     ki_loop *handlers;
     ki_loop loops[3];
-    ki_job nudge; /* wakes who waits while running the handlers' loop */
-    ki_job post;  /* on io: calls what was posted */
+    ki_job nudge;                /* wakes who waits while running the handlers' loop */
+    ki_job post;                 /* on io: calls what was posted */
+    ki_credentials *credentials; /* set before the first informer is made, as the next; NULL: no server */
+    ki_http *http;
+    char *ns; /* of the context; NULL: not said */
     ki_mutex mu;
     ki_cond changed;
     ki_list users; /* guarded by mu, as all below: what was made with this client and is not gone yet */
@@ -40,6 +44,14 @@ struct ki_client {
 /* As ki_client_new(), with a clock and a seed: for simulations. */
 KI_NODISCARD ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_clock *clock,
                                                 uint64_t seed, ki_error *err);
+
+/* From now on informers without a source of their own ask this server; once, before there are any. Of `options` only
+ * what concerns requests counts; NULL: defaults. Returns 0; KI_ERR_CONFIG, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
+KI_NODISCARD int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
+                                   ki_error *err);
+
+/* The same as the options and the kubeconfig say. */
+KI_NODISCARD int ki_client_connect_as_configured(ki_client *client, ki_error *err);
 
 /* Starts the threads that the mode has. Returns 0 or KI_ERR_SYSTEM, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_client_run(ki_client *client, ki_error *err) KI_EXCLUDES(client->mu);

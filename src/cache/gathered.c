@@ -147,16 +147,13 @@ int ki_gathered_fill_in(const ki_object *object, void *user)
 int ki_gathered_objects(const ki_gathered *gathered, ki_object ***out_objects, size_t *out_count)
 {
     size_t count = gathered->keys.count - gathered->seen_count;
-    ki_object **objects = NULL;
     size_t n = 0;
-    if (count > 0) {
-        objects = ki_malloc(count * sizeof(ki_object *)); /* each takes more than that already */
-        if (objects == NULL)
-            return KI_ERR_NO_MEMORY;
-    }
-    for (ki_list_node *node = ki_list_first(&gathered->entries); node != NULL;
+    ki_object **objects = NULL;
+    if (count > 0 && (objects = ki_calloc(count, sizeof(ki_object *))) == NULL)
+        return KI_ERR_NO_MEMORY;
+    for (ki_list_node *node = ki_list_first(&gathered->entries); node != NULL && n < count;
          node = ki_list_next(&gathered->entries, node))
-        if (entry_of(node)->object != NULL && n < count)
+        if (entry_of(node)->object != NULL)
             objects[n++] = entry_of(node)->object;
     *out_objects = objects;
     *out_count = n;

@@ -69,7 +69,8 @@ static int wait_for_room(ki_informer *informer)
     if (!ki_delta_fifo_has_room(&informer->fifo))
         return 1;
     informer->is_queue_full = false;
-    ki_job_wake(&informer->io_job);
+    if (informer->reflector.is_full) /* said before, by a change of the same piece: dispatch does not know */
+        ki_job_wake(&informer->io_job);
     return 0;
 }
 

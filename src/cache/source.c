@@ -2,6 +2,7 @@
 #include "cache/source.h"
 
 #include "cache/client.h"
+#include "cache/http_source.h"
 #include "util/error.h"
 
 int ki_source_open(const ki_client *client, const ki_resource *resource, const ki_informer_options *options,
@@ -11,6 +12,8 @@ int ki_source_open(const ki_client *client, const ki_resource *resource, const k
         *out_list_watch = *options->list_watch;
         return 0;
     }
+    if (client->options.source == NULL && client->http != NULL)
+        return ki_http_source_open(client->http, resource, options->ns, out_list_watch, err);
     if (client->options.source == NULL)
         return ki_fail(err, KI_ERR_INVALID, "%s: neither the client nor the options have a source",
                        resource->plural);

@@ -131,7 +131,7 @@ static void setup(rig *r)
     memset(r, 0, sizeof(*r));
     ki_mutex_init(&r->mu);
     ki_cond_init(&r->changed);
-    r->client = ki_client_new(NULL, NULL);
+    r->client = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL);
     assert_non_null(r->client);
     assert_int_equal(ki_job_init(&r->source.job, r->client->io, send_events), 0);
     r->store = ki_store_new(NULL, NULL);

@@ -67,7 +67,7 @@ static void a_client_without_options_has_threads_and_no_descriptor(void **state)
 {
     (void)state;
     ki_error err = {0};
-    ki_client *client = ki_client_new(NULL, &err);
+    ki_client *client = ki_client_new(&(ki_client_options){.no_cluster = 1}, &err);
     assert_non_null(client);
     assert_int_equal(ki_client_fd(client), -1);
     assert_int_equal(ki_client_timeout_ms(client), -1);
@@ -99,8 +99,8 @@ static void clients_may_share_their_metrics(void **state)
 {
     (void)state;
     ki_metrics *metrics = ki_metrics_new(NULL, NULL);
-    ki_client *client = ki_client_new(&(ki_client_options){.metrics = metrics}, NULL);
-    ki_client *other = ki_client_new(&(ki_client_options){.metrics = metrics}, NULL);
+    ki_client *client = ki_client_new(&(ki_client_options){.metrics = metrics, .no_cluster = 1}, NULL);
+    ki_client *other = ki_client_new(&(ki_client_options){.metrics = metrics, .no_cluster = 1}, NULL);
     assert_ptr_equal(ki_client_metrics(client), metrics);
     assert_ptr_equal(ki_client_metrics(other), metrics);
     ki_client_free(client);
@@ -115,7 +115,7 @@ static void without_memory_there_is_no_client(void **state)
     for (size_t n = 1; client == NULL; n++) {
         ki_error err = {0};
         failing_allocator_fail_at(n);
-        client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP}, &err);
+        client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, &err);
         assert_true(client != NULL || err.code == KI_ERR_NO_MEMORY);
     }
     failing_allocator_fail_at(0);
