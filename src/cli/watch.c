@@ -50,7 +50,6 @@ static void on_synced(void *user)
     uint64_t now_ms = cli_moment_now_ms();
     char version[64];
     (void)ki_informer_last_resource_version(follower->informer, version, sizeof(version));
-    follower->is_synced = 1;
     if (++watch->synced_count == watch->resources->count)
         watch->sync_ms = now_ms - watch->began_ms;
     cli_event_writer_synced(&watch->writer, follower->resource, follower->objects, version);

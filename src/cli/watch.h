@@ -23,7 +23,7 @@ typedef struct cli_follower {
     const cli_resource *resource;
     ki_informer *informer;
     uint64_t objects; /* that the reader has been told of and not told gone */
-    int is_synced;
+    int was_watching;
     ki_reason trouble; /* what was last said to be wrong */
     cli_notices notices;
 } cli_follower;

@@ -32,7 +32,8 @@ void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_inf
         note(follower, now_ms, "listing, as a stream");
         break;
     case KI_PHASE_WATCHING:
-        note(follower, now_ms, follower->trouble == KI_REASON_NONE ? "watching" : "watching again");
+        note(follower, now_ms, follower->was_watching ? "watching again" : "watching");
+        follower->was_watching = 1;
         follower->trouble = KI_REASON_NONE;
         break;
     case KI_PHASE_STOPPED:
@@ -84,7 +85,8 @@ static void format_next(char *buffer, size_t bytes, const ki_watch_error *error)
 void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error)
 {
     char next[64];
-    const char *help = follower->trouble == error->reason ? NULL : advice(follower, error->reason);
+    int is_known = follower->trouble == error->reason || error->retry_ms == 0;
+    const char *help = is_known ? NULL : advice(follower, error->reason);
     if (error->key[0] != 0) {
         note(follower, now_ms, "%s stays as it was: %s", error->key, error->error->message);
         return;
