@@ -14,9 +14,9 @@ help: ## this list
 deps: ## install what building, testing and checking need (Debian packages)
 	@scripts/deps.sh build test lint
 
-build: ## build the library and the examples, in build/release
+build: ## build the library, the program and the examples, in build/release
 	@scripts/deps.sh build test
-	@scripts/build.sh release kinformer kinformer_static kinformer_examples
+	@scripts/build.sh release kinformer kinformer_static kinformer_program kinformer_examples
 
 run: ## build and run an informer that follows a recorded list and watch of pods
 	@scripts/deps.sh build test
@@ -59,9 +59,9 @@ format: ## format all sources in place
 	@scripts/deps.sh lint
 	@scripts/format.sh
 
-install: ## install headers and libraries below PREFIX (/usr/local); DESTDIR is honoured
+install: ## install program, headers and libraries below PREFIX (/usr/local); DESTDIR is honoured
 	@scripts/deps.sh build test
-	@scripts/build.sh release kinformer kinformer_static
+	@scripts/build.sh release kinformer kinformer_static kinformer_program
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)"
 
 coverage: ## run the tests and write which lines they reach, build/coverage/report.txt

@@ -23,6 +23,7 @@ static int init_reflector(ki_informer *informer, ki_error *err)
                                     .on_change = ki_informer_take_change,
                                     .on_pause = ki_informer_end_changes,
                                     .on_error = ki_informer_report,
+                                    .on_status = ki_informer_report_status,
                                     .schedule = ki_informer_schedule_io,
                                     .user = informer};
     int rc = ki_source_open(informer->client, informer->resource, &informer->setup.options,
@@ -352,6 +353,20 @@ int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_error_cb
     if (rc == 0) {
         informer->on_watch_error = callback;
         informer->watch_error_user = user;
+    }
+    ki_mutex_unlock(&informer->mu);
+    return rc;
+}
+
+int ki_informer_set_status_handler(ki_informer *informer, ki_informer_status_cb callback, void *user)
+{
+    if (informer == NULL)
+        return KI_ERR_INVALID;
+    ki_mutex_lock(&informer->mu);
+    int rc = informer->was_started ? KI_ERR_INVALID : 0;
+    if (rc == 0) {
+        informer->on_status = callback;
+        informer->status_user = user;
     }
     ki_mutex_unlock(&informer->mu);
     return rc;

@@ -72,6 +72,8 @@ struct ki_informer {
     ki_list registrations;
     ki_watch_error_cb on_watch_error;
     void *watch_error_user;
+    ki_informer_status_cb on_status;
+    void *status_user;
     ki_error setup_error; /* the first; the next start reports it */
 };
 
@@ -97,6 +99,7 @@ void ki_informer_run_dispatch(ki_job *job);
 int ki_informer_take_change(const ki_change *change, void *user);
 void ki_informer_end_changes(void *user);
 void ki_informer_report(const ki_watch_error *error, void *user);
+void ki_informer_report_status(void *user);
 void ki_informer_schedule_io(uint64_t due_ns, void *user);
 
 /* Frees it; on dispatch, from its own job. */

@@ -111,6 +111,16 @@ void ki_informer_report(const ki_watch_error *error, void *user)
         informer->on_watch_error(informer, error, informer->watch_error_user);
 }
 
+void ki_informer_report_status(void *user)
+{
+    ki_informer *informer = user;
+    ki_informer_status status;
+    if (informer->on_status == NULL) /* never changes once started */
+        return;
+    ki_informer_read_status(informer, &status);
+    informer->on_status(informer, &status, informer->status_user);
+}
+
 typedef struct io_requests {
     bool is_begin;
     bool is_retry;

@@ -25,6 +25,7 @@ enum { WAIT_MS = 10 * 1000, WATCHDOG_SECONDS = 240 };
     X(ON_RELEASE, COLUMN_ANOTHER)                                                                            \
     X(TRANSFORM, COLUMN_ANOTHER)                                                                             \
     X(WATCH_ERROR_HANDLER, COLUMN_ANOTHER)                                                                   \
+    X(STATUS_HANDLER, COLUMN_ANOTHER)                                                                        \
     X(READ_SECTION, COLUMN_READING)                                                                          \
     X(INDEX_FUNCTION, COLUMN_READING)
 
@@ -113,6 +114,13 @@ static void on_watch_error(ki_informer *informer, const ki_watch_error *error, v
     visit(user, PLACE_WATCH_ERROR_HANDLER);
 }
 
+static void on_status(ki_informer *informer, const ki_informer_status *status, void *user)
+{
+    (void)informer;
+    (void)status;
+    visit(user, PLACE_STATUS_HANDLER);
+}
+
 static int index_function(const ki_object *object, ki_index_emit *emit, void *user)
 {
     visit(user, PLACE_INDEX_FUNCTION);
@@ -167,6 +175,7 @@ static void set_up_another(stage *s)
         &(ki_informer_options){.transform = transform, .transform_user = s, .backoff_ms = 10}, &err);
     assert_non_null(s->another);
     assert_int_equal(ki_informer_set_watch_error_handler(s->another, on_watch_error, s), 0);
+    assert_int_equal(ki_informer_set_status_handler(s->another, on_status, s), 0);
     assert_int_equal(ki_informer_add_index(s->another, "visits", index_function, s), 0);
     (void)listen(s, &s->stranger, s->another, PLACE_HANDLER_OF_ANOTHER_INFORMER);
     s->leaver_registration = listen(s, &s->leaver, s->another, PLACE_ON_RELEASE);
@@ -511,6 +520,7 @@ static void go_to(stage *s, place where)
         ki_read_unlock();
         break;
     case PLACE_WATCH_ERROR_HANDLER:
+    case PLACE_STATUS_HANDLER:
         local_source_cut(s->rig.source);
         break;
     case PLACE_ON_RELEASE:
