@@ -113,7 +113,7 @@ static void a_wait_lasts_until_the_handler_has_heard_of_all(void **state)
     aside_start(&call, wait_for_sync, &r);
     assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
     heard_let_go(&r.what);
-    assert_int_equal(aside_ends_within(&call, WAIT_MS / 2), 1); /* told, not timed out */
+    assert_int_equal(aside_ends_within(&call, WAIT_MS / 2), 1);
     aside_join(&call);
     assert_int_equal(r.rc, 0);
     assert_int_equal(r.what.adds, 3);
