@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cache/client.h"
@@ -207,6 +208,32 @@ static void handlers_run_inside_of_dispatch_in_handlers_on_loop_mode(void **stat
     run_fini(&r);
 }
 
+/* The store has moved, and no handler is concerned: the program need not get up for that. */
+static void what_concerns_no_handler_does_not_make_the_descriptor_readable(void **state)
+{
+    (void)state;
+    local_rig rig;
+    char before[32];
+    char version[32];
+    local_rig_init(&rig, (ki_client_options){.mode = KI_MODE_HANDLERS_ON_LOOP});
+    local_rig_sync(&rig);
+    struct pollfd fd = {.fd = ki_client_fd(rig.client), .events = POLLIN};
+    for (int i = 0; i < 20; i++) {
+        (void)ki_client_dispatch(rig.client, 0);
+        (void)ki_informer_last_resource_version(rig.informer, before, sizeof(before));
+        (void)local_source_put(rig.source, "a", "n0", i);
+        for (int k = 0; k < WAIT_MS; k++) {
+            (void)ki_informer_last_resource_version(rig.informer, version, sizeof(version));
+            if (strcmp(version, before) != 0)
+                break;
+            aside_pause(1);
+        }
+        assert_string_not_equal(version, before);
+        assert_int_equal(poll(&fd, 1, 2), 0);
+    }
+    local_rig_fini(&rig);
+}
+
 static void put_something(void *user)
 {
     (void)local_source_put(user, "x", "aside", 1);
@@ -352,6 +379,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_source_is_released_when_its_informer_is_gone),
         WITH_MEMORY_CHECK(everything_runs_inside_of_dispatch_in_event_loop_mode),
         WITH_MEMORY_CHECK(handlers_run_inside_of_dispatch_in_handlers_on_loop_mode),
+        WITH_MEMORY_CHECK(what_concerns_no_handler_does_not_make_the_descriptor_readable),
         WITH_MEMORY_CHECK(a_change_from_another_thread_makes_the_descriptor_readable),
         WITH_MEMORY_CHECK(a_timer_is_in_the_timeout_and_makes_the_descriptor_readable),
         WITH_MEMORY_CHECK(waiting_works_in_every_mode),
