@@ -14,9 +14,3 @@ set_target_properties(kinformer_program PROPERTIES OUTPUT_NAME kinformer)
 target_link_libraries(kinformer_program PRIVATE kinformer_cli kinformer kinformer_flags)
 
 install(TARGETS kinformer_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-
-if(KI_TESTS AND NOT KI_SANITIZE STREQUAL "thread")
-    add_test(NAME test_cli_usage COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_cli_usage.sh
-        $<TARGET_FILE:kinformer_program> ${PROJECT_VERSION})
-    set_tests_properties(test_cli_usage PROPERTIES TIMEOUT 300 LABELS flow)
-endif()
