@@ -33,6 +33,7 @@ add_library(kinformer_flow_support OBJECT ${flow_sources})
 target_link_libraries(kinformer_flow_support PRIVATE kinformer_test_base)
 
 set(KI_TEST_ENVIRONMENT
+    "KI_PROGRAM=$<TARGET_FILE:kinformer_program>"
     "KI_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures"
     "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
@@ -59,6 +60,7 @@ foreach(source IN LISTS test_sources)
     endif()
     if(name MATCHES "^test_cli_")
         target_link_libraries(${name} PRIVATE kinformer_cli)
+        add_dependencies(${name} kinformer_program)
     endif()
     target_link_libraries(${name} PRIVATE kinformer_test_support)
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
@@ -70,6 +72,14 @@ foreach(source IN LISTS test_sources)
         set_tests_properties(${name} PROPERTIES LABELS flow)
     endif()
 endforeach()
+
+# The program itself: what it says without a server; and against one, as the tests that ask for KI_PROGRAM do.
+if(NOT KI_SANITIZE STREQUAL "thread")
+    add_test(NAME test_cli_usage COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_cli_usage.sh
+        $<TARGET_FILE:kinformer_program> ${PROJECT_VERSION})
+    set_tests_properties(test_cli_usage PROPERTIES TIMEOUT ${KI_TEST_SECONDS} LABELS flow
+        ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+endif()
 
 # Simulations: each tests/sim/sim_*.c is a program and a ctest, and what they share is beside them.
 file(GLOB sim_programs CONFIGURE_DEPENDS tests/sim/sim_*.c)

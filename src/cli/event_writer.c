@@ -4,7 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_WIDTH_MIN = 30, KEY_WIDTH_MAX = 80, NAME_BYTES = 640 };
+enum {
+    TYPE_WIDTH = 9,
+    VERSION_WIDTH = 12,
+    RESOURCE_WIDTH_MIN = 8,
+    KEY_WIDTH_MIN = 30,
+    KEY_WIDTH_MAX = 80,
+    NAME_BYTES = 640
+};
 
 static const char *type_name(const ki_event *event)
 {
@@ -106,17 +113,6 @@ static const char *note_of(const ki_event *event)
     return "";
 }
 
-static void put_title(cli_event_writer *writer)
-{
-    char line[NAME_BYTES];
-    int n =
-        snprintf(line, sizeof(line), "%-9s %-*s%s%-*s %-12s %s\n", "EVENT", writer->resource_width,
-                 writer->shows_resource ? "RESOURCE" : "", writer->shows_resource ? " " : "",
-                 writer->key_width, writer->shows_namespace ? "NAMESPACE/NAME" : "NAME", "VERSION", "PHASE");
-    cli_output_put(writer->output, (ki_str){line, (size_t)n});
-    writer->has_title = 1;
-}
-
 static void put_column(cli_output *out, ki_str text, int width)
 {
     char spaces[KEY_WIDTH_MAX + 2];
@@ -126,20 +122,33 @@ static void put_column(cli_output *out, ki_str text, int width)
     cli_output_put_text(out, spaces);
 }
 
+static void put_title(cli_event_writer *writer)
+{
+    cli_output *out = writer->output;
+    put_column(out, KI_STR("EVENT"), TYPE_WIDTH);
+    if (writer->shows_resource)
+        put_column(out, KI_STR("RESOURCE"), writer->resource_width);
+    put_column(out, writer->shows_namespace ? KI_STR("NAMESPACE/NAME") : KI_STR("NAME"), writer->key_width);
+    put_column(out, KI_STR("VERSION"), VERSION_WIDTH);
+    cli_output_put_text(out, "PHASE\n");
+    writer->has_title = 1;
+}
+
 static void write_line(cli_event_writer *writer, const cli_resource *resource, const ki_event *event)
 {
     cli_output *out = writer->output;
     ki_str key = writer->shows_namespace ? ki_object_key_str(event->object) : ki_object_name(event->object);
     writer->key_width = grow(writer->key_width < KEY_WIDTH_MIN ? KEY_WIDTH_MIN : writer->key_width, key.len);
-    if (writer->shows_resource)
-        writer->resource_width = grow(writer->resource_width, strlen(resource->name));
+    writer->resource_width =
+        grow(writer->resource_width < RESOURCE_WIDTH_MIN ? RESOURCE_WIDTH_MIN : writer->resource_width,
+             strlen(resource->name));
     if (!writer->has_title)
         put_title(writer);
-    put_column(out, ki_str_of(type_name(event)), 9);
+    put_column(out, ki_str_of(type_name(event)), TYPE_WIDTH);
     if (writer->shows_resource)
         put_column(out, ki_str_of(resource->name), writer->resource_width);
     put_column(out, key, writer->key_width);
-    put_column(out, ki_object_resource_version(event->object), 12);
+    put_column(out, ki_object_resource_version(event->object), VERSION_WIDTH);
     cli_output_put(out, ki_object_string(event->object, "/status/phase"));
     cli_output_put_text(out, note_of(event));
     cli_output_put_text(out, "\n");
