@@ -1,0 +1,69 @@
+#!/bin/sh
+# Builds a control plane from the Go module proxy, starts it on loopback in a folder of its own, runs the tests of
+# tests/cluster against it, and ends it.
+#
+#   scripts/test_cluster.sh [PRESET]
+#
+# Exit status: 0 when all passed; 1; 77 when there is no control plane to test with, after a line that says why.
+set -eu
+cd "$(dirname "$0")/.."
+preset=${1-release}
+go_minor_min=26
+program=$PWD/build/cluster/controlplane
+log=$PWD/build/cluster/build.log
+
+not_run() {
+    echo "cluster tests not run: $*"
+    exit 77
+}
+
+go_version=$(go env GOVERSION 2>/dev/null || true)
+[ -n "$go_version" ] || not_run "there is no Go"
+minor=$(echo "$go_version" | sed -nE 's/^go1\.([0-9]+).*/\1/p')
+[ "${minor:-0}" -ge $go_minor_min ] || not_run "Go is $go_version, and 1.$go_minor_min is needed"
+
+# Some minutes the first time, seconds from Go's cache.
+mkdir -p build/cluster
+echo "cluster: building the control plane"
+if ! (cd tests/cluster/controlplane && go build -trimpath -ldflags '-s -w' -o "$program" .) >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    # Without what is to be built nothing can be wrong with it; all else is a mistake of ours.
+    if grep -qE 'dial tcp|no such host|i/o timeout|TLS handshake|connection re(fused|set)|module lookup disabled' "$log"; then
+        not_run "no connection to where Go gets modules from"
+    fi
+    echo "cluster: the control plane cannot be built" >&2
+    exit 1
+fi
+
+scripts/build.sh "$preset" kinformer_cluster_tests
+
+KI_CLUSTER=$(mktemp -d)
+export KI_CLUSTER
+controlplane=tests/cluster/controlplane.sh
+end_all() {
+    $controlplane stop || true
+    rm -rf "$KI_CLUSTER"
+}
+trap end_all EXIT
+trap 'exit 1' HUP INT TERM
+
+$controlplane prepare "$program"
+$controlplane start etcd
+$controlplane start kube-apiserver
+$controlplane start kube-controller-manager
+
+PATH=$KI_CLUSTER/bin:$PATH
+KI_CONTROLPLANE=$PWD/$controlplane
+export PATH KI_CONTROLPLANE
+failed=
+for test in "build/$preset/cluster"/test_*; do
+    "$test" || failed="$failed $(basename "$test")"
+done
+if [ -n "$failed" ]; then
+    for part in etcd kube-apiserver kube-controller-manager; do
+        cp "$KI_CLUSTER/$part.log" build/cluster/
+    done
+    echo "cluster: failed:$failed; the logs of the control plane are in build/cluster" >&2
+    exit 1
+fi
+echo "cluster: all passed"
