@@ -46,33 +46,38 @@ fi
 
 scripts/build.sh "$preset" kinformer_cluster_tests
 
+KI_CONTROLPLANE=$PWD/tests/cluster/controlplane.sh
 KI_CLUSTER=$(mktemp -d)
-export KI_CLUSTER
-controlplane=tests/cluster/controlplane.sh
+PATH=$KI_CLUSTER/bin:$PATH
+export KI_CONTROLPLANE KI_CLUSTER PATH
 end_all() {
-    $controlplane stop || true
+    "$KI_CONTROLPLANE" stop || true
     rm -rf "$KI_CLUSTER"
 }
 trap end_all EXIT
 trap 'exit 1' HUP INT TERM
 
-$controlplane prepare "$program"
-$controlplane start etcd
-$controlplane start kube-apiserver
-$controlplane start kube-controller-manager
+# Each program has a control plane of its own, whatever the one before has done to its own.
+run_test() {
+    "$KI_CONTROLPLANE" prepare "$program"
+    "$KI_CONTROLPLANE" start etcd
+    "$KI_CONTROLPLANE" start kube-apiserver
+    "$KI_CONTROLPLANE" start kube-controller-manager
+    status=0
+    "$1" || status=$?
+    "$KI_CONTROLPLANE" stop
+    [ $status -eq 0 ] || cp "$KI_CLUSTER"/*.log build/cluster/
+    rm -rf "${KI_CLUSTER:?}"/*
+    return $status
+}
 
-PATH=$KI_CLUSTER/bin:$PATH
-KI_CONTROLPLANE=$PWD/$controlplane
-export PATH KI_CONTROLPLANE
+start=$(date +%s)
 failed=
 for test in "build/$preset/cluster"/test_*; do
-    "$test" || failed="$failed $(basename "$test")"
+    run_test "$test" || failed="$failed $(basename "$test")"
 done
 if [ -n "$failed" ]; then
-    for part in etcd kube-apiserver kube-controller-manager; do
-        cp "$KI_CLUSTER/$part.log" build/cluster/
-    done
     echo "cluster: failed:$failed; the logs of the control plane are in build/cluster" >&2
     exit 1
 fi
-echo "cluster: all passed"
+echo "cluster: all passed, $(($(date +%s) - start)) s"

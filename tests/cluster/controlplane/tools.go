@@ -11,12 +11,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strconv"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/grpclog"
 )
 
 var errArguments = errors.New("one argument is needed")
@@ -56,6 +58,8 @@ func compact(arguments []string) error {
 	if len(arguments) != 1 {
 		return errArguments
 	}
+	// It warns of connections that come to nothing, also when the next one is well.
+	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard))
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	client, err := clientv3.New(clientv3.Config{Endpoints: arguments})
