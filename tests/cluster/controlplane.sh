@@ -118,7 +118,9 @@ start_controller_manager() {
         --controllers 'deployment-controller,replicaset-controller,namespace-controller,garbage-collector-controller,endpointslice-controller'
 }
 
-[ "$1" = prepare ] || . "$cluster/ports"
+if [ -e "$cluster/ports" ]; then
+    . "$cluster/ports"
+fi
 etcd=http://127.0.0.1:${etcd_port-}
 case $* in
 'prepare '*) prepare "$2" ;;
