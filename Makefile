@@ -6,10 +6,10 @@ BENCH_ARGS ?=
 SEEDS ?= 1-100000
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-arm64 sim bench fuzz fuzz-merge lint format install coverage clean
+.PHONY: help deps build run test test-arm64 test-cluster sim bench fuzz fuzz-merge lint format install coverage clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install what building, testing and checking need (Debian packages)
 	@scripts/deps.sh build test lint
@@ -30,6 +30,10 @@ test: ## build and run all tests: release, address + undefined, thread sanitizer
 test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kernel
 	@scripts/deps.sh build arm64
 	@scripts/test_arm64.sh
+
+test-cluster: ## build a control plane with Go 1.26, start it on loopback, follow it with informers
+	@scripts/deps.sh build test
+	@scripts/test_cluster.sh
 
 sim: ## run the simulation of the informer for SEEDS (1-100000), on all cores
 	@scripts/deps.sh build test

@@ -102,6 +102,21 @@ if(NOT KI_SANITIZE STREQUAL "thread")
     endforeach()
 endif()
 
+# Tests against a real control plane: scripts/test_cluster.sh builds, starts and ends that, so ctest does not know them.
+file(GLOB cluster_programs CONFIGURE_DEPENDS tests/cluster/test_*.c)
+file(GLOB cluster_sources CONFIGURE_DEPENDS tests/cluster/*.c)
+list(REMOVE_ITEM cluster_sources ${cluster_programs})
+add_library(kinformer_cluster STATIC ${cluster_sources})
+target_link_libraries(kinformer_cluster PUBLIC kinformer_test_support)
+add_custom_target(kinformer_cluster_tests)
+foreach(source IN LISTS cluster_programs)
+    cmake_path(GET source STEM name)
+    add_executable(${name} ${source})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cluster)
+    target_link_libraries(${name} PRIVATE kinformer_cluster)
+    add_dependencies(kinformer_cluster_tests ${name})
+endforeach()
+
 # Installs below a temporary folder and builds a program against that, with pkg-config and with find_package; runs it
 # as it is, so only where this machine can.
 if(NOT KI_SANITIZE AND NOT KI_COVERAGE AND NOT CMAKE_CROSSCOMPILING)

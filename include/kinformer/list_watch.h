@@ -37,7 +37,7 @@ typedef struct ki_list_options {
     ki_str label_selector;
     ki_str field_selector;
     ki_str resource_version;       /* "": the newest; "0": any; else not older than it, or from it on */
-    ki_str resource_version_match; /* "NotOlderThan" when a watch begins with a list, else "" */
+    ki_str resource_version_match; /* "NotOlderThan" for a list, also one that a watch begins with; else "" */
     ki_str continue_token;         /* of the page before */
     uint64_t limit;                /* of a page; 0: none */
     uint32_t timeout_seconds;      /* of a watch */

@@ -331,7 +331,7 @@ static void no_request_is_begun_inside_of_a_body(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
     assert_true(run->due_ns <= ki_clock_now_ns(&run->clock));
     reflector_run_wait_ms(run, 0);
-    expect_requests(run, "LIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
 }
 
 /* ---- transforms ---------------------------------------------------------------------------------------- */
@@ -429,7 +429,7 @@ static void a_delete_whose_transform_fails_leads_to_a_list(void **state)
     test.result = KI_ERR_TYPE;
     scripted_body(&run->source, EVENT("DELETED", POD("a", "11")));
     reflector_run_wait_while(run, KI_PHASE_WATCHING);
-    expect_requests(run, "cancel\nLIST rv=10 limit=500\n");
+    expect_requests(run, "cancel\nLIST rv=10 match=NotOlderThan limit=500\n");
 }
 
 int main(void)
