@@ -2,6 +2,7 @@
 /* The table "call × thread" of docs/threading.md, cell by cell, in each mode. A cell that deadlocks is
  * ended by the alarm, which fails the test. The threads are the library's: its loops start them with
  * ki_thread_start(). */
+#include <kinformer/delta_queue.h>
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -348,6 +349,11 @@ static int ask_registration(stage *s)
     return ki_registration_has_synced(s->registration) && stats.delivered >= 3 ? 0 : KI_ERR_NOT_FOUND;
 }
 
+static int wait_for_handler(stage *s)
+{
+    return ki_registration_wait_for_sync(s->registration, WAIT_MS, NULL);
+}
+
 static int use_factory(stage *s)
 {
     ki_informer *more = ki_factory_informer(s->factory, &KI_CORE_V1_ENDPOINTS);
@@ -379,6 +385,58 @@ static int remove_from_factory(stage *s)
 static int wait_for_factory(stage *s)
 {
     return ki_factory_wait_for_sync(s->factory, WAIT_MS, NULL);
+}
+
+static int accept_deltas(const ki_queued_deltas *deltas, void *user)
+{
+    (void)deltas;
+    (void)user;
+    return 0;
+}
+
+/* With a queue of its own that holds one key. Returns as the last call. */
+static int with_queue(const stage *s, int (*call)(ki_delta_queue *queue))
+{
+    ki_delta_queue *queue =
+        ki_delta_queue_new(&(ki_delta_queue_options){.known = ki_informer_store(s->rig.informer)}, NULL);
+    ki_object *object = ki_store_get(ki_informer_store(s->rig.informer), "a", "n1");
+    if (queue == NULL || object == NULL)
+        return KI_ERR_NOT_FOUND;
+    int rc = ki_delta_queue_push(queue, (ki_queued_delta){.type = KI_QUEUED_ADDED, .object = object});
+    if (rc == 0)
+        rc = ki_delta_queue_replace(queue, &object, 1);
+    if (rc == 0)
+        rc = ki_delta_queue_resync(queue);
+    if (rc == 0 && call != NULL)
+        rc = call(queue);
+    ki_delta_queue_free(queue);
+    (void)ki_object_unref(object);
+    return rc;
+}
+
+static int call_pop_waiting(ki_delta_queue *queue)
+{
+    return ki_delta_queue_pop(queue, accept_deltas, NULL, 1);
+}
+
+static int call_pop_at_once(ki_delta_queue *queue)
+{
+    return ki_delta_queue_pop(queue, accept_deltas, NULL, 0);
+}
+
+static int fill_queue(stage *s)
+{
+    return with_queue(s, NULL);
+}
+
+static int pop_waiting(stage *s)
+{
+    return with_queue(s, call_pop_waiting);
+}
+
+static int pop_at_once(stage *s)
+{
+    return with_queue(s, call_pop_at_once);
 }
 
 static int dispatch(stage *s)
@@ -491,6 +549,18 @@ static const row rows[] = {
     {"remove", remove_handler, is_handler_gone, ALWAYS(REQUEST), 0},
     {"remove_and_wait", remove_handler_and_wait, is_handler_gone, {WAITS, REQUEST, REFUSED, REFUSED}, 0},
     {"has_synced, read_stats", ask_registration, has_nothing_to_show, ALWAYS(WORKS), 0},
+    {"registration: wait_for_sync",
+     wait_for_handler,
+     has_nothing_to_show,
+     {WAITS, REFUSED, REFUSED, REFUSED},
+     0},
+    {"delta queue: push, replace, resync", fill_queue, has_nothing_to_show, ALWAYS(WORKS), 0},
+    {"delta queue: pop with a timeout",
+     pop_waiting,
+     has_nothing_to_show,
+     {WORKS, REFUSED, REFUSED, REFUSED},
+     0},
+    {"delta queue: pop at once", pop_at_once, has_nothing_to_show, {WORKS, WORKS, WORKS, REFUSED}, 0},
     {"factory: informer, start, read_pending", use_factory, is_factory_synced, ALWAYS(WORKS), 1},
     {"factory: stop", stop_factory, is_factory_stopped, {WAITS, REQUEST, REQUEST, REQUEST}, 1},
     {"factory: free", free_factory, is_factory_gone, {WAITS, REQUEST, REQUEST, REQUEST}, 1},
