@@ -89,7 +89,7 @@ static void stop_during_the_relist(rig *r)
     scripted_body(&r->source, EVENT("DELETED", POD("a", "11")) EVENT("ADDED", POD("c", "12")));
     text_log_clear(&r->source.requests);
     run(r, 60);
-    expect_requests(r, "cancel\nLIST rv=12 limit=500\n");
+    expect_requests(r, "cancel\nLIST rv=12 match=NotOlderThan limit=500\n");
     r->refused = NULL;
     r->stopped = "c";
     scripted_whole(&r->source, LIST("12", "", POD("b", "6") "," POD("c", "12")));
@@ -106,7 +106,7 @@ static void list_that_a_stop_has_swallowed_is_made_again(void **state)
     assert_true(has(&r, "a"));
     text_log_clear(&r.source.requests);
     start(&r);
-    expect_requests(&r, "LIST rv=12 limit=500\n");
+    expect_requests(&r, "LIST rv=12 match=NotOlderThan limit=500\n");
     scripted_whole(&r.source, LIST("12", "", POD("b", "6") "," POD("c", "12")));
     run(&r, 1);
     assert_false(has(&r, "a"));
