@@ -160,8 +160,6 @@ void follower_converge(follower *f)
 void follower_fini(follower *f)
 {
     ki_error err = {0};
-    if (f->informer == NULL)
-        return;
     follower_converge(f);
     if (ki_store_check(ki_informer_store(f->informer), &err) < 0)
         fail_msg("%s: %s", f->asked, err.message);

@@ -137,7 +137,7 @@ static int has_some(follower *f)
     return f->heard->inside > 0;
 }
 
-/* The handler does not return and the queues are small: so the list is in the middle when the part is killed. */
+/* The handler does not return and the queues are small: so the part is killed in the middle of the list. */
 static void lists_survive(const char *part)
 {
     follower f[2];
