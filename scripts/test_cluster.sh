@@ -50,7 +50,12 @@ KI_CONTROLPLANE=$PWD/tests/cluster/controlplane.sh
 KI_CLUSTER=$(mktemp -d)
 PATH=$KI_CLUSTER/bin:$PATH
 export KI_CONTROLPLANE KI_CLUSTER PATH
+test_pid=
+
+# The ports first: what a test that is ended has begun to start finds none, and gives up.
 end_all() {
+    [ -z "$test_pid" ] || kill -KILL "$test_pid" || true
+    rm -f "$KI_CLUSTER/ports"
     "$KI_CONTROLPLANE" stop || true
     rm -rf "$KI_CLUSTER"
 }
@@ -63,8 +68,12 @@ run_test() {
     "$KI_CONTROLPLANE" start etcd
     "$KI_CONTROLPLANE" start kube-apiserver
     "$KI_CONTROLPLANE" start kube-controller-manager
+    # A shell hears of a signal while it waits, and not while a program runs.
+    "$1" &
+    test_pid=$!
     status=0
-    "$1" || status=$?
+    wait $test_pid || status=$?
+    test_pid=
     "$KI_CONTROLPLANE" stop
     [ $status -eq 0 ] || cp "$KI_CLUSTER"/*.log build/cluster/
     rm -rf "${KI_CLUSTER:?}"/*

@@ -108,8 +108,8 @@ static ki_str first_version(const ki_reflector *reflector)
                                                            : KI_STR("0");
 }
 
-/* Without a word on it, servers take a version together with a limit for just that one. They may still have that,
- * though they have refused to watch from it: list and watch would take turns until it is compacted. */
+/* Without a word on it, servers take a version together with a limit for just that one. They may still have
+ * that, though they have refused to watch from it: list and watch would take turns until it is compacted. */
 static ki_str first_match(ki_str version)
 {
     int is_any = version.len == 0 || ki_str_equal(version, KI_STR("0"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/follower.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "cluster/cluster.h"
 #include "support/aside.h"
@@ -19,8 +19,9 @@ void follower_init(follower *f, ki_client *client, const ki_resource *resource,
         used.backoff_ms = 50;
         used.backoff_max_ms = 1000;
     }
-    *f = (follower){0};
-    heard_init(&f->heard);
+    *f = (follower){.heard = malloc(sizeof(heard))};
+    assert_non_null(f->heard);
+    heard_init(f->heard);
     f->informer = ki_informer_new(client, resource, &used, &err);
     if (f->informer == NULL)
         fail_msg("%s", err.message);
@@ -37,16 +38,16 @@ static void start(follower *f, const char *asked, const ki_handler *handler)
 
 void follower_start(follower *f, const char *asked)
 {
-    ki_handler handler = heard_handler(&f->heard);
+    ki_handler handler = heard_handler(f->heard);
     start(f, asked, &handler);
 }
 
 void follower_start_held(follower *f, const char *asked, size_t backlog)
 {
-    ki_handler handler = heard_handler(&f->heard);
+    ki_handler handler = heard_handler(f->heard);
     handler.overflow = KI_OVERFLOW_BLOCK;
     handler.backlog_items_max = backlog;
-    heard_hold(&f->heard);
+    heard_hold(f->heard);
     start(f, asked, &handler);
 }
 
@@ -144,12 +145,12 @@ void follower_converge(follower *f)
     ki_store *store = ki_informer_store(f->informer);
     for (;;) {
         int different = differences(f);
-        if (different == 0 && heard_differences(&f->heard, store) == 0)
+        if (different == 0 && heard_differences(f->heard, store) == 0)
             return;
         if (now_ms() > deadline_ms) {
             ki_informer_status status = follower_status(f);
             fail_msg("%s: %d differences from kubectl (%zu in the store), %zu of the handler; %s, %s",
-                     f->asked, different, ki_store_count(store), heard_differences(&f->heard, store),
+                     f->asked, different, ki_store_count(store), heard_differences(f->heard, store),
                      ki_phase_name(status.phase), status.message);
         }
         aside_pause(ASK_MS);
@@ -159,16 +160,15 @@ void follower_converge(follower *f)
 void follower_fini(follower *f)
 {
     ki_error err = {0};
-    if (f->informer == NULL)
-        return;
     follower_converge(f);
     if (ki_store_check(ki_informer_store(f->informer), &err) < 0)
         fail_msg("%s: %s", f->asked, err.message);
     assert_int_equal(follower_status(f).refused, 0);
     ki_informer_free(f->informer);
-    assert_int_equal(f->heard.wrongs, 0);
-    assert_int_equal(f->heard.synced, 1);
-    assert_int_equal(f->heard.releases, 1);
-    heard_fini(&f->heard);
+    assert_int_equal(f->heard->wrongs, 0);
+    assert_int_equal(f->heard->synced, 1);
+    assert_int_equal(f->heard->releases, 1);
+    heard_fini(f->heard);
+    free(f->heard);
     f->informer = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* follower - an informer of the real control plane, a handler that knows legal histories, and what kubectl says.
+/* follower - an informer of the real control plane, a handler that knows legal histories, what kubectl says.
  *
  *   From:     tests of this folder
  *   To:       the public calls of the library; support/heard.h; cluster/cluster.h
@@ -14,7 +14,7 @@
 typedef struct follower {
     const char *asked; /* of kubectl get, for the same objects: "pods -A" */
     ki_informer *informer;
-    heard heard;
+    heard *heard; /* of its own memory: the informer of a test that fails goes on */
 } follower;
 
 /* Makes an informer that is not started, which tries again soon after each failure. */
@@ -24,18 +24,17 @@ void follower_init(follower *f, ki_client *client, const ki_resource *resource,
 /* Starts it, with the handler; `asked` is kept. */
 void follower_start(follower *f, const char *asked);
 
-/* The same; the first event does not return before heard_let_go(), and no more than so many wait behind it: so the
- * list stands still in the middle. */
+/* The same; the first event does not return before heard_let_go(), and no more than so many wait behind it: so
+ * the list stands still in the middle. */
 void follower_start_held(follower *f, const char *asked, size_t backlog);
 
 void follower_sync(follower *f);
 
-/* Waits until the store, the handler and kubectl know the same objects: keys, UIDs, versions and all fields. The
- * test fails when that takes longer than a minute and a half. */
+/* Waits until the store, the handler and kubectl know the same objects: keys, UIDs, versions and all fields.
+ * The test fails when that takes longer than a minute and a half. */
 void follower_converge(follower *f);
 
-/* Converges once more, if the informer runs at all, and frees it; the test fails when the handler has heard of
- * something that cannot be. */
+/* Converges once more, and frees it; the test fails when the handler has heard of something that cannot be. */
 void follower_fini(follower *f);
 
 ki_informer_status follower_status(const follower *f);

@@ -60,9 +60,9 @@ static void built_in_resources_sync_and_follow(void **state)
     change_everything();
     for (size_t i = 0; i < COUNT(collections); i++)
         follower_converge(&followers[i]);
-    assert_true(followers[2].heard.deletes >= 2);
-    assert_true(followers[3].heard.adds >= 5);
-    assert_true(followers[6].heard.updates >= 1);
+    assert_true(followers[2].heard->deletes >= 2);
+    assert_true(followers[3].heard->adds >= 5);
+    assert_true(followers[6].heard->updates >= 1);
     for (size_t i = 0; i < COUNT(collections); i++)
         follower_fini(&followers[i]);
     ki_client_free(client);
@@ -115,8 +115,8 @@ static void a_custom_resource_is_waited_for_and_followed(void **state)
                 " kubectl create -f - >/dev/null");
     cluster_run("{ kubectl label widget w2 color=red && kubectl delete widget w1; } >/dev/null");
     follower_converge(&f);
-    assert_int_equal(f.heard.adds, 3);
-    assert_int_equal(f.heard.deletes, 1);
+    assert_int_equal(f.heard->adds, 3);
+    assert_int_equal(f.heard->deletes, 1);
     follower_fini(&f);
     ki_resource_free(widgets);
     ki_client_free(client);
@@ -152,8 +152,8 @@ static void each_way_to_list_gives_the_same_cache(void **state)
             follower_converge(&f[i]);
             assert_int_equal(follower_status(&f[i]).phase, KI_PHASE_WATCHING);
             assert_int_equal(follower_status(&f[i]).reason, KI_REASON_NONE);
-            assert_int_equal(f[i].heard.adds, 100);
-            assert_int_equal(f[i].heard.updates, 100);
+            assert_int_equal(f[i].heard->adds, 100);
+            assert_int_equal(f[i].heard->updates, 100);
             follower_fini(&f[i]);
         }
         ki_client_free(client);
@@ -162,7 +162,7 @@ static void each_way_to_list_gives_the_same_cache(void **state)
 
 static int has_some(follower *f)
 {
-    return f->heard.inside > 0;
+    return f->heard->inside > 0;
 }
 
 /* Pages beyond the first come from a version that the server has kept for them. */
@@ -179,7 +179,7 @@ static void pages_bring_what_changes_between_them_later(void **state)
     cluster_run("{ kubectl -n ways delete configmap a-0 a-99 && kubectl -n ways create configmap aa &&"
                 " kubectl -n ways create configmap zz; } >/dev/null");
     assert_false(ki_informer_has_synced(f.informer));
-    heard_let_go(&f.heard);
+    heard_let_go(f.heard);
     follower_sync(&f);
     follower_converge(&f);
     assert_false(follower_has(&f, "ways", "a-99"));
@@ -214,8 +214,8 @@ static void selectors_make_a_collection_of_their_own(void **state)
                 " app=a --overwrite && kubectl -n select2 delete configmap a-1; } >/dev/null");
     follower_converge(&by_label);
     follower_converge(&by_field);
-    assert_int_equal(by_label.heard.adds, 5);
-    assert_int_equal(by_label.heard.deletes, 1);
+    assert_int_equal(by_label.heard->adds, 5);
+    assert_int_equal(by_label.heard->deletes, 1);
     assert_true(follower_has(&by_label, "select", "b-0"));
     follower_fini(&by_label);
     follower_fini(&by_field);
