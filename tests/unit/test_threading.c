@@ -194,6 +194,16 @@ static void set_up_factory(stage *s, int is_own)
     assert_int_equal(ki_factory_start(s->factory, &err), 0);
 }
 
+/* Then there are watches that can be cut. */
+static int all_are_watching(stage *s)
+{
+    ki_informer_status status;
+    ki_informer_status of_another;
+    ki_informer_read_status(s->rig.informer, &status);
+    ki_informer_read_status(s->another, &of_another);
+    return status.phase == KI_PHASE_WATCHING && of_another.phase == KI_PHASE_WATCHING;
+}
+
 static void stage_init(stage *s, int mode, int is_of_factory)
 {
     *s = (stage){.mode = mode, .armed = -1};
@@ -208,6 +218,7 @@ static void stage_init(stage *s, int mode, int is_of_factory)
     set_up_factory(s, is_of_factory);
     assert_int_equal(ki_informer_start(s->rig.informer, NULL), 0);
     assert_true(pump_until(s, all_are_synced));
+    assert_true(pump_until(s, all_are_watching));
 }
 
 static void stage_fini(stage *s)

@@ -73,6 +73,14 @@ static int is_synced(stage *s)
     return ki_feed_has_synced(s->feed);
 }
 
+/* Then there is a watch that can be cut. */
+static int is_watching(stage *s)
+{
+    ki_informer_status status;
+    ki_feed_read_status(s->feed, &status);
+    return is_synced(s) && status.phase == KI_PHASE_WATCHING;
+}
+
 static void stage_init(stage *s, int mode)
 {
     *s = (stage){.mode = mode, .armed = -1};
@@ -86,7 +94,7 @@ static void stage_init(stage *s, int mode)
     s->feed = ki_feed_new(s->rig.client, &KI_CORE_V1_SECRETS, &options, NULL);
     assert_non_null(s->feed);
     assert_int_equal(ki_feed_start(s->feed, NULL), 0);
-    assert_true(pump_until(s, is_synced));
+    assert_true(pump_until(s, is_watching));
 }
 
 static void stage_fini(stage *s)
