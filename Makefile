@@ -6,17 +6,17 @@ BENCH_ARGS ?=
 SEEDS ?= 1-100000
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-arm64 sim bench fuzz fuzz-merge lint format install coverage clean
+.PHONY: help deps build run test test-arm64 test-cluster sim bench fuzz fuzz-merge lint format install coverage clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install what building, testing and checking need (Debian packages)
 	@scripts/deps.sh build test lint
 
-build: ## build the library and the examples, in build/release
+build: ## build the library, the program and the examples, in build/release
 	@scripts/deps.sh build test
-	@scripts/build.sh release kinformer kinformer_static kinformer_examples
+	@scripts/build.sh release kinformer kinformer_static kinformer_program kinformer_examples
 
 run: ## build and run an informer that follows a recorded list and watch of pods
 	@scripts/deps.sh build test
@@ -30,6 +30,10 @@ test: ## build and run all tests: release, address + undefined, thread sanitizer
 test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kernel
 	@scripts/deps.sh build arm64
 	@scripts/test_arm64.sh
+
+test-cluster: ## build a control plane with Go 1.26, start it on loopback, follow it with informers
+	@scripts/deps.sh build test
+	@scripts/test_cluster.sh
 
 sim: ## run the simulation of the informer for SEEDS (1-100000), on all cores
 	@scripts/deps.sh build test
@@ -59,9 +63,9 @@ format: ## format all sources in place
 	@scripts/deps.sh lint
 	@scripts/format.sh
 
-install: ## install headers and libraries below PREFIX (/usr/local); DESTDIR is honoured
+install: ## install program, headers and libraries below PREFIX (/usr/local); DESTDIR is honoured
 	@scripts/deps.sh build test
-	@scripts/build.sh release kinformer kinformer_static
+	@scripts/build.sh release kinformer kinformer_static kinformer_program
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)"
 
 coverage: ## run the tests and write which lines they reach, build/coverage/report.txt

@@ -9,7 +9,7 @@
 #include "cache/informer.h"
 
 /* How far the store may be behind the one that fills the queue when that goes on after a pause. */
-enum { BEHIND = 4000, TIMEOUT_MS = 600000 };
+enum { PIECE = 8, BEHIND = 4000, TIMEOUT_MS = 600000 };
 
 /* ---- the source ------------------------------------------------------------------------------------- */
 
@@ -104,7 +104,7 @@ bool pipeline_open(struct pipeline *pipeline, const ki_informer_options *options
     if (pipeline->source.next == NULL) {
         pipeline->source.next = next_of_empty;
     }
-    pipeline->client = ki_client_new(NULL, &err);
+    pipeline->client = ki_client_new(&(ki_client_options){.no_cluster = 1}, &err);
     if (pipeline->client == NULL) {
         return fail("client", &err);
     }
@@ -137,6 +137,7 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t version)
     ki_error err = {0};
     char text[24];
     int n = snprintf(text, sizeof(text), "%" PRIu64, version);
+    ki_informer_end_changes(pipeline->informer);
     if (ki_informer_wait_for_version(pipeline->informer, (ki_str){text, (size_t)n}, TIMEOUT_MS, &err) < 0) {
         return fail("wait", &err);
     }
@@ -148,6 +149,9 @@ bool pipeline_push(struct pipeline *pipeline, const ki_object *object, uint64_t 
     ki_change change = {
         .type = KI_CHANGE_UPDATED, .object = object, .version = ki_object_resource_version(object)};
     int rc = ki_informer_take_change(&change, pipeline->informer);
+    if (version % PIECE == 0) { /* as many come in one piece of an answer */
+        ki_informer_end_changes(pipeline->informer);
+    }
     if (rc == 1 && version > BEHIND) {
         return pipeline_wait(pipeline, version - BEHIND);
     }

@@ -37,3 +37,11 @@ if(KI_TESTS AND TARGET example_low_level)
         PASS_REGULAR_EXPRESSION "listed +web\nupdated +web\nlisted +db\ndeleted +db\nadded +cache\n2 pods at version 10\n"
         TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
+
+# Without a cluster it says so; with one tests/cluster has it.
+if(KI_TESTS AND TARGET example_hello)
+    add_test(NAME example_hello COMMAND example_hello)
+    set_tests_properties(example_hello PROPERTIES TIMEOUT 60
+        ENVIRONMENT "${KI_TEST_ENVIRONMENT};KUBECONFIG=/nowhere;HOME=/nowhere;KUBERNETES_SERVICE_HOST="
+        PASS_REGULAR_EXPRESSION "^hello: no cluster is configured")
+endif()

@@ -16,7 +16,10 @@ set(pc_libdir "\${prefix}")
 set(pc_includedir "\${prefix}")
 cmake_path(APPEND pc_libdir "${CMAKE_INSTALL_LIBDIR}")
 cmake_path(APPEND pc_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+# libcurl is linked as a shared library by those who link ours as an archive, too: what it needs itself is not theirs.
+list(JOIN LIBCURL_LDFLAGS " " pc_libcurl)
 install(CODE "
+    set(KI_LIBCURL [[${pc_libcurl}]])
     set(KI_VERSION [[${PROJECT_VERSION}]])
     set(KI_DESCRIPTION [[${PROJECT_DESCRIPTION}]])
     set(KI_LIBDIR [[${pc_libdir}]])

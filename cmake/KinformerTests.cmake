@@ -1,13 +1,13 @@
-# Every tests/unit/test_*.c (and tests/headers, tests/race) is a program and a ctest of the same name; those of
-# tests/race bear the label race.
+# Every tests/unit/test_*.c (and tests/headers, tests/race, tests/flow) is a program and a ctest of the same name; those
+# of tests/race and tests/flow bear the label race or flow.
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl)
 
 file(GLOB test_sources CONFIGURE_DEPENDS 
-    tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c)
+    tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c tests/flow/test_*.c)
 if(NOT test_sources)
     message(FATAL_ERROR "no tests found in tests/unit and tests/headers")
 endif()
@@ -18,7 +18,7 @@ add_library(kinformer_test_base INTERFACE)
 target_include_directories(kinformer_test_base INTERFACE
     ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_test_base INTERFACE
-    kinformer_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON PkgConfig::ZLIB m)
+    kinformer_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON PkgConfig::ZLIB PkgConfig::OPENSSL m)
 if(support_sources)
     add_library(kinformer_test_support STATIC ${support_sources})
     target_link_libraries(kinformer_test_support PUBLIC kinformer_test_base)
@@ -27,7 +27,13 @@ else()
     target_link_libraries(kinformer_test_support INTERFACE kinformer_test_base)
 endif()
 
+# What flow tests share. As objects, so that their credentials take the place of the library's.
+file(GLOB flow_sources CONFIGURE_DEPENDS tests/flow/support/*.c)
+add_library(kinformer_flow_support OBJECT ${flow_sources})
+target_link_libraries(kinformer_flow_support PRIVATE kinformer_test_base)
+
 set(KI_TEST_ENVIRONMENT
+    "KI_PROGRAM=$<TARGET_FILE:kinformer_program>"
     "KI_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures"
     "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
@@ -42,21 +48,38 @@ endif()
 foreach(source IN LISTS test_sources)
     # The thread sanitizer has something to say only where threads are started, and is slow everywhere else.
     if(KI_SANITIZE STREQUAL "thread")
-        file(STRINGS ${source} starts_threads REGEX "ki_thread_start|pthread_create")
+        file(STRINGS ${source} starts_threads REGEX "ki_thread_start|pthread_create|scripted_http")
         if(NOT starts_threads)
             continue()
         endif()
     endif()
     cmake_path(GET source STEM name)
     add_executable(${name} ${source})
+    if(source MATCHES "/tests/flow/")
+        target_sources(${name} PRIVATE $<TARGET_OBJECTS:kinformer_flow_support>)
+    endif()
+    if(name MATCHES "^test_cli_")
+        target_link_libraries(${name} PRIVATE kinformer_cli)
+        add_dependencies(${name} kinformer_program)
+    endif()
     target_link_libraries(${name} PRIVATE kinformer_test_support)
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
     if(source MATCHES "/tests/race/")
         set_tests_properties(${name} PROPERTIES LABELS race)
+    elseif(source MATCHES "/tests/flow/")
+        set_tests_properties(${name} PROPERTIES LABELS flow)
     endif()
 endforeach()
+
+# The program itself: what it says without a server; and against one, as the tests that ask for KI_PROGRAM do.
+if(NOT KI_SANITIZE STREQUAL "thread")
+    add_test(NAME test_cli_usage COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_cli_usage.sh
+        $<TARGET_FILE:kinformer_program> ${PROJECT_VERSION})
+    set_tests_properties(test_cli_usage PROPERTIES TIMEOUT ${KI_TEST_SECONDS} LABELS flow
+        ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+endif()
 
 # Simulations: each tests/sim/sim_*.c is a program and a ctest, and what they share is beside them.
 file(GLOB sim_programs CONFIGURE_DEPENDS tests/sim/sim_*.c)
@@ -78,6 +101,21 @@ if(NOT KI_SANITIZE STREQUAL "thread")
             ENVIRONMENT "${KI_TEST_ENVIRONMENT};KI_SIM_SEEDS=${KI_SIM_SEEDS}")
     endforeach()
 endif()
+
+# Tests against a real control plane: scripts/test_cluster.sh builds, starts and ends that, so ctest does not know them.
+file(GLOB cluster_programs CONFIGURE_DEPENDS tests/cluster/test_*.c)
+file(GLOB cluster_sources CONFIGURE_DEPENDS tests/cluster/*.c)
+list(REMOVE_ITEM cluster_sources ${cluster_programs})
+add_library(kinformer_cluster STATIC ${cluster_sources})
+target_link_libraries(kinformer_cluster PUBLIC kinformer_test_support)
+add_custom_target(kinformer_cluster_tests)
+foreach(source IN LISTS cluster_programs)
+    cmake_path(GET source STEM name)
+    add_executable(${name} ${source})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cluster)
+    target_link_libraries(${name} PRIVATE kinformer_cluster)
+    add_dependencies(kinformer_cluster_tests ${name})
+endforeach()
 
 # Installs below a temporary folder and builds a program against that, with pkg-config and with find_package; runs it
 # as it is, so only where this machine can.

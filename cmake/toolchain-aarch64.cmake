@@ -13,6 +13,12 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_LIBDIR} ${sysroot}/usr/lib/aarch64-linux-gnu/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${sysroot})
+# Headers that differ between machines, and libraries that libraries need.
+set(CMAKE_C_STANDARD_INCLUDE_DIRECTORIES ${sysroot}/usr/include/aarch64-linux-gnu)
+set(library_path ${sysroot}/usr/lib/aarch64-linux-gnu:${sysroot}/lib/aarch64-linux-gnu)
+set(CMAKE_EXE_LINKER_FLAGS_INIT -Wl,-rpath-link,${library_path})
+set(CMAKE_SHARED_LINKER_FLAGS_INIT -Wl,-rpath-link,${library_path})
 
 # The first of its kind: an instruction that not every 64-bit ARM processor has ends the test.
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -cpu cortex-a53 -L /usr/aarch64-linux-gnu)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -cpu cortex-a53 -L /usr/aarch64-linux-gnu
+    -E LD_LIBRARY_PATH=${library_path})

@@ -56,7 +56,8 @@ int main(void)
 {
     ki_error err = {0};
     ki_list_watch source = {.begin = begin, .cancel = nothing, .resume = nothing, .no_watch_list = 1};
-    ki_client *client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP}, &err);
+    ki_client *client =
+        ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, &err);
     ki_store *store = ki_store_new(NULL, &err);
     ki_delta_queue *queue = ki_delta_queue_new(&(ki_delta_queue_options){.known = store}, &err);
     ki_feed_options options = {

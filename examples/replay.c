@@ -121,7 +121,7 @@ static int follow(recording *from, ki_error *err)
 {
     ki_list_watch source = {
         .begin = begin, .cancel = cancel, .resume = resume, .user = from, .no_watch_list = 1};
-    ki_client *client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP}, err);
+    ki_client *client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, err);
     if (client == NULL)
         return -1;
     from->client = client;

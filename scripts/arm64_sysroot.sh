@@ -1,12 +1,12 @@
 #!/bin/sh
-# Fills build/arm64-sysroot with the arm64 libraries that the tests need; silent when they are there.
+# Fills build/arm64-sysroot with the arm64 libraries that library and tests need; silent when they are there.
 #
 # They come from the apt sources of this machine, but through lists and a cache of our own, and are unpacked, not
 # installed: the system's packages and architectures stay as they are, and root is not needed.
 set -eu
 cd "$(dirname "$0")/.."
 
-packages='libcmocka-dev libcmocka0 libjansson-dev libjansson4 zlib1g-dev zlib1g'
+packages='liburcu-dev libcurl4-openssl-dev zlib1g-dev libyaml-dev libcmocka-dev libjansson-dev libssl-dev'
 sysroot=$PWD/build/arm64-sysroot
 
 # Written last, so that a fetch that was interrupted counts for nothing.
@@ -22,7 +22,7 @@ mkdir -p "$sysroot"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
-mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/packages"
+mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
 : >"$work/status"
 # Hooks are for changes of the system, and this is none.
 cat >"$work/apt.conf" <<EOT
@@ -39,15 +39,21 @@ Dir::State::status "$work/status";
 Dir::Cache "$work/cache";
 EOT
 
-cd "$work/packages"
+# What they depend on comes along.
 # shellcheck disable=SC2086  # a list of words
-if ! { apt-get -c "$work/apt.conf" update -qq && apt-get -c "$work/apt.conf" download -qq $packages; } \
+if ! { apt-get -c "$work/apt.conf" update -qq &&
+        apt-get -c "$work/apt.conf" install -qq -y --no-install-recommends --download-only \
+            -o Debug::NoLocking=1 $packages; } \
         >"$work/log" 2>&1; then
     cat "$work/log" >&2
     echo "arm64: the apt sources of this machine do not give, for arm64: $packages" >&2
     exit 1
 fi
-for package in *.deb; do
-    dpkg-deb -x "$package" "$sysroot"
+# The C library is the cross compiler's.
+for package in "$work"/cache/archives/*.deb; do
+    case ${package##*/} in
+    libc6* | libc-dev* | linux-libc-dev* | libcrypt* | libgcc* | gcc-*) ;;
+    *) dpkg-deb -x "$package" "$sysroot" ;;
+    esac
 done
 echo "$packages" >"$sysroot/packages"

@@ -19,11 +19,14 @@ compiler gcc libc6-dev
 command cmake cmake
 command ninja ninja-build
 command pkg-config pkg-config
-library liburcu-bp liburcu-dev' ;;
+library liburcu-bp liburcu-dev
+library libcurl libcurl4-openssl-dev
+library zlib zlib1g-dev
+library yaml-0.1 libyaml-dev' ;;
     test)
         echo 'library cmocka libcmocka-dev
 library jansson libjansson-dev
-library zlib zlib1g-dev' ;;
+library openssl libssl-dev' ;;
     lint)
         echo 'compiler clang clang
 compiler g++ g++

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* client - who answers the informers of a program, and which threads they run on.
+/* client - the cluster that the informers of a program follow, and the threads that they run on.
  *
  * Informers of one client share its threads: `io`, which asks and reads; `dispatch`, which brings the stores up
  * to date; and those that call handlers, one for each registration, so that a slow handler delays nobody.
@@ -28,17 +28,40 @@ typedef enum ki_mode {
  * `ns` is "" for all namespaces.
  *
  * Returns: 0 with *out_list_watch set, whose `release` is called when it is not needed any more; or a negative
- *          code.
+ *          code, with what is wrong in `err`.
  */
 typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
                             void *user, ki_error *err);
 
-/** Zero means default. */
+/** Zero means default: the cluster that kubectl would talk to, as whom it would. Texts are copied. */
 typedef struct ki_client_options {
-    int mode; /* a ki_mode */
+    int mode;       /* a ki_mode */
+    int no_cluster; /* 1: nobody is connected to; every informer brings a list_watch of its own */
+
+    /* Where to connect and as whom; each as the flag of kubectl that is named so. NULL: as the kubeconfig says. */
+    const char *kubeconfig; /* NULL: $KUBECONFIG, ~/.kube/config, or the files of a pod */
+    const char *context;
+    const char *cluster;
+    const char *user;
+    const char *server; /* "https://10.0.0.1:6443"; enough by itself when there is no kubeconfig */
+    const char *token;
+    const char *certificate_authority; /* a file */
+    const char *tls_server_name;
+    const char *as;
+    const char *const *as_groups; /* NULL-terminated */
+    const char *ns;
+    int insecure_skip_tls_verify;
+
+    /* How. */
+    int http2; /* 1: many watches on one connection */
+    int gzip;  /* 1: asks for compressed answers */
     int reserved_flag;
+    const char *user_agent;      /* NULL: "kinformer/" and the version */
+    size_t connections_max;      /* 0: no limit */
+    uint64_t connect_timeout_ms; /* 0: 30,000 */
+
     size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
-    ki_source_cb source;    /* who answers */
+    ki_source_cb source; /* who answers, instead of a cluster: nothing of the two parts above is looked at */
     void *source_user;
     ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
     uint64_t reserved[8];
@@ -47,19 +70,24 @@ typedef struct ki_client_options {
 /**
  * Starts no thread yet: that is done when the first informer starts.
  *
- * Returns:   a client to free, or NULL with KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM.
+ * Returns:   a client to free, or NULL with KI_ERR_CONFIG (which file, line and field), KI_ERR_INVALID,
+ *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. Nothing is sent yet.
  * Ownership: the caller frees it, after what was made with it.
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
 
-/** Ends its threads. Everything that was made with it has been freed; not from a callback. Takes NULL. */
+/** Ends its threads, after everything that was made with it has been freed: it waits for that. Inside of a callback
+ * or a read section it does nothing but log an error. Takes NULL. */
 KI_API void ki_client_free(ki_client *client);
+
+/** The namespace that the context names, or "default". Lives as long as the client. */
+KI_API const char *ki_client_namespace(const ki_client *client);
 
 /** What its informers count. Lives as long as the client. */
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
 
 /**
- * Has a function called on `io`, once, soon: how a source with threads of its own comes to the thread on which
+ * Has a function called on `io`, once, soon, at the latest in ki_client_free(): how a source with threads of its own comes to the thread on which
  * it may answer.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY.
@@ -73,7 +101,9 @@ KI_API int ki_client_fd(const ki_client *client);
 KI_API int ki_client_timeout_ms(ki_client *client);
 
 /**
- * Does what there is to do, for about `budget_ms`; 0: until there is nothing left.
+ * Does what there is to do, for about `budget_ms`; 0: until there is nothing left. What is done in one go is not
+ * cut short: a callback of the program's, and what is in proportion to the store (letting in a handler, planning
+ * what a relist sweeps away: some milliseconds for 100,000 objects).
  *
  * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or inside
  *          of a read section.

@@ -128,7 +128,7 @@ KI_API void ki_delta_queue_close(ki_delta_queue *queue);
  *
  * Returns: what the callback has returned; KI_ERR_TIMEOUT when nothing came; KI_ERR_STOPPED when the queue is
  *          closed and empty; KI_ERR_INVALID without a queue or a callback; KI_ERR_WOULD_DEADLOCK in a read
- *          section.
+ *          section, and with a timeout in a callback of the library's.
  */
 KI_API int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *user,
                               uint64_t timeout_ms);

@@ -45,7 +45,9 @@ KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *o
 KI_API void ki_factory_free(ki_factory *factory);
 
 /**
- * The informer of a collection: made at the first call, the same one afterwards. The options are the factory's;
+ * The informer of a collection: made at the first call, the same one afterwards. It is the same for the same resource
+ * and the same options, all of them: namespace, selectors as they are written, paths, numbers, callbacks with what they
+ * are given. The options are the factory's;
  * with ki_factory_informer_with() they are these, and nothing of the factory's.
  *
  * Returns:   the informer, or NULL: the next start says why.
@@ -69,7 +71,7 @@ KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *err);
 KI_API void ki_factory_stop(ki_factory *factory);
 
 /**
- * Waits until all informers have synced, `timeout_ms` in all.
+ * Waits until all informers that were started have synced, `timeout_ms` in all.
  *
  * Returns: 0; else as ki_informer_wait_for_sync(), with a message that names those that are not ready, and why.
  */
@@ -89,10 +91,11 @@ typedef struct ki_factory_pending {
 KI_API size_t ki_factory_read_pending(ki_factory *factory, ki_factory_pending *out, size_t count);
 
 /**
- * Stops, forgets and frees an informer that nobody has a handler with any more.
+ * Stops, forgets and frees an informer that nobody has a handler with any more. Whoever else was given it, and
+ * has no handler (yet), must not use it any more: only the program can know.
  *
  * Returns: 0: `informer` is not used any more; 1: there are handlers, it stays; KI_ERR_NOT_FOUND: it is not of
- *          this factory.
+ *          this factory; KI_ERR_INVALID without one of the two.
  */
 KI_API int ki_factory_remove(ki_factory *factory, ki_informer *informer);
 

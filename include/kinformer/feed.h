@@ -41,7 +41,7 @@ typedef void (*ki_feed_error_cb)(const ki_watch_error *error, void *user);
  */
 typedef struct ki_feed_options {
     /** What is asked for and how. What concerns stores and handlers of an informer has no meaning: resync_ms,
-     * deliver_unchanged, reports_mutations, queue_items_max, queue_bytes_max. */
+     * deliver_unchanged, mutations, queue_items_max, queue_bytes_max. */
     ki_informer_options informer;
 
     /** On `io`; to be quick. Told everything, in order. After it has returned 1 nothing is read from the server until

@@ -6,7 +6,7 @@
  *   - the store is at least as new as the event;
  *   - callbacks of one registration never overlap, and none comes after on_release;
  *   - objects are borrowed for the call; ki_object_ref() keeps one;
- *   - any call of the library is allowed inside, and none deadlocks.
+ *   - any call of the library is allowed inside, and none deadlocks; docs/threading.md says which are refused there.
  *
  * A slow handler delays nobody else. Past its limit its backlog holds one entry per object: what happened
  * in between is left out, the final state never is.
@@ -60,7 +60,8 @@ typedef struct ki_handler {
     ki_filter_cb filter;        /* an object that starts or stops to pass becomes an add or a delete */
     void *user;                 /* handed to every callback */
     const char *name;           /* in metrics; borrowed for the registering. NULL: its number */
-    uint64_t resync_ms;         /* how often to be reminded of every object; 0: never */
+    uint64_t resync_ms;         /* how often to be reminded of every object, if the informer has a
+                                 * resync_ms; 0: never */
     int overflow;               /* a ki_overflow */
     int split_replaced;         /* 1: a delete and an add instead of an update with KI_EVENT_REPLACED */
     size_t backlog_items_max;   /* 0: 100,000 */

@@ -38,6 +38,14 @@ typedef enum ki_watch_list {
     KI_WATCH_LIST_NEVER
 } ki_watch_list;
 
+/** What is done about a program that writes into objects of the store. Looking for that costs time. */
+typedef enum ki_mutations {
+    KI_MUTATIONS_AUTO = 0, /* as $KUBE_CACHE_MUTATION_DETECTOR says: true is ABORT, else IGNORE */
+    KI_MUTATIONS_REPORT,   /* a log record with the key and both fingerprints */
+    KI_MUTATIONS_ABORT,    /* that, and the process ends */
+    KI_MUTATIONS_IGNORE
+} ki_mutations;
+
 /**
  * Sees an object before anyone else, and may put another in its place: `*object` is borrowed; to replace it,
  * set it to a new reference, which is taken over. Namespace, name, UID and version must stay the same.
@@ -51,7 +59,14 @@ typedef int (*ki_transform_cb)(const ki_object **object, void *user);
 /** Changes what is asked of the server; texts that it sets live until the informer is freed. */
 typedef void (*ki_tweak_cb)(ki_list_options *options, void *user);
 
-/** Zero means default. Texts are copied. */
+/**
+ * Zero means default. Texts are copied.
+ *
+ * Resync, as in client-go: every `resync_ms` the informer looks who is to be reminded. A handler says so by a
+ * resync_ms of its own, which is a second at least and in effect a multiple of the informer's. One that is added
+ * before the start and asks for a shorter period shortens the informer's; one that comes later has to wait as long as
+ * the informer does, and up to twice as long for its first time.
+ */
 typedef struct ki_informer_options {
     const char *ns;             /* NULL or "": all namespaces */
     const char *label_selector; /* the server's: what does not match is not part of the collection */
@@ -61,14 +76,12 @@ typedef struct ki_informer_options {
     int keep_managed_fields;
     int deliver_unchanged; /* 1: updates that change nothing of what `keep` and `drop` leave are delivered */
     size_t object_bytes_max;
-    uint64_t resync_ms; /* how often handlers may be reminded at the most: the check period. 0: never, but see
-                             * handlers added before start */
-    int64_t page_size;  /* of a LIST; 0: 500; -1: no limit */
-    int watch_list;     /* a ki_watch_list */
-    int reports_mutations; /* mutation detector: 0 as KUBE_CACHE_MUTATION_DETECTOR says, and aborts; 1: reports
-                             * only; -1: off */
-    uint64_t backoff_ms;   /* first delay after a failure; 0: 800 */
-    uint64_t backoff_max_ms; /* 0: 30,000 */
+    uint64_t resync_ms;      /* the check period: handlers are reminded that often at the most. 0: none is */
+    int64_t page_size;       /* of a LIST; 0: 500; -1: no limit */
+    int watch_list;          /* a ki_watch_list */
+    int mutations;           /* a ki_mutations: what is done about writes into cached objects */
+    uint64_t backoff_ms;     /* after a failure; doubled each time; up to twice as long is waited. 0: 800 */
+    uint64_t backoff_max_ms; /* of what is doubled; 0: 30,000 */
     size_t queue_items_max;  /* changes that wait between network and store; 0: 10,000 */
     size_t queue_bytes_max;  /* 0: 16 MiB */
     ki_transform_cb transform;
@@ -76,7 +89,7 @@ typedef struct ki_informer_options {
     ki_tweak_cb tweak;
     void *tweak_user;
     const ki_list_watch *list_watch; /* who answers; copied. NULL: the client */
-    const char *name;                /* in metrics and logs; NULL: the plural */
+    const char *name; /* in metrics and logs; NULL: "pods", or "pods/ns"; a second one "pods#2" */
     uint64_t reserved[8];
 } ki_informer_options;
 
@@ -139,8 +152,8 @@ KI_API size_t ki_informer_last_resource_version(const ki_informer *informer, cha
 KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_str version,
                                                      uint64_t timeout_ms, ki_error *err);
 
-/** How long the server has said nothing, in milliseconds: how old the store may be. UINT64_MAX before the first
- * list. A read without a lock. */
+/** How long the server has said nothing, in milliseconds; what it said last may still be on its way to the store.
+ * UINT64_MAX before the first list is in the store. A read without a lock. */
 KI_API uint64_t ki_informer_age_ms(const ki_informer *informer);
 
 /** To read; writing is refused. Lives as long as the informer. */
@@ -186,6 +199,14 @@ KI_API int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_e
 
 /** 1 when the handler has returned from the last of its initial adds. */
 KI_API int ki_registration_has_synced(const ki_registration *registration);
+
+/**
+ * Waits until the handler has returned from the last of its initial adds.
+ *
+ * Returns: as ki_informer_wait_for_sync().
+ */
+KI_API KI_NODISCARD int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms,
+                                                      ki_error *err);
 
 /** Nothing more is delivered, what waits is dropped; a callback that runs may go on, then on_release is called.
  * The registration is not used any more. Takes NULL. */
@@ -248,6 +269,14 @@ typedef struct ki_informer_status {
 } ki_informer_status;
 
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);
+
+/** Called on `io` after each change of phase or reason; to be quick. Changes that follow each other at once, as when
+ * a source answers inside of `begin`, may be told as one. The last call, of KI_PHASE_STOPPED, comes before
+ * ki_informer_stop() returns. */
+typedef void (*ki_informer_status_cb)(ki_informer *informer, const ki_informer_status *status, void *user);
+
+/** Returns: 0, or KI_ERR_INVALID after the first start. */
+KI_API int ki_informer_set_status_handler(ki_informer *informer, ki_informer_status_cb callback, void *user);
 
 KI_EXTERN_C_END
 

@@ -5,8 +5,24 @@
  * calls of the source's: its head, its body in any pieces, its end. A body is what a Kubernetes API server
  * sends: JSON of a List, a run of watch events, or, with an error code, a Status.
  *
+ * What a source has to know:
+ *   - A first request is a watch with `send_initial_events`, unless `no_watch_list` says that the source does not
+ *     know of it: ADDED events for all that is there, then a BOOKMARK whose object has the annotation
+ *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen. A source
+ *     refuses it with a status of 400, 422 or 501, or with KI_ERR_INVALID from `begin`: a LIST follows at once.
+ *   - Objects and lists have a resourceVersion, which rises with each change. A watch from a version that is no longer
+ *     known is answered with 410, or with an ERROR event that holds such a Status.
+ *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which nothing
+ *     comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s.
+ *   - BOOKMARK events, one a minute, tell that the source is alive: without any, ki_informer_age_ms() goes on while
+ *     nothing changes.
+ *   - Two requests may be under way at a time: a watch, and beside it a LIST of one item (limit 1), which asks how
+ *     far the source has come.
+ *   - After ki_answer_body() has returned 1 there is no limit to what is kept of what is sent all the same.
+ *
  * Threads: all on the thread that the informer's network side runs on (`io`; the caller's own in
- *          KI_MODE_EVENT_LOOP); the calls of the source's also inside of `begin` and `resume`.
+ *          KI_MODE_EVENT_LOOP); the calls of the source's also inside of `begin` and `resume`. A source with
+ *          threads of its own comes there by ki_client_post().
  */
 #ifndef KI_LIST_WATCH_H
 #define KI_LIST_WATCH_H
@@ -21,7 +37,7 @@ typedef struct ki_list_options {
     ki_str label_selector;
     ki_str field_selector;
     ki_str resource_version;       /* "": the newest; "0": any; else not older than it, or from it on */
-    ki_str resource_version_match; /* "NotOlderThan" when a watch begins with a list, else "" */
+    ki_str resource_version_match; /* "NotOlderThan" for a list, also one that a watch begins with; else "" */
     ki_str continue_token;         /* of the page before */
     uint64_t limit;                /* of a page; 0: none */
     uint32_t timeout_seconds;      /* of a watch */
@@ -76,7 +92,8 @@ typedef struct ki_list_watch {
     /**
      * Begins a request; `options` is borrowed for the call. The answer may come during the call.
      *
-     * Returns: 0; or a negative code, and no answer comes.
+     * Returns: 0; or a negative code, and no answer comes: KI_ERR_INVALID counts as a status of 400, KI_ERR_NO_MEMORY
+     *          as what it is, all others as a lost connection.
      */
     int (*begin)(ki_answer *answer, const ki_list_options *options, void *user);
     /** Ends a request early: no call for this answer afterwards. Also called inside of ki_answer_body(). */

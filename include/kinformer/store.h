@@ -58,7 +58,8 @@ typedef struct ki_store_options {
 KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_error *err);
 
 /**
- * Drops every object, after the read sections have ended that may look at one; so never inside of one.
+ * Drops every object, after the read sections have ended that may look at one; inside of one it does nothing but
+ * log an error.
  * Nobody may use the store any more. Takes NULL.
  */
 KI_API void ki_store_free(ki_store *store);

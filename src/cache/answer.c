@@ -67,6 +67,10 @@ void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_optio
     if (rc >= 0 || !answer->is_open)
         return;
     ki_failure failure = {.reason = rc == KI_ERR_NO_MEMORY ? KI_REASON_NO_MEMORY : KI_REASON_CONNECTION_LOST};
+    if (rc == KI_ERR_INVALID) { /* the source does not know how to ask that */
+        failure.reason = KI_REASON_BAD_REQUEST;
+        failure.http_status = 400;
+    }
     ki_error_set(&failure.error, rc, 0, "the request cannot be sent: %s", ki_error_text(rc));
     close_answer(answer, &failure);
 }
@@ -209,6 +213,8 @@ static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *me
     ki_failure failure = {.reason = reason, .http_status = is_good(answer) ? 0 : answer->http_status};
     if (!is_good(answer)) {
         explain_error(answer, &failure);
+        if (reason == KI_REASON_REDIRECTED && message != NULL)
+            ki_error_set(&failure.error, KI_ERR_INVALID, 0, "%s", message); /* it says where to */
     } else if (reason != KI_REASON_NONE) {
         ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "%s",
                      message != NULL && message[0] != 0 ? message : ki_reason_name(reason));

@@ -2,12 +2,17 @@
 #include "cache/client.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "cache/rcu.h"
 #include "metrics/metrics.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/log.h"
+#include "util/units.h"
 
 enum { IO, DISPATCH, HANDLERS, LOOPS, NS_PER_MS = 1000000 };
 
@@ -63,13 +68,14 @@ static int init_loops(ki_client *client, ki_error *err)
 {
     bool is_single = client->options.mode == KI_MODE_EVENT_LOOP;
     ki_loop_options plain = {.clock = client->clock};
+    ki_loop_options network = {.clock = client->clock, .with_fd = !client->clock->is_virtual};
     ki_loop_options polled = {.clock = client->clock, .with_fd = client->options.mode != KI_MODE_THREADS};
     client->handlers = &client->loops[HANDLERS];
     client->io = is_single ? client->handlers : &client->loops[IO];
     client->dispatch = is_single ? client->handlers : &client->loops[DISPATCH];
     int rc = ki_loop_init(client->handlers, &polled, err);
     if (rc == 0 && !is_single)
-        rc = ki_loop_init(client->io, &plain, err);
+        rc = ki_loop_init(client->io, &network, err);
     if (rc == 0 && !is_single)
         rc = ki_loop_init(client->dispatch, &plain, err);
     if (rc == 0 && (ki_job_init(&client->nudge, client->handlers, nothing) < 0 ||
@@ -84,11 +90,14 @@ static void destroy(ki_client *client)
         if (client->loops[i].clock != NULL)
             ki_loop_stop(&client->loops[i]);
     run_posts(&client->post); /* nothing that was posted is forgotten */
+    ki_http_free(client->http);
+    ki_credentials_free(client->credentials);
     ki_job_fini(&client->post);
     ki_job_fini(&client->nudge);
     for (int i = 0; i < LOOPS; i++)
         ki_loop_fini(&client->loops[i]);
     ki_metrics_free(client->metrics);
+    ki_free(client->ns);
     ki_cond_fini(&client->changed);
     ki_mutex_fini(&client->mu);
     ki_free(client);
@@ -126,7 +135,14 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
         ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is no mode", options->mode);
         return NULL;
     }
-    return ki_client_new_simulated(options, ki_clock_real(), 0, err);
+    ki_client *client = ki_client_new_simulated(options, ki_clock_real(), 0, err);
+    if (client == NULL || options->source != NULL || options->no_cluster)
+        return client;
+    if (ki_client_connect_as_configured(client, err) < 0) {
+        destroy(client);
+        return NULL;
+    }
+    return client;
 }
 
 static bool is_alone(void *user)
@@ -140,7 +156,17 @@ void ki_client_free(ki_client *client)
 {
     if (client == NULL)
         return;
-    assert(ki_client_may_wait() == 0);
+    if (ki_client_may_wait() < 0) { /* it would wait for itself; better a leak than that */
+        ki_log(KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+               "a client cannot be freed inside of a callback or a read section: it stays");
+        return;
+    }
+    ki_mutex_lock(&client->mu);
+    bool is_used = !ki_list_is_empty(&client->users);
+    ki_mutex_unlock(&client->mu);
+    if (is_used)
+        ki_log(KI_LOG_WARNING, "client", KI_LOG_NO_FIELDS,
+               "a client is freed before what was made with it: waiting until that is freed");
     (void)ki_client_wait(client, &(ki_wait){&client->mu, &client->changed, is_alone, client}, UINT64_MAX);
     destroy(client);
 }
@@ -218,20 +244,33 @@ int ki_client_timeout_ms(ki_client *client)
 
 int ki_client_dispatch(ki_client *client, uint64_t budget_ms)
 {
-    if (client == NULL || client->options.mode == KI_MODE_THREADS)
-        return KI_ERR_INVALID;
     if (ki_client_may_wait() < 0)
         return KI_ERR_WOULD_DEADLOCK;
-    size_t count = ki_loop_step(client->handlers, budget_ms * NS_PER_MS);
+    if (client == NULL || client->options.mode == KI_MODE_THREADS)
+        return KI_ERR_INVALID;
+    size_t count = ki_loop_step(client->handlers, ki_ns_of_ms(budget_ms));
     return count > INT_MAX ? INT_MAX : (int)count;
 }
 
 /* ---- who is alive ------------------------------------------------------------------------------------ */
 
-void ki_client_join(ki_client *client, ki_client_user *user)
+static bool is_taken_locked(const ki_client *client, const char *name)
+{
+    for (ki_list_node *node = ki_list_first(&client->users); node != NULL;
+         node = ki_list_next(&client->users, node))
+        if (strcmp(KI_CONTAINER_OF(node, ki_client_user, node)->name, name) == 0)
+            return true;
+    return false;
+}
+
+void ki_client_join(ki_client *client, ki_client_user *user, const char *name)
 {
     ki_mutex_lock(&client->mu);
     user->serial = ++client->serial;
+    int n = is_taken_locked(client, name)
+                ? snprintf(user->name, sizeof(user->name), "%.128s#%" PRIu64, name, user->serial)
+                : snprintf(user->name, sizeof(user->name), "%s", name);
+    (void)n;
     ki_list_push_back(&client->users, &user->node);
     ki_mutex_unlock(&client->mu);
 }
@@ -293,7 +332,7 @@ static bool has_threads(const ki_client *client)
 void ki_client_notify(ki_client *client, ki_cond *changed)
 {
     ki_cond_broadcast(changed);
-    if (!has_threads(client))
+    if (client->waiters > 0 && !has_threads(client))
         ki_job_wake(&client->nudge);
 }
 
@@ -304,11 +343,15 @@ enum { STEP_NS = 10 * NS_PER_MS };
 static bool step_unmanned(ki_client *client)
 {
     size_t count = 0;
+    if (atomic_exchange(&client->is_stepped, true))
+        return false; /* by another thread: what runs on io runs on one at a time */
     if (client->options.mode != KI_MODE_EVENT_LOOP && !client->is_running) {
         count += ki_loop_step(client->io, STEP_NS);
         count += ki_loop_step(client->dispatch, STEP_NS);
     }
-    return count + ki_loop_step(client->handlers, STEP_NS) > 0;
+    count += ki_loop_step(client->handlers, STEP_NS);
+    client->is_stepped = false;
+    return count > 0;
 }
 
 static bool ask(const ki_wait *wait)
@@ -332,7 +375,7 @@ static void sleep_until_notified(const ki_wait *wait, uint64_t timeout_ms)
 }
 
 /* A virtual clock stands still, so waiting for it would last for ever. */
-bool ki_client_wait(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
+static bool wait_until(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
 {
     uint64_t began_ms = ki_clock_now_ms(client->clock);
     while (!ask(wait)) {
@@ -349,4 +392,13 @@ bool ki_client_wait(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
         }
     }
     return true;
+}
+
+/* Whoever makes it true looks whether somebody waits, so that is said before it is asked for. */
+bool ki_client_wait(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
+{
+    client->waiters++;
+    bool is_met = wait_until(client, wait, timeout_ms);
+    client->waiters--;
+    return is_met;
 }

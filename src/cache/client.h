@@ -2,7 +2,7 @@
 /* client - the loops that informers share, and who runs them.
  *
  *   From:     cache/informer.c
- *   To:       util/loop.c
+ *   To:       util/loop.c; http/http.c
  *   Locks:    mu, taken by nobody who holds another lock of ours but an informer's; it guards who is alive.
  *   Not here: what runs on the loops; requests.
  *
@@ -15,6 +15,7 @@
 #include <kinformer/client.h>
 #include <stdbool.h>
 
+#include "http/http.h"
 #include "util/loop.h"
 
 struct ki_client {
@@ -26,8 +27,11 @@ struct ki_client {
     ki_loop *dispatch;
     ki_loop *handlers;
     ki_loop loops[3];
-    ki_job nudge; /* wakes who waits while running the handlers' loop */
-    ki_job post;  /* on io: calls what was posted */
+    ki_job nudge;                /* wakes who waits while running the handlers' loop */
+    ki_job post;                 /* on io: calls what was posted */
+    ki_credentials *credentials; /* set before the first informer is made, as the next; NULL: no server */
+    ki_http *http;
+    char *ns; /* of the context; NULL: not said */
     ki_mutex mu;
     ki_cond changed;
     ki_list users; /* guarded by mu, as all below: what was made with this client and is not gone yet */
@@ -35,25 +39,42 @@ struct ki_client {
     ki_list posts;
     size_t handler_count;
     _Atomic bool is_running; /* changed under mu */
+    _Atomic bool is_stepped; /* someone who waits runs the loops that have no threads */
+    _Atomic size_t waiters;
 };
 
 /* As ki_client_new(), with a clock and a seed: for simulations. */
 KI_NODISCARD ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_clock *clock,
                                                 uint64_t seed, ki_error *err);
 
+/* From now on informers without a source of their own ask this server; once, before there are any. Of `options` only
+ * what concerns requests counts; NULL: defaults. Returns 0; KI_ERR_CONFIG, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
+KI_NODISCARD int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
+                                   ki_error *err);
+
+/* The same as the options and the kubeconfig say. */
+KI_NODISCARD int ki_client_connect_as_configured(ki_client *client, ki_error *err);
+
 /* Starts the threads that the mode has. Returns 0 or KI_ERR_SYSTEM, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_client_run(ki_client *client, ki_error *err) KI_EXCLUDES(client->mu);
 
-/* One more handler, or one less: the number of threads follows, as far as the system gives any. */
+/* One more handler, or one less: there are as many threads, as far as the system gives them. Those of handlers that
+ * have gone stay for those that come. */
 void ki_client_count_handlers(ki_client *client, int change) KI_EXCLUDES(client->mu);
+
+#define KI_CLIENT_NAME_BYTES 160
 
 /* Something made with a client; it has to be gone before the client is. */
 typedef struct ki_client_user {
     ki_list_node node;
     uint64_t serial;
+    char name[KI_CLIENT_NAME_BYTES]; /* no other user of the client has it */
 } ki_client_user;
 
-void ki_client_join(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
+/* It is called `name` or, if that is taken, "name#serial". */
+void ki_client_join(ki_client *client, ki_client_user *user, const char *name) KI_EXCLUDES(client->mu);
+
+/* Takes one that has not joined. */
 void ki_client_leave(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
 
 /* Waits until the user with this serial is gone. */

@@ -143,6 +143,13 @@ static int merges_delete(ki_delta_entry *entry, ki_delta delta)
     return 1;
 }
 
+/* That a key is alive is said once for each list. Returns whether it was. */
+static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
+{
+    const ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
+    return last != NULL && delta->type == KI_DELTA_SEEN && last->list == delta->list;
+}
+
 static void append(ki_delta_entry *entry, ki_delta delta)
 {
     assert(entry->count < entry->cap);
@@ -175,7 +182,7 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
         return KI_ERR_NO_MEMORY;
     size_t before = entry->bytes;
     delta.after_list = fifo->ended_list;
-    if (!merges_delete(entry, delta))
+    if (!merges_delete(entry, delta) && !is_said(entry, &delta))
         append(entry, delta);
     fifo->bytes += entry->bytes - before;
     if (!ki_list_node_is_linked(&entry->node))
@@ -230,19 +237,39 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
     return rc;
 }
 
+/* Takes out the resyncs that wait, which are of no history. */
+static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
+{
+    ki_list_node *next = NULL;
+    for (ki_list_node *node = ki_list_first(&fifo->queue); node != NULL; node = next) {
+        next = ki_list_next(&fifo->queue, node);
+        if (entry_of(node)->kind != KI_ENTRY_RESYNC)
+            continue;
+        ki_list_remove(node);
+        ki_list_push_back(out_resyncs, node);
+        fifo->items--;
+        fifo->pushed--;
+    }
+}
+
 /* What was popped and is being processed still counts as unfinished; what is dropped here does not. */
 int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
 {
+    ki_list resyncs;
+    ki_list_init(&resyncs);
     ki_delta_entry *entry = entry_new(KI_ENTRY_RESET, (ki_str){0});
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
     entry->list = list;
     ki_mutex_lock(&fifo->mu);
+    take_resyncs_locked(fifo, &resyncs);
     fifo->pushed -= fifo->items;
     fifo->first_list_end = 0;
     drop_all_locked(fifo);
     fifo->received = (ki_resource_version){0};
     enqueue_locked(fifo, entry);
+    for (ki_list_node *node = ki_list_pop_front(&resyncs); node != NULL; node = ki_list_pop_front(&resyncs))
+        enqueue_locked(fifo, entry_of(node));
     ki_mutex_unlock(&fifo->mu);
     return 0;
 }

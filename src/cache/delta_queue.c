@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "cache/client.h"
 #include "cache/rcu.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -265,7 +266,7 @@ int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *u
     ki_queued_entry *entry = NULL;
     if (queue == NULL || process == NULL)
         return KI_ERR_INVALID;
-    if (ki_rcu_is_reading())
+    if (ki_rcu_is_reading() || (timeout_ms > 0 && ki_client_may_wait() < 0))
         return KI_ERR_WOULD_DEADLOCK;
     ki_mutex_lock(&queue->mu);
     int rc = wait_locked(queue, timeout_ms);

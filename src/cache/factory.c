@@ -76,8 +76,15 @@ ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
         return NULL;
     factory->client = client;
     ki_mutex_init(&factory->mu);
-    if (ki_informer_setup_init(&factory->setup, &options->informer, NULL) < 0 ||
-        copy_resyncs(factory, options->resync) < 0) {
+    ki_error why = {0};
+    int rc = ki_informer_setup_init(&factory->setup, &options->informer, &why);
+    if (rc == KI_ERR_INVALID) { /* a factory that says so at its start */
+        factory->setup_error = why;
+        rc = ki_informer_setup_init(&factory->setup, NULL, NULL);
+    }
+    if (rc == 0)
+        rc = copy_resyncs(factory, options->resync);
+    if (rc < 0) {
         factory_fini(factory);
         return NULL;
     }
@@ -359,7 +366,7 @@ static int fail_pending(ki_factory *factory, int code, ki_error *err)
         len += n < 0 ? 0 : (size_t)n;
     }
     ki_mutex_unlock(&factory->mu);
-    return ki_fail(err, code, "%zu not ready: %s", count, text);
+    return count == 0 ? 0 : ki_fail(err, code, "%zu not ready: %s", count, text);
 }
 
 /* One that is removed meanwhile is not waited for any more. */
@@ -376,7 +383,7 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
     while ((informer = borrow_next(factory, &serial)) != NULL) {
         uint64_t passed_ms = ki_clock_now_ms(clock) - began_ms;
         uint64_t left_ms = passed_ms < timeout_ms ? timeout_ms - passed_ms : 0;
-        int rc = ki_informer_wait_for_sync(informer, left_ms, NULL);
+        int rc = ki_informer_was_started(informer) ? ki_informer_wait_for_sync(informer, left_ms, NULL) : 0;
         bool is_removed = give_back(factory, informer);
         if (rc < 0 && !is_removed)
             return fail_pending(factory, rc, err);

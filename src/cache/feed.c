@@ -24,7 +24,8 @@ static int check(const ki_feed_options *options, ki_error *err)
     return 0;
 }
 
-/* The last part to be made: from here on the source is the reflector's. */
+/* The last part to be made: from here on the source is the reflector's. When that fails, a source of the
+ * caller's own stays the caller's. */
 static int init_reflector(ki_feed *feed, ki_error *err)
 {
     ki_reflector_options options = {.plan = feed->plan,
@@ -40,7 +41,7 @@ static int init_reflector(ki_feed *feed, ki_error *err)
     if (rc < 0)
         return rc;
     rc = ki_reflector_init(&feed->reflector, &options, err);
-    if (rc < 0 && options.list_watch.release != NULL)
+    if (rc < 0 && feed->setup.options.list_watch == NULL && options.list_watch.release != NULL)
         options.list_watch.release(options.list_watch.user);
     return rc;
 }
@@ -60,7 +61,9 @@ static int init_parts(ki_feed *feed, ki_error *err)
     if (ki_job_init(&feed->io_job, feed->client->io, ki_feed_run_io) < 0 ||
         ki_job_init(&feed->dispatch_job, feed->client->dispatch, ki_feed_run_dispatch) < 0)
         return ki_fail_no_memory(err);
-    ki_informer_metrics_init(&feed->metrics, feed->client->metrics, options->name, feed->resource);
+    ki_client_join(feed->client, &feed->alive, feed->resource->plural);
+    ki_informer_metrics_init(&feed->metrics, feed->client->metrics,
+                             options->name == NULL ? feed->alive.name : options->name, feed->resource);
     return 0;
 }
 
@@ -121,11 +124,11 @@ ki_feed *ki_feed_new(ki_client *client, const ki_resource *resource, const ki_fe
     }
     feed->client = client;
     if (init(feed, resource, options, err) < 0) {
+        ki_client_leave(client, &feed->alive);
         feed_fini(feed);
         ki_free(feed);
         return NULL;
     }
-    ki_client_join(client, &feed->alive);
     return feed;
 }
 
@@ -152,8 +155,9 @@ void ki_feed_free(ki_feed *feed)
     feed->is_freed = true;
     feed->must_halt = true;
     feed->is_wanted = false;
+    ki_feed_wake_dispatch(
+        feed); /* before the lock is given away: once dispatch sees it, the feed may be gone */
     ki_mutex_unlock(&feed->mu);
-    ki_feed_wake_dispatch(feed);
     if (ki_client_may_wait() == 0)
         ki_client_wait_gone(client, serial);
 }

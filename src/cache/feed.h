@@ -38,8 +38,9 @@ struct ki_feed {
     ki_object_plan *plan;
     ki_job io_job;
     ki_job dispatch_job;
-    ki_reflector reflector;    /* io's, as the next */
+    ki_reflector reflector;    /* io's, as the next two */
     ki_gathered gathered;      /* of a store and a queue */
+    bool owes_list;            /* a stop has swallowed the end of one */
     ki_feed_timers timers;     /* dispatch's, as the next two */
     size_t put_back;           /* keys that `process` has put back, one after the other */
     bool was_synced;           /* and who waits for that was told */

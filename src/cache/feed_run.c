@@ -66,8 +66,12 @@ static void answer_dispatch(ki_feed *feed, ki_stage stage)
 static void drive_reflector(ki_feed *feed, const io_requests *requests)
 {
     ki_reflector *reflector = &feed->reflector;
-    if (requests->is_begin)
+    if (requests->is_begin && feed->owes_list)
+        ki_reflector_owe_list(reflector);
+    if (requests->is_begin) {
+        feed->owes_list = false;
         ki_reflector_begin(reflector, &requests->version);
+    }
     if (requests->is_retry)
         ki_reflector_retry_now(reflector);
     if (feed->is_full && feed->has_room) {

@@ -191,8 +191,8 @@ static void publish(ki_feed *feed, const ki_change *change)
     ki_mutex_unlock(&feed->mu);
 }
 
-/* What was said before a change says nothing about the room behind it. Full is said first and asked again afterwards: either the one who makes room sees that io waits for it, or io sees
- * that there is some. */
+/* What was said before a change says nothing about the room behind it. Full is said first and asked again
+ * afterwards: either the one who makes room sees that io waits for it, or io sees that there is some. */
 static int wait_for_room(ki_feed *feed)
 {
     feed->is_full = true;
@@ -207,8 +207,11 @@ static int wait_for_room(ki_feed *feed)
 int ki_feed_take_change(const ki_change *change, void *user)
 {
     ki_feed *feed = user;
-    if (feed->must_halt)
-        return 0; /* the version stays behind, so that this comes again */
+    if (feed->must_halt) {
+        /* The version stays behind, so that this comes again; but not what only a list tells. */
+        feed->owes_list |= change->type == KI_CHANGE_LIST_END || change->type == KI_CHANGE_RESET;
+        return 0;
+    }
     bool had_room = atomic_exchange(&feed->has_room, false);
     int rc = feed->options.on_change != NULL ? call_user(feed, change) : write_change(feed, change);
     if (rc < 0) {

@@ -2,7 +2,7 @@
 /* Making, starting, stopping and freeing an informer: requests, which its jobs carry out. */
 #include "cache/informer.h"
 
-#include <assert.h>
+#include <stdio.h>
 
 #include "cache/registration.h"
 #include "cache/source.h"
@@ -16,12 +16,14 @@
 static int init_reflector(ki_informer *informer, ki_error *err)
 {
     ki_reflector_options options = {.plan = informer->plan,
-                                    .informer = &informer->setup.options,
+                                    .informer = &informer->used,
                                     .metrics = &informer->metrics,
                                     .clock = informer->client->clock,
                                     .seed = informer->client->seed,
                                     .on_change = ki_informer_take_change,
+                                    .on_pause = ki_informer_end_changes,
                                     .on_error = ki_informer_report,
+                                    .on_status = ki_informer_report_status,
                                     .schedule = ki_informer_schedule_io,
                                     .user = informer};
     int rc = ki_source_open(informer->client, informer->resource, &informer->setup.options,
@@ -36,11 +38,21 @@ static int init_reflector(ki_informer *informer, ki_error *err)
 
 static int init_detector(ki_informer *informer)
 {
-    ki_mutation_detector_options options = {.hash_seed = informer->client->seed};
-    if (informer->setup.options.reports_mutations == 0)
-        options.mode = ki_mutation_detector_mode_from_environment();
-    else if (informer->setup.options.reports_mutations > 0)
+    ki_mutation_detector_options options = {.name = informer->resource->plural,
+                                            .hash_seed = informer->client->seed};
+    switch (informer->setup.options.mutations) {
+    case KI_MUTATIONS_REPORT:
         options.mode = KI_MUTATION_REPORT;
+        break;
+    case KI_MUTATIONS_ABORT:
+        options.mode = KI_MUTATION_ABORT;
+        break;
+    case KI_MUTATIONS_IGNORE:
+        break;
+    default:
+        options.mode = ki_mutation_detector_mode_from_environment();
+        break;
+    }
     return ki_mutation_detector_init(&informer->detector, &options);
 }
 
@@ -85,6 +97,17 @@ static void init_plain(ki_informer *informer)
     informer->timers = (ki_informer_timers){UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
 }
 
+/* From here on the client knows of it. Its name in metrics is that of its options, or one of its own. */
+static void join_by_name(ki_informer *informer)
+{
+    const ki_informer_options *options = &informer->setup.options;
+    char name[KI_CLIENT_NAME_BYTES];
+    (void)snprintf(name, sizeof(name), "%s%s%s", informer->resource->plural, options->ns[0] == 0 ? "" : "/",
+                   options->ns);
+    ki_client_join(informer->client, &informer->alive, name);
+    informer->name = options->name == NULL ? informer->alive.name : options->name;
+}
+
 static int init(ki_informer *informer, const ki_resource *resource, const ki_informer_options *options,
                 ki_error *err)
 {
@@ -93,18 +116,24 @@ static int init(ki_informer *informer, const ki_resource *resource, const ki_inf
     if (informer->resource == NULL)
         return KI_ERR_INVALID;
     int rc = ki_informer_setup_init(&informer->setup, options, err);
+    informer->used = informer->setup.options;
+    if (rc == 0 && informer->resource->scope == KI_SCOPE_CLUSTER && informer->used.ns[0] != 0)
+        rc = ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
+                     informer->resource->plural, informer->used.ns);
     if (rc == 0)
         rc = init_data(informer, err);
     if (rc == 0)
         rc = init_jobs(informer, err);
-    if (rc == 0)
-        ki_informer_metrics_init(&informer->metrics, informer->client->metrics, informer->setup.options.name,
+    if (rc == 0) {
+        join_by_name(informer);
+        ki_informer_metrics_init(&informer->metrics, informer->client->metrics, informer->name,
                                  informer->resource);
+    }
     if (rc == 0)
         rc = init_reflector(informer, err);
     if (rc < 0)
         return rc;
-    informer->check_ms = informer->setup.options.resync_ms;
+    informer->check_ms = ki_resync_period_ms(informer->setup.options.resync_ms);
     ki_apply_init(&informer->apply,
                   &(ki_apply_options){.store = informer->store,
                                       .fifo = &informer->fifo,
@@ -145,11 +174,11 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
     }
     informer->client = client;
     if (init(informer, resource, options, err) < 0) {
+        ki_client_leave(client, &informer->alive);
         informer_fini(informer);
         ki_free(informer);
         return NULL;
     }
-    ki_client_join(client, &informer->alive);
     return informer;
 }
 
@@ -209,6 +238,14 @@ int ki_informer_start(ki_informer *informer, ki_error *err)
     ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
     return rc;
+}
+
+bool ki_informer_was_started(ki_informer *informer)
+{
+    ki_mutex_lock(&informer->mu);
+    bool was_started = informer->was_started;
+    ki_mutex_unlock(&informer->mu);
+    return was_started;
 }
 
 static bool is_stopped(void *user)
@@ -271,13 +308,16 @@ const ki_resource *ki_informer_resource(const ki_informer *informer)
     return informer == NULL ? NULL : informer->resource;
 }
 
-/* Remembers the first failure of the set-up, for the next start. */
-static int remember(ki_informer *informer, int code, const char *what)
+/* Remembers the first failure of the set-up, for the start. Afterwards the caller alone is told. */
+static int remember(ki_informer *informer, int code, const char *what, const char *name)
 {
     ki_mutex_lock(&informer->mu);
-    if (code < 0 && informer->setup_error.code == 0)
-        ki_error_set(&informer->setup_error, code, 0, "%s: %s: %s", informer->resource->plural, what,
-                     ki_error_text(code));
+    if (code < 0 && informer->setup_error.code == 0 && !informer->was_started)
+        ki_error_set(&informer->setup_error, code, 0, "%s: %s \"%s\": %s", informer->resource->plural, what,
+                     name == NULL ? "" : name,
+                     code != KI_ERR_INVALID ? ki_error_text(code)
+                     : name == NULL         ? "no name or no function"
+                                            : "the name is taken");
     ki_mutex_unlock(&informer->mu);
     return code;
 }
@@ -286,7 +326,8 @@ int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb c
 {
     if (informer == NULL)
         return KI_ERR_INVALID;
-    return remember(informer, ki_store_add_index(informer->store, name, callback, user), "adding an index");
+    int rc = ki_store_add_index(informer->store, name, callback, user);
+    return remember(informer, rc, "adding the index", name == NULL || callback == NULL ? NULL : name);
 }
 
 int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user)
@@ -296,8 +337,8 @@ int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, 
     ki_mutex_lock(&informer->mu);
     int rc = informer->was_started ? KI_ERR_INVALID : 0;
     if (rc == 0) {
-        informer->setup.options.transform = transform;
-        informer->setup.options.transform_user = user;
+        informer->used.transform = transform;
+        informer->used.transform_user = user;
     }
     ki_mutex_unlock(&informer->mu);
     return rc;
@@ -312,6 +353,20 @@ int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_error_cb
     if (rc == 0) {
         informer->on_watch_error = callback;
         informer->watch_error_user = user;
+    }
+    ki_mutex_unlock(&informer->mu);
+    return rc;
+}
+
+int ki_informer_set_status_handler(ki_informer *informer, ki_informer_status_cb callback, void *user)
+{
+    if (informer == NULL)
+        return KI_ERR_INVALID;
+    ki_mutex_lock(&informer->mu);
+    int rc = informer->was_started ? KI_ERR_INVALID : 0;
+    if (rc == 0) {
+        informer->on_status = callback;
+        informer->status_user = user;
     }
     ki_mutex_unlock(&informer->mu);
     return rc;

@@ -34,14 +34,17 @@ struct ki_informer {
     ki_client *client; /* constant, as all up to mu, or the business of one job */
     ki_client_user alive;
     ki_resource *resource;
-    ki_informer_setup setup; /* the options, with texts of its own */
+    const char *name;         /* in metrics */
+    ki_informer_setup setup;  /* the options, with texts of its own: what it was made with */
+    ki_informer_options used; /* the same with what was set since; constant once started */
     ki_informer_metrics metrics;
     ki_object_plan *plan;
     ki_store *store;
     ki_delta_fifo fifo;
     ki_job io_job;
     ki_job dispatch_job;
-    ki_reflector reflector; /* io's */
+    ki_reflector reflector; /* io's, as the next */
+    bool has_pushed;        /* since dispatch was last woken for it */
     ki_apply apply;         /* dispatch's, as the next four */
     ki_fanout fanout;
     ki_mutation_detector detector;
@@ -69,6 +72,8 @@ struct ki_informer {
     ki_list registrations;
     ki_watch_error_cb on_watch_error;
     void *watch_error_user;
+    ki_informer_status_cb on_status;
+    void *status_user;
     ki_error setup_error; /* the first; the next start reports it */
 };
 
@@ -81,6 +86,8 @@ void ki_informer_request_stop(ki_informer *informer) KI_EXCLUDES(informer->mu);
 /* The same for good: whoever waits for it waits no longer, and then frees it. */
 void ki_informer_abandon(ki_informer *informer) KI_EXCLUDES(informer->mu);
 
+bool ki_informer_was_started(ki_informer *informer) KI_EXCLUDES(informer->mu);
+
 /* Whether a handler is registered that has not been removed. */
 bool ki_informer_has_handlers(ki_informer *informer) KI_EXCLUDES(informer->mu);
 
@@ -90,7 +97,9 @@ void ki_informer_run_dispatch(ki_job *job);
 
 /* What the reflector calls. */
 int ki_informer_take_change(const ki_change *change, void *user);
+void ki_informer_end_changes(void *user);
 void ki_informer_report(const ki_watch_error *error, void *user);
+void ki_informer_report_status(void *user);
 void ki_informer_schedule_io(uint64_t due_ns, void *user);
 
 /* Frees it; on dispatch, from its own job. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/informer_options.h"
 
+#include <kinformer/selector.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -57,6 +58,18 @@ static const char *const *copy_paths(block *to, const char *const *paths)
     return copy;
 }
 
+static int check_selector(const char *text, ki_error *err)
+{
+    ki_error why = {0};
+    ki_selector *selector = ki_selector_parse(ki_str_of(text), &why);
+    ki_selector_free(selector);
+    if (selector == NULL && why.code == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    if (selector == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "informer: label_selector: %s", why.message);
+    return 0;
+}
+
 static int check(const ki_informer_options *options, ki_error *err)
 {
     if (options->watch_list < KI_WATCH_LIST_AUTO || options->watch_list > KI_WATCH_LIST_NEVER)
@@ -67,7 +80,7 @@ static int check(const ki_informer_options *options, ki_error *err)
         (options->list_watch->begin == NULL || options->list_watch->cancel == NULL ||
          options->list_watch->resume == NULL))
         return ki_fail(err, KI_ERR_INVALID, "informer: a list_watch without begin, cancel or resume");
-    return 0;
+    return check_selector(options->label_selector, err);
 }
 
 int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *options, ki_error *err)
@@ -135,10 +148,9 @@ static bool same_numbers(const ki_informer_options *a, const ki_informer_options
 {
     return a->keep_managed_fields == b->keep_managed_fields && a->deliver_unchanged == b->deliver_unchanged &&
            a->object_bytes_max == b->object_bytes_max && a->resync_ms == b->resync_ms &&
-           a->page_size == b->page_size && a->watch_list == b->watch_list &&
-           a->reports_mutations == b->reports_mutations && a->backoff_ms == b->backoff_ms &&
-           a->backoff_max_ms == b->backoff_max_ms && a->queue_items_max == b->queue_items_max &&
-           a->queue_bytes_max == b->queue_bytes_max;
+           a->page_size == b->page_size && a->watch_list == b->watch_list && a->mutations == b->mutations &&
+           a->backoff_ms == b->backoff_ms && a->backoff_max_ms == b->backoff_max_ms &&
+           a->queue_items_max == b->queue_items_max && a->queue_bytes_max == b->queue_bytes_max;
 }
 
 /* By what they say: who has made one may use its address for another afterwards. */

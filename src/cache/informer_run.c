@@ -69,7 +69,8 @@ static int wait_for_room(ki_informer *informer)
     if (!ki_delta_fifo_has_room(&informer->fifo))
         return 1;
     informer->is_queue_full = false;
-    ki_job_wake(&informer->io_job);
+    if (informer->reflector.is_full) /* said before, by a change of the same piece: dispatch does not know */
+        ki_job_wake(&informer->io_job);
     return 0;
 }
 
@@ -79,8 +80,17 @@ int ki_informer_take_change(const ki_change *change, void *user)
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;
-    ki_informer_wake_dispatch(informer);
+    informer->has_pushed = true;
     return rc == 1 ? wait_for_room(informer) : 0;
+}
+
+/* One wake for all that a piece of an answer has brought: waking a thread costs more than a change. */
+void ki_informer_end_changes(void *user)
+{
+    ki_informer *informer = user;
+    if (informer->has_pushed)
+        ki_informer_wake_dispatch(informer);
+    informer->has_pushed = false;
 }
 
 static void log_error(const ki_informer *informer, const ki_watch_error *error)
@@ -99,6 +109,16 @@ void ki_informer_report(const ki_watch_error *error, void *user)
     log_error(informer, error);
     if (informer->on_watch_error != NULL) /* never changes once started */
         informer->on_watch_error(informer, error, informer->watch_error_user);
+}
+
+void ki_informer_report_status(void *user)
+{
+    ki_informer *informer = user;
+    ki_informer_status status;
+    if (informer->on_status == NULL) /* never changes once started */
+        return;
+    ki_informer_read_status(informer, &status);
+    informer->on_status(informer, &status, informer->status_user);
 }
 
 typedef struct io_requests {
@@ -345,19 +365,20 @@ void ki_informer_run_dispatch(ki_job *job)
     ki_informer *informer = KI_CONTAINER_OF(job, ki_informer, dispatch_job);
     uint64_t now_ms = ki_clock_now_ms(informer->client->clock);
     informer->dispatch_is_due = false;
-    int rc = ki_registrations_update(informer);
+    bool is_short = ki_registrations_update(informer) < 0; /* of memory: the others go on meanwhile */
+    int rc = 0;
     ki_stage stage = advance_stage(informer);
     if (stage == KI_STAGE_RELEASED) {
         ki_informer_destroy(informer);
         return;
     }
-    if (stage == KI_STAGE_RUNNING && rc == 0) {
+    if (stage == KI_STAGE_RUNNING) {
         check_resync(informer, now_ms);
         rc = apply_some(informer);
     }
     check_mutations(informer, now_ms);
     flush_store(informer, now_ms, rc == 1);
-    informer->timers.retry_ms = rc < 0 ? now_ms + RETRY_MS : UINT64_MAX;
+    informer->timers.retry_ms = rc < 0 || is_short ? now_ms + RETRY_MS : UINT64_MAX;
     schedule_dispatch(informer, stage);
     if (rc == 1)
         ki_informer_wake_dispatch(informer);

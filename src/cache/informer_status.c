@@ -33,14 +33,16 @@ size_t ki_informer_last_resource_version(const ki_informer *informer, char *buff
 
 uint64_t ki_informer_age_ms(const ki_informer *informer)
 {
-    return informer == NULL ? UINT64_MAX : ki_reflector_age_ms(&informer->reflector);
+    return informer == NULL || !informer->is_synced ? UINT64_MAX : ki_reflector_age_ms(&informer->reflector);
 }
 
 void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status)
 {
-    if (informer == NULL || out_status == NULL)
+    if (out_status == NULL)
         return;
     *out_status = (ki_informer_status){0};
+    if (informer == NULL)
+        return;
     ki_informer *mine = (ki_informer *)informer; /* its locks are not part of what is const */
     ki_reflector_read_status(&mine->reflector, out_status);
     ki_resource_version version = read_version(informer);
@@ -60,22 +62,41 @@ typedef struct waiter {
     bool is_met;
 } waiter;
 
+/* A version that is no number says nothing about one that is. */
+static bool reaches(const ki_resource_version *version, const ki_resource_version *wanted)
+{
+    int order = 0;
+    if (!ki_resource_version_is_set(wanted))
+        return true;
+    return ki_resource_version_compare(ki_resource_version_str(version), ki_resource_version_str(wanted),
+                                       &order) == 0 &&
+           order >= 0;
+}
+
 static bool is_met_or_in_vain(void *user)
 {
     waiter *w = user;
     const ki_informer *informer = w->informer;
-    w->is_met = informer->is_synced && !ki_resource_version_is_newer(&w->version, &informer->version);
+    w->is_met = informer->is_synced && reaches(&informer->version, &w->version);
     return w->is_met || informer->is_abandoned || (informer->was_started && !informer->is_wanted);
 }
 
-static int fail_waiting(const ki_informer *informer, int code, ki_error *err)
+/* "pods: version 99999 was not there in time: WATCHING at 103; a handler holds the store back" */
+static int fail_waiting(const waiter *w, int code, ki_error *err)
 {
+    const ki_informer *informer = w->informer;
     ki_informer_status status;
     ki_informer_read_status(informer, &status);
+    char what[KI_RESOURCE_VERSION_BYTES_MAX + 16] = "the first list";
+    if (ki_resource_version_is_set(&w->version))
+        (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(ki_resource_version_str(&w->version)));
     const char *reason = ki_reason_name(status.reason);
-    return ki_fail(err, code, "%s: %s: %s%s%s%s%s", informer->resource->plural,
-                   code == KI_ERR_STOPPED ? "stopped" : "not ready in time", ki_phase_name(status.phase),
-                   reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message);
+    return ki_fail(err, code, "%s: %s %s: %s%s%s%s%s%s%s%s", informer->resource->plural, what,
+                   code == KI_ERR_STOPPED ? "will not come, it is stopped" : "was not there in time",
+                   ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ",
+                   status.resource_version, reason[0] == 0 ? "" : ", ", reason,
+                   status.message[0] == 0 ? "" : ": ", status.message,
+                   informer->is_blocked ? "; a handler that is to be waited for holds the store back" : "");
 }
 
 static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
@@ -87,7 +108,7 @@ static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
                        informer->resource->plural);
     bool is_over = ki_client_wait(
         informer->client, &(ki_wait){&informer->mu, &informer->changed, is_met_or_in_vain, w}, timeout_ms);
-    return w->is_met ? 0 : fail_waiting(informer, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
+    return w->is_met ? 0 : fail_waiting(w, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
 }
 
 int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err)

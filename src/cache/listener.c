@@ -370,11 +370,11 @@ static ki_backlog_entry *take_first(ki_listener *listener)
 /* Everything before the marker has returned from its callback by now. */
 static void deliver_synced(ki_listener *listener)
 {
-    if (listener->handler.on_synced != NULL)
-        listener->handler.on_synced(listener->handler.user);
     ki_mutex_lock(&listener->mu);
     listener->is_synced = 1;
     ki_mutex_unlock(&listener->mu);
+    if (listener->handler.on_synced != NULL)
+        listener->handler.on_synced(listener->handler.user);
 }
 
 static void deliver_one(ki_listener *listener, ki_backlog_entry *entry)
@@ -398,12 +398,18 @@ size_t ki_listener_deliver(ki_listener *listener, size_t max)
     size_t n = 0;
     for (ki_backlog_entry *entry = NULL; n < max && (entry = take_first(listener)) != NULL; n++)
         deliver_one(listener, entry);
-    if (n < max && listener->in_batch) {
-        listener->in_batch = 0;
-        if (listener->handler.on_batch_end != NULL && !is_closed(listener))
-            listener->handler.on_batch_end(listener->handler.user);
-    }
+    if (n < max)
+        ki_listener_end_batch(listener);
     return n;
+}
+
+void ki_listener_end_batch(ki_listener *listener)
+{
+    if (!listener->in_batch)
+        return;
+    listener->in_batch = 0;
+    if (listener->handler.on_batch_end != NULL && !is_closed(listener))
+        listener->handler.on_batch_end(listener->handler.user);
 }
 
 int ki_listener_is_waiting(ki_listener *listener)

@@ -63,7 +63,7 @@ typedef struct ki_listener_stats {
     size_t bytes;
     size_t items_high_water;
     uint64_t coalesced;  /* notifications that joined another */
-    uint64_t delivered;  /* callbacks that have returned */
+    uint64_t delivered;  /* events that were dealt with, also those that a filter did not let through */
     uint64_t handler_ns; /* spent in them */
 } ki_listener_stats;
 
@@ -78,8 +78,8 @@ typedef struct ki_listener {
     int is_coalescing;
     int is_closed; /* removed: nothing more is delivered */
     int is_synced;
-    int in_batch; /* an event was delivered since the last on_batch_end */
     ki_listener_stats stats;
+    int in_batch; /* an event was delivered since the last on_batch_end; of the thread that delivers */
 } ki_listener;
 
 /* Returns 0 or KI_ERR_SYSTEM. `hash_seed` 0: random. */
@@ -111,6 +111,9 @@ int ki_listener_is_waiting(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
 /* Nothing more is delivered, what waits is dropped; a callback that runs goes on. */
 void ki_listener_close(ki_listener *listener) KI_EXCLUDES(listener->mu);
+
+/* Calls on_batch_end if an event was delivered since the last: on the thread that delivers. */
+void ki_listener_end_batch(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
 int ki_listener_has_synced(ki_listener *listener) KI_EXCLUDES(listener->mu);
 ki_listener_stats ki_listener_read_stats(ki_listener *listener) KI_EXCLUDES(listener->mu);

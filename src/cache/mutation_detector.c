@@ -44,8 +44,11 @@ int ki_mutation_detector_init(ki_mutation_detector *detector, const ki_mutation_
         ki_hash_key_init_seeded(&hash_key, options->hash_seed);
     else if (ki_hash_key_init(&hash_key) < 0)
         return KI_ERR_SYSTEM;
-    *detector = (ki_mutation_detector){
-        .mode = options->mode, .report = options->report, .user = options->user, .hash_key = hash_key};
+    *detector = (ki_mutation_detector){.mode = options->mode,
+                                       .report = options->report,
+                                       .user = options->user,
+                                       .name = options->name == NULL ? "" : options->name,
+                                       .hash_key = hash_key};
     ki_list_init(&detector->watched);
     ki_map_init(&detector->by_object);
     if (detector->mode != KI_MUTATION_OFF)
@@ -82,11 +85,16 @@ static void report(const ki_mutation_detector *detector, const ki_mutation *muta
     snprintf(after, sizeof(after), "%016" PRIx64, mutation->after);
     ki_log(KI_LOG_ERROR, "mutation_detector",
            KI_LOG_FIELDS({"key", mutation->key}, {"before", ki_str_of(before)}, {"after", ki_str_of(after)}),
-           "a cached object was changed, which nobody may do");
+           "%s: a cached object was changed, which nobody may do", detector->name);
     if (detector->report != NULL)
         detector->report(mutation, detector->user);
-    if (detector->mode == KI_MUTATION_ABORT)
-        abort();
+    if (detector->mode != KI_MUTATION_ABORT)
+        return;
+    /* The one thing that the library prints: who is ended wants to know why, with or without a log. */
+    (void)fprintf(stderr,
+                  "kinformer: %s: the cached object %.*s was changed (%s, was %s), which nobody may do\n",
+                  detector->name, KI_STR_ARGS(mutation->key), after, before);
+    abort();
 }
 
 /* Returns whether the object has changed since it was last looked at. */

@@ -38,6 +38,7 @@ typedef struct ki_mutation_detector_options {
     ki_mutation_mode mode;
     ki_mutation_cb report; /* NULL: the log only */
     void *user;
+    const char *name;   /* of whose objects they are; lives longer. NULL: "" */
     uint64_t hash_seed; /* 0: a random key; else for simulations */
 } ki_mutation_detector_options;
 
@@ -45,6 +46,7 @@ typedef struct ki_mutation_detector {
     ki_mutation_mode mode;
     ki_mutation_cb report;
     void *user;
+    const char *name;
     ki_hash_key hash_key;
     ki_list watched;
     ki_map by_object;

@@ -201,6 +201,8 @@ static void leave(int is_body, void *user)
     if (reflector->depth == 1) {
         if (!is_body)
             run(reflector);
+        if (reflector->options.on_pause != NULL)
+            reflector->options.on_pause(reflector->options.user);
         ki_reflector_publish(reflector);
         schedule(reflector);
     }

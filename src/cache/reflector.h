@@ -37,9 +37,12 @@ typedef struct ki_reflector_options {
     const ki_clock *clock;
     uint64_t seed; /* of jitter and watch time-outs; 0: random */
     ki_change_cb on_change;
+    void (*on_pause)(
+        void *user); /* no change follows at once: time to go to work on them. NULL: nobody waits */
     void (*on_error)(const ki_watch_error *error, void *user); /* NULL: nobody listens */
+    void (*on_status)(void *user);                 /* phase or reason has changed; NULL: nobody listens */
     void (*schedule)(uint64_t due_ns, void *user); /* call ki_reflector_tick() then; UINT64_MAX: never */
-    void *user;                                    /* of the three */
+    void *user;                                    /* of the four */
     const ki_informer_metrics *metrics;            /* NULL: nothing is counted */
 } ki_reflector_options;
 
@@ -144,7 +147,9 @@ struct ki_reflector {
     uint64_t relisted_ns;          /* when that was last done; UINT64_MAX: never */
     uint64_t success_ns;           /* when something last came as it should; UINT64_MAX: never */
 
-    ki_reflector_report report;    /* io's */
+    ki_reflector_report report; /* io's, as the next two */
+    ki_phase told_phase;        /* what on_status was last called for */
+    ki_reason told_reason;
     ki_reflector_report published; /* guarded by status_mu */
     ki_mutex status_mu;
     _Atomic uint64_t heard_ns; /* UINT64_MAX: no list has ended */

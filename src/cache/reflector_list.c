@@ -108,6 +108,14 @@ static ki_str first_version(const ki_reflector *reflector)
                                                            : KI_STR("0");
 }
 
+/* Without a word on it, servers take a version together with a limit for just that one. They may still have
+ * that, though they have refused to watch from it: list and watch would take turns until it is compacted. */
+static ki_str first_match(ki_str version)
+{
+    int is_any = version.len == 0 || ki_str_equal(version, KI_STR("0"));
+    return is_any ? KI_STR("") : KI_STR("NotOlderThan");
+}
+
 static void fail_without_memory(ki_reflector *reflector)
 {
     ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
@@ -125,10 +133,12 @@ void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
     if (!is_page)
         reflector->list.is_whole = step == KI_STEP_WHOLE_LIST;
     ki_list_options options = {.limit = page_limit(reflector)};
-    if (is_page)
+    if (is_page) {
         options.continue_token = ki_buf_str(&reflector->list.continue_token);
-    else
+    } else {
         options.resource_version = first_version(reflector);
+        options.resource_version_match = first_match(options.resource_version);
+    }
     ki_reflector_finish_options(reflector, &options);
     ki_answer_begin(&reflector->answer, KI_ANSWER_LIST, &options);
 }

@@ -63,6 +63,7 @@ static void judge(ki_reflector *reflector)
         cut_silent_watch(reflector);
     } else {
         reflector->watch.is_unproven = 0;
+        ki_reflector_watch_heard(reflector); /* the server has spoken, and all is as it was */
     }
 }
 

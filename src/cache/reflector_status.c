@@ -25,11 +25,24 @@ void ki_reflector_clear_failure(ki_reflector *reflector)
     reflector->report.message[0] = 0;
 }
 
+/* Changes that have not been published, because others followed at once, are not told. */
+static void tell_status(ki_reflector *reflector)
+{
+    const ki_reflector_report *report = &reflector->report;
+    if (report->phase == reflector->told_phase && report->reason == reflector->told_reason)
+        return;
+    reflector->told_phase = report->phase;
+    reflector->told_reason = report->reason;
+    if (reflector->options.on_status != NULL)
+        reflector->options.on_status(reflector->options.user);
+}
+
 void ki_reflector_publish(ki_reflector *reflector)
 {
     ki_mutex_lock(&reflector->status_mu);
     reflector->published = reflector->report;
     ki_mutex_unlock(&reflector->status_mu);
+    tell_status(reflector);
 }
 
 static uint64_t age_ms(uint64_t now_ns, uint64_t then_ns)

@@ -116,7 +116,7 @@ void ki_reflector_stream_step(ki_reflector *reflector, int step)
 static int is_refusal(int http_status)
 {
     return http_status == 400 || http_status == 403 || http_status == 404 || http_status == 405 ||
-           http_status == 406 || http_status == 422;
+           http_status == 406 || http_status == 422 || http_status == 501;
 }
 
 static int is_list_allowed(const ki_reflector *reflector)

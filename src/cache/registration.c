@@ -16,9 +16,19 @@ static ki_registration *registration_of(ki_list_node *node)
     return KI_CONTAINER_OF(node, ki_registration, node);
 }
 
+static void measure_backlog(const ki_registration *registration, const ki_listener_stats *stats)
+{
+    ki_gauge_set(registration->metrics.backlog, (int64_t)stats->items);
+    ki_gauge_set(registration->metrics.backlog_bytes, (int64_t)stats->bytes);
+}
+
+/* The backlog is measured here as well: a handler that is stuck does not do it. */
 void ki_registration_wake(ki_subscriber *subscriber)
 {
-    ki_job_wake(&KI_CONTAINER_OF(subscriber, ki_registration, subscriber)->job);
+    ki_registration *registration = KI_CONTAINER_OF(subscriber, ki_registration, subscriber);
+    ki_listener_stats stats = ki_listener_read_stats(&subscriber->listener);
+    measure_backlog(registration, &stats);
+    ki_job_wake(&registration->job);
 }
 
 /* ---- calling the handler ----------------------------------------------------------------------------- */
@@ -26,8 +36,7 @@ void ki_registration_wake(ki_subscriber *subscriber)
 static void measure(ki_registration *registration)
 {
     ki_listener_stats stats = ki_listener_read_stats(&registration->subscriber.listener);
-    ki_gauge_set(registration->metrics.backlog, (int64_t)stats.items);
-    ki_gauge_set(registration->metrics.backlog_bytes, (int64_t)stats.bytes);
+    measure_backlog(registration, &stats);
     ki_counter_add(registration->metrics.coalesced, stats.coalesced - registration->coalesced);
     registration->coalesced = stats.coalesced;
 }
@@ -42,11 +51,26 @@ static bool deliver_one(ki_registration *registration)
     return was_one;
 }
 
+/* Whoever waits for it looks at the listener. */
+static void tell_synced(ki_registration *registration)
+{
+    ki_informer *informer = registration->informer;
+    if (registration->has_told_synced || !ki_listener_has_synced(&registration->subscriber.listener))
+        return;
+    registration->has_told_synced = true;
+    ki_mutex_lock(&informer->mu);
+    ki_client_notify(informer->client, &informer->changed);
+    ki_mutex_unlock(&informer->mu);
+}
+
 static void deliver(ki_registration *registration)
 {
     size_t delivered = 0;
     while (delivered < CALLBACKS_AT_A_TIME && deliver_one(registration))
         delivered++;
+    /* Also of a run that goes on: a handler may never catch up, or be stopped. */
+    ki_listener_end_batch(&registration->subscriber.listener);
+    tell_synced(registration);
     measure(registration);
     if (delivered == CALLBACKS_AT_A_TIME)
         ki_job_wake(&registration->job);
@@ -124,7 +148,7 @@ static void init_metrics(ki_registration *registration, const char *name)
     ki_informer *informer = registration->informer;
     char number[24];
     (void)snprintf(number, sizeof(number), "%" PRIu64, registration->serial);
-    ki_handler_metrics_init(&registration->metrics, informer->client->metrics, informer->setup.options.name,
+    ki_handler_metrics_init(&registration->metrics, informer->client->metrics, informer->name,
                             informer->resource, ki_str_of(name == NULL ? number : name));
     registration->subscriber.listener.duration = registration->metrics.duration;
 }
@@ -153,18 +177,22 @@ static void set_resync_locked(ki_registration *registration, const ki_handler *h
     ki_resync_turn_begin(turn, ki_clock_now_ms(informer->client->clock));
 }
 
-static bool is_valid(const ki_handler *handler)
+/* NULL when it can be taken. */
+static const char *fault_of(const ki_handler *handler)
 {
-    return handler != NULL && handler->overflow >= KI_OVERFLOW_COALESCE &&
-           handler->overflow <= KI_OVERFLOW_UNBOUNDED;
+    if (handler == NULL)
+        return "there is none";
+    if (handler->overflow < KI_OVERFLOW_COALESCE || handler->overflow > KI_OVERFLOW_UNBOUNDED)
+        return "its overflow is no ki_overflow";
+    return NULL;
 }
 
-static ki_registration *fail(ki_informer *informer, int code)
+static ki_registration *fail(ki_informer *informer, int code, const char *why)
 {
     ki_mutex_lock(&informer->mu);
     if (informer->setup_error.code == 0)
         ki_error_set(&informer->setup_error, code, 0, "%s: adding a handler: %s", informer->resource->plural,
-                     ki_error_text(code));
+                     why);
     ki_mutex_unlock(&informer->mu);
     return NULL;
 }
@@ -173,11 +201,12 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
 {
     if (informer == NULL)
         return NULL;
-    if (!is_valid(handler))
-        return fail(informer, KI_ERR_INVALID);
+    const char *fault = fault_of(handler);
+    if (fault != NULL)
+        return fail(informer, KI_ERR_INVALID, fault);
     ki_registration *registration = registration_new(informer, handler);
     if (registration == NULL)
-        return fail(informer, KI_ERR_NO_MEMORY);
+        return fail(informer, KI_ERR_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
     init_metrics(registration, handler->name);
     ki_mutex_lock(&informer->mu);
     set_resync_locked(registration, handler);
@@ -273,21 +302,56 @@ int ki_registration_remove_and_wait(ki_registration *registration)
     return 0;
 }
 
+/* ---- waiting ----------------------------------------------------------------------------------------- */
+
+static bool is_synced_or_in_vain(void *user)
+{
+    const ki_registration *registration = user;
+    const ki_informer *informer = registration->informer;
+    return ki_registration_has_synced(registration) || registration->is_removed ||
+           (informer->was_started && !informer->is_wanted);
+}
+
+int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms, ki_error *err)
+{
+    if (registration == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no registration");
+    ki_informer *informer = registration->informer;
+    const char *plural = informer->resource->plural;
+    if (ki_client_may_wait() < 0)
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "%s: waiting inside of a callback or a read section",
+                       plural);
+    ki_wait wait = {&informer->mu, &informer->changed, is_synced_or_in_vain, registration};
+    bool is_over = ki_client_wait(informer->client, &wait, timeout_ms);
+    if (ki_registration_has_synced(registration))
+        return 0;
+    if (!ki_informer_has_synced(informer)) /* then that is the reason */
+        return ki_informer_wait_for_sync(informer, 0, err);
+    return is_over ? ki_fail(err, KI_ERR_STOPPED, "%s: stopped before the handler had heard of all", plural)
+                   : ki_fail(err, KI_ERR_TIMEOUT, "%s: the handler has not heard of all in time", plural);
+}
+
 /* ---- what dispatch does ------------------------------------------------------------------------------ */
 
+static bool is_leaving(const ki_registration *registration)
+{
+    return registration->is_removed && (registration->is_joined || registration->is_released);
+}
+
+static bool is_coming(const ki_registration *registration)
+{
+    return !registration->is_removed && !registration->is_joined;
+}
+
 /* The next one that has something to be done for it. They stay where they are: dispatch alone takes one out. */
-static ki_registration *next_due(ki_informer *informer, bool *out_is_going)
+static ki_registration *next_that(ki_informer *informer, bool (*is_due)(const ki_registration *registration))
 {
     ki_registration *due = NULL;
     ki_mutex_lock(&informer->mu);
     ki_list_node *node = ki_list_first(&informer->registrations);
-    for (; node != NULL && due == NULL; node = ki_list_next(&informer->registrations, node)) {
-        ki_registration *registration = registration_of(node);
-        if (registration->is_removed ? registration->is_joined || registration->is_released
-                                     : !registration->is_joined)
-            due = registration;
-    }
-    *out_is_going = due != NULL && due->is_removed;
+    for (; node != NULL && due == NULL; node = ki_list_next(&informer->registrations, node))
+        if (is_due(registration_of(node)))
+            due = registration_of(node);
     ki_mutex_unlock(&informer->mu);
     return due;
 }
@@ -323,14 +387,11 @@ static int let_in(ki_informer *informer, ki_registration *registration)
 int ki_registrations_update(ki_informer *informer)
 {
     int rc = 0;
-    bool is_going = false;
     ki_registration *registration = NULL;
-    while (rc == 0 && (registration = next_due(informer, &is_going)) != NULL) {
-        if (is_going)
-            let_out(informer, registration);
-        else
-            rc = let_in(informer, registration);
-    }
+    while ((registration = next_that(informer, is_leaving)) != NULL)
+        let_out(informer, registration);
+    while (rc == 0 && (registration = next_that(informer, is_coming)) != NULL)
+        rc = let_in(informer, registration);
     return rc;
 }
 
@@ -343,7 +404,10 @@ int ki_registration_has_synced(const ki_registration *registration)
 
 void ki_registration_read_stats(const ki_registration *registration, ki_registration_stats *out_stats)
 {
-    if (registration == NULL || out_stats == NULL)
+    if (out_stats == NULL)
+        return;
+    *out_stats = (ki_registration_stats){0};
+    if (registration == NULL)
         return;
     ki_listener_stats stats = ki_listener_read_stats((ki_listener *)&registration->subscriber.listener);
     *out_stats = (ki_registration_stats){.backlog = stats.items,

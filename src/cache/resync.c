@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/resync.h"
 
+#include "util/units.h"
+
+uint64_t ki_resync_period_ms(uint64_t asked_ms)
+{
+    return ki_ns_of_ms(asked_ms) / KI_NS_PER_MS;
+}
+
 void ki_resync_turn_init(ki_resync_turn *turn, uint64_t asked_ms, uint64_t *check_ms, bool is_started)
 {
-    uint64_t period_ms = asked_ms;
+    uint64_t period_ms = ki_resync_period_ms(asked_ms);
     if (period_ms > 0 && period_ms < KI_RESYNC_MIN_MS)
         period_ms = KI_RESYNC_MIN_MS;
     if (*check_ms == 0)

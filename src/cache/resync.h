@@ -20,6 +20,9 @@
 /* A shorter period becomes this one. */
 #define KI_RESYNC_MIN_MS 1000
 
+/* What is asked for, as far as a clock can count: a century at the most. */
+uint64_t ki_resync_period_ms(uint64_t asked_ms);
+
 /* Of one handler. */
 typedef struct ki_resync_turn {
     uint64_t period_ms; /* 0: never */

@@ -7,6 +7,7 @@
 #include "cache/rcu.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/log.h"
 
 /* ---- making and freeing ---------------------------------------------------------------------------- */
 
@@ -73,6 +74,11 @@ void ki_store_free(ki_store *store)
 {
     if (store == NULL)
         return;
+    if (ki_rcu_is_reading()) { /* it would wait for itself; better a leak than that */
+        ki_log(KI_LOG_ERROR, "store", KI_LOG_NO_FIELDS,
+               "a store cannot be freed inside of a read section: it stays");
+        return;
+    }
     /* Objects that were looked at without a reference live to the end of the section. */
     ki_rcu_synchronize();
     ki_reclaim_fini(&store->reclaim);

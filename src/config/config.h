@@ -4,7 +4,7 @@
  *   From:     config/load.c        (files, environment, overrides)
  *   To:       http/http.c          (how to connect), config/credentials.c (as whom)
  *   Locks:    none; plain data with an owner.
- *   Not here: reading files that change; requests.
+ *   Not here: reading files that change (config/credentials.h); requests.
  */
 #ifndef KI_CONFIG_CONFIG_H
 #define KI_CONFIG_CONFIG_H
@@ -28,16 +28,18 @@ typedef struct ki_config_exec {
     size_t env_count;
     char *install_hint;
     char *interactive_mode; /* Never, IfAvailable, Always */
+    char *cluster_config;   /* JSON of the cluster's extension for plug-ins */
     bool provide_cluster_info;
 } ki_config_exec;
 
-/* A zeroed one is empty. All texts are its own; NULL: not said. Relative paths have been resolved. */
+/* A zeroed one is empty. All texts are its own; NULL: not said, never "". Relative paths have been
+ * resolved. */
 typedef struct ki_config {
-    char *server; /* "https://host:6443/prefix" */
+    char *server; /* "https://host:6443/prefix": http or https, no user, no slash at the end */
     char *ca_file;
     char *ca_pem; /* goes before the file */
     char *tls_server_name;
-    char *proxy_url;
+    char *proxy_url; /* of the cluster or of the environment; NULL: none, whatever the environment says */
     bool insecure_skip_tls_verify;
     bool disable_compression;
     char *ns; /* of the context */
@@ -62,7 +64,11 @@ typedef struct ki_config {
     char *user;
 } ki_config;
 
+/* Wipes all texts. Takes a zeroed one. */
 void ki_config_fini(ki_config *config);
+
+/* Returns 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_config_copy(ki_config *out_config, const ki_config *config);
 
 /* What the caller wants otherwise; NULL: not said. As kubectl's flags of these names. */
 typedef struct ki_config_overrides {
@@ -80,8 +86,10 @@ typedef struct ki_config_overrides {
     bool insecure_skip_tls_verify;
 } ki_config_overrides;
 
-/* As kubectl: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the files of a pod; with
- * `server` and no file that is enough. Returns 0; KI_ERR_CONFIG with file, line and field; KI_ERR_NO_MEMORY. */
+/* As kubectl: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the files of a
+ * pod; with `server` and no file that is enough. `overrides` may be NULL. Reads the environment, so no
+ * other thread may change that meanwhile. Returns 0; KI_ERR_CONFIG with file, line and field;
+ * KI_ERR_NO_MEMORY. No message has a secret in it. */
 KI_NODISCARD int ki_config_load(ki_config *out_config, const ki_config_overrides *overrides, ki_error *err);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* credentials - as whom a request is sent, kept fresh: token files, certificates, exec plug-ins.
  *
- *   From:     config/config.h; files; plug-ins
+ *   From:     config/config.h; config/token_file.h, config/certificate_files.h, config/exec_plugin.h
  *   To:       http/transfer.c, before each request
  *   Locks:    none; io's.
- *   Not here: requests.
+ *   Not here: requests; what a trace shows of them (config/redact.h).
  *
- * No secret reaches a log or an error message.
+ * In this order: a token file (and the token when that was never there), a token, basic authentication, a
+ * plug-in; certificates beside each of them. No secret reaches a log or an error message.
  */
 #ifndef KI_CONFIG_CREDENTIALS_H
 #define KI_CONFIG_CREDENTIALS_H
@@ -22,25 +23,28 @@ typedef struct ki_identity {
     const char *certificate_pem; /* of the client, with its key; NULL: none */
     const char *key_pem;
     const char *const *headers;      /* "Impersonate-User: jane", …; NULL-terminated */
-    uint64_t generation;             /* of the authorization and the certificate: grows when they change */
+    uint64_t generation;             /* of all of it: grows when it changes, or was had anew by a plug-in */
     uint64_t certificate_generation; /* when this has changed, old connections are not used any more */
 } ki_identity;
 
-/* Copies what it needs. `loop` is io. Returns NULL with KI_ERR_CONFIG, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
+/* Copies what it needs and opens no file yet. `loop` is io, and outlives this. Returns NULL with
+ * KI_ERR_CONFIG (a token or a name that no header can have) or KI_ERR_NO_MEMORY. */
 KI_NODISCARD ki_credentials *ki_credentials_new(const ki_config *config, ki_loop *loop, ki_error *err);
 
 /* Ends a plug-in that runs. Takes NULL. */
 void ki_credentials_free(ki_credentials *credentials);
 
-/* Returns 0 with the identity; 1: not known yet, `waiter` is woken when it is worth asking again; or a negative
- * code with the reason: a plug-in that failed, a file that cannot be read. */
+/* Returns 0 with the identity; 1: not known yet, `waiter` is woken when it is worth asking again;
+ * KI_ERR_CONFIG with the reason: a plug-in that failed, a file that cannot be read; KI_ERR_NO_MEMORY. One
+ * run of a plug-in does for all who wait; its failure is the answer to all who ask within a second, then it
+ * is tried again. */
 KI_NODISCARD int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity *out_identity,
                                     ki_error *err);
 
-/* The waiter is not to be woken any more. */
+/* The waiter is not to be woken any more. Takes one that does not wait. */
 void ki_credentials_forget(ki_credentials *credentials, ki_job *waiter);
 
-/* The server has refused (401) what had this generation: what can be had anew is. */
+/* The server has refused (401) what had this generation: what can be had anew is, by the next who asks. */
 void ki_credentials_refused(ki_credentials *credentials, uint64_t generation);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/fd_watch.h"
 
 /* Invariant: a job is in the queue iff it is awake and does not run; so nobody can take it while it runs. */
 
@@ -13,6 +14,10 @@ enum { NS_PER_MS = 1000 * 1000 };
 /* A condition's time stands still while the machine is suspended: after this long a thread looks at the clock
  * again, and a timer is never later than this after a resume. */
 enum { WAIT_MS_MAX = 10 * 1000 };
+
+/* Descriptors are looked at when no job is awake, and after so many runs, so that jobs that keep each other awake
+ * do not keep the network waiting. */
+enum { RUNS_AT_A_TIME = 32 };
 
 /* The timers' array may grow as far as memory goes; jobs are bounded by who makes them. */
 #define JOBS_MAX (SIZE_MAX / 2 / sizeof(ki_heap_node *))
@@ -97,10 +102,10 @@ static uint64_t next_locked(const ki_loop *loop)
 }
 
 /* A step and its jobs leave the descriptor behind what there is to do, which spares calls of the kernel;
- * whoever is done calls this. */
+ * whoever is done calls this. A thread that has to end is woken by it too. */
 static void settle_fd_locked(ki_loop *loop)
 {
-    ki_wake_fd_raise(&loop->wake_fd, !ki_list_is_empty(&loop->queue));
+    ki_wake_fd_raise(&loop->wake_fd, !ki_list_is_empty(&loop->queue) || loop->stopping_count > 0);
     if (!loop->clock->is_virtual)
         ki_wake_fd_raise_at(&loop->wake_fd, first_due_locked(loop));
 }
@@ -112,13 +117,13 @@ static void enqueue_locked(ki_loop *loop, ki_job *job)
     ki_cond_signal(&loop->work);
 }
 
-static void wake_locked(ki_loop *loop, ki_job *job)
+void ki_job_wake_locked(ki_job *job)
 {
     if (job->is_awake || job->is_ended)
         return;
     job->is_awake = 1;
     if (!job->is_running)
-        enqueue_locked(loop, job);
+        enqueue_locked(job->loop, job);
 }
 
 static void wake_due_locked(ki_loop *loop)
@@ -129,14 +134,18 @@ static void wake_due_locked(ki_loop *loop)
     while (first_due_locked(loop) <= now_ns) {
         ki_job *job = job_of_timer(ki_heap_pop(&loop->timers));
         job->due_ns = UINT64_MAX;
-        wake_locked(loop, job);
+        ki_job_wake_locked(job);
     }
 }
 
 /* The job to be run next; NULL: none. */
-static ki_job *take_locked(ki_loop *loop)
+static ki_job *take_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     wake_due_locked(loop);
+    if (ki_list_is_empty(&loop->queue) || ++loop->runs >= RUNS_AT_A_TIME) {
+        ki_fd_watch_collect_locked(loop);
+        loop->runs = 0;
+    }
     ki_list_node *node = ki_list_pop_front(&loop->queue);
     return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_job, node);
 }
@@ -196,6 +205,15 @@ int ki_loop_fd(const ki_loop *loop)
     return loop->wake_fd.is_open ? loop->wake_fd.epoll_fd : -1;
 }
 
+/* Until something is woken, due or ready, the time is up, or for no reason; -1: no time. */
+static void wait_for_fd_locked(ki_loop *loop, int timeout_ms) KI_REQUIRES(loop->mu)
+{
+    settle_fd_locked(loop);
+    ki_mutex_unlock(&loop->mu);
+    ki_wake_fd_wait(&loop->wake_fd, timeout_ms);
+    ki_mutex_lock(&loop->mu);
+}
+
 /* Until the time, a signal, or no reason. */
 static void wait_until_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop->mu)
 {
@@ -203,7 +221,11 @@ static void wait_until_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop
     if (until_ns <= now_ns)
         return;
     uint64_t ms = (until_ns - now_ns - 1) / NS_PER_MS + 1;
-    (void)ki_cond_wait_ms(&loop->work, &loop->mu, ms < WAIT_MS_MAX ? ms : WAIT_MS_MAX);
+    ms = ms < WAIT_MS_MAX ? ms : WAIT_MS_MAX;
+    if (loop->wake_fd.is_open)
+        wait_for_fd_locked(loop, (int)ms);
+    else
+        (void)ki_cond_wait_ms(&loop->work, &loop->mu, ms);
 }
 
 void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
@@ -214,6 +236,7 @@ void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
     uint64_t until_ns = add_saturated(ki_clock_now_ns(loop->clock), timeout_ns);
     ki_mutex_lock(&loop->mu);
     for (;;) {
+        ki_fd_watch_collect_locked(loop);
         uint64_t next_ns = next_locked(loop);
         if (next_ns == 0 || ki_clock_now_ns(loop->clock) >= until_ns)
             break;
@@ -222,10 +245,16 @@ void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
     ki_mutex_unlock(&loop->mu);
 }
 
-/* One thread waits for the first timer, the others for a signal; so a timer wakes one thread and not all. */
+/* A loop with a descriptor has one thread, which waits for that; its timer is the descriptor's.
+ *
+ * Else one thread waits for the first timer, the others for a signal; so a timer wakes one thread and not all. */
 static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     uint64_t due_ns = first_due_locked(loop);
+    if (loop->wake_fd.is_open) {
+        wait_for_fd_locked(loop, -1);
+        return;
+    }
     if (due_ns == UINT64_MAX || loop->has_timer_thread) {
         ki_cond_wait(&loop->work, &loop->mu);
         return;
@@ -240,7 +269,6 @@ static void run_next_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     ki_job *job = take_locked(loop);
     if (job == NULL) {
-        settle_fd_locked(loop);
         wait_for_work_locked(loop);
         return;
     }
@@ -258,6 +286,8 @@ static void thread_run(void *user)
     ki_mutex_lock(&loop->mu);
     while (!self->is_stopping)
         run_next_locked(loop);
+    loop->stopping_count--;
+    settle_fd_locked(loop);
     ki_cond_signal(&loop->work);
     ki_mutex_unlock(&loop->mu);
 }
@@ -281,7 +311,7 @@ static int add_thread_locked(ki_loop *loop, const char *name, ki_error *err)
 
 int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
 {
-    assert(!loop->clock->is_virtual);
+    assert(!loop->clock->is_virtual && (count <= 1 || !loop->wake_fd.is_open));
     int rc = 0;
     ki_mutex_lock(&loop->mu);
     while (rc == 0 && loop->thread_count < count)
@@ -300,8 +330,10 @@ void ki_loop_stop(ki_loop *loop)
          n = ki_list_pop_front(&loop->threads)) {
         KI_CONTAINER_OF(n, loop_thread, node)->is_stopping = 1;
         ki_list_push_back(&stopped, n);
+        loop->stopping_count++;
     }
     loop->thread_count = 0;
+    settle_fd_locked(loop);
     ki_cond_broadcast(&loop->work);
     ki_mutex_unlock(&loop->mu);
     for (ki_list_node *n = ki_list_pop_front(&stopped); n != NULL; n = ki_list_pop_front(&stopped)) {
@@ -360,7 +392,7 @@ void ki_job_wake(ki_job *job)
 {
     ki_loop *loop = job->loop;
     ki_mutex_lock(&loop->mu);
-    wake_locked(loop, job);
+    ki_job_wake_locked(job);
     ki_mutex_unlock(&loop->mu);
 }
 

@@ -4,7 +4,7 @@
  *   From:     cache/client.c makes them: io, dispatch and handler are loops
  *   To:       the jobs: reflectors, the applying of changes, the calling of handlers
  *   Locks:    one mutex, a leaf; no job runs while it is held.
- *   Not here: what the jobs do; sockets.
+ *   Not here: what the jobs do; descriptors other than its own (util/fd_watch.h).
  *
  * A job is something that may have work. Whoever gives it work wakes it, from any thread; the loop runs it
  * once for any number of wakes, in the order in which jobs were woken, and never on two threads at once. A
@@ -41,7 +41,7 @@ struct ki_job {
 
 typedef struct ki_loop_options {
     const ki_clock *clock; /* NULL: the real one */
-    int with_fd;           /* can be polled by another loop: ki_loop_fd() */
+    int with_fd; /* can be polled by another loop, ki_loop_fd(), and watches others; has one thread at most */
 } ki_loop_options;
 
 /* Stays where it is. */
@@ -57,7 +57,10 @@ struct ki_loop {
     uint64_t last_order;
     ki_list threads;
     size_t thread_count;
-    int has_timer_thread; /* one of the threads that wait does so until the first timer only */
+    size_t stopping_count; /* of threads that were told to end and have not yet */
+    int has_timer_thread;  /* one of the threads that wait does so until the first timer only */
+    size_t armed_count;    /* of ki_fd_watch */
+    unsigned runs;         /* since descriptors were looked at */
 };
 
 /* Returns 0 or KI_ERR_SYSTEM. */
@@ -106,6 +109,9 @@ void ki_job_fini(ki_job *job);
 
 /* Any thread. The job runs soon. Its timer stays as it is. */
 void ki_job_wake(ki_job *job);
+
+/* The same for who holds the loop's mutex. */
+void ki_job_wake_locked(ki_job *job);
 
 /* Any thread. Sets the job's one timer: woken at `due_ns` of the clock, once; UINT64_MAX: never. */
 void ki_job_wake_at(ki_job *job, uint64_t due_ns);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -81,4 +82,11 @@ void ki_wake_fd_raise_at(ki_wake_fd *fd, uint64_t due_ns)
     assert(rc == 0);
     (void)rc;
     fd->due_ns = due_ns;
+}
+
+void ki_wake_fd_wait(const ki_wake_fd *fd, int timeout_ms)
+{
+    struct pollfd polled = {.fd = fd->epoll_fd, .events = POLLIN};
+    if (fd->is_open)
+        (void)poll(&polled, 1, timeout_ms);
 }

@@ -8,10 +8,10 @@
 #include "support/unit.h"
 #include "util/thread.h"
 
-enum { KEYS = 10, EVENTS = 3001, FIRST_VERSION = 100, TEXT_BYTES = 256 };
+enum { KEYS = 10, EVENTS = 3001, FIRST_VERSION = 100, TEXT_BYTES = 256, FREERS = 4, FREES = 300 };
 
-/* Event i is of key i % KEYS and has version FIRST_VERSION + i + 1; every seventh is a delete, not the last. All but `written` is
- * io's. */
+/* Event i is of key i % KEYS and has version FIRST_VERSION + i + 1; every seventh is a delete, not the last. All but
+ * `written` is io's. */
 typedef struct source {
     _Atomic int written;
     ki_job job;
@@ -131,7 +131,7 @@ static void setup(rig *r)
     memset(r, 0, sizeof(*r));
     ki_mutex_init(&r->mu);
     ki_cond_init(&r->changed);
-    r->client = ki_client_new(NULL, NULL);
+    r->client = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL);
     assert_non_null(r->client);
     assert_int_equal(ki_job_init(&r->source.job, r->client->io, send_events), 0);
     r->store = ki_store_new(NULL, NULL);
@@ -352,6 +352,60 @@ static void store_is_read_while_it_is_fed(void **state)
     teardown(&r);
 }
 
+/* One thread of the program's that makes feeds and frees them while events come. */
+typedef struct freer {
+    rig *rig;
+    source source;
+    ki_store *store;
+    ki_thread thread;
+} freer;
+
+/* Each event wakes dispatch, which may go through with a free as soon as it sees it. */
+static void make_and_free(void *user)
+{
+    freer *f = user;
+    ki_list_watch list_watch = {
+        .begin = begin, .cancel = cancel, .resume = resume, .user = &f->source, .no_watch_list = 1};
+    const ki_feed_options options = {.informer = {.list_watch = &list_watch}, .store = f->store};
+    for (int i = 0; i < FREES; i++) {
+        ki_feed *feed = ki_feed_new(f->rig->client, &KI_CORE_V1_PODS, &options, NULL);
+        if (feed == NULL || ki_feed_start(feed, NULL) < 0 || ki_feed_wait_for_sync(feed, 60000, NULL) < 0)
+            f->rig->has_failed = true;
+        f->source.written += i % 50;
+        ki_job_wake(&f->source.job);
+        ki_feed_free(feed);
+    }
+}
+
+static void start_thread(ki_thread *thread, ki_thread_cb call, freer *f)
+{
+    const ki_thread_options options = {.name = "freer", .run = call, .user = f};
+    assert_int_equal(ki_thread_start(thread, &options, NULL), 0);
+}
+
+static void feed_is_freed_while_events_come(void **state)
+{
+    (void)state;
+    rig r;
+    freer freers[FREERS] = {0};
+    setup(&r);
+    for (int i = 0; i < FREERS; i++) {
+        freer *f = &freers[i];
+        f->rig = &r;
+        f->store = ki_store_new(NULL, NULL);
+        assert_non_null(f->store);
+        assert_int_equal(ki_job_init(&f->source.job, r.client->io, send_events), 0);
+        start_thread(&f->thread, make_and_free, f);
+    }
+    for (int i = 0; i < FREERS; i++)
+        ki_thread_join(&freers[i].thread);
+    for (int i = 0; i < FREERS; i++) {
+        ki_job_fini(&freers[i].source.job);
+        ki_store_free(freers[i].store);
+    }
+    teardown(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +413,7 @@ int main(void)
         cmocka_unit_test(thread_of_the_programs_own_pops_all),
         cmocka_unit_test(room_that_is_made_at_once_is_noticed),
         cmocka_unit_test(store_is_read_while_it_is_fed),
+        cmocka_unit_test(feed_is_freed_while_events_come),
     };
     return RUN_TESTS(tests);
 }

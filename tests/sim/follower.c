@@ -70,7 +70,7 @@ void sim_follower_plan(sim_follower *follower)
     options->queue_items_max = queues[sim_below(run, 4)];
     options->queue_bytes_max = bytes[sim_below(run, 4)];
     options->resync_ms = sim_chance(run, 0.4) ? 1000 + sim_below(run, 30000) : 0;
-    options->reports_mutations = sim_chance(run, 0.2) ? 1 : -1;
+    options->mutations = sim_chance(run, 0.2) ? KI_MUTATIONS_REPORT : KI_MUTATIONS_IGNORE;
     options->list_watch = &follower->source;
 }
 

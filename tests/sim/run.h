@@ -67,6 +67,7 @@ typedef struct sim_witness {
     ki_registration *registration; /* NULL: removed */
     ki_object **known;             /* of each key: what it was told last; NULL: nothing, or that it is gone */
     uint64_t news;                 /* events but for resyncs */
+    uint64_t reminders;            /* the resyncs */
     uint64_t high_water;
     uint32_t synced;
     uint32_t released;
@@ -81,6 +82,9 @@ void sim_witness_fini(sim_witness *witness);
 
 /* Whether what it was told is what the store holds. */
 void sim_witness_check(sim_witness *witness);
+
+/* How often it is reminded of what it knows, in milliseconds; 0: never, or it knows of nothing. */
+uint64_t sim_witness_period_ms(const sim_witness *witness);
 
 /* ---- one informer ------------------------------------------------------------------------------------------ */
 

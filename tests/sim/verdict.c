@@ -8,7 +8,13 @@
 #include "run.h"
 #include "support/failing_allocator.h"
 
-enum { QUIET_SECONDS_MAX = 3600, STILL_SECONDS = 20, MARKERS = 3, OBJECT_BYTES_MAX = 2000 };
+enum {
+    QUIET_SECONDS_MAX = 3600,
+    STILL_SECONDS = 20,
+    MARKERS = 3,
+    REMINDERS_MAX = 4,
+    OBJECT_BYTES_MAX = 2000
+};
 
 /* ---- becoming quiet ---------------------------------------------------------------------------------------- */
 
@@ -212,6 +218,33 @@ static void check_relist(sim_run *run)
         sim_run_fail(run, "a list without news has told %" PRIu64 " of them", run->news - news);
 }
 
+/* ---- reminders --------------------------------------------------------------------------------------------- */
+
+/* Whatever has happened, whoever asked for resyncs still gets them. A period ends at one check of the informer's, and
+ * one may be lost for lack of memory. */
+static void check_reminders_of(sim_follower *follower)
+{
+    sim_run *run = follower->run;
+    for (uint32_t i = 0; i < follower->witness_count && run->failure[0] == 0; i++) {
+        const sim_witness *witness = &follower->witnesses[i];
+        uint64_t period_ms = sim_witness_period_ms(witness);
+        uint64_t before = witness->reminders;
+        for (uint64_t waited = 0; period_ms > 0 && witness->reminders == before && run->failure[0] == 0;
+             waited++) {
+            if (waited > REMINDERS_MAX)
+                sim_run_fail(run, "%s/%u: is not reminded any more", follower->name, i);
+            wait_seconds(run, period_ms / 1000 + 1);
+        }
+    }
+}
+
+static void check_reminders(sim_run *run)
+{
+    for (uint32_t i = 0; i < run->plan.followers; i++)
+        if (run->followers[i].informer != NULL)
+            check_reminders_of(&run->followers[i]);
+}
+
 void sim_run_settle(sim_run *run)
 {
     sim_run_trace(run, "the end begins");
@@ -228,6 +261,7 @@ void sim_run_settle(sim_run *run)
     check_all(run);
     if (run->failure[0] == 0)
         check_relist(run);
+    check_reminders(run);
     check_all(run);
 }
 

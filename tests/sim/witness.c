@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "cache/registration.h"
 #include "run.h"
 #include "support/sim_memory.h"
 
@@ -192,6 +193,8 @@ static void on_event(const ki_event *event, void *user)
     if ((event->flags & KI_EVENT_RESYNC) == 0) {
         run->news++;
         witness->news++;
+    } else {
+        witness->reminders++;
     }
     witness->is_in_batch = true;
     (void)ki_object_unref(witness->known[key]);
@@ -329,4 +332,14 @@ void sim_witness_check(sim_witness *witness)
                  witness->number, text.ns, text.name);
         (void)ki_object_unref(stored);
     }
+}
+
+uint64_t sim_witness_period_ms(const sim_witness *witness)
+{
+    if (witness->registration == NULL)
+        return 0;
+    for (uint32_t key = 0; key < sim_world_key_count(witness->follower->run->world); key++)
+        if (witness->known[key] != NULL)
+            return witness->registration->subscriber.resync.period_ms;
+    return 0;
 }

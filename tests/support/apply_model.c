@@ -129,11 +129,16 @@ void apply_model_push_marker(apply_model *model, ki_entry_kind kind, uint32_t li
 void apply_model_begin_history(apply_model *model, uint32_t list)
 {
     MODEL_CHECK(model, ki_delta_fifo_begin_history(&model->run.fifo, list) == 0);
+    size_t resyncs = 0;
+    for (size_t i = 0; i < model->queue.count; i++)
+        resyncs += model->queue.entries[i].kind == KI_ENTRY_RESYNC;
     model->queue.count = 0;
     model->received = 0;
     model->ended_list = 0;
     model->resets++;
     enqueue(model, KI_ENTRY_RESET)->list = list;
+    for (size_t i = 0; i < resyncs; i++)
+        (void)enqueue(model, KI_ENTRY_RESYNC);
 }
 
 /* ---- what is applied ---------------------------------------------------------------------------------- */

@@ -40,7 +40,8 @@ struct heard {
     void *user;
     ki_mutex mu;
     ki_cond changed;
-    int is_held; /* guarded by mu: the next event does not return until heard_let_go() */
+    atomic_int has_new_history; /* set by who has the server begin anew: a version may go back */
+    int is_held;                /* guarded by mu: the next event does not return until heard_let_go() */
 };
 
 void heard_init(heard *what);

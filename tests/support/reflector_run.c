@@ -53,6 +53,13 @@ static void on_error(const ki_watch_error *error, void *user)
     run->last_code = error->error->code;
 }
 
+static void on_status(void *user)
+{
+    reflector_run *run = user;
+    ki_informer_status status = reflector_run_status(run);
+    text_log_add(&run->statuses, "%s %s\n", ki_phase_name(status.phase), ki_reason_name(status.reason));
+}
+
 static void schedule(uint64_t due_ns, void *user)
 {
     reflector_run *run = user;
@@ -86,6 +93,7 @@ void reflector_run_start(reflector_run *run, const char *version)
                                     .seed = 7,
                                     .on_change = on_change,
                                     .on_error = on_error,
+                                    .on_status = on_status,
                                     .schedule = schedule,
                                     .user = run};
     options.list_watch.no_watch_list = (int)run->no_watch_list;
@@ -106,6 +114,7 @@ void reflector_run_fini(reflector_run *run)
     scripted_source_fini(&run->source);
     text_log_free(&run->changes);
     text_log_free(&run->errors);
+    text_log_free(&run->statuses);
 }
 
 /* Goes to `end_ns`, or to what is due before. Returns whether something was. */

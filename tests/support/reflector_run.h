@@ -38,8 +38,9 @@ typedef struct reflector_run {
     ki_object_plan *plan;
     ki_reflector reflector;
     scripted_source source;
-    text_log changes; /* "ITEM 1 d/a@5", "END 1 10", "ADDED d/a@6 6", "RESET 2" */
-    text_log errors;  /* "Expired 410", and " d/a" for the object that was refused */
+    text_log changes;  /* "ITEM 1 d/a@5", "END 1 10", "ADDED d/a@6 6", "RESET 2" */
+    text_log errors;   /* "Expired 410", and " d/a" for the object that was refused */
+    text_log statuses; /* "BACKING_OFF Forbidden", at each change */
     uint64_t due_ns;
     uint64_t last_retry_ms; /* of the last error */
     uint64_t last_success_ms;
@@ -73,6 +74,7 @@ ki_informer_status reflector_run_status(reflector_run *run);
 
 #define expect_requests(run, text) text_log_expect(&(run)->source.requests, text, __FILE__, __LINE__)
 #define expect_changes(run, text) text_log_expect(&(run)->changes, text, __FILE__, __LINE__)
+#define expect_statuses(run, text) text_log_expect(&(run)->statuses, text, __FILE__, __LINE__)
 #define expect_errors(run, text) text_log_expect(&(run)->errors, text, __FILE__, __LINE__)
 
 /* Setup and teardown of a test whose state is a run. The teardown halts it, and finds leaks. */

@@ -236,10 +236,19 @@ static void put_page(sim_stream *stream, const page *wanted)
     sim_text_put(&stream->text, "}\n");
 }
 
+/* With a limit, and no word on how it is to be matched, a version means just that one to a real server. Who wants
+ * to catch up never means that: after a watch from that version was refused it leads nowhere. */
+static bool wants_exact_version(const ki_list_options *options)
+{
+    return options->limit > 0 && options->resource_version.len > 0 &&
+           options->resource_version_match.len == 0 && !ki_str_equal(options->resource_version, KI_STR("0"));
+}
+
 void sim_list_answer(sim_stream *stream, const ki_list_options *options)
 {
     page wanted = {.limit = options->limit};
     stream->server->counts.lists++;
+    stream->server->counts.misuse += wants_exact_version(options);
     if (wanted.limit > 0 && SIM_ROLL(stream->server, limit_ignored))
         wanted.limit = 0;
     int code = options->continue_token.len > 0 ? read_token(stream, options, &wanted)

@@ -74,7 +74,9 @@ typedef struct sim_counts {
     uint64_t expired;   /* 410 */
     uint64_t too_large; /* 504 */
     uint64_t silent;    /* watches from a version that is still to come */
-    uint64_t misuse;    /* by the client: cancelled or resumed what it has not begun, or what has ended */
+    uint64_t
+        misuse; /* by the client: cancelled or resumed what it has not begun, or what has ended; asked for
+                         * a list of just one version */
 } sim_counts;
 
 /* How an answer is brought: as the three of <kinformer/list_watch.h>. */

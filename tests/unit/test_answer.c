@@ -271,9 +271,12 @@ static void a_cut_has_a_message(void **state)
 static void a_source_that_says_no_is_over(void **state)
 {
     probe *test = *state;
-    test->begin_result = KI_ERR_INVALID;
+    test->begin_result = KI_ERR_SYSTEM;
     begin_kind(test, KI_ANSWER_WATCH);
     expect_log(test, "over ConnectionLost 0 0\n");
+    test->begin_result = KI_ERR_INVALID;
+    begin_kind(test, KI_ANSWER_WATCH);
+    expect_log(test, "over BadRequest 400 0\n");
     test->begin_result = KI_ERR_NO_MEMORY;
     begin_kind(test, KI_ANSWER_WATCH);
     expect_log(test, "over NoMemory 0 0\n");

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cache/client.h"
@@ -67,7 +68,7 @@ static void a_client_without_options_has_threads_and_no_descriptor(void **state)
 {
     (void)state;
     ki_error err = {0};
-    ki_client *client = ki_client_new(NULL, &err);
+    ki_client *client = ki_client_new(&(ki_client_options){.no_cluster = 1}, &err);
     assert_non_null(client);
     assert_int_equal(ki_client_fd(client), -1);
     assert_int_equal(ki_client_timeout_ms(client), -1);
@@ -99,8 +100,8 @@ static void clients_may_share_their_metrics(void **state)
 {
     (void)state;
     ki_metrics *metrics = ki_metrics_new(NULL, NULL);
-    ki_client *client = ki_client_new(&(ki_client_options){.metrics = metrics}, NULL);
-    ki_client *other = ki_client_new(&(ki_client_options){.metrics = metrics}, NULL);
+    ki_client *client = ki_client_new(&(ki_client_options){.metrics = metrics, .no_cluster = 1}, NULL);
+    ki_client *other = ki_client_new(&(ki_client_options){.metrics = metrics, .no_cluster = 1}, NULL);
     assert_ptr_equal(ki_client_metrics(client), metrics);
     assert_ptr_equal(ki_client_metrics(other), metrics);
     ki_client_free(client);
@@ -115,7 +116,7 @@ static void without_memory_there_is_no_client(void **state)
     for (size_t n = 1; client == NULL; n++) {
         ki_error err = {0};
         failing_allocator_fail_at(n);
-        client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP}, &err);
+        client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, &err);
         assert_true(client != NULL || err.code == KI_ERR_NO_MEMORY);
     }
     failing_allocator_fail_at(0);
@@ -205,6 +206,32 @@ static void handlers_run_inside_of_dispatch_in_handlers_on_loop_mode(void **stat
     assert_true(poll_until(&r, &r.what.updates, 1));
     assert_int_equal(heard_differences(&r.what, ki_informer_store(r.rig.informer)), 0);
     run_fini(&r);
+}
+
+/* The store has moved, and no handler is concerned: the program need not get up for that. */
+static void what_concerns_no_handler_does_not_make_the_descriptor_readable(void **state)
+{
+    (void)state;
+    local_rig rig;
+    char before[32];
+    char version[32];
+    local_rig_init(&rig, (ki_client_options){.mode = KI_MODE_HANDLERS_ON_LOOP});
+    local_rig_sync(&rig);
+    struct pollfd fd = {.fd = ki_client_fd(rig.client), .events = POLLIN};
+    for (int i = 0; i < 20; i++) {
+        (void)ki_client_dispatch(rig.client, 0);
+        (void)ki_informer_last_resource_version(rig.informer, before, sizeof(before));
+        (void)local_source_put(rig.source, "a", "n0", i);
+        for (int k = 0; k < WAIT_MS; k++) {
+            (void)ki_informer_last_resource_version(rig.informer, version, sizeof(version));
+            if (strcmp(version, before) != 0)
+                break;
+            aside_pause(1);
+        }
+        assert_string_not_equal(version, before);
+        assert_int_equal(poll(&fd, 1, 2), 0);
+    }
+    local_rig_fini(&rig);
 }
 
 static void put_something(void *user)
@@ -352,6 +379,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_source_is_released_when_its_informer_is_gone),
         WITH_MEMORY_CHECK(everything_runs_inside_of_dispatch_in_event_loop_mode),
         WITH_MEMORY_CHECK(handlers_run_inside_of_dispatch_in_handlers_on_loop_mode),
+        WITH_MEMORY_CHECK(what_concerns_no_handler_does_not_make_the_descriptor_readable),
         WITH_MEMORY_CHECK(a_change_from_another_thread_makes_the_descriptor_readable),
         WITH_MEMORY_CHECK(a_timer_is_in_the_timeout_and_makes_the_descriptor_readable),
         WITH_MEMORY_CHECK(waiting_works_in_every_mode),

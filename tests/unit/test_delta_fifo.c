@@ -212,6 +212,20 @@ static void a_key_that_was_only_seen_waits_as_any_other(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
+static void that_a_key_is_alive_is_said_once_for_each_list(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/a"), 2), 0);
+    assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/a"), 3), 0);
+    push_item(&fifo, 4, "b", 7);
+    assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/b"), 4), 0); /* the item says it, too */
+    assert_pops(&fifo, ALL, "default/a !0@2 !0@3; default/b =7@4", "");
+    ki_delta_fifo_fini(&fifo);
+}
+
 static void a_batch_has_no_more_than_was_asked_for(void **state)
 {
     (void)state;
@@ -826,6 +840,7 @@ int main(void)
         FIFO_TEST(a_key_that_has_left_queues_at_the_end_again),
         FIFO_TEST(markers_keep_their_place_and_do_not_merge),
         FIFO_TEST(a_key_that_was_only_seen_waits_as_any_other),
+        FIFO_TEST(that_a_key_is_alive_is_said_once_for_each_list),
         FIFO_TEST(a_batch_has_no_more_than_was_asked_for),
         FIFO_TEST(many_changes_of_one_key_are_all_kept),
         FIFO_TEST(of_two_deletes_in_a_row_the_later_is_kept),

@@ -144,6 +144,28 @@ static void a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever(vo
     ki_delta_fifo_fini(&fifo);
 }
 
+/* A reminder is of no history: it is told of what comes behind the marker. */
+static void a_resync_that_waits_does_so_behind_the_marker_of_a_new_history(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    (void)push_event(&fifo, "a", 50);
+    assert_true(ki_delta_fifo_push_marker(&fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}) >= 0);
+    (void)push_event(&fifo, "b", 60);
+    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 7), 0);
+    push_end(&fifo, 7, "3");
+    assert_int_equal(ki_delta_fifo_items(&fifo), 3);
+    expect_reset(&fifo, 7);
+    ki_delta_entry *entry = pop_one(&fifo, "");
+    assert_int_equal(entry->kind, KI_ENTRY_RESYNC);
+    ki_delta_entry_free(entry);
+    ki_delta_entry_free(pop_one(&fifo, "3"));
+    ki_delta_fifo_finish(&fifo, 3);
+    assert_true(ki_delta_fifo_has_synced(&fifo)); /* what was dropped is not waited for */
+    ki_delta_fifo_fini(&fifo);
+}
+
 static void without_memory_no_new_history_begins(void **state)
 {
     (void)state;
@@ -219,6 +241,7 @@ int main(void)
         MEMORY_TEST(a_new_history_wakes_who_waits),
         MEMORY_TEST(a_new_history_syncs_with_a_list_of_its_own),
         MEMORY_TEST(a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever),
+        MEMORY_TEST(a_resync_that_waits_does_so_behind_the_marker_of_a_new_history),
         MEMORY_TEST(without_memory_no_new_history_begins),
         MEMORY_TEST(a_change_knows_the_newest_list_that_had_ended_before_it),
         MEMORY_TEST(lists_that_had_ended_are_forgotten_with_what_waits),

@@ -77,6 +77,8 @@ static size_t deltas_of(const model *m, size_t at, size_t *out_records)
         if (r->is_gone || r->key != m->log[at].key)
             continue;
         const record *last = count == 0 ? NULL : &m->log[out_records[count - 1]];
+        if (last != NULL && r->type == KI_DELTA_SEEN && last->list == r->list)
+            continue; /* it is said already */
         if (last == NULL || !is_delete(last) || !is_delete(r))
             out_records[count++] = i;
         else if (last->is_unseen_delete || !r->is_unseen_delete)

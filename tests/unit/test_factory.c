@@ -344,28 +344,35 @@ static void wait_for_sync(void *user)
     w->rc = ki_factory_wait_for_sync(w->factory, WAIT_MS, NULL);
 }
 
-/* Started or not: who waits for it goes on with the next one, and it is gone when the removal returns. */
+static void an_informer_that_was_not_started_is_not_waited_for(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
+    assert_int_equal(ki_factory_wait_for_sync(r.factory, WAIT_MS, NULL), 0);
+    run_fini(&r);
+}
+
+/* Who waits for it goes on with the next one, and it is gone when the removal returns. */
 static void an_informer_can_be_removed_while_another_thread_waits_for_it(void **state)
 {
     (void)state;
-    for (int is_started = 0; is_started < 2; is_started++) {
-        run r;
-        aside call;
-        run_init(&r);
-        ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
-        local_source_set_silent(r.rig.source, 1);
-        if (is_started)
-            assert_int_equal(ki_factory_start(r.factory, NULL), 0);
-        waiting w = {.factory = r.factory};
-        aside_start(&call, wait_for_sync, &w);
-        assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
-        assert_int_equal(ki_factory_remove(r.factory, pods), 0);
-        assert_int_equal(local_source_opened(r.rig.source) - local_source_released(r.rig.source), 0);
-        assert_int_equal(aside_ends_within(&call, WAIT_MS), 1);
-        aside_join(&call);
-        assert_int_equal(w.rc, 0);
-        run_fini(&r);
-    }
+    run r;
+    aside call;
+    run_init(&r);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    local_source_set_silent(r.rig.source, 1);
+    assert_int_equal(ki_factory_start(r.factory, NULL), 0);
+    waiting w = {.factory = r.factory};
+    aside_start(&call, wait_for_sync, &w);
+    assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
+    assert_int_equal(ki_factory_remove(r.factory, pods), 0);
+    assert_int_equal(local_source_opened(r.rig.source) - local_source_released(r.rig.source), 0);
+    assert_int_equal(aside_ends_within(&call, WAIT_MS), 1);
+    aside_join(&call);
+    assert_int_equal(w.rc, 0);
+    run_fini(&r);
 }
 
 static void a_free_returns_when_nothing_runs_any_more(void **state)
@@ -390,6 +397,35 @@ static void a_free_returns_when_nothing_runs_any_more(void **state)
         heard_fini(&what[i]);
     }
     assert_int_equal(local_source_opened(r.rig.source) - local_source_released(r.rig.source), 0);
+    run_fini(&r);
+}
+
+static int pass(const ki_object **object, void *user)
+{
+    (void)object;
+    (void)user;
+    return 0;
+}
+
+static void a_transform_of_one_user_leaves_the_informer_shared(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    assert_int_equal(ki_informer_set_transform(pods, pass, NULL), 0);
+    assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS), pods);
+    run_fini(&r);
+}
+
+static void a_bad_option_of_a_factory_is_reported_by_its_start(void **state)
+{
+    (void)state;
+    run r;
+    ki_error err = {0};
+    run_init_with(&r, &(ki_factory_options){.informer = {.page_size = -7}});
+    assert_int_equal(ki_factory_start(r.factory, &err), KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "-7"));
     run_fini(&r);
 }
 
@@ -486,9 +522,12 @@ int main(void)
         WITH_MEMORY_CHECK(a_wait_for_a_stopped_factory_is_in_vain),
         WITH_MEMORY_CHECK(an_informer_with_handlers_is_not_removed),
         WITH_MEMORY_CHECK(only_its_own_informers_are_removed),
+        WITH_MEMORY_CHECK(an_informer_that_was_not_started_is_not_waited_for),
         WITH_MEMORY_CHECK(an_informer_can_be_removed_while_another_thread_waits_for_it),
         WITH_MEMORY_CHECK(a_free_returns_when_nothing_runs_any_more),
         cmocka_unit_test(a_null_factory_is_harmless_and_its_start_says_so),
+        WITH_MEMORY_CHECK(a_transform_of_one_user_leaves_the_informer_shared),
+        WITH_MEMORY_CHECK(a_bad_option_of_a_factory_is_reported_by_its_start),
         WITH_MEMORY_CHECK(a_failed_set_up_is_reported_by_the_next_start_and_the_others_run),
         WITH_MEMORY_CHECK(without_memory_set_up_calls_fail_and_are_remembered),
     };

@@ -45,7 +45,7 @@ static int on_change(const ki_change *change, void *user)
 static void setup(rig *r, ki_change_cb callback)
 {
     *r = (rig){0};
-    r->client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP}, NULL);
+    r->client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, NULL);
     r->store = ki_store_new(NULL, NULL);
     r->feed = ki_feed_new(r->client, &KI_CORE_V1_PODS,
                           &(ki_feed_options){.informer = {.list_watch = &silent},

@@ -236,7 +236,7 @@ static void an_informer_that_looks_for_mutations_runs_as_any_other(void **state)
 {
     (void)state;
     told t;
-    told_init_with(&t, &(ki_informer_options){.reports_mutations = 1}, NULL);
+    told_init_with(&t, &(ki_informer_options){.mutations = KI_MUTATIONS_REPORT}, NULL);
     virtual_rig_sync(&t.rig);
     for (int i = 0; i < 50; i++) {
         sim_world_mutate(t.rig.world);

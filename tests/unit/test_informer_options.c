@@ -240,7 +240,7 @@ static void any_option_that_differs_makes_another_informer(void **state)
         {.resync_ms = 1000},
         {.page_size = 1},
         {.watch_list = KI_WATCH_LIST_NEVER},
-        {.reports_mutations = 1},
+        {.mutations = KI_MUTATIONS_REPORT},
         {.backoff_ms = 1},
         {.backoff_max_ms = 1},
         {.queue_items_max = 1},

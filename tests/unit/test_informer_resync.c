@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cache/client.h"
+#include "cache/informer.h"
 #include "support/failing_allocator.h"
 #include "support/told.h"
 #include "support/unit.h"
@@ -82,6 +83,62 @@ static void a_reconnect_does_not_put_a_resync_off(void **state)
     }
     assert_true(t.what.resyncs >= 4 * 5);
     told_fini(&t);
+}
+
+/* The marker of a resync waits in the queue when the reset comes: it must not be lost, nor end all resyncs. */
+static void resyncs_go_on_after_a_reset_of_the_history(void **state)
+{
+    (void)state;
+    told t;
+    told_init_with(&t, &(ki_informer_options){.resync_ms = SECOND}, resync_every_two_seconds);
+    for (int i = 0; i < 30; i++)
+        sim_world_mutate(t.rig.world);
+    virtual_rig_sync(&t.rig);
+    ki_informer *informer = t.rig.informer;
+    uint64_t now_ms = ki_clock_now_ms(&t.rig.clock);
+    assert_int_equal(ki_fanout_begin_resync(&informer->fanout, now_ms + 10 * SECOND), 1);
+    assert_int_equal(ki_delta_fifo_push_marker(&informer->fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}), 0);
+    assert_int_equal(ki_delta_fifo_begin_history(&informer->fifo, 1), 0);
+    sim_world_reset_history(t.rig.world, 20);
+    virtual_rig_run(&t.rig, 120 * SECOND);
+    sim_world_update(t.rig.world, 1);
+    virtual_rig_run(&t.rig, 10 * SECOND);
+    t.what.wrongs = 0; /* versions have gone back, as they do then */
+    int before = t.what.resyncs;
+    virtual_rig_run(&t.rig, 10 * SECOND);
+    assert_true(t.what.resyncs >= before + 4 * (int)sim_world_count(t.rig.world));
+    virtual_rig_assert_equal(&t.rig);
+    told_assert_all(&t);
+    told_fini(&t);
+}
+
+static uint64_t endless_ms; /* what the next handler asks for */
+
+static void resync_never(ki_handler *handler)
+{
+    handler->resync_ms = endless_ms;
+}
+
+/* With sums that overflow it would be due at once, again and again. */
+static void a_period_without_an_end_is_never_over(void **state)
+{
+    (void)state;
+    static const uint64_t endless[] = {UINT64_MAX, INT64_MAX, UINT64_MAX / 1000000, UINT64_MAX - 1};
+    for (size_t i = 0; i < sizeof(endless) / sizeof(endless[0]); i++) {
+        for (int is_handlers = 0; is_handlers < 2; is_handlers++) {
+            told t;
+            ki_informer_options options = {.resync_ms = is_handlers ? SECOND : endless[i]};
+            endless_ms = endless[i];
+            told_init_with(&t, &options, resync_never);
+            virtual_rig_sync(&t.rig);
+            (void)ki_client_dispatch(t.rig.client, 0);
+            assert_int_equal(ki_client_dispatch(t.rig.client, 0), 0); /* nothing is due for ever */
+            assert_true(ki_client_timeout_ms(t.rig.client) > 0);
+            virtual_rig_run(&t.rig, 3600 * SECOND);
+            assert_int_equal(t.what.resyncs, 0);
+            told_fini(&t);
+        }
+    }
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------- */
@@ -185,6 +242,8 @@ int main(void)
         WITH_MEMORY_CHECK(a_handler_lowers_the_check_period_only_before_the_start),
         WITH_MEMORY_CHECK(an_informer_without_a_period_never_resyncs),
         WITH_MEMORY_CHECK(a_reconnect_does_not_put_a_resync_off),
+        WITH_MEMORY_CHECK(resyncs_go_on_after_a_reset_of_the_history),
+        WITH_MEMORY_CHECK(a_period_without_an_end_is_never_over),
         WITH_MEMORY_CHECK(a_registration_counts_what_it_delivers),
         WITH_MEMORY_CHECK(without_memory_no_handler_is_added_and_the_next_start_says_so),
         WITH_MEMORY_CHECK(without_memory_a_late_handler_is_let_in_later),

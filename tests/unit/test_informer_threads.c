@@ -351,6 +351,34 @@ static void a_blocking_handler_pauses_its_own_informer_only(void **state)
     run_fini(&r);
 }
 
+/* The server has said all of the list, and it waits on its way to the store. */
+static void there_is_no_age_before_the_first_list_is_in_the_store(void **state)
+{
+    (void)state;
+    run r;
+    char name[16];
+    ki_informer_status status = {0};
+    run_init_with(&r, (ki_client_options){0}, block_at_two);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(name, sizeof(name), "m%d", i);
+        (void)local_source_put(r.rig.source, "a", name, i);
+    }
+    heard_hold(&r.what);
+    assert_true(ki_informer_age_ms(r.rig.informer) == UINT64_MAX);
+    assert_int_equal(ki_informer_start(r.rig.informer, NULL), 0);
+    for (int i = 0; i < WAIT_MS && status.phase != KI_PHASE_WATCHING; i++) {
+        aside_pause(1);
+        ki_informer_read_status(r.rig.informer, &status);
+    }
+    assert_int_equal(status.phase, KI_PHASE_WATCHING);
+    assert_int_equal(ki_informer_has_synced(r.rig.informer), 0);
+    assert_true(ki_informer_age_ms(r.rig.informer) == UINT64_MAX);
+    heard_let_go(&r.what);
+    local_rig_sync(&r.rig);
+    assert_true(ki_informer_age_ms(r.rig.informer) <= WAIT_MS);
+    run_fini(&r);
+}
+
 static void a_blocking_handler_can_be_removed_and_the_informer_freed(void **state)
 {
     (void)state;
@@ -469,6 +497,7 @@ int main(void)
         cmocka_unit_test(a_slow_handler_delays_neither_the_store_nor_another_handler),
         cmocka_unit_test(past_its_limit_a_backlog_leaves_out_what_happened_in_between),
         cmocka_unit_test(a_blocking_handler_pauses_its_own_informer_only),
+        cmocka_unit_test(there_is_no_age_before_the_first_list_is_in_the_store),
         cmocka_unit_test(a_blocking_handler_can_be_removed_and_the_informer_freed),
         cmocka_unit_test(a_handler_of_an_informer_that_never_started_is_released),
         cmocka_unit_test(handlers_may_share_one_thread),

@@ -65,6 +65,27 @@ static void a_watch_that_is_taken_ends_the_failure(void **state)
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
 }
 
+static void each_change_of_phase_or_reason_is_told(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    expect_statuses(run, "LISTING \n");
+    scripted_error(&run->source, 403, STATUS("403", "Forbidden"));
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_statuses(run, "BACKING_OFF Forbidden\nLISTING Forbidden\n");
+    scripted_whole(&run->source, LIST("10", "", POD("a", "5")));
+    expect_statuses(run, "WATCHING \n");
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
+    expect_statuses(run, "");
+    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_statuses(run, "BACKING_OFF ConnectionLost\nWATCHING ConnectionLost\n");
+    scripted_head(&run->source, 200, 0);
+    expect_statuses(run, "WATCHING \n");
+    ki_reflector_halt(&run->reflector);
+    expect_statuses(run, "STOPPED \n");
+}
+
 static void a_halt_ends_the_failure_and_every_timer(void **state)
 {
     reflector_run *run = *state;
@@ -310,7 +331,7 @@ static void no_request_is_begun_inside_of_a_body(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
     assert_true(run->due_ns <= ki_clock_now_ns(&run->clock));
     reflector_run_wait_ms(run, 0);
-    expect_requests(run, "LIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
 }
 
 /* ---- transforms ---------------------------------------------------------------------------------------- */
@@ -408,7 +429,7 @@ static void a_delete_whose_transform_fails_leads_to_a_list(void **state)
     test.result = KI_ERR_TYPE;
     scripted_body(&run->source, EVENT("DELETED", POD("a", "11")));
     reflector_run_wait_while(run, KI_PHASE_WATCHING);
-    expect_requests(run, "cancel\nLIST rv=10 limit=500\n");
+    expect_requests(run, "cancel\nLIST rv=10 match=NotOlderThan limit=500\n");
 }
 
 int main(void)
@@ -417,6 +438,7 @@ int main(void)
         reflector_test(the_status_shows_what_it_does_and_why),
         reflector_test(the_status_knows_the_age_of_what_came),
         reflector_test(a_watch_that_is_taken_ends_the_failure),
+        reflector_test(each_change_of_phase_or_reason_is_told),
         reflector_test(a_halt_ends_the_failure_and_every_timer),
         reflector_test(the_age_is_that_of_the_last_word_after_the_first_list),
         reflector_test(without_a_seed_no_two_are_alike),

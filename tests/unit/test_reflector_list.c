@@ -144,7 +144,7 @@ static void a_version_that_is_too_large_leads_to_the_newest_at_once(void **state
     reflector_run_start_watching(run);
     scripted_error(&run->source, 403, "");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "LIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
     scripted_error(&run->source, 504, TOO_LARGE);
     expect_requests(run, "LIST rv= limit=500\n");
     expect_errors(run, "Forbidden 403\nVersionTooLarge 504\n");
@@ -155,7 +155,7 @@ static void relist(reflector_run *run)
 {
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
     expect_errors(run, "Expired 410\n");
-    expect_requests(run, "LIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
 }
 
 static void a_list_that_is_older_is_given_up_before_its_items(void **state)
@@ -248,7 +248,7 @@ static void a_reset_is_told_once(void **state)
     text_log_clear(&run->source.requests);
     scripted_error(&run->source, 404, "");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "LIST rv=4 limit=500\n");
+    expect_requests(run, "LIST rv=4 match=NotOlderThan limit=500\n");
     scripted_whole(&run->source, LIST("5", "", ""));
     expect_changes(run, "END 4 5\n");
 }

@@ -53,7 +53,7 @@ static void a_list_after_a_failure_proves_the_watch_behind_it(void **state)
     reconnect(run);
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
     scripted_whole(&run->source, LIST("12", "", ""));
-    expect_requests(run, "LIST rv=10 limit=500\nWATCH rv=12 bookmarks\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\nWATCH rv=12 bookmarks\n");
     reflector_run_wait_ms(run, 100 * 1000);
     expect_requests(run, "");
 }
@@ -271,7 +271,7 @@ static void a_watch_that_ends_with_an_error_does_so_too(void **state)
     reflector_run_wait_ms(run, 10000);
     scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
     reflector_run_wait_ms(run, 0);
-    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 match=NotOlderThan limit=500\n");
 }
 
 static void a_list_that_is_due_does_so_too(void **state)
@@ -281,7 +281,7 @@ static void a_list_that_is_due_does_so_too(void **state)
     reflector_run_wait_ms(run, 10000);
     scripted_body(&run->source, EVENT("NEW", "{}"));
     reflector_run_wait_ms(run, 3200);
-    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv= limit=1\ncancel\ncancel probe\nLIST rv=10 match=NotOlderThan limit=500\n");
 }
 
 static void a_halt_ends_both(void **state)

@@ -82,7 +82,7 @@ static void a_restart_asks_at_once_after_an_expired_version(void **state)
     restart(run, "10");
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
     assert_int_equal(run->last_retry_ms, 0);
-    expect_requests(run, "WATCH rv=10 bookmarks\nLIST rv=10 limit=500\n");
+    expect_requests(run, "WATCH rv=10 bookmarks\nLIST rv=10 match=NotOlderThan limit=500\n");
 }
 
 static void a_restart_forgets_that_there_was_no_room(void **state)
@@ -101,7 +101,7 @@ static void a_list_that_was_due_still_is(void **state)
     reflector_run_start_watching(run);
     scripted_body(&run->source, EVENT("NEW", POD("b", "11")));
     restart(run, "10");
-    expect_requests(run, "LIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
 }
 
 static void the_age_is_known_when_the_server_speaks(void **state)

@@ -182,14 +182,14 @@ static void a_version_that_expires_leads_to_a_list_at_once_and_then_to_back_off(
     expect_errors(run, "Expired 410\n");
     assert_int_equal(run->last_retry_ms, 0);
     reflector_run_wait_ms(run, 0);
-    expect_requests(run, "cancel\nLIST rv=10 limit=500\n");
+    expect_requests(run, "cancel\nLIST rv=10 match=NotOlderThan limit=500\n");
     scripted_whole(&run->source, LIST("12", "", ""));
     expect_requests(run, "WATCH rv=12 bookmarks\n");
     scripted_error(&run->source, 410, STATUS("410", "Gone"));
     expect_errors(run, "Expired 410\n");
     assert_true(run->last_retry_ms >= 800);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "LIST rv=12 limit=500\n");
+    expect_requests(run, "LIST rv=12 match=NotOlderThan limit=500\n");
 }
 
 static void after_news_a_version_that_expires_is_the_first_again(void **state)
@@ -261,7 +261,7 @@ static void other_errors_inside_of_a_watch_lead_to_a_list_after_back_off(void **
         expect_errors(run, errors[i]);
         assert_true(run->last_retry_ms >= 800);
         reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        expect_requests(run, "cancel\nLIST rv=10 limit=500\n");
+        expect_requests(run, "cancel\nLIST rv=10 match=NotOlderThan limit=500\n");
         scripted_whole(&run->source, LIST("10", "", ""));
     }
 }
@@ -273,9 +273,14 @@ static void answers_with_an_error_lead_to_a_watch_or_a_list(void **state)
         int code;
         const char *next;
     } cases[] = {
-        {401, "LIST rv=10 limit=500\n"},  {403, "LIST rv=10 limit=500\n"},  {404, "LIST rv=10 limit=500\n"},
-        {400, "LIST rv=10 limit=500\n"},  {500, "WATCH rv=10 bookmarks\n"}, {503, "WATCH rv=10 bookmarks\n"},
-        {302, "WATCH rv=10 bookmarks\n"}, {429, "WATCH rv=10 bookmarks\n"},
+        {401, "LIST rv=10 match=NotOlderThan limit=500\n"},
+        {403, "LIST rv=10 match=NotOlderThan limit=500\n"},
+        {404, "LIST rv=10 match=NotOlderThan limit=500\n"},
+        {400, "LIST rv=10 match=NotOlderThan limit=500\n"},
+        {500, "WATCH rv=10 bookmarks\n"},
+        {503, "WATCH rv=10 bookmarks\n"},
+        {302, "WATCH rv=10 bookmarks\n"},
+        {429, "WATCH rv=10 bookmarks\n"},
     };
     reflector_run_start_watching(run);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -302,7 +307,7 @@ static void a_stream_that_is_no_json_is_taken_up_again_and_then_listed(void **st
     expect_requests(run, "cancel\nWATCH rv=11 bookmarks\n");
     scripted_body(&run->source, "}");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_requests(run, "cancel\nLIST rv=11 limit=500\n");
+    expect_requests(run, "cancel\nLIST rv=11 match=NotOlderThan limit=500\n");
     scripted_whole(&run->source, LIST("11", "", ""));
     text_log_clear(&run->source.requests);
     scripted_body(&run->source, "}");
@@ -334,7 +339,7 @@ static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **sta
         expect_requests(run, "");
         uint64_t waited = reflector_run_wait_while(run, KI_PHASE_WATCHING);
         assert_in_range(waited, i == 0 ? 800 : 59000, i == 0 ? 1600 : 60000);
-        expect_requests(run, "cancel\nLIST rv=10 limit=500\n");
+        expect_requests(run, "cancel\nLIST rv=10 match=NotOlderThan limit=500\n");
         scripted_whole(&run->source, LIST("10", "", ""));
         text_log_clear(&run->changes);
     }
@@ -419,7 +424,7 @@ static void a_user_may_end_the_back_off(void **state)
     reflector_run_start_watching(run);
     scripted_error(&run->source, 403, "");
     ki_reflector_retry_now(&run->reflector);
-    expect_requests(run, "LIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
     ki_reflector_retry_now(&run->reflector);
     expect_requests(run, "");
 }
@@ -432,7 +437,7 @@ static void ending_the_back_off_is_for_one_request(void **state)
     while (ki_token_bucket_take(&run->reflector.bucket, ki_clock_now_ns(&run->clock)) == 0)
         continue;
     ki_reflector_retry_now(&run->reflector);
-    expect_requests(run, "LIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
     scripted_whole(&run->source, LIST("10", "", ""));
     expect_requests(run, "");
     assert_int_equal(reflector_run_wait_while(run, KI_PHASE_BACKING_OFF), 1000);

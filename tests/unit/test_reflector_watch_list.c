@@ -193,7 +193,7 @@ static void two_ends_without_a_list_lead_to_a_list_for_ten_minutes(void **state)
     expect_changes(run, "END 3 10\n");
     text_log_clear(&run->source.requests);
     scripted_error(&run->source, 410, STATUS("410", "Expired"));
-    expect_requests(run, "LIST rv=10 limit=500\n");
+    expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
     scripted_whole(&run->source, LIST("10", "", ""));
     reflector_run_wait_ms(run, 300 * 1000);
     scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));

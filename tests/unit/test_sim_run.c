@@ -173,10 +173,10 @@ static void ask_anything(sim_recorder *client, sim_setup *setup, ki_random *rand
     default:
         break;
     }
-    if (options.watch && ki_random_below(random, 2) == 0) {
+    if (options.watch && ki_random_below(random, 2) == 0)
         options.send_initial_events = 1;
+    if (!options.watch || options.send_initial_events)
         options.resource_version_match = KI_STR("NotOlderThan");
-    }
     client->pauses = ki_random_below(random, 4) == 0;
     client->cancels_after = ki_random_below(random, 4) == 0 ? 1 + ki_random_below(random, 5) : 0;
     sim_recorder_ask(client, setup->server, &options);

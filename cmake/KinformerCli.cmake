@@ -1,0 +1,16 @@
+# The program `kinformer`: public headers and the shared library only. All but main.c is a library of its own, so that
+# tests can call it.
+
+file(GLOB cli_sources CONFIGURE_DEPENDS src/cli/*.c)
+list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/src/cli/main.c)
+
+add_library(kinformer_cli STATIC ${cli_sources})
+target_include_directories(kinformer_cli PUBLIC
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(kinformer_cli PRIVATE kinformer_flags)
+
+add_executable(kinformer_program src/cli/main.c)
+set_target_properties(kinformer_program PROPERTIES OUTPUT_NAME kinformer)
+target_link_libraries(kinformer_program PRIVATE kinformer_cli kinformer kinformer_flags)
+
+install(TARGETS kinformer_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which cluster a client talks to, and as whom. */
+#include "cache/client.h"
+#include "util/alloc.h"
+
+static int load(ki_config *out_config, const ki_client_options *options, ki_error *err)
+{
+    ki_config_overrides overrides = {.kubeconfig = options->kubeconfig,
+                                     .context = options->context,
+                                     .cluster = options->cluster,
+                                     .user = options->user,
+                                     .server = options->server,
+                                     .token = options->token,
+                                     .certificate_authority = options->certificate_authority,
+                                     .tls_server_name = options->tls_server_name,
+                                     .as = options->as,
+                                     .as_groups = options->as_groups,
+                                     .ns = options->ns,
+                                     .insecure_skip_tls_verify = options->insecure_skip_tls_verify != 0};
+    return ki_config_load(out_config, &overrides, err);
+}
+
+int ki_client_connect_as_configured(ki_client *client, ki_error *err)
+{
+    const ki_client_options *options = &client->options;
+    ki_http_options http = {.connect_timeout_ms = options->connect_timeout_ms,
+                            .connections_max = options->connections_max,
+                            .use_http2 = options->http2 != 0,
+                            .use_gzip = options->gzip != 0,
+                            .user_agent = options->user_agent};
+    ki_config config = {0};
+    int rc = load(&config, options, err);
+    if (rc == 0)
+        rc = ki_client_connect(client, &config, &http, err);
+    if (rc == 0) {
+        client->ns = config.ns; /* taken over */
+        config.ns = NULL;
+    }
+    ki_config_fini(&config);
+    return rc;
+}
+
+const char *ki_client_namespace(const ki_client *client)
+{
+    return client == NULL || client->ns == NULL ? "default" : client->ns;
+}
+
+int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
+                      ki_error *err)
+{
+    ki_http_options http = options != NULL ? *options : (ki_http_options){0};
+    ki_error why = {0};
+    client->credentials = ki_credentials_new(config, client->io, &why);
+    if (client->credentials != NULL) {
+        http.config = config;
+        http.credentials = client->credentials;
+        http.loop = client->io;
+        client->http = ki_http_new(&http, &why);
+    }
+    if (client->http != NULL)
+        return 0;
+    ki_credentials_free(client->credentials);
+    client->credentials = NULL;
+    if (err != NULL)
+        *err = why;
+    return why.code;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_source - a ki_list_watch that asks a Kubernetes API server.
+ *
+ *   From:     cache/answer.c    (begin, cancel, resume)
+ *   To:       http/transfer.c
+ *   Locks:    none; io's.
+ *   Not here: which list or watch is asked for when; reading bodies.
+ */
+#ifndef KI_CACHE_HTTP_SOURCE_H
+#define KI_CACHE_HTTP_SOURCE_H
+
+#include <kinformer/list_watch.h>
+#include <kinformer/resource.h>
+
+#include "http/http.h"
+
+/* The collection of `resource` in `ns`, "" or NULL: in all namespaces. `http` is borrowed. Returns 0 with a list_watch
+ * to release; KI_ERR_INVALID: no such path; KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_http_source_open(ki_http *http, const ki_resource *resource, const char *ns,
+                                     ki_list_watch *out_list_watch, ki_error *err);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kinformer watch RESOURCE[,RESOURCE...] */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/signals.h"
+#include "cli/watch.h"
+
+static const char help_head[] =
+    "usage: kinformer watch RESOURCE[,RESOURCE...] [flags]\n"
+    "\n"
+    "Writes what there is, then each change as it happens. It survives whatever the server does, and says on "
+    "stderr\n"
+    "what is going on. SIGINT and SIGTERM end it with 0, so does a reader that goes away.\n"
+    "\n"
+    "A resource is named as kubectl accepts it: pods, po, deployments.apps; a custom one in full:\n"
+    "widgets.v1.example.com.\n"
+    "\n"
+    "  kinformer watch pods -A\n"
+    "  kinformer watch pods,services -n web -l app=api -o events\n"
+    "  kinformer watch nodes --server http://127.0.0.1:8001 -o none --until-synced --stats\n";
+
+static const char help_tail[] =
+    "\n"
+    "Formats of -o: lines (default), a line for each event; events, JSON Lines with each event and the state "
+    "of each\n"
+    "resource; json, the objects alone, one a line; name, as pod/web; none, nothing.\n"
+    "A DURATION is written as 100ms, 2s or 1m30s. The program ends with 0, with 2 for wrong usage or a "
+    "configuration\n"
+    "that cannot be used, with 1 when the system refuses something.\n";
+
+static int print_help(const cli_flag_set *set)
+{
+    printf("%s", help_head);
+    cli_flags_print(set);
+    printf("%s", help_tail);
+    return cli_finish_stdout();
+}
+
+/* ---- one run --------------------------------------------------------------------------------------------- */
+
+/* What was written last comes before the numbers, and these before the memory is freed, which may take a moment. */
+static int run_client(cli_watch *watch, ki_error *err)
+{
+    int rc = cli_watch_start(watch, err);
+    if (rc < 0)
+        return rc;
+    rc = cli_watch_run(watch);
+    if (rc < 0) {
+        (void)cli_fail(err, "the loop of the client failed: %s", ki_error_text(rc));
+        err->code = KI_ERR_SYSTEM;
+    }
+    cli_watch_stop(watch);
+    if (watch->flags->stats) {
+        static cli_output numbers;
+        cli_stats stats = cli_watch_stats(watch);
+        cli_output_init(&numbers, STDERR_FILENO, cli_signals_is_stopped);
+        cli_stats_write(&stats, &numbers);
+    }
+    return rc;
+}
+
+static int run(const cli_watch_flags *flags, const cli_resource_list *resources, ki_error *err)
+{
+    static cli_output output;
+    ki_client_options options = cli_connection_options(&flags->connection);
+    options.mode = KI_MODE_EVENT_LOOP;
+    options.ns = flags->ns == NULL || flags->ns[0] == 0 ? NULL : flags->ns;
+    int stop_fd = cli_signals_install(err);
+    if (stop_fd < 0)
+        return cli_end_with(err, NULL);
+    ki_client *client = ki_client_new(&options, err);
+    if (client == NULL)
+        return cli_end_with(err, NULL);
+    cli_output_init(&output, STDOUT_FILENO, cli_signals_is_stopped);
+    cli_watch watch = {.flags = flags,
+                       .resources = resources,
+                       .client = client,
+                       .output = &output,
+                       .is_stopped = cli_signals_is_stopped,
+                       .stop_fd = stop_fd};
+    int rc = run_client(&watch, err);
+    cli_watch_fini(&watch);
+    ki_client_free(client);
+    if (rc < 0)
+        return cli_end_with(err, NULL);
+    if (output.state != CLI_OUTPUT_FAILED)
+        return CLI_EXIT_OK;
+    cli_say("stdout: %s", strerror(output.error));
+    return CLI_EXIT_FAILED;
+}
+
+/* ---- the command ----------------------------------------------------------------------------------------- */
+
+static int check_arguments(const cli_arguments *arguments, ki_error *err)
+{
+    if (arguments->count == 0)
+        return cli_fail(err, "watch: which resource? As in `kinformer watch pods,services`");
+    if (arguments->count > 1)
+        return cli_fail(
+            err,
+            "watch: what is \"%s\"? Several resources are written as pods,services; one object is "
+            "chosen by --field-selector metadata.name=NAME",
+            arguments->items[1]);
+    return 0;
+}
+
+int cli_cmd_watch(int argc, char **argv)
+{
+    cli_watch_flags flags;
+    cli_flag_group groups[CLI_WATCH_GROUPS];
+    cli_flag_set set = {"watch", groups, CLI_WATCH_GROUPS};
+    cli_arguments arguments = {0};
+    cli_resource_list resources = {0};
+    ki_error err = {0};
+    cli_watch_flags_init(&flags, groups);
+    int rc = cli_flags_parse(&set, argc, argv, &arguments, &err);
+    if (rc == 0 && arguments.is_help)
+        return print_help(&set);
+    if (rc == 0)
+        rc = check_arguments(&arguments, &err);
+    if (rc == 0)
+        rc = cli_watch_flags_check(&flags, &err);
+    if (rc == 0)
+        rc = cli_resource_list_parse(arguments.items[0], &resources, &err);
+    if (rc < 0)
+        return cli_end_with(&err, NULL);
+    int code = run(&flags, &resources, &err);
+    cli_resource_list_fini(&resources);
+    return code;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/commands.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/failure.h"
+#include "cli/signals.h"
+
+const cli_command cli_commands[] = {
+    {"watch", "RESOURCE[,RESOURCE...]", "what there is, and each change as it happens", cli_cmd_watch},
+    {"version", "", "of this program", cli_cmd_version},
+    {"help", "[COMMAND]", "this text, or that of a command", cli_cmd_help},
+};
+
+const int cli_command_count = sizeof(cli_commands) / sizeof(cli_commands[0]);
+
+const cli_command *cli_command_find(const char *name)
+{
+    for (int i = 0; i < cli_command_count; i++)
+        if (strcmp(cli_commands[i].name, name) == 0)
+            return &cli_commands[i];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        return cli_command_find("help");
+    if (strcmp(name, "--version") == 0)
+        return cli_command_find("version");
+    return NULL;
+}
+
+/* A reader that has gone has seen what it wanted. */
+int cli_finish_stdout(void)
+{
+    if (fflush(stdout) == 0 || errno == EPIPE || errno == EBADF)
+        return CLI_EXIT_OK;
+    cli_say("stdout: %s", strerror(errno));
+    return CLI_EXIT_FAILED;
+}
+
+int cli_run(int argc, char **argv)
+{
+    cli_signals_guard_descriptors();
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        cli_say("which command? `kinformer --help` lists them");
+        return CLI_EXIT_USAGE;
+    }
+    const cli_command *command = cli_command_find(argv[1]);
+    if (command == NULL) {
+        cli_say("there is no command \"%s\"; `kinformer --help` lists them", argv[1]);
+        return CLI_EXIT_USAGE;
+    }
+    return command->run(argc - 2, argv + 2);
+}

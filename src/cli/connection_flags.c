@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/connection_flags.h"
+
+#define AT(member) offsetof(cli_connection, member)
+
+static const cli_flag flags[] = {
+    {"kubeconfig", 0, CLI_FLAG_TEXT, AT(kubeconfig), "FILE", "instead of $KUBECONFIG and ~/.kube/config",
+     NULL},
+    {"context", 0, CLI_FLAG_TEXT, AT(context), "NAME", "of the kubeconfig", NULL},
+    {"cluster", 0, CLI_FLAG_TEXT, AT(cluster), "NAME", "of the kubeconfig, instead of the context's", NULL},
+    {"user", 0, CLI_FLAG_TEXT, AT(user), "NAME", "of the kubeconfig, instead of the context's", NULL},
+    {"server", 's', CLI_FLAG_TEXT, AT(server), "URL", "address of the API server; needs no kubeconfig", NULL},
+    {"token", 0, CLI_FLAG_TEXT, AT(token), "TOKEN", "bearer token", NULL},
+    {"certificate-authority", 0, CLI_FLAG_TEXT, AT(certificate_authority), "FILE", "certificates to trust",
+     NULL},
+    {"insecure-skip-tls-verify", 0, CLI_FLAG_BOOL, AT(insecure_skip_tls_verify), NULL,
+     "trust any certificate", NULL},
+    {"tls-server-name", 0, CLI_FLAG_TEXT, AT(tls_server_name), "NAME", "that the certificate is to have",
+     NULL},
+    {"as", 0, CLI_FLAG_TEXT, AT(as), "USER", "act as this user", NULL},
+    {"as-group", 0, CLI_FLAG_TEXTS, AT(as_groups), "GROUP", "act as of this group; may be repeated", NULL},
+    {"request-timeout", 0, CLI_FLAG_DURATION, AT(request_timeout_ms), "DURATION",
+     "to reach the server before trying again; 0: 30s", NULL},
+};
+
+cli_flag_group cli_connection_flags(cli_connection *connection)
+{
+    return (cli_flag_group){"Which cluster, as kubectl has it", flags, sizeof(flags) / sizeof(flags[0]),
+                            connection};
+}
+
+/* An empty value says nothing, as with kubectl. */
+static const char *said(const char *text)
+{
+    return text == NULL || text[0] == 0 ? NULL : text;
+}
+
+ki_client_options cli_connection_options(const cli_connection *connection)
+{
+    return (ki_client_options){
+        .insecure_skip_tls_verify = connection->insecure_skip_tls_verify,
+        .kubeconfig = said(connection->kubeconfig),
+        .context = said(connection->context),
+        .cluster = said(connection->cluster),
+        .user = said(connection->user),
+        .server = said(connection->server),
+        .token = said(connection->token),
+        .certificate_authority = said(connection->certificate_authority),
+        .tls_server_name = said(connection->tls_server_name),
+        .as = said(connection->as),
+        .as_groups = connection->as_groups.count == 0 ? NULL : connection->as_groups.items,
+        .connect_timeout_ms = connection->request_timeout_ms,
+    };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* connection_flags - where to connect and as whom: the flags that kubectl has too, for every command.
+ *
+ *   From:     cli/cmd_*.c
+ *   To:       ki_client_options
+ *   Locks:    none.
+ */
+#ifndef KI_CLI_CONNECTION_FLAGS_H
+#define KI_CLI_CONNECTION_FLAGS_H
+
+#include <kinformer/client.h>
+
+#include "cli/flags.h"
+
+typedef struct cli_connection {
+    const char *kubeconfig;
+    const char *context;
+    const char *cluster;
+    const char *user;
+    const char *server;
+    const char *token;
+    const char *certificate_authority;
+    int insecure_skip_tls_verify;
+    const char *tls_server_name;
+    const char *as;
+    cli_texts as_groups;
+    uint64_t request_timeout_ms;
+} cli_connection;
+
+/* The group of flags that fill in `connection`. */
+cli_flag_group cli_connection_flags(cli_connection *connection);
+
+/* Options of a client that say the same; they borrow the texts, and point into `connection`. */
+ki_client_options cli_connection_options(const cli_connection *connection);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/duration.h"
+
+#include <string.h>
+
+#include "cli/failure.h"
+
+enum { NS_PER_MS = 1000000 };
+
+typedef struct unit {
+    const char *name;
+    uint64_t ns;
+} unit;
+
+/* Longer names before those that they begin with. Both letters that look like a micro sign are taken, as Go does. */
+static const unit units[] = {
+    {"ns", 1},         {"us", 1000},      {"\xc2\xb5s", 1000},       {"\xce\xbcs", 1000},
+    {"ms", NS_PER_MS}, {"s", 1000000000}, {"m", 60ULL * 1000000000}, {"h", 3600ULL * 1000000000},
+};
+
+static const unit *take_unit(const char **at)
+{
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        size_t n = strlen(units[i].name);
+        if (strncmp(*at, units[i].name, n) == 0) {
+            *at += n;
+            return &units[i];
+        }
+    }
+    return NULL;
+}
+
+static int is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A number: its whole part, and the fraction as a part of `scale`. Digits past the ninth change nothing. */
+typedef struct number {
+    uint64_t whole;
+    uint64_t fraction;
+    uint64_t scale;
+} number;
+
+static int take_number(const char **at, number *out)
+{
+    const char *begin = *at;
+    size_t digits = 0;
+    *out = (number){.scale = 1};
+    for (; is_digit(**at); (*at)++, digits++) {
+        if (out->whole > (UINT64_MAX - 9) / 10)
+            return -1;
+        out->whole = out->whole * 10 + (uint64_t)(**at - '0');
+    }
+    if (**at == '.') {
+        (*at)++;
+        for (; is_digit(**at); (*at)++, digits++) {
+            if (out->scale >= 1000000000)
+                continue;
+            out->fraction = out->fraction * 10 + (uint64_t)(**at - '0');
+            out->scale *= 10;
+        }
+    }
+    if (digits == 0)
+        *at = begin;
+    return digits > 0 ? 0 : -1;
+}
+
+/* Returns -1 when it is more than can be counted: about 292 years, as in Go. */
+static int add(uint64_t *total_ns, const number *n, uint64_t unit_ns)
+{
+    const uint64_t most = INT64_MAX;
+    if (n->whole > most / unit_ns)
+        return -1;
+    uint64_t ns = n->whole * unit_ns + (uint64_t)((double)n->fraction / (double)n->scale * (double)unit_ns);
+    if (ns > most || *total_ns > most - ns)
+        return -1;
+    *total_ns += ns;
+    return 0;
+}
+
+int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err)
+{
+    const char *at = text;
+    uint64_t total_ns = 0;
+    if (strcmp(text, "0") == 0) {
+        *out_ms = 0;
+        return 0;
+    }
+    if (*at == 0 || *at == '-')
+        return cli_fail(err, "a length of time is wanted, as 100ms, 2s or 1m30s");
+    while (*at != 0) {
+        number n;
+        if (take_number(&at, &n) < 0)
+            return cli_fail(err, "\"%s\" is no length of time; write it as 100ms, 2s or 1m30s", text);
+        const unit *of = take_unit(&at);
+        if (of == NULL)
+            return cli_fail(err, "\"%s\" lacks a unit; write it as 100ms, 2s or 1m30s", text);
+        if (add(&total_ns, &n, of->ns) < 0)
+            return cli_fail(err, "\"%s\" is too long a time", text);
+    }
+    *out_ms = total_ns / NS_PER_MS + (total_ns % NS_PER_MS != 0 && total_ns < NS_PER_MS);
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* duration - lengths of time as Go writes them: "100ms", "2s", "1m30s".
+ *
+ *   From:     cli/flags.c
+ *   To:       nobody
+ *   Locks:    none.
+ */
+#ifndef KI_CLI_DURATION_H
+#define KI_CLI_DURATION_H
+
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+
+/* Reads a length of time; units are ns, us, ms, s, m and h, and "0" needs none. What is shorter than a millisecond
+ * and not zero counts as one. Returns 0, or KI_ERR_INVALID with what is wrong. */
+KI_NODISCARD int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/failure.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_BYTES = 1024 };
+
+int cli_fail(ki_error *err, const char *format, ...)
+{
+    if (err != NULL) {
+        va_list arguments;
+        *err = (ki_error){.code = KI_ERR_INVALID};
+        va_start(arguments, format);
+        vsnprintf(err->message, sizeof(err->message), format, arguments);
+        va_end(arguments);
+    }
+    return KI_ERR_INVALID;
+}
+
+/* One write for a line, so that lines of several programs do not mix. Nobody can be told when it fails. */
+static void put_line(char *line, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
+            line[i] = '?';
+    line[n] = '\n';
+    (void)!write(STDERR_FILENO, line, n + 1);
+}
+
+void cli_say(const char *format, ...)
+{
+    static const char prefix[] = "kinformer: ";
+    char line[LINE_BYTES];
+    va_list arguments;
+    size_t begin = sizeof(prefix) - 1;
+    memcpy(line, prefix, begin);
+    va_start(arguments, format);
+    vsnprintf(line + begin, sizeof(line) - begin, format, arguments);
+    va_end(arguments);
+    put_line(line, strlen(line));
+}
+
+int cli_end_with(const ki_error *err, const char *next)
+{
+    const char *message = err->message[0] == 0 ? ki_error_text(err->code) : err->message;
+    cli_say("%s%s%s", message, next == NULL ? "" : "; ", next == NULL ? "" : next);
+    return err->code == KI_ERR_NO_MEMORY || err->code == KI_ERR_SYSTEM ? CLI_EXIT_FAILED : CLI_EXIT_USAGE;
+}

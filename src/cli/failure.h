@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* failure - what the program says when something is wrong, and the codes that it ends with.
+ *
+ *   From:     all of cli/
+ *   To:       stderr
+ *   Locks:    none.
+ */
+#ifndef KI_CLI_FAILURE_H
+#define KI_CLI_FAILURE_H
+
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+
+/* What the program ends with. */
+enum {
+    CLI_EXIT_OK = 0,
+    CLI_EXIT_FAILED = 1, /* the system refused something: memory, a full disk */
+    CLI_EXIT_USAGE = 2   /* wrong usage, or a configuration that cannot be used */
+};
+
+/* Sets KI_ERR_INVALID and a message, and returns that code. */
+int cli_fail(ki_error *err, const char *format, ...) KI_PRINTF(2, 3);
+
+/* One line on stderr, "kinformer: …"; control characters, which may come from a server, are shown as '?'. */
+void cli_say(const char *format, ...) KI_PRINTF(1, 2);
+
+/* Says what the error says, and what to do next when that is known. Returns what to end with. */
+KI_NODISCARD int cli_end_with(const ki_error *err, const char *next);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moment - the time of the program, in milliseconds; it runs on while the machine sleeps, as the library's does.
+ *
+ *   From:     cli/watch.c
+ *   Locks:    none.
+ */
+#ifndef KI_CLI_MOMENT_H
+#define KI_CLI_MOMENT_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t cli_moment_now_ms(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* notices - what is going on, on stderr, at a pace that a human can read.
+ *
+ *   From:     cli/watch.c
+ *   To:       cli/failure.c
+ *   Locks:    none.
+ *
+ * A few lines at once, then one every few seconds. The newest of those that were left out is said as soon as it may,
+ * so the last thing that is said is how things stand.
+ */
+#ifndef KI_CLI_NOTICES_H
+#define KI_CLI_NOTICES_H
+
+#include <kinformer/common.h>
+
+enum { CLI_NOTICES_AT_ONCE = 6, CLI_NOTICES_PACE_MS = 10 * 1000, CLI_NOTICE_BYTES = 640 };
+
+/* Zeroed: nothing was said yet. */
+typedef struct cli_notices {
+    void (*say)(const char *line, void *user); /* NULL: to stderr */
+    void *user;
+    uint64_t spent;     /* lines that were said and have not been earned back */
+    uint64_t earned_ms; /* up to when that was reckoned */
+    uint64_t left_out;  /* lines since the last that was said, without the one that waits */
+    char waiting[CLI_NOTICE_BYTES];
+} cli_notices;
+
+/* Says a line now, or later, or never when there is a newer one. */
+void cli_notices_add(cli_notices *notices, uint64_t now_ms, const char *line);
+
+/* Says what waits, if it may. */
+void cli_notices_tick(cli_notices *notices, uint64_t now_ms);
+
+/* When cli_notices_tick() has something to do; UINT64_MAX: never. */
+uint64_t cli_notices_due_ms(const cli_notices *notices);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long a reader may let a program wait that is to end. */
+enum { LAST_WAIT_MS = 100 };
+
+void cli_output_init(cli_output *output, int fd, int (*is_stopped)(void))
+{
+    output->fd = fd;
+    output->is_stopped = is_stopped;
+    output->state = CLI_OUTPUT_OPEN;
+    output->error = 0;
+    output->len = 0;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------- */
+
+static int is_stopped(const cli_output *output)
+{
+    return output->is_stopped != NULL && output->is_stopped();
+}
+
+/* EBADF: there was no stdout to begin with. */
+static void note_failure(cli_output *output, int error)
+{
+    int is_gone = error == EPIPE || error == EBADF || error == ECONNRESET;
+    output->state = is_gone ? CLI_OUTPUT_CLOSED : CLI_OUTPUT_FAILED;
+    output->error = error;
+}
+
+/* A signal ends the waiting, and is then looked at. Returns 0 when it is in vain. */
+static int wait_for_reader(cli_output *output)
+{
+    int has_stopped = is_stopped(output);
+    struct pollfd reader = {.fd = output->fd, .events = POLLOUT};
+    int ready = poll(&reader, 1, has_stopped ? LAST_WAIT_MS : -1);
+    if (ready == 0 && has_stopped)
+        output->state = CLI_OUTPUT_STOPPED;
+    return output->state == CLI_OUTPUT_OPEN;
+}
+
+static void write_all(cli_output *output, const char *bytes, size_t n)
+{
+    while (n > 0 && output->state == CLI_OUTPUT_OPEN) {
+        if (is_stopped(output) && !wait_for_reader(output))
+            return;
+        ssize_t done = write(output->fd, bytes, n);
+        if (done >= 0) {
+            bytes += done;
+            n -= (size_t)done;
+        } else if (errno == EAGAIN) {
+            (void)wait_for_reader(output);
+        } else if (errno != EINTR) {
+            note_failure(output, errno);
+        }
+    }
+}
+
+void cli_output_flush(cli_output *output)
+{
+    write_all(output, output->bytes, output->len);
+    output->len = 0;
+}
+
+void cli_output_put(cli_output *output, ki_str text)
+{
+    if (text.len > sizeof(output->bytes) - output->len)
+        cli_output_flush(output);
+    if (text.len > sizeof(output->bytes)) {
+        write_all(output, text.ptr, text.len);
+    } else if (text.len > 0) {
+        memcpy(output->bytes + output->len, text.ptr, text.len);
+        output->len += text.len;
+    }
+}
+
+void cli_output_put_text(cli_output *output, const char *text)
+{
+    cli_output_put(output, ki_str_of(text));
+}
+
+void cli_output_put_number(cli_output *output, uint64_t number)
+{
+    char text[24];
+    int n = snprintf(text, sizeof(text), "%" PRIu64, number);
+    cli_output_put(output, (ki_str){text, (size_t)n});
+}
+
+int cli_output_is_closed(cli_output *output)
+{
+    struct pollfd reader = {.fd = output->fd, .events = 0};
+    if (output->state == CLI_OUTPUT_OPEN && poll(&reader, 1, 0) > 0)
+        note_failure(output, EPIPE);
+    return output->state == CLI_OUTPUT_CLOSED;
+}
+
+/* ---- strings ------------------------------------------------------------------------------------------- */
+
+/* Bytes of the UTF-8 character at the start; 0 when that is none: too long a form, a surrogate, past U+10FFFF. */
+static size_t character_bytes(const unsigned char *at, size_t n)
+{
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    if (length == 0 || length > n || at[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+static void put_escaped(cli_output *output, unsigned char c)
+{
+    char text[8];
+    if (c == '"' || c == '\\')
+        snprintf(text, sizeof(text), "\\%c", c);
+    else if (c == '\n')
+        snprintf(text, sizeof(text), "\\n");
+    else if (c == '\t')
+        snprintf(text, sizeof(text), "\\t");
+    else
+        snprintf(text, sizeof(text), "\\u%04x", c);
+    cli_output_put_text(output, text);
+}
+
+void cli_output_put_json_string(cli_output *output, ki_str text)
+{
+    const unsigned char *at = (const unsigned char *)text.ptr;
+    const unsigned char *end = at + text.len;
+    cli_output_put_text(output, "\"");
+    while (at < end) {
+        size_t n = character_bytes(at, (size_t)(end - at));
+        if (n == 0)
+            cli_output_put_text(output, "\xef\xbf\xbd");
+        else if (n == 1 && (*at < ' ' || *at == '"' || *at == '\\'))
+            put_escaped(output, *at);
+        else
+            cli_output_put(output, (ki_str){(const char *)at, n});
+        at += n == 0 ? 1 : n;
+    }
+    cli_output_put_text(output, "\"");
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/resource_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/failure.h"
+
+/* A name that is nobody's gets the library's hint, which knows what is near. */
+static int find(ki_str name, cli_resource *out, ki_error *err)
+{
+    ki_error unknown = {0};
+    ki_error not_custom = {0};
+    out->resource = ki_resource_find(name, &unknown);
+    if (out->resource != NULL)
+        return 0;
+    out->made = ki_resource_parse(name, &not_custom);
+    out->resource = out->made;
+    if (out->made != NULL)
+        return 0;
+    (void)cli_fail(err, "%s; a custom one is named in full: widgets.v1.example.com", unknown.message);
+    if (not_custom.code == KI_ERR_NO_MEMORY)
+        *err = not_custom;
+    return err->code;
+}
+
+static int is_known(const cli_resource_list *list, const ki_resource *resource)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (ki_resource_equal(list->items[i].resource, resource))
+            return 1;
+    return 0;
+}
+
+static int add(cli_resource_list *list, ki_str name, ki_error *err)
+{
+    cli_resource fresh = {0};
+    if (name.len == 0)
+        return cli_fail(err, "an empty name in the list of resources; write it as pods,services");
+    if (list->count == CLI_RESOURCES_MAX)
+        return cli_fail(err, "more than %d resources", CLI_RESOURCES_MAX);
+    int rc = find(name, &fresh, err);
+    if (rc < 0)
+        return rc;
+    if (is_known(list, fresh.resource))
+        ki_resource_free(fresh.made);
+    else
+        list->items[list->count++] = fresh;
+    return 0;
+}
+
+static int is_plural_shared(const cli_resource_list *list, size_t which)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (i != which && strcmp(list->items[i].resource->plural, list->items[which].resource->plural) == 0)
+            return 1;
+    return 0;
+}
+
+static void name_all(cli_resource_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        cli_resource *item = &list->items[i];
+        const ki_resource *r = item->resource;
+        if (is_plural_shared(list, i))
+            snprintf(item->name, sizeof(item->name), "%s.%s.%s", r->plural, r->version, r->group);
+        else
+            snprintf(item->name, sizeof(item->name), "%s", r->plural);
+    }
+}
+
+int cli_resource_list_parse(const char *text, cli_resource_list *out_list, ki_error *err)
+{
+    size_t most = 1;
+    for (const char *at = text; *at != 0; at++)
+        most += *at == ',';
+    cli_resource_list list = {.items = calloc(most, sizeof(*list.items))};
+    if (list.items == NULL) {
+        (void)cli_fail(err, "%s", ki_error_text(KI_ERR_NO_MEMORY));
+        err->code = KI_ERR_NO_MEMORY;
+        return KI_ERR_NO_MEMORY;
+    }
+    int rc = 0;
+    for (const char *at = text; rc == 0; at++) {
+        size_t n = strcspn(at, ",");
+        rc = add(&list, (ki_str){at, n}, err);
+        at += n;
+        if (*at == 0)
+            break;
+    }
+    if (rc < 0) {
+        cli_resource_list_fini(&list);
+        return rc;
+    }
+    name_all(&list);
+    *out_list = list;
+    return 0;
+}
+
+void cli_resource_list_fini(cli_resource_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        ki_resource_free(list->items[i].made);
+    free(list->items);
+    *list = (cli_resource_list){0};
+}

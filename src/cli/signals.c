@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/failure.h"
+
+/* What an orderly end may take: a second, less what the machine needs to end a process. */
+enum { PATIENCE_NS = 700 * 1000 * 1000 };
+
+static volatile sig_atomic_t has_come;
+static int event_fd = -1;
+static timer_t patience;
+
+/* Calls only what is safe inside of a signal handler. */
+static void on_stop(int number)
+{
+    (void)number;
+    int saved = errno;
+    uint64_t one = 1;
+    if (!has_come)
+        (void)timer_settime(patience, 0, &(struct itimerspec){.it_value = {.tv_nsec = PATIENCE_NS}}, NULL);
+    has_come = 1;
+    (void)!write(event_fd, &one, sizeof(one));
+    errno = saved;
+}
+
+static void on_impatience(int number)
+{
+    (void)number;
+    _exit(CLI_EXIT_OK);
+}
+
+/* Without SA_RESTART: a write that waits for its reader returns. */
+static int handle(int number, void (*function)(int number))
+{
+    struct sigaction action = {.sa_handler = function};
+    sigset_t set;
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    if (sigaction(number, &action, NULL) < 0)
+        return -1;
+    return sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int cli_signals_install(ki_error *err)
+{
+    struct sigevent ring = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (event_fd < 0 || timer_create(CLOCK_MONOTONIC, &ring, &patience) < 0 ||
+        handle(SIGALRM, on_impatience) < 0 || handle(SIGINT, on_stop) < 0 || handle(SIGTERM, on_stop) < 0 ||
+        handle(SIGPIPE, SIG_IGN) < 0) {
+        (void)cli_fail(err, "signals cannot be handled: %s", strerror(errno));
+        err->code = KI_ERR_SYSTEM;
+        return KI_ERR_SYSTEM;
+    }
+    return event_fd;
+}
+
+int cli_signals_is_stopped(void)
+{
+    return has_come;
+}
+
+/* For reading: a write fails as it would have without. */
+void cli_signals_guard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/watch_flags.h"
+
+#include <kinformer/selector.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/failure.h"
+
+#define AT(member) offsetof(cli_watch_flags, member)
+
+static const cli_flag what_flags[] = {
+    {"namespace", 'n', CLI_FLAG_TEXT, AT(ns), "NAME", "of the objects; else the context's, else default",
+     NULL},
+    {"all-namespaces", 'A', CLI_FLAG_BOOL, AT(all_namespaces), NULL, "instead of one", NULL},
+    {"selector", 'l', CLI_FLAG_TEXT, AT(label_selector), "SELECTOR", "labels: app=web,tier in (a,b),!canary",
+     NULL},
+    {"field-selector", 0, CLI_FLAG_TEXT, AT(field_selector), "SELECTOR", "fields: metadata.name=web", NULL},
+    {"output", 'o', CLI_FLAG_CHOICE, AT(format), "FORMAT", "of what is written; see below", CLI_FORMATS},
+};
+
+static const cli_flag how_flags[] = {
+    {"until-synced", 0, CLI_FLAG_BOOL, AT(until_synced), NULL, "end when all that exists has been written",
+     NULL},
+    {"stats", 0, CLI_FLAG_BOOL, AT(stats), NULL, "at the end, write numbers as JSON to stderr", NULL},
+    {"resync", 0, CLI_FLAG_DURATION, AT(resync_ms), "DURATION", "repeat every object so often; 0: never",
+     NULL},
+    {"page-size", 0, CLI_FLAG_NUMBER, AT(page_size), "N", "of a list; 0: no limit (default 500)", NULL},
+    {"watch-list", 0, CLI_FLAG_CHOICE, AT(watch_list), "WHEN", "stream the first list: auto, always or never",
+     "auto|always|never"},
+    {"keep", 0, CLI_FLAG_TEXT, AT(keep), "PATHS", "of each object: /spec/nodeName,/status/podIP", NULL},
+    {"keep-managed-fields", 0, CLI_FLAG_BOOL, AT(keep_managed_fields), NULL, "which are left out otherwise",
+     NULL},
+};
+
+void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_WATCH_GROUPS])
+{
+    *flags = (cli_watch_flags){.page_size = -1};
+    out_groups[0] =
+        (cli_flag_group){"What to watch", what_flags, sizeof(what_flags) / sizeof(what_flags[0]), flags};
+    out_groups[1] = (cli_flag_group){"How", how_flags, sizeof(how_flags) / sizeof(how_flags[0]), flags};
+    out_groups[2] = cli_connection_flags(&flags->connection);
+}
+
+/* ---- what is wrong --------------------------------------------------------------------------------------- */
+
+/* As servers want it: letters, digits and '-', 63 at the most. */
+static int check_namespace(const char *ns, ki_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    size_t n = strlen(ns);
+    if (n > 63 || strspn(ns, letters) != n || ns[0] == '-' || (n > 0 && ns[n - 1] == '-'))
+        return cli_fail(err, "-n (--namespace): \"%s\" cannot be the name of a namespace", ns);
+    return 0;
+}
+
+static int check_selectors(const cli_watch_flags *flags, ki_error *err)
+{
+    char first[1];
+    ki_error why = {0};
+    if (flags->label_selector != NULL) {
+        ki_selector *selector = ki_selector_parse(ki_str_of(flags->label_selector), &why);
+        ki_selector_free(selector);
+        if (selector == NULL)
+            return cli_fail(err, "-l (--selector): %s", why.message);
+    }
+    if (flags->field_selector != NULL &&
+        ki_field_selector_format(ki_str_of(flags->field_selector), first, sizeof(first), &why) < 0)
+        return cli_fail(err, "--field-selector: %s", why.message);
+    return 0;
+}
+
+int cli_watch_flags_check(const cli_watch_flags *flags, ki_error *err)
+{
+    const char **paths = NULL;
+    int rc = flags->ns == NULL ? 0 : check_namespace(flags->ns, err);
+    if (rc == 0)
+        rc = check_selectors(flags, err);
+    if (rc == 0)
+        rc = cli_watch_flags_keep(flags, &paths, err);
+    if (rc == 0)
+        free(paths);
+    return rc;
+}
+
+/* ---- for an informer ------------------------------------------------------------------------------------- */
+
+ki_informer_options cli_watch_flags_options(const cli_watch_flags *flags)
+{
+    int64_t page_size = flags->page_size;
+    if (page_size <= 0)
+        page_size = page_size < 0 ? 0 : -1;
+    return (ki_informer_options){.label_selector = flags->label_selector,
+                                 .field_selector = flags->field_selector,
+                                 .keep_managed_fields = flags->keep_managed_fields,
+                                 .resync_ms = flags->resync_ms,
+                                 .page_size = page_size,
+                                 .watch_list = flags->watch_list};
+}
+
+static const char *const identity[] = {"/apiVersion",         "/kind",         "/metadata/name",
+                                       "/metadata/namespace", "/metadata/uid", "/metadata/resourceVersion"};
+
+enum { IDENTITY_COUNT = sizeof(identity) / sizeof(identity[0]) };
+
+static size_t comma_count(const char *text)
+{
+    size_t count = 0;
+    for (; *text != 0; text++)
+        count += *text == ',';
+    return count;
+}
+
+/* The pointers, and the text that those of the user point into behind them. */
+static void split(const char **paths, char *text)
+{
+    size_t count = 0;
+    for (; count < IDENTITY_COUNT; count++)
+        paths[count] = identity[count];
+    for (char *at = text; at != NULL; count++) {
+        char *comma = strchr(at, ',');
+        if (comma != NULL)
+            *comma = 0;
+        paths[count] = at;
+        at = comma == NULL ? NULL : comma + 1;
+    }
+    paths[count] = NULL;
+}
+
+int cli_watch_flags_keep(const cli_watch_flags *flags, const char ***out_paths, ki_error *err)
+{
+    if (flags->keep == NULL) {
+        *out_paths = NULL;
+        return 0;
+    }
+    size_t pointers = (IDENTITY_COUNT + comma_count(flags->keep) + 2) * sizeof(char *);
+    char *memory = malloc(pointers + strlen(flags->keep) + 1);
+    if (memory == NULL) {
+        (void)cli_fail(err, "%s", ki_error_text(KI_ERR_NO_MEMORY));
+        err->code = KI_ERR_NO_MEMORY;
+        return KI_ERR_NO_MEMORY;
+    }
+    const char **paths = (const char **)(void *)memory;
+    split(paths, strcpy(memory + pointers, flags->keep));
+    for (size_t i = IDENTITY_COUNT; paths[i] != NULL; i++)
+        if (paths[i][0] != '/') {
+            (void)cli_fail(err, "--keep: \"%s\" is no path; write it as /spec/nodeName,/metadata/labels",
+                           paths[i]);
+            free(memory);
+            return KI_ERR_INVALID;
+        }
+    *out_paths = paths;
+    return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/watch_notes.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+static void note(cli_follower *follower, uint64_t now_ms, const char *format, ...) KI_PRINTF(3, 4);
+
+static void note(cli_follower *follower, uint64_t now_ms, const char *format, ...)
+{
+    char line[CLI_NOTICE_BYTES];
+    va_list arguments;
+    int n = snprintf(line, sizeof(line), "%s: ", follower->resource->name);
+    va_start(arguments, format);
+    vsnprintf(line + n, sizeof(line) - (size_t)n, format, arguments);
+    va_end(arguments);
+    cli_notices_add(&follower->notices, now_ms, line);
+}
+
+/* A failure is said by cli_watch_note_error(), which knows more; until it is over, that it is tried again is no
+ * news. */
+void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
+{
+    if (status->reason != KI_REASON_NONE)
+        return;
+    switch (status->phase) {
+    case KI_PHASE_LISTING:
+        note(follower, now_ms, "listing");
+        break;
+    case KI_PHASE_STREAMING_LIST:
+        note(follower, now_ms, "listing, as a stream");
+        break;
+    case KI_PHASE_WATCHING:
+        note(follower, now_ms, follower->was_watching ? "watching again" : "watching");
+        follower->was_watching = 1;
+        follower->trouble = KI_REASON_NONE;
+        break;
+    case KI_PHASE_STOPPED:
+    case KI_PHASE_BACKING_OFF:
+        break;
+    }
+}
+
+void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *version)
+{
+    uint64_t ms = now_ms - follower->watch->began_ms;
+    note(follower, now_ms, "synced: %" PRIu64 " objects at version %s, after %" PRIu64 ".%03u s",
+         follower->objects, version, ms / 1000, (unsigned)(ms % 1000));
+}
+
+/* What a person can do about it; NULL: nothing, it passes. */
+static const char *advice(const cli_follower *follower, ki_reason reason)
+{
+    switch (reason) {
+    case KI_REASON_UNAUTHORIZED:
+        return "check the token, or the user of the context (--user, --token)";
+    case KI_REASON_FORBIDDEN:
+        return "this user needs the verbs list and watch; `kubectl auth can-i watch` tells";
+    case KI_REASON_NOT_FOUND:
+        if (follower->resource->made != NULL && !follower->watch->flags->all_namespaces)
+            return "is its definition installed? One that has no namespaces wants -A";
+        return "does this server have it? `kubectl api-resources` tells";
+    case KI_REASON_CONNECTION_REFUSED:
+    case KI_REASON_DNS:
+        return "is the address right (--server, --context), and the server running?";
+    case KI_REASON_TLS:
+        return "see --certificate-authority and --tls-server-name";
+    case KI_REASON_BAD_REQUEST:
+        return "does the server take these selectors?";
+    default:
+        return NULL;
+    }
+}
+
+static void format_next(char *buffer, size_t bytes, const ki_watch_error *error)
+{
+    if (error->retry_ms == 0)
+        snprintf(buffer, bytes, "trying again");
+    else
+        snprintf(buffer, bytes, "trying again in %" PRIu64 ".%u s", error->retry_ms / 1000,
+                 (unsigned)(error->retry_ms % 1000 / 100));
+}
+
+void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error)
+{
+    char next[64];
+    int is_known = follower->trouble == error->reason || error->retry_ms == 0;
+    const char *help = is_known ? NULL : advice(follower, error->reason);
+    if (error->key[0] != 0) {
+        note(follower, now_ms, "%s stays as it was: %s", error->key, error->error->message);
+        return;
+    }
+    format_next(next, sizeof(next), error);
+    note(follower, now_ms, "%s: %s; %s%s%s%s", ki_reason_name(error->reason), error->error->message, next,
+         help == NULL ? "" : " (", help == NULL ? "" : help, help == NULL ? "" : ")");
+    follower->trouble = error->reason;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watch_notes - what is said on stderr of one resource: what it is doing, what went wrong, what can be done about it.
+ *
+ *   From:     cli/watch.c
+ *   To:       cli/notices.c
+ *   Locks:    none.
+ */
+#ifndef KI_CLI_WATCH_NOTES_H
+#define KI_CLI_WATCH_NOTES_H
+
+#include "cli/watch.h"
+
+void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status);
+void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *version);
+void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error);
+
+#endif

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/credentials.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/certificate_files.h"
+#include "config/exec_plugin.h"
+#include "config/impersonation.h"
+#include "config/token_file.h"
+#include "util/alloc.h"
+#include "util/base64.h"
+#include "util/error.h"
+#include "util/secret.h"
+#include "util/units.h"
+
+/* How long the failure of a plug-in answers for it; and how long its credential is used at the least, so
+ * that one that is past its time when it comes does not start the next run at once. */
+#define FAILURE_KEPT_NS KI_NS_PER_S
+#define CREDENTIAL_USED_NS (5 * KI_NS_PER_S)
+
+typedef struct waiter_node {
+    ki_list_node node;
+    ki_job *job;
+} waiter_node;
+
+typedef enum exec_state { EXEC_NONE, EXEC_RUNNING, EXEC_READY, EXEC_FAILED } exec_state;
+
+struct ki_credentials {
+    ki_config config;
+    const ki_clock *clock;
+    char *authorization; /* NULL: none */
+    char **headers;
+    uint64_t generation;
+    uint64_t certificate_generation;
+    ki_token_file token_file;
+    ki_certificate_files files;
+    bool uses_exec;
+    ki_exec_plugin plugin;
+    exec_state state;
+    ki_exec_credential credential;
+    uint64_t ended_ns; /* when the last run did */
+    ki_error failure;
+    ki_list waiters;
+};
+
+/* ---- the header ---------------------------------------------------------------------------------------- */
+
+/* Takes it. */
+static void set_authorization(ki_credentials *credentials, char *authorization)
+{
+    ki_secret_free(credentials->authorization);
+    credentials->authorization = authorization;
+    credentials->generation++;
+}
+
+static int set_bearer(ki_credentials *credentials, const char *token, ki_error *err)
+{
+    static const char scheme[] = "Bearer ";
+    const char *before = credentials->authorization;
+    if (before != NULL && strcmp(before + strlen(scheme), token) == 0)
+        return 0;
+    if (!ki_token_is_valid(ki_str_of(token)))
+        return ki_fail(err, KI_ERR_CONFIG,
+                       "the token of user \"%.60s\" has a character that no header can have",
+                       credentials->config.user != NULL ? credentials->config.user : "");
+    size_t bytes = sizeof(scheme) + strlen(token);
+    char *authorization = ki_malloc(bytes);
+    if (authorization == NULL)
+        return ki_fail_no_memory(err);
+    snprintf(authorization, bytes, "%s%s", scheme, token);
+    set_authorization(credentials, authorization);
+    return 0;
+}
+
+static int set_basic(ki_credentials *credentials, ki_error *err)
+{
+    static const char scheme[] = "Basic ";
+    const char *name = credentials->config.username != NULL ? credentials->config.username : "";
+    const char *password = credentials->config.password != NULL ? credentials->config.password : "";
+    size_t pair_bytes = strlen(name) + strlen(password) + 2;
+    size_t bytes = sizeof(scheme) + KI_BASE64_ENCODED_BYTES(pair_bytes);
+    char *pair = ki_malloc(pair_bytes);
+    char *authorization = ki_malloc(bytes);
+    if (pair == NULL || authorization == NULL) {
+        ki_free(pair);
+        ki_free(authorization);
+        return ki_fail_no_memory(err);
+    }
+    snprintf(pair, pair_bytes, "%s:%s", name, password);
+    memcpy(authorization, scheme, sizeof(scheme) - 1);
+    size_t len = ki_base64_encode((ki_str){pair, pair_bytes - 1}, authorization + sizeof(scheme) - 1);
+    authorization[sizeof(scheme) - 1 + len] = 0;
+    ki_secret_free(pair);
+    set_authorization(credentials, authorization);
+    return 0;
+}
+
+/* ---- who waits ----------------------------------------------------------------------------------------- */
+
+static waiter_node *find_waiter(const ki_credentials *credentials, const ki_job *job)
+{
+    ki_list_node *node = ki_list_first(&credentials->waiters);
+    for (; node != NULL; node = ki_list_next(&credentials->waiters, node)) {
+        waiter_node *waiter = KI_CONTAINER_OF(node, waiter_node, node);
+        if (waiter->job == job)
+            return waiter;
+    }
+    return NULL;
+}
+
+static int add_waiter(ki_credentials *credentials, ki_job *job, ki_error *err)
+{
+    assert(job != NULL);
+    if (find_waiter(credentials, job) != NULL)
+        return 1;
+    waiter_node *waiter = ki_calloc(1, sizeof(*waiter));
+    if (waiter == NULL)
+        return ki_fail_no_memory(err);
+    waiter->job = job;
+    ki_list_push_back(&credentials->waiters, &waiter->node);
+    return 1;
+}
+
+static void release_waiters(ki_credentials *credentials, bool are_woken)
+{
+    ki_list_node *node;
+    while ((node = ki_list_pop_front(&credentials->waiters)) != NULL) {
+        waiter_node *waiter = KI_CONTAINER_OF(node, waiter_node, node);
+        if (are_woken)
+            ki_job_wake(waiter->job);
+        ki_free(waiter);
+    }
+}
+
+void ki_credentials_forget(ki_credentials *credentials, ki_job *waiter)
+{
+    waiter_node *found = find_waiter(credentials, waiter);
+    if (found == NULL)
+        return;
+    ki_list_remove(&found->node);
+    ki_free(found);
+}
+
+/* ---- the plug-in --------------------------------------------------------------------------------------- */
+
+static bool are_equal(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* A credential without a token leaves the certificate alone to speak. */
+static int use_credential(ki_credentials *credentials, ki_exec_credential *fresh, ki_error *err)
+{
+    ki_exec_credential *old = &credentials->credential;
+    int rc = fresh->token != NULL ? set_bearer(credentials, fresh->token, err) : 0;
+    if (rc < 0) {
+        ki_exec_credential_fini(fresh);
+        return rc;
+    }
+    if (fresh->token == NULL)
+        set_authorization(credentials, NULL);
+    if (!are_equal(old->certificate_pem, fresh->certificate_pem) || !are_equal(old->key_pem, fresh->key_pem))
+        credentials->certificate_generation++;
+    credentials->generation++;
+    ki_exec_credential_fini(old);
+    *old = *fresh;
+    return 0;
+}
+
+static void plugin_ended(ki_exec_credential *credential, const ki_error *err, void *user)
+{
+    ki_credentials *credentials = user;
+    ki_error failure = *err;
+    int rc = credential == NULL ? failure.code : use_credential(credentials, credential, &failure);
+    credentials->ended_ns = ki_clock_now_ns(credentials->clock);
+    credentials->state = rc < 0 ? EXEC_FAILED : EXEC_READY;
+    credentials->failure = failure;
+    release_waiters(credentials, true);
+}
+
+static bool is_fresh(const ki_credentials *credentials)
+{
+    uint64_t now_ns = ki_clock_now_ns(credentials->clock);
+    int64_t wall_s = ki_clock_wall_ns(credentials->clock) / (int64_t)KI_NS_PER_S;
+    return wall_s < credentials->credential.expires_s || now_ns - credentials->ended_ns < CREDENTIAL_USED_NS;
+}
+
+static int start_plugin(ki_credentials *credentials, ki_error *err)
+{
+    ki_error failure = {0};
+    int rc = ki_exec_plugin_start(&credentials->plugin, &failure);
+    if (rc == 0) {
+        credentials->state = EXEC_RUNNING;
+        return 0;
+    }
+    credentials->state = EXEC_FAILED;
+    credentials->failure = failure;
+    credentials->ended_ns = ki_clock_now_ns(credentials->clock);
+    if (err != NULL)
+        *err = failure;
+    return rc;
+}
+
+/* Returns 0 with a credential, 1 when it has to be waited for. */
+static int refresh_exec(ki_credentials *credentials, ki_job *waiter, ki_error *err)
+{
+    uint64_t now_ns = ki_clock_now_ns(credentials->clock);
+    if (credentials->state == EXEC_READY && is_fresh(credentials))
+        return 0;
+    if (credentials->state == EXEC_FAILED && now_ns - credentials->ended_ns < FAILURE_KEPT_NS) {
+        if (err != NULL)
+            *err = credentials->failure;
+        return credentials->failure.code;
+    }
+    int rc = credentials->state == EXEC_RUNNING ? 0 : start_plugin(credentials, err);
+    return rc < 0 ? rc : add_waiter(credentials, waiter, err);
+}
+
+/* ---- files --------------------------------------------------------------------------------------------- */
+
+/* A token beside the file counts until the file was there once. */
+static int refresh_token(ki_credentials *credentials, ki_error *err)
+{
+    ki_token_file *file = &credentials->token_file;
+    if (file->path == NULL)
+        return 0;
+    bool has_other = credentials->config.token != NULL;
+    int rc = ki_token_file_refresh(file, ki_clock_now_ns(credentials->clock), has_other ? NULL : err);
+    if (rc == KI_ERR_CONFIG && has_other)
+        return 0;
+    if (rc < 0)
+        return has_other ? ki_fail_no_memory(err) : rc;
+    return set_bearer(credentials, file->token, err);
+}
+
+static int refresh_certificate(ki_credentials *credentials, ki_error *err)
+{
+    int rc = ki_certificate_files_refresh(&credentials->files, ki_clock_now_ns(credentials->clock), err);
+    if (rc <= 0)
+        return rc;
+    credentials->generation++;
+    credentials->certificate_generation++;
+    return 0;
+}
+
+/* ---- the calls ----------------------------------------------------------------------------------------- */
+
+static int init_authorization(ki_credentials *credentials, ki_loop *loop, ki_error *err)
+{
+    const ki_config *config = &credentials->config;
+    if (config->token_file != NULL)
+        ki_token_file_init(&credentials->token_file, config->token_file);
+    if (config->token != NULL)
+        return set_bearer(credentials, config->token, err);
+    if (config->token_file != NULL)
+        return 0;
+    if (config->username != NULL || config->password != NULL)
+        return set_basic(credentials, err);
+    if (config->exec == NULL)
+        return 0;
+    credentials->uses_exec = true;
+    if (ki_exec_plugin_init(&credentials->plugin, config, loop) < 0)
+        return ki_fail_no_memory(err);
+    credentials->plugin.on_end = plugin_ended;
+    credentials->plugin.user = credentials;
+    return 0;
+}
+
+ki_credentials *ki_credentials_new(const ki_config *config, ki_loop *loop, ki_error *err)
+{
+    ki_credentials *credentials = ki_calloc(1, sizeof(*credentials));
+    if (credentials == NULL) {
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    credentials->clock = loop->clock;
+    credentials->generation = credentials->certificate_generation = 1;
+    ki_list_init(&credentials->waiters);
+    int rc = ki_config_copy(&credentials->config, config);
+    if (rc == 0)
+        rc = ki_certificate_files_init(&credentials->files, &credentials->config);
+    if (rc < 0)
+        (void)ki_fail_no_memory(err);
+    if (rc == 0)
+        rc = ki_impersonation_new(config, &credentials->headers, err);
+    if (rc == 0)
+        rc = init_authorization(credentials, loop, err);
+    if (rc == 0)
+        return credentials;
+    ki_credentials_free(credentials);
+    return NULL;
+}
+
+void ki_credentials_free(ki_credentials *credentials)
+{
+    if (credentials == NULL)
+        return;
+    if (credentials->uses_exec)
+        ki_exec_plugin_fini(&credentials->plugin);
+    release_waiters(credentials, false);
+    ki_exec_credential_fini(&credentials->credential);
+    ki_token_file_fini(&credentials->token_file);
+    ki_certificate_files_fini(&credentials->files);
+    ki_impersonation_free(credentials->headers);
+    ki_secret_free(credentials->authorization);
+    ki_config_fini(&credentials->config);
+    ki_free(credentials);
+}
+
+static ki_identity identity_of(const ki_credentials *credentials)
+{
+    bool is_from_exec = credentials->credential.certificate_pem != NULL;
+    return (ki_identity){
+        .authorization = credentials->authorization,
+        .certificate_pem =
+            is_from_exec ? credentials->credential.certificate_pem : credentials->files.certificate.pem.data,
+        .key_pem = is_from_exec ? credentials->credential.key_pem : credentials->files.key.pem.data,
+        .headers = (const char *const *)credentials->headers,
+        .generation = credentials->generation,
+        .certificate_generation = credentials->certificate_generation,
+    };
+}
+
+int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity *out_identity, ki_error *err)
+{
+    int rc = refresh_certificate(credentials, err);
+    if (rc == 0)
+        rc = refresh_token(credentials, err);
+    if (rc == 0 && credentials->uses_exec)
+        rc = refresh_exec(credentials, waiter, err);
+    if (rc == 0)
+        *out_identity = identity_of(credentials);
+    return rc;
+}
+
+void ki_credentials_refused(ki_credentials *credentials, uint64_t generation)
+{
+    if (generation != credentials->generation)
+        return;
+    ki_token_file_expire(&credentials->token_file);
+    ki_certificate_files_expire(&credentials->files);
+    if (credentials->state == EXEC_READY)
+        credentials->state = EXEC_NONE;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/exec_plugin.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "config/exec_info.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/secret.h"
+#include "util/units.h"
+
+/* ---- messages ------------------------------------------------------------------------------------------ */
+
+/* The name of a program is shown from its end. */
+static const char *shown(const char *command)
+{
+    const size_t shown_max = 40;
+    size_t len = strlen(command);
+    return len > shown_max ? command + len - shown_max : command;
+}
+
+/* Arguments, environment and answer stay out of it. The hint, which may be long, comes last and as one
+ * line. */
+static int fail(const ki_exec_plugin *plugin, ki_error *err, const char *reason)
+{
+    const ki_config *config = plugin->config;
+    const char *hint = config->exec->install_hint;
+    char line[KI_ERROR_MESSAGE_BYTES] = "";
+    if (hint != NULL)
+        snprintf(line, sizeof(line), "; %s", hint);
+    for (char *c = line; *c != 0; c++) {
+        if (*c == '\n' || *c == '\r' || *c == '\t')
+            *c = ' ';
+    }
+    return ki_fail(err, KI_ERR_CONFIG, "exec plug-in \"%s\" of user \"%.40s\": %s%s",
+                   shown(config->exec->command), config->user != NULL ? config->user : "", reason, line);
+}
+
+static int fail_status(const ki_exec_plugin *plugin, ki_error *err)
+{
+    char reason[128];
+    int status = plugin->process.status;
+    ki_str words = ki_exec_process_last_words(&plugin->process);
+    const size_t words_max = 80;
+    int len = WIFSIGNALED(status)
+                  ? snprintf(reason, sizeof(reason), "ended by signal %d", WTERMSIG(status))
+                  : snprintf(reason, sizeof(reason), "ended with code %d", WEXITSTATUS(status));
+    words.len = words.len < words_max ? words.len : words_max;
+    if (words.len > 0 && len > 0)
+        snprintf(reason + len, sizeof(reason) - (size_t)len, ": %.*s", KI_STR_ARGS(words));
+    return fail(plugin, err, reason);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------- */
+
+/* A status that somebody else has taken says nothing; the answer does. */
+static int read_answer(const ki_exec_plugin *plugin, ki_exec_credential *out_credential, ki_error *err)
+{
+    const ki_exec_process *process = &plugin->process;
+    ki_error mistake = {0};
+    if (process->is_too_large)
+        return fail(plugin, err, "its answer is too large");
+    if (process->status != -1 && process->status != 0)
+        return fail_status(plugin, err);
+    int rc = ki_exec_credential_parse((ki_str){process->output, process->output_len},
+                                      plugin->config->exec->api_version, out_credential, &mistake);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    return rc < 0 ? fail(plugin, err, mistake.message) : 0;
+}
+
+static void end(ki_exec_plugin *plugin, bool is_late)
+{
+    ki_error err = {0};
+    ki_exec_credential credential = {0};
+    char reason[64];
+    snprintf(reason, sizeof(reason), "not done after %d s", KI_EXEC_LIMIT_MS / 1000);
+    int rc = is_late ? fail(plugin, &err, reason) : read_answer(plugin, &credential, &err);
+    ki_exec_process_close(&plugin->process);
+    plugin->is_running = false;
+    plugin->on_end(rc < 0 ? NULL : &credential, &err, plugin->user);
+}
+
+static void look(ki_job *job)
+{
+    ki_exec_plugin *plugin = KI_CONTAINER_OF(job, ki_exec_plugin, job);
+    if (!plugin->is_running)
+        return;
+    uint64_t now_ns = ki_clock_now_ns(job->loop->clock);
+    if (ki_exec_process_poll(&plugin->process))
+        end(plugin, false);
+    else if (now_ns >= plugin->deadline_ns)
+        end(plugin, true);
+    else
+        ki_job_wake_at(job, now_ns + KI_EXEC_POLL_MS * KI_NS_PER_MS);
+}
+
+/* ---- the beginning ------------------------------------------------------------------------------------- */
+
+int ki_exec_plugin_init(ki_exec_plugin *plugin, const ki_config *config, ki_loop *loop)
+{
+    assert(config->exec != NULL);
+    *plugin = (ki_exec_plugin){.config = config};
+    return ki_job_init(&plugin->job, loop, look);
+}
+
+void ki_exec_plugin_fini(ki_exec_plugin *plugin)
+{
+    ki_job_fini(&plugin->job);
+    ki_exec_process_close(&plugin->process);
+    *plugin = (ki_exec_plugin){0};
+}
+
+static int choose_interactive(const ki_exec_plugin *plugin, bool *out_is_interactive, ki_error *err)
+{
+    const char *mode = plugin->config->exec->interactive_mode;
+    bool has_terminal = isatty(STDIN_FILENO);
+    if (mode != NULL && strcmp(mode, "Always") == 0 && !has_terminal)
+        return fail(plugin, err, "it is always interactive, and standard input is no terminal");
+    *out_is_interactive = has_terminal && (mode == NULL || strcmp(mode, "Never") != 0);
+    return 0;
+}
+
+static char **new_arguments(const ki_config_exec *exec)
+{
+    size_t count = 0;
+    while (exec->args != NULL && exec->args[count] != NULL)
+        count++;
+    char **arguments = ki_calloc(count + 2, sizeof(*arguments));
+    if (arguments == NULL)
+        return NULL;
+    arguments[0] = exec->command;
+    for (size_t i = 0; i < count; i++)
+        arguments[i + 1] = exec->args[i];
+    return arguments;
+}
+
+static int spawn(ki_exec_plugin *plugin, bool is_interactive, const char *info, ki_error *err)
+{
+    const ki_config_exec *exec = plugin->config->exec;
+    char **arguments = new_arguments(exec);
+    char **environment = ki_exec_environment_new(exec, info);
+    int rc = KI_ERR_NO_MEMORY;
+    ki_error problem = {0};
+    if (arguments != NULL && environment != NULL)
+        rc = ki_exec_process_start(&plugin->process,
+                                   &(ki_exec_command){.path = exec->command,
+                                                      .argv = arguments,
+                                                      .environment = environment,
+                                                      .is_interactive = is_interactive},
+                                   &problem);
+    ki_free(arguments);
+    ki_exec_environment_free(environment);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    return rc < 0 ? fail(plugin, err, problem.message) : 0;
+}
+
+int ki_exec_plugin_start(ki_exec_plugin *plugin, ki_error *err)
+{
+    assert(!plugin->is_running);
+    bool is_interactive = false;
+    char *info = NULL;
+    ki_error problem = {0};
+    int rc = choose_interactive(plugin, &is_interactive, err);
+    if (rc < 0)
+        return rc;
+    rc = ki_exec_info_write(plugin->config, is_interactive, &info, &problem);
+    if (rc < 0)
+        return rc == KI_ERR_NO_MEMORY ? ki_fail_no_memory(err) : fail(plugin, err, problem.message);
+    rc = spawn(plugin, is_interactive, info, err);
+    ki_secret_free(info);
+    if (rc < 0)
+        return rc;
+    uint64_t now_ns = ki_clock_now_ns(plugin->job.loop->clock);
+    plugin->is_running = true;
+    plugin->deadline_ns = now_ns + ki_ns_of_ms(KI_EXEC_LIMIT_MS);
+    ki_job_wake_at(&plugin->job, now_ns + KI_EXEC_POLL_MS * KI_NS_PER_MS);
+    return 0;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pipe2; NOLINT(bugprone-reserved-identifier) */
+#endif
+#include "config/exec_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/secret.h"
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* ---- starting ------------------------------------------------------------------------------------------ */
+
+/* Both ends are above the standard ones, which the program may have closed: the child's would be ours. */
+static int open_pipe(int *read_fd, int *write_fd)
+{
+    int low[2];
+    if (pipe2(low, O_CLOEXEC) < 0)
+        return errno;
+    int number = 0;
+    for (int i = 0; i < 2; i++) {
+        int high = fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        number = high < 0 ? errno : number;
+        close(low[i]);
+        *(i == 0 ? read_fd : write_fd) = high;
+    }
+    if (number == 0 && fcntl(*read_fd, F_SETFL, O_NONBLOCK) < 0)
+        number = errno;
+    return number;
+}
+
+/* The ends of the pipes that are the child's. */
+typedef struct child_fds {
+    int output;
+    int errors;
+} child_fds;
+
+static int add_actions(posix_spawn_file_actions_t *actions, const child_fds *fds)
+{
+    int rc = posix_spawn_file_actions_adddup2(actions, fds->output, STDOUT_FILENO);
+    if (rc == 0 && fds->errors >= 0) {
+        rc = posix_spawn_file_actions_adddup2(actions, fds->errors, STDERR_FILENO);
+        if (rc == 0)
+            rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
+#if defined(__GLIBC__) && defined(__GLIBC_PREREQ)
+#if __GLIBC_PREREQ(2, 34)
+    /* The program may have descriptors that are not close-on-exec. */
+    if (rc == 0)
+        rc = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+#endif
+#endif
+    return rc;
+}
+
+/* A group of its own would take the terminal away from a child that talks to the user. */
+static int set_attributes(posix_spawnattr_t *attributes, bool has_group)
+{
+    sigset_t none, all;
+    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (has_group)
+        flags = (short)(flags | POSIX_SPAWN_SETPGROUP);
+    int rc = posix_spawnattr_setsigmask(attributes, &none);
+    if (rc == 0)
+        rc = posix_spawnattr_setsigdefault(attributes, &all);
+    if (rc == 0)
+        rc = posix_spawnattr_setpgroup(attributes, 0);
+    return rc == 0 ? posix_spawnattr_setflags(attributes, flags) : rc;
+}
+
+static int spawn(ki_exec_process *process, const ki_exec_command *command, const child_fds *fds)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int rc = posix_spawn_file_actions_init(&actions);
+    if (rc != 0)
+        return rc;
+    rc = posix_spawnattr_init(&attributes);
+    if (rc != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return rc;
+    }
+    pid_t pid = 0;
+    rc = add_actions(&actions, fds);
+    if (rc == 0)
+        rc = set_attributes(&attributes, !command->is_interactive);
+    if (rc == 0)
+        rc = posix_spawnp(&pid, command->path, &actions, &attributes, command->argv, command->environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (rc == 0) {
+        process->pid = pid;
+        process->has_group = !command->is_interactive;
+    }
+    return rc;
+}
+
+/* Said here, because not every posix_spawn (an emulator's) can say it: the child ends with 127 then. */
+static int check_program(const char *name)
+{
+    const char *list = getenv("PATH");
+    if (strchr(name, '/') != NULL)
+        return access(name, X_OK) == 0 ? 0 : errno;
+    if (list == NULL)
+        return 0;
+    char path[PATH_MAX];
+    for (size_t len; *list != 0; list += len + (list[len] == ':')) {
+        len = strcspn(list, ":");
+        snprintf(path, sizeof(path), "%.*s/%s", len == 0 ? 1 : (int)len, len == 0 ? "." : list, name);
+        if (access(path, X_OK) == 0)
+            return 0;
+    }
+    return ENOENT;
+}
+
+static int start(ki_exec_process *process, const ki_exec_command *command)
+{
+    child_fds fds = {-1, -1};
+    int rc = check_program(command->path);
+    if (rc == 0)
+        rc = open_pipe(&process->output_fd, &fds.output);
+    if (rc == 0 && !command->is_interactive)
+        rc = open_pipe(&process->errors_fd, &fds.errors);
+    if (rc == 0)
+        rc = spawn(process, command, &fds);
+    close_fd(&fds.output);
+    close_fd(&fds.errors);
+    return rc;
+}
+
+int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *command, ki_error *err)
+{
+    *process = (ki_exec_process){.output_fd = -1, .errors_fd = -1};
+    process->output = ki_malloc(KI_EXEC_OUTPUT_BYTES_MAX);
+    process->errors = ki_malloc(KI_EXEC_ERRORS_BYTES_MAX);
+    int number = process->output == NULL || process->errors == NULL ? ENOMEM : start(process, command);
+    if (number == 0)
+        return 0;
+    ki_exec_process_close(process);
+    if (number == ENOMEM)
+        return ki_fail_no_memory(err);
+    return ki_fail(err, number == ENOENT ? KI_ERR_NOT_FOUND : KI_ERR_SYSTEM, "%s", strerror(number));
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* Reads once. Returns whether there may be more now. */
+static bool read_some(int *fd, char *into, size_t room, size_t *out_len)
+{
+    ssize_t n = read(*fd, into, room);
+    *out_len = n > 0 ? (size_t)n : 0;
+    if (n > 0 || (n < 0 && errno == EINTR))
+        return true;
+    if (n == 0 || errno != EAGAIN)
+        close_fd(fd);
+    return false;
+}
+
+/* Too much of it: the rest is not read, and the child is no use any more. */
+static void read_output(ki_exec_process *process)
+{
+    bool has_more = process->output_fd >= 0;
+    while (has_more && !process->is_too_large) {
+        size_t n = 0;
+        has_more = read_some(&process->output_fd, process->output + process->output_len,
+                             KI_EXEC_OUTPUT_BYTES_MAX - process->output_len, &n);
+        process->output_len += n;
+        process->is_too_large = process->output_len == KI_EXEC_OUTPUT_BYTES_MAX;
+    }
+}
+
+/* Keeps the end. A child that never stops talking is not listened to for ever at once. */
+static void read_errors(ki_exec_process *process)
+{
+    const size_t half = KI_EXEC_ERRORS_BYTES_MAX / 2;
+    bool has_more = process->errors_fd >= 0;
+    for (int rounds = 0; has_more && rounds < 64; rounds++) {
+        if (process->errors_len == KI_EXEC_ERRORS_BYTES_MAX) {
+            memmove(process->errors, process->errors + half, half);
+            process->errors_len = half;
+        }
+        size_t n = 0;
+        has_more = read_some(&process->errors_fd, process->errors + process->errors_len,
+                             KI_EXEC_ERRORS_BYTES_MAX - process->errors_len, &n);
+        process->errors_len += n;
+    }
+}
+
+/* A program that ignores SIGCHLD, or waits for any child, gets the status instead of us. */
+static void reap(ki_exec_process *process, int options)
+{
+    int status = 0;
+    pid_t pid;
+    if (process->pid == 0 || process->has_status)
+        return;
+    do {
+        pid = waitpid(process->pid, &status, options);
+    } while (pid < 0 && errno == EINTR);
+    if (pid == 0)
+        return;
+    process->has_status = true;
+    process->status = pid < 0 ? -1 : status;
+}
+
+bool ki_exec_process_poll(ki_exec_process *process)
+{
+    /* Reaped first: all that the child has written by its end is read afterwards. */
+    reap(process, WNOHANG);
+    read_output(process);
+    read_errors(process);
+    return process->has_status || process->is_too_large;
+}
+
+void ki_exec_process_close(ki_exec_process *process)
+{
+    /* The group is there for as long as its leader has not been waited for; but where posix_spawn is a plain
+     * fork (an emulator's) the leader may not have made it yet. */
+    if (process->pid > 0 && !process->has_status) {
+        if (process->has_group)
+            kill(-process->pid, SIGKILL);
+        kill(process->pid, SIGKILL);
+    }
+    reap(process, 0);
+    if (process->output != NULL) { /* a zeroed one has no descriptor 0 */
+        close_fd(&process->output_fd);
+        close_fd(&process->errors_fd);
+    }
+    ki_secret_free_bytes(process->output, KI_EXEC_OUTPUT_BYTES_MAX);
+    ki_secret_free_bytes(process->errors, KI_EXEC_ERRORS_BYTES_MAX);
+    *process = (ki_exec_process){0};
+}
+
+ki_str ki_exec_process_last_words(const ki_exec_process *process)
+{
+    size_t end = process->errors_len;
+    while (end > 0 && strchr(" \t\r\n", process->errors[end - 1]) != NULL)
+        end--;
+    size_t begin = end;
+    while (begin > 0 && process->errors[begin - 1] != '\n')
+        begin--;
+    return end == 0 ? (ki_str){0} : (ki_str){process->errors + begin, end - begin};
+}

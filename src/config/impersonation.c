@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/impersonation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/secret.h"
+
+/* RFC 9110's characters of a name, without '%', which begins an escape. */
+static bool is_name_character(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           (c != 0 && strchr("!#$&'*+-.^_`|~", c) != NULL);
+}
+
+static bool is_value(const char *text)
+{
+    for (const unsigned char *c = (const unsigned char *)text; *c != 0; c++) {
+        if ((*c < ' ' && *c != '\t') || *c == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+/* The names of extra fields are any text; what a header's name cannot have is escaped. Returns the end. */
+static char *write_escaped(char *out, const char *name)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    for (; *name != 0; name++) {
+        unsigned char c = (unsigned char)*name;
+        if (is_name_character(*name)) {
+            *out++ = *name;
+        } else {
+            *out++ = '%';
+            *out++ = digits[c >> 4];
+            *out++ = digits[c & 15];
+        }
+    }
+    return out;
+}
+
+typedef struct header_list {
+    char **items;
+    size_t count;
+    ki_error *err;
+} header_list;
+
+static int add(header_list *list, const char *name, const char *extra, const char *value)
+{
+    if (!is_value(value))
+        return ki_fail(list->err, KI_ERR_CONFIG, "%s has a character that no header can have", name);
+    size_t bytes = strlen(name) + 3 * strlen(extra) + strlen(": ") + strlen(value) + 1;
+    char *header = ki_malloc(bytes);
+    if (header == NULL)
+        return ki_fail_no_memory(list->err);
+    char *end = write_escaped(header + snprintf(header, bytes, "%s", name), extra);
+    snprintf(end, bytes - (size_t)(end - header), ": %s", value);
+    list->items[list->count++] = header;
+    return 0;
+}
+
+static int add_all(header_list *list, const ki_config *config)
+{
+    int rc = 0;
+    if (config->as != NULL)
+        rc = add(list, "Impersonate-User", "", config->as);
+    if (rc == 0 && config->as_uid != NULL)
+        rc = add(list, "Impersonate-Uid", "", config->as_uid);
+    for (size_t i = 0; rc == 0 && config->as_groups != NULL && config->as_groups[i] != NULL; i++)
+        rc = add(list, "Impersonate-Group", "", config->as_groups[i]);
+    for (size_t i = 0; rc == 0 && i < config->as_extra_count; i++)
+        rc = add(list, "Impersonate-Extra-", config->as_extra[i].name, config->as_extra[i].value);
+    return rc;
+}
+
+int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error *err)
+{
+    size_t count = 2 + config->as_extra_count;
+    for (size_t i = 0; config->as_groups != NULL && config->as_groups[i] != NULL; i++)
+        count++;
+    header_list list = {.items = ki_calloc(count + 1, sizeof(*list.items)), .err = err};
+    if (list.items == NULL)
+        return ki_fail_no_memory(err);
+    int rc = add_all(&list, config);
+    if (rc < 0) {
+        ki_impersonation_free(list.items);
+        return rc;
+    }
+    *out_headers = list.items;
+    return 0;
+}
+
+void ki_impersonation_free(char **headers)
+{
+    for (size_t i = 0; headers != NULL && headers[i] != NULL; i++)
+        ki_secret_free(headers[i]);
+    ki_free(headers);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* impersonation - the headers that ask for somebody else's rights.
+ *
+ *   From:     config/credentials.c, once
+ *   Locks:    none; plain functions.
+ *   Not here: what else a request has.
+ */
+#ifndef KI_CONFIG_IMPERSONATION_H
+#define KI_CONFIG_IMPERSONATION_H
+
+#include "config/config.h"
+
+/* "Impersonate-User: jane", …, NULL-terminated; only the NULL without impersonation. Returns 0;
+ * KI_ERR_CONFIG for a text that no header can have; KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error *err);
+
+/* Takes NULL. */
+void ki_impersonation_free(char **headers);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load - from files, environment and overrides to one ki_config: the parts behind ki_config_load().
+ *
+ *   From:     config/kubeconfig.h, config/in_cluster.h
+ *   To:       config/config.h
+ *   Locks:    none; the environment must not change meanwhile.
+ *   Not here: the fields of files (config/kubeconfig_fields.h).
+ */
+#ifndef KI_CONFIG_LOAD_H
+#define KI_CONFIG_LOAD_H
+
+#include "config/config.h"
+#include "config/kubeconfig.h"
+
+/* Where a ki_config is from, for messages; NULL: not from a kubeconfig, or overridden. */
+typedef struct ki_config_origin {
+    const ki_kubeconfig_entry *cluster;
+    const ki_kubeconfig_entry *user;
+    const ki_kubeconfig_entry *server; /* as `cluster`, unless the server is overridden */
+} ki_config_origin;
+
+/* Chooses context, cluster and user and reads them into `config`, which is empty; on failure it is to be
+ * freed all the same. Returns 0, KI_ERR_CONFIG, KI_ERR_NO_MEMORY, as all below. */
+KI_NODISCARD int ki_config_select(ki_config *config, const ki_kubeconfig *kubeconfig,
+                                  const ki_config_overrides *overrides, ki_config_origin *out_origin,
+                                  ki_error *err);
+
+/* Puts the overrides over what was selected. */
+KI_NODISCARD int ki_config_override(ki_config *config, const ki_config_overrides *overrides,
+                                    ki_config_origin *origin);
+
+/* Refuses what does not go together and what cannot be used; completes the server's address. */
+KI_NODISCARD int ki_config_validate(ki_config *config, const ki_config_origin *origin, ki_error *err);
+
+/* ki_config_load() with another folder for the files of a pod. */
+KI_NODISCARD int ki_config_load_with(ki_config *out_config, const ki_config_overrides *overrides,
+                                     const char *pod_dir, ki_error *err);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/proxy.h"
+
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config/url.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/secret.h"
+
+static bool equal_ignoring_case(ki_str a, ki_str b)
+{
+    return a.len == b.len && strncasecmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+static ki_str trimmed(ki_str text)
+{
+    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = (ki_str){text.ptr + 1, text.len - 1};
+    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
+/* ---- addresses ----------------------------------------------------------------------------------------- */
+
+/* IPv4 addresses are those that IPv6 has for them, so that one comparison does for both. */
+typedef struct address {
+    unsigned char bytes[16];
+    bool is_v4;
+} address;
+
+static bool parse_address(ki_str text, address *out_address)
+{
+    char name[INET6_ADDRSTRLEN + 1];
+    address parsed = {.bytes = {[10] = 0xff, [11] = 0xff}};
+    if (text.len >= sizeof(name))
+        return false;
+    if (text.len > 0)
+        memcpy(name, text.ptr, text.len);
+    name[text.len] = 0;
+    parsed.is_v4 = inet_pton(AF_INET, name, parsed.bytes + 12) == 1;
+    if (!parsed.is_v4 && inet_pton(AF_INET6, name, parsed.bytes) != 1)
+        return false;
+    *out_address = parsed;
+    return true;
+}
+
+static bool is_loopback(const address *host)
+{
+    static const unsigned char v6[16] = {[15] = 1};
+    return host->is_v4 ? host->bytes[12] == 127 : memcmp(host->bytes, v6, 16) == 0;
+}
+
+static bool has_same_prefix(const address *a, const address *b, unsigned bits)
+{
+    unsigned whole = bits / 8, rest = bits % 8;
+    if (memcmp(a->bytes, b->bytes, whole) != 0)
+        return false;
+    return rest == 0 || (a->bytes[whole] ^ b->bytes[whole]) >> (8 - rest) == 0;
+}
+
+/* "10.0.0.0/8" */
+static bool is_in_block(ki_str block, size_t slash, const address *host)
+{
+    address base;
+    unsigned bits = 0;
+    if (slash + 1 == block.len || block.len - slash > 4)
+        return false;
+    for (size_t i = slash + 1; i < block.len; i++) {
+        if (block.ptr[i] < '0' || block.ptr[i] > '9')
+            return false;
+        bits = bits * 10 + (unsigned)(block.ptr[i] - '0');
+    }
+    if (!parse_address((ki_str){block.ptr, slash}, &base) || bits > (base.is_v4 ? 32 : 128))
+        return false;
+    return base.is_v4 == host->is_v4 && has_same_prefix(&base, host, base.is_v4 ? bits + 96 : bits);
+}
+
+/* ---- NO_PROXY ------------------------------------------------------------------------------------------ */
+
+/* A single colon is followed by a port; an IPv6 address has more, unless it has brackets. */
+static ki_str without_port(ki_str entry, ki_str *out_port)
+{
+    *out_port = (ki_str){0};
+    if (entry.len > 0 && entry.ptr[0] == '[') {
+        const char *end = memchr(entry.ptr, ']', entry.len);
+        if (end == NULL)
+            return entry;
+        size_t len = (size_t)(end - entry.ptr);
+        if (len + 1 < entry.len && end[1] == ':')
+            *out_port = (ki_str){end + 2, entry.len - len - 2};
+        return (ki_str){entry.ptr + 1, len - 1};
+    }
+    const char *colon = entry.len > 0 ? memchr(entry.ptr, ':', entry.len) : NULL;
+    if (colon == NULL || memchr(colon + 1, ':', entry.len - (size_t)(colon + 1 - entry.ptr)) != NULL)
+        return entry;
+    *out_port = (ki_str){colon + 1, entry.len - (size_t)(colon + 1 - entry.ptr)};
+    return (ki_str){entry.ptr, (size_t)(colon - entry.ptr)};
+}
+
+/* "example.com" is also what ends with ".example.com"; with a dot before it, only that. */
+static bool is_domain_of(ki_str domain, ki_str host)
+{
+    if (domain.len > 1 && domain.ptr[0] == '*' && domain.ptr[1] == '.')
+        domain = (ki_str){domain.ptr + 1, domain.len - 1};
+    if (domain.len == 0)
+        return false;
+    if (domain.ptr[0] != '.' && equal_ignoring_case(domain, host))
+        return true;
+    if (domain.ptr[0] == '.')
+        domain = (ki_str){domain.ptr + 1, domain.len - 1};
+    if (host.len < domain.len + 2)
+        return false;
+    size_t before = host.len - domain.len;
+    return host.ptr[before - 1] == '.' &&
+           equal_ignoring_case((ki_str){host.ptr + before, domain.len}, domain);
+}
+
+static bool entry_matches(ki_str entry, ki_str host, ki_str port)
+{
+    address host_address, entry_address;
+    bool is_address = parse_address(host, &host_address);
+    const char *slash = entry.len > 0 ? memchr(entry.ptr, '/', entry.len) : NULL;
+    if (slash != NULL)
+        return is_address && is_in_block(entry, (size_t)(slash - entry.ptr), &host_address);
+    ki_str entry_port;
+    ki_str name = without_port(entry, &entry_port);
+    if (entry_port.len > 0 && !ki_str_equal(entry_port, port))
+        return false;
+    if (parse_address(name, &entry_address))
+        return is_address && memcmp(entry_address.bytes, host_address.bytes, 16) == 0;
+    return is_domain_of(name, host);
+}
+
+int ki_proxy_is_excluded(ki_str list, ki_str host, ki_str port)
+{
+    while (host.len > 0 && host.ptr[host.len - 1] == '.')
+        host.len--;
+    while (list.len > 0) {
+        const char *comma = memchr(list.ptr, ',', list.len);
+        size_t len = comma == NULL ? list.len : (size_t)(comma - list.ptr);
+        ki_str entry = trimmed((ki_str){list.ptr, len});
+        if (ki_str_equal(entry, KI_STR("*")) || (entry.len > 0 && entry_matches(entry, host, port)))
+            return 1;
+        len += comma != NULL;
+        list = (ki_str){list.ptr + len, list.len - len};
+    }
+    return 0;
+}
+
+/* ---- the environment ----------------------------------------------------------------------------------- */
+
+static const char *variable(const char *large, const char *small, const char **out_name)
+{
+    const char *value = getenv(large);
+    *out_name = large;
+    if (value == NULL || value[0] == 0) {
+        value = getenv(small);
+        *out_name = small;
+    }
+    return value == NULL || value[0] == 0 ? NULL : value;
+}
+
+int ki_proxy_check(ki_str text)
+{
+    ki_url url;
+    if (ki_url_split(text, &url) < 0)
+        return KI_ERR_INVALID;
+    bool is_known = equal_ignoring_case(url.scheme, KI_STR("http")) ||
+                    equal_ignoring_case(url.scheme, KI_STR("https")) ||
+                    equal_ignoring_case(url.scheme, KI_STR("socks5"));
+    return is_known ? 0 : KI_ERR_INVALID;
+}
+
+/* "proxy:3128" is one of HTTP. */
+static int proxy_of_text(const char *name, const char *text, char **out_proxy, ki_error *err)
+{
+    const char *scheme = strstr(text, "://") == NULL ? "http://" : "";
+    size_t bytes = strlen(scheme) + strlen(text) + 1;
+    char *proxy = ki_malloc(bytes);
+    if (proxy == NULL)
+        return ki_fail_no_memory(err);
+    snprintf(proxy, bytes, "%s%s", scheme, text);
+    if (ki_proxy_check(ki_str_of(proxy)) < 0) {
+        ki_secret_free(proxy);
+        return ki_fail(err, KI_ERR_CONFIG, "$%s: is no address of an http, https or socks5 proxy", name);
+    }
+    *out_proxy = proxy;
+    return 0;
+}
+
+static bool is_this_machine(ki_str host)
+{
+    address host_address;
+    return equal_ignoring_case(host, KI_STR("localhost")) ||
+           (parse_address(host, &host_address) && is_loopback(&host_address));
+}
+
+int ki_proxy_of_environment(const char *server, char **out_proxy, ki_error *err)
+{
+    ki_url url;
+    const char *name, *ignored;
+    if (ki_url_split(ki_str_of(server), &url) < 0)
+        return ki_fail(err, KI_ERR_CONFIG, "server: is no address");
+    bool is_tls = equal_ignoring_case(url.scheme, KI_STR("https"));
+    const char *value =
+        is_tls ? variable("HTTPS_PROXY", "https_proxy", &name) : variable("HTTP_PROXY", "http_proxy", &name);
+    const char *excluded = variable("NO_PROXY", "no_proxy", &ignored);
+    ki_str port = url.port.len > 0 ? url.port : is_tls ? KI_STR("443") : KI_STR("80");
+    if (value == NULL || is_this_machine(url.host) ||
+        ki_proxy_is_excluded(ki_str_of(excluded), url.host, port)) {
+        *out_proxy = NULL;
+        return 0;
+    }
+    return proxy_of_text(name, value, out_proxy, err);
+}

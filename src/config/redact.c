@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/redact.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "util/clean.h"
+
+static const char mask[] = "<masked>";
+
+static bool is_secret_name(ki_str name)
+{
+    static const char *const names[] = {
+        "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key",
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (name.len == strlen(names[i]) && strncasecmp(name.ptr, names[i], name.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The schemes that say nothing themselves; what follows any other word may be the secret's second half. */
+static ki_str scheme_of(ki_str value)
+{
+    static const char *const schemes[] = {"Bearer ", "Basic ", "Negotiate "};
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        size_t len = strlen(schemes[i]);
+        if (value.len > len && strncasecmp(value.ptr, schemes[i], len) == 0)
+            return (ki_str){value.ptr, len};
+    }
+    return (ki_str){0};
+}
+
+static size_t join(char *out, size_t out_bytes, ki_str before, ki_str middle, ki_str after)
+{
+    char text[512];
+    int len = snprintf(text, sizeof(text), "%.*s%.*s%s%.*s", KI_STR_ARGS(before), KI_STR_ARGS(middle), mask,
+                       KI_STR_ARGS(after));
+    size_t used = len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1;
+    return ki_clean(out, out_bytes, (ki_str){text, used});
+}
+
+size_t ki_redact_header(char *out, size_t out_bytes, ki_str line)
+{
+    assert(out_bytes > 0);
+    while (line.len > 0 && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r'))
+        line.len--;
+    const char *colon = line.len > 0 ? memchr(line.ptr, ':', line.len) : NULL;
+    size_t name_len = colon == NULL ? 0 : (size_t)(colon - line.ptr);
+    if (!is_secret_name((ki_str){line.ptr, name_len}))
+        return ki_clean(out, out_bytes, line);
+    size_t begin = name_len + 1;
+    while (begin < line.len && line.ptr[begin] == ' ')
+        begin++;
+    ki_str value = {line.ptr + begin, line.len - begin};
+    return join(out, out_bytes, (ki_str){line.ptr, begin}, scheme_of(value), (ki_str){0});
+}
+
+size_t ki_redact_url(char *out, size_t out_bytes, ki_str url)
+{
+    assert(out_bytes > 0);
+    size_t begin = 0, end = 0, at = 0;
+    while (begin + 3 <= url.len && memcmp(url.ptr + begin, "://", 3) != 0)
+        begin++;
+    begin = begin + 3 <= url.len ? begin + 3 : 0;
+    for (end = begin; end < url.len && strchr("/?#", url.ptr[end]) == NULL; end++)
+        at = url.ptr[end] == '@' ? end : at;
+    if (at == 0)
+        return ki_clean(out, out_bytes, url);
+    return join(out, out_bytes, (ki_str){url.ptr, begin}, (ki_str){0}, (ki_str){url.ptr + at, url.len - at});
+}

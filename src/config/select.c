@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which context, cluster and user count, and what overrides put over them. */
+#include <string.h>
+
+#include "config/kubeconfig_fields.h"
+#include "config/load.h"
+#include "config/path.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/secret.h"
+
+/* The files in a message: the first one has said most. */
+static const char *first_path(const ki_kubeconfig *kubeconfig)
+{
+    const ki_kubeconfig_file *file = kubeconfig->files;
+    while (file != NULL && file->next != NULL)
+        file = file->next;
+    return file == NULL ? "no kubeconfig" : file->path;
+}
+
+static int find_context(const ki_kubeconfig *kubeconfig, const ki_config_overrides *overrides,
+                        const ki_kubeconfig_entry **out_entry, ki_error *err)
+{
+    const ki_yaml_node *current = kubeconfig->current_context;
+    const char *name = overrides->context != NULL ? overrides->context
+                       : current != NULL          ? current->text
+                                                  : NULL;
+    *out_entry = name == NULL ? NULL : ki_kubeconfig_find(kubeconfig, KI_KUBECONFIG_CONTEXTS, name);
+    if (*out_entry != NULL)
+        return 0;
+    if (overrides->context != NULL)
+        return ki_fail(err, KI_ERR_CONFIG, "context: there is no context \"%.60s\" in %s", name,
+                       first_path(kubeconfig));
+    if (name != NULL)
+        return ki_kubeconfig_fail(err, kubeconfig->current_context_file, current->line,
+                                  "current-context: there is no context \"%.60s\"", name);
+    if (overrides->server == NULL && overrides->cluster == NULL)
+        return ki_fail(err, KI_ERR_CONFIG, "%s: current-context: is missing, and no context was asked for",
+                       first_path(kubeconfig));
+    return 0;
+}
+
+/* A name of a cluster or a user: an override's, or else the context's; NULL: neither has one. */
+typedef struct wanted {
+    ki_kubeconfig_list list;
+    const char *overriding;
+    const char *of_context;
+} wanted;
+
+static int find_entry(const ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry *context, const wanted *what,
+                      const ki_kubeconfig_entry **out_entry, ki_error *err)
+{
+    const char *name = what->overriding != NULL ? what->overriding : what->of_context;
+    const char *kind = ki_kubeconfig_entry_kind(what->list);
+    *out_entry = name == NULL ? NULL : ki_kubeconfig_find(kubeconfig, what->list, name);
+    if (name == NULL || *out_entry != NULL)
+        return 0;
+    if (what->overriding != NULL)
+        return ki_fail(err, KI_ERR_CONFIG, "%s: there is no %s \"%.60s\" in %s", kind, kind, name,
+                       first_path(kubeconfig));
+    return ki_kubeconfig_fail_field(err, context, kind, "there is no %s \"%.60s\"", kind, name);
+}
+
+static int set_text(char **text, const char *value)
+{
+    char *copy = value == NULL || value[0] == 0 ? NULL : ki_secret_copy(ki_str_of(value));
+    if (value != NULL && value[0] != 0 && copy == NULL)
+        return KI_ERR_NO_MEMORY;
+    ki_secret_free(*text);
+    *text = copy;
+    return 0;
+}
+
+static int read_cluster(ki_config *config, const ki_kubeconfig_entry *context, ki_config_origin *origin,
+                        const ki_config_overrides *overrides, ki_error *err)
+{
+    if (origin->cluster == NULL && overrides->server == NULL)
+        return ki_kubeconfig_fail_field(err, context, "cluster", "is missing");
+    if (origin->cluster == NULL)
+        return 0;
+    origin->server = origin->cluster;
+    if (set_text(&config->cluster, origin->cluster->name) < 0)
+        return ki_fail_no_memory(err);
+    return ki_kubeconfig_read_cluster(config, origin->cluster, err);
+}
+
+/* Providers that client-go has moved out into exec plug-ins. */
+static int refuse_auth_provider(const ki_kubeconfig_entry *entry, ki_error *err)
+{
+    const ki_yaml_node *provider = ki_yaml_member(entry->value, "auth-provider");
+    if (provider == NULL || ki_yaml_is_null(provider))
+        return 0;
+    const ki_yaml_node *name = ki_yaml_member(provider, "name");
+    return ki_kubeconfig_fail_field(err, entry, "auth-provider",
+                                    "the provider \"%.40s\" is not supported; use its exec plug-in",
+                                    name != NULL && name->kind == KI_YAML_SCALAR ? name->text : "");
+}
+
+static int read_user(ki_config *config, const ki_config_origin *origin, ki_error *err)
+{
+    if (origin->user == NULL)
+        return 0;
+    if (set_text(&config->user, origin->user->name) < 0)
+        return ki_fail_no_memory(err);
+    int rc = refuse_auth_provider(origin->user, err);
+    if (rc == 0)
+        rc = ki_kubeconfig_read_user(config, origin->user, err);
+    if (rc == 0 && config->exec != NULL && config->exec->provide_cluster_info && origin->cluster != NULL)
+        rc = ki_kubeconfig_read_exec_extension(origin->cluster, &config->exec->cluster_config, err);
+    return rc;
+}
+
+int ki_config_select(ki_config *config, const ki_kubeconfig *kubeconfig, const ki_config_overrides *overrides,
+                     ki_config_origin *out_origin, ki_error *err)
+{
+    const ki_kubeconfig_entry *context = NULL;
+    ki_config_origin origin = {0};
+    int rc = find_context(kubeconfig, overrides, &context, err);
+    if (rc == 0 && context != NULL) {
+        rc = ki_kubeconfig_read_context(config, context, err);
+        if (rc == 0 && set_text(&config->context, context->name) < 0)
+            rc = ki_fail_no_memory(err);
+    }
+    const wanted cluster = {KI_KUBECONFIG_CLUSTERS, overrides->cluster, config->cluster};
+    const wanted user = {KI_KUBECONFIG_USERS, overrides->user, config->user};
+    if (rc == 0)
+        rc = find_entry(kubeconfig, context, &cluster, &origin.cluster, err);
+    if (rc == 0)
+        rc = find_entry(kubeconfig, context, &user, &origin.user, err);
+    if (rc == 0)
+        rc = read_cluster(config, context, &origin, overrides, err);
+    if (rc == 0)
+        rc = read_user(config, &origin, err);
+    if (rc == 0)
+        *out_origin = origin;
+    return rc;
+}
+
+/* ---- overrides ----------------------------------------------------------------------------------------- */
+
+/* A server that was given does not have the name that the kubeconfig's has. What is said about trust
+ * replaces all that the kubeconfig says about it. */
+static int override_cluster(ki_config *config, const ki_config_overrides *overrides)
+{
+    int rc = 0;
+    if (overrides->server != NULL)
+        rc = set_text(&config->server, overrides->server);
+    if (rc == 0 && (overrides->server != NULL || overrides->tls_server_name != NULL))
+        rc = set_text(&config->tls_server_name, overrides->tls_server_name);
+    if (rc < 0 || (overrides->certificate_authority == NULL && !overrides->insecure_skip_tls_verify))
+        return rc;
+    config->insecure_skip_tls_verify = overrides->insecure_skip_tls_verify;
+    ki_secret_free(config->ca_pem);
+    ki_secret_free(config->ca_file);
+    config->ca_pem = config->ca_file = NULL;
+    if (overrides->certificate_authority == NULL)
+        return 0;
+    config->ca_file = ki_path_absolute(ki_str_of(overrides->certificate_authority));
+    return config->ca_file == NULL ? KI_ERR_NO_MEMORY : 0;
+}
+
+static int override_groups(ki_config *config, const char *const *groups)
+{
+    ki_config given = {.as_groups = (char **)groups}, copy;
+    int rc = ki_config_copy(&copy, &given);
+    if (rc < 0)
+        return rc;
+    char **before = config->as_groups;
+    config->as_groups = copy.as_groups;
+    copy.as_groups = before;
+    ki_config_fini(&copy);
+    return 0;
+}
+
+/* A token that was given is the whole answer to who asks; certificates say it in another way, and stay. */
+static int override_token(ki_config *config, const char *token)
+{
+    ki_config rest = {
+        .token_file = config->token_file,
+        .username = config->username,
+        .password = config->password,
+        .exec = config->exec,
+    };
+    config->token_file = config->username = config->password = NULL;
+    config->exec = NULL;
+    ki_config_fini(&rest);
+    return set_text(&config->token, token);
+}
+
+int ki_config_override(ki_config *config, const ki_config_overrides *overrides, ki_config_origin *origin)
+{
+    int rc = override_cluster(config, overrides);
+    if (overrides->server != NULL)
+        origin->server = NULL;
+    if (rc == 0 && overrides->token != NULL)
+        rc = override_token(config, overrides->token);
+    if (rc == 0 && overrides->as != NULL)
+        rc = set_text(&config->as, overrides->as);
+    if (rc == 0 && overrides->as_groups != NULL && overrides->as_groups[0] != NULL)
+        rc = override_groups(config, overrides->as_groups);
+    if (rc == 0 && overrides->ns != NULL)
+        rc = set_text(&config->ns, overrides->ns);
+    return rc;
+}

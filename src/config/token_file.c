@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/token_file.h"
+
+#include <string.h>
+
+#include "util/error.h"
+#include "util/file.h"
+#include "util/log.h"
+#include "util/secret.h"
+#include "util/units.h"
+
+/* Far more than a header may have. */
+enum { TOKEN_BYTES_MAX = 1024 * 1024 };
+
+void ki_token_file_init(ki_token_file *file, const char *path)
+{
+    *file = (ki_token_file){.path = path};
+}
+
+void ki_token_file_fini(ki_token_file *file)
+{
+    ki_secret_free(file->token);
+    *file = (ki_token_file){0};
+}
+
+void ki_token_file_expire(ki_token_file *file)
+{
+    file->next_ns = 0;
+}
+
+bool ki_token_is_valid(ki_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] <= ' ' || text.ptr[i] > '~')
+            return false;
+    }
+    return text.len > 0;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static ki_str trimmed(ki_str text)
+{
+    while (text.len > 0 && is_space(text.ptr[0]))
+        text = (ki_str){text.ptr + 1, text.len - 1};
+    while (text.len > 0 && is_space(text.ptr[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+static int read_token(const ki_token_file *file, char **out_token, ki_error *err)
+{
+    ki_file_text text = {0};
+    ki_error problem = {0};
+    int rc = ki_file_read(file->path, TOKEN_BYTES_MAX, &text, &problem);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    if (rc < 0)
+        return ki_fail(err, KI_ERR_CONFIG, "tokenFile: %s", problem.message);
+    ki_str token = trimmed((ki_str){text.data, text.len});
+    if (!ki_token_is_valid(token))
+        rc = ki_fail(err, KI_ERR_CONFIG, "tokenFile: %.120s: %s", file->path,
+                     token.len == 0 ? "is empty" : "is no token");
+    char *copy = rc < 0 ? NULL : ki_secret_copy(token);
+    ki_file_text_fini(&text);
+    if (rc == 0 && copy == NULL)
+        return ki_fail_no_memory(err);
+    if (rc == 0)
+        *out_token = copy;
+    return rc;
+}
+
+int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err)
+{
+    if (file->token != NULL && now_ns < file->next_ns)
+        return 0;
+    ki_error problem = {0};
+    char *token = NULL;
+    int rc = read_token(file, &token, &problem);
+    if (rc < 0 && file->token == NULL) {
+        ki_error_set(err, rc, 0, "%s", problem.message);
+        return rc;
+    }
+    file->next_ns = now_ns + KI_TOKEN_FILE_PERIOD_MS * KI_NS_PER_MS;
+    if (rc < 0) {
+        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "the token stays as it was: %s",
+               problem.message);
+        return 0;
+    }
+    ki_secret_free(file->token);
+    file->token = token;
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* token_file - a bearer token in a file that somebody else keeps fresh.
+ *
+ *   From:     config/credentials.c, before each request
+ *   To:       util/file.h
+ *   Locks:    none; io's.
+ *   Not here: what the token is for.
+ */
+#ifndef KI_CONFIG_TOKEN_FILE_H
+#define KI_CONFIG_TOKEN_FILE_H
+
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+#include <stdbool.h>
+
+/* Each minute, with the leeway of client-go. */
+#define KI_TOKEN_FILE_PERIOD_MS 50000
+
+typedef struct ki_token_file {
+    const char *path; /* borrowed, constant */
+    char *token;      /* NULL: never read */
+    uint64_t next_ns; /* when it is read again */
+} ki_token_file;
+
+void ki_token_file_init(ki_token_file *file, const char *path);
+void ki_token_file_fini(ki_token_file *file);
+
+/* Reads it when it is time. What was read last is kept when that fails, and tried again at the next time.
+ * Returns 0, or KI_ERR_CONFIG or KI_ERR_NO_MEMORY without any token to show. */
+KI_NODISCARD int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err);
+
+/* It is time now. */
+void ki_token_file_expire(ki_token_file *file);
+
+/* Whether the text can stand in a header as it is: visible ASCII characters. */
+bool ki_token_is_valid(ki_str text);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What goes together, as kubectl sees it. No message shows a value, but names. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "config/kubeconfig_fields.h"
+#include "config/load.h"
+#include "config/proxy.h"
+#include "config/url.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/secret.h"
+
+static int check_readable(const ki_kubeconfig_entry *entry, const char *field, const char *path,
+                          ki_error *err)
+{
+    if (path == NULL || access(path, R_OK) == 0)
+        return 0;
+    return ki_kubeconfig_fail_field(err, entry, field, "cannot be read: %s", strerror(errno));
+}
+
+/* ---- the cluster --------------------------------------------------------------------------------------- */
+
+/* Without a scheme it is TLS's when anything is said about TLS, as for kubectl. Slashes at the end go. */
+static int complete_server(ki_config *config)
+{
+    bool has_tls = config->ca_file != NULL || config->ca_pem != NULL || config->insecure_skip_tls_verify ||
+                   config->client_certificate_file != NULL || config->client_certificate_pem != NULL;
+    const char *scheme = strstr(config->server, "://") != NULL ? "" : has_tls ? "https://" : "http://";
+    size_t bytes = strlen(scheme) + strlen(config->server) + 1;
+    char *server = ki_malloc(bytes);
+    if (server == NULL)
+        return KI_ERR_NO_MEMORY;
+    int len = snprintf(server, bytes, "%s%s", scheme, config->server);
+    while (len > 0 && server[len - 1] == '/')
+        server[--len] = 0;
+    ki_secret_free(config->server);
+    config->server = server;
+    return 0;
+}
+
+static int check_server(ki_config *config, const ki_kubeconfig_entry *entry, ki_error *err)
+{
+    ki_url url;
+    if (config->server == NULL)
+        return ki_kubeconfig_fail_field(err, entry, "server", "is missing");
+    if (complete_server(config) < 0)
+        return ki_fail_no_memory(err);
+    if (ki_url_split(ki_str_of(config->server), &url) < 0)
+        return ki_kubeconfig_fail_field(err, entry, "server", "is no address");
+    if (strncasecmp(config->server, "http://", 7) != 0 && strncasecmp(config->server, "https://", 8) != 0)
+        return ki_kubeconfig_fail_field(err, entry, "server", "is neither http nor https");
+    if (url.user.len > 0)
+        return ki_kubeconfig_fail_field(err, entry, "server", "has a user in it, which belongs to users");
+    if (url.path.len > 0 && strpbrk(url.path.ptr, "?#") != NULL)
+        return ki_kubeconfig_fail_field(err, entry, "server", "has a query in it");
+    return 0;
+}
+
+static int check_cluster(ki_config *config, const ki_config_origin *origin, ki_error *err)
+{
+    const ki_kubeconfig_entry *entry = origin->cluster;
+    if (config->ca_file != NULL && config->ca_pem != NULL)
+        return ki_kubeconfig_fail_field(err, entry, "certificate-authority-data",
+                                        "is there beside certificate-authority");
+    if (config->insecure_skip_tls_verify && (config->ca_file != NULL || config->ca_pem != NULL))
+        return ki_kubeconfig_fail_field(err, entry, "insecure-skip-tls-verify",
+                                        "is there beside a certificate authority");
+    if (config->proxy_url != NULL && ki_proxy_check(ki_str_of(config->proxy_url)) < 0)
+        return ki_kubeconfig_fail_field(err, entry, "proxy-url",
+                                        "is no address of an http, https or socks5 proxy");
+    int rc = check_server(config, origin->server, err);
+    if (rc == 0)
+        rc = check_readable(entry, "certificate-authority", config->ca_file, err);
+    return rc;
+}
+
+/* ---- the user ------------------------------------------------------------------------------------------ */
+
+static int check_certificate(const ki_config *config, const ki_kubeconfig_entry *entry, ki_error *err)
+{
+    bool has_certificate = config->client_certificate_file != NULL || config->client_certificate_pem != NULL;
+    bool has_key = config->client_key_file != NULL || config->client_key_pem != NULL;
+    if (config->client_certificate_file != NULL && config->client_certificate_pem != NULL)
+        return ki_kubeconfig_fail_field(err, entry, "client-certificate-data",
+                                        "is there beside client-certificate");
+    if (config->client_key_file != NULL && config->client_key_pem != NULL)
+        return ki_kubeconfig_fail_field(err, entry, "client-key-data", "is there beside client-key");
+    if (has_certificate && !has_key)
+        return ki_kubeconfig_fail_field(err, entry, "client-key", "is missing beside the certificate");
+    if (has_key && !has_certificate)
+        return ki_kubeconfig_fail_field(err, entry, "client-certificate", "is missing beside the key");
+    int rc = check_readable(entry, "client-certificate", config->client_certificate_file, err);
+    if (rc == 0)
+        rc = check_readable(entry, "client-key", config->client_key_file, err);
+    return rc;
+}
+
+static bool is_one_of(const char *text, const char *a, const char *b, const char *c)
+{
+    return strcmp(text, a) == 0 || strcmp(text, b) == 0 || strcmp(text, c) == 0;
+}
+
+static int check_exec(ki_config_exec *exec, const ki_kubeconfig_entry *entry, ki_error *err)
+{
+    static const char v1[] = "client.authentication.k8s.io/v1";
+    static const char v1beta1[] = "client.authentication.k8s.io/v1beta1";
+    if (exec->command == NULL)
+        return ki_kubeconfig_fail_field(err, entry, "exec.command", "is missing");
+    if (exec->api_version == NULL)
+        return ki_kubeconfig_fail_field(err, entry, "exec.apiVersion", "is missing");
+    bool is_v1 = strcmp(exec->api_version, v1) == 0;
+    if (!is_v1 && strcmp(exec->api_version, v1beta1) != 0)
+        return ki_kubeconfig_fail_field(err, entry, "exec.apiVersion", "is neither %s nor v1beta1", v1);
+    if (exec->interactive_mode == NULL && is_v1)
+        return ki_kubeconfig_fail_field(err, entry, "exec.interactiveMode", "is missing");
+    if (exec->interactive_mode == NULL) {
+        exec->interactive_mode = ki_secret_copy(KI_STR("IfAvailable"));
+        return exec->interactive_mode == NULL ? ki_fail_no_memory(err) : 0;
+    }
+    if (!is_one_of(exec->interactive_mode, "Never", "IfAvailable", "Always"))
+        return ki_kubeconfig_fail_field(err, entry, "exec.interactiveMode",
+                                        "is neither Never nor IfAvailable nor Always");
+    return 0;
+}
+
+static int check_user(ki_config *config, const ki_kubeconfig_entry *entry, ki_error *err)
+{
+    if (config->token != NULL && (config->username != NULL || config->password != NULL))
+        return ki_kubeconfig_fail_field(err, entry, "token", "is there beside username and password");
+    bool has_more = config->as_uid != NULL || config->as_groups != NULL || config->as_extra_count > 0;
+    if (config->as == NULL && has_more)
+        return ki_kubeconfig_fail_field(err, entry, "as",
+                                        "is missing beside as-uid, as-groups or as-user-extra");
+    int rc = check_certificate(config, entry, err);
+    if (rc == 0 && config->exec != NULL)
+        rc = check_exec(config->exec, entry, err);
+    return rc;
+}
+
+int ki_config_validate(ki_config *config, const ki_config_origin *origin, ki_error *err)
+{
+    int rc = check_cluster(config, origin, err);
+    return rc < 0 ? rc : check_user(config, origin->user, err);
+}

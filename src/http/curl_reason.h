@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* curl_reason - what libcurl says of a transfer that failed, in our words.
+ *
+ *   From:     http/transfer.c
+ *   To:       ki_reason of <kinformer/list_watch.h>
+ *   Locks:    none.
+ *   Not here: what the server itself says (a status).
+ */
+#ifndef KI_HTTP_CURL_REASON_H
+#define KI_HTTP_CURL_REASON_H
+
+#include <curl/curl.h>
+#include <kinformer/list_watch.h>
+
+/* `os_error` is what CURLINFO_OS_ERRNO says; 0: nothing. */
+ki_reason ki_curl_reason(CURLcode code, long os_error);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http - libcurl's multi interface on a loop: the only code that touches the network.
+ *
+ *   From:     http/transfer.c    (requests)
+ *   To:       libcurl; util/fd_watch.h and timers of the loop
+ *   Locks:    none; io's.
+ *   Not here: what is asked, what an answer means.
+ *
+ * Each socket of libcurl's is a watch of the loop, and its one timer a job. Descriptors are close-on-exec.
+ *
+ * A name lookup runs on a thread of libcurl's, and getaddrinfo() cannot be ended. Who cancels a request meanwhile does
+ * not wait: libcurl lets go of the thread (CURLOPT_QUICK_EXIT), which ends by itself when the system's resolver gives
+ * up, and takes its memory and its one descriptor with it. An address needs no thread.
+ */
+#ifndef KI_HTTP_HTTP_H
+#define KI_HTTP_HTTP_H
+
+#include <stdbool.h>
+
+#include "config/config.h"
+#include "config/credentials.h"
+#include "util/loop.h"
+
+typedef struct ki_http ki_http;
+
+/* Zero means default. */
+typedef struct ki_http_options {
+    const ki_config *config;     /* copied where needed */
+    ki_credentials *credentials; /* borrowed, lives longer; NULL: nobody in particular */
+    ki_loop *loop;               /* io; with a descriptor */
+    uint64_t connect_timeout_ms; /* name, connection and TLS together; 0: 30,000 */
+    uint64_t head_timeout_ms;    /* from then to the head of the answer; 0: 60,000 */
+    size_t connections_max;      /* at a time; more requests wait. 0: no limit: each watch has one */
+    bool use_http2;              /* where a request allows it, over TLS, and the server agrees */
+    bool use_gzip;               /* asked for, unless the configuration forbids it */
+    const char *user_agent;      /* NULL: "kinformer/" and the version */
+} ki_http_options;
+
+/* Returns NULL with KI_ERR_CONFIG (the server's URL, a file that cannot be read), KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
+KI_NODISCARD ki_http *ki_http_new(const ki_http_options *options, ki_error *err);
+
+/* Whether watches share connections, where the server agrees: then a list must not come by a watch. */
+bool ki_http_uses_http2(const ki_http *http);
+
+/* Its transfers are over. On the loop's thread, or when nobody runs the loop. Never waits. Takes NULL. */
+void ki_http_free(ki_http *http);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_parts - what http.c, sockets.c, easy.c and transfer.c know of each other.
+ *
+ *   From:     http/ only
+ *   Locks:    none; io's.
+ */
+#ifndef KI_HTTP_HTTP_PARTS_H
+#define KI_HTTP_HTTP_PARTS_H
+
+#include <curl/curl.h>
+
+#include "http/http.h"
+#include "http/server.h"
+#include "http/sockets.h"
+#include "http/transfer.h"
+#include "http/trust.h"
+
+struct ki_http {
+    ki_http_options options;
+    const ki_clock *clock;
+    CURLM *multi;
+    ki_job timer;  /* libcurl's */
+    int depth;     /* of calls into libcurl: inside no transfer may be taken away */
+    ki_list alive; /* ki_transfer */
+    size_t alive_count;
+    ki_list over; /* those that wait to be taken away */
+    ki_sockets sockets;
+    ki_server server;
+    ki_trust trust;
+    char *proxy_url; /* NULL: none */
+    char *user_agent;
+    uint64_t certificate_generation; /* of the last request */
+    bool wants_fresh; /* the connections that are there may be dead: the next request makes its own */
+    bool use_gzip;
+};
+
+/* Around each call into libcurl that may call back; the outermost leave takes away what is over and tells who
+ * waits for an end. */
+void ki_http_enter(ki_http *http);
+void ki_http_leave(ki_http *http);
+
+/* libcurl is told that a socket is ready, or CURL_SOCKET_TIMEOUT. */
+void ki_http_act(ki_http *http, curl_socket_t fd, int flags);
+
+/* ---- transfer.c ------------------------------------------------------------------------------------------ */
+
+/* libcurl is done with it. */
+void ki_transfer_done(ki_transfer *transfer, CURLcode code);
+
+/* Frees those that are over. */
+void ki_transfers_reap(ki_http *http);
+
+/* ---- easy.c ---------------------------------------------------------------------------------------------- */
+
+/* A handle for a request of this identity, as far as it concerns the connection. Returns NULL without memory. */
+KI_NODISCARD CURL *ki_easy_new(ki_http *http, const ki_identity *identity);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/transfer.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "http/curl_reason.h"
+#include "http/transfer_parts.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/units.h"
+
+/* Who gives up a request on which nothing came for so long thinks that the connection is dead; it may be shared. */
+enum { SUSPECT_MS = 10 * 1000 };
+
+/* ---- ends ------------------------------------------------------------------------------------------------ */
+
+static void take_from_libcurl(ki_transfer *transfer)
+{
+    if (transfer->is_added)
+        (void)curl_multi_remove_handle(transfer->http->multi, transfer->easy);
+    transfer->is_added = false;
+    curl_easy_cleanup(transfer->easy);
+    transfer->easy = NULL;
+}
+
+static void free_transfer(ki_transfer *transfer)
+{
+    ki_http *http = transfer->http;
+    take_from_libcurl(transfer);
+    ki_list_remove(&transfer->node);
+    ki_job_fini(&transfer->job);
+    ki_inflate_free(transfer->inflate);
+    curl_slist_free_all(transfer->headers);
+    ki_buf_fini(&transfer->body);
+    ki_free(transfer->method);
+    ki_free(transfer->target);
+    ki_free(transfer);
+    http->alive_count--;
+    (void)!ki_sockets_reserve(http, http->alive_count); /* fewer need nothing */
+}
+
+void ki_transfers_reap(ki_http *http)
+{
+    for (ki_list_node *node = ki_list_first(&http->over); node != NULL; node = ki_list_first(&http->over))
+        free_transfer(KI_CONTAINER_OF(node, ki_transfer, node));
+}
+
+void ki_transfer_set_over(ki_transfer *transfer)
+{
+    ki_http *http = transfer->http;
+    assert(transfer->state != KI_TRANSFER_OVER);
+    if (transfer->state == KI_TRANSFER_WAITING && http->options.credentials != NULL)
+        ki_credentials_forget(http->options.credentials, &transfer->job);
+    transfer->state = KI_TRANSFER_OVER;
+    ki_list_remove(&transfer->node);
+    ki_list_push_back(&http->over, &transfer->node);
+}
+
+void ki_transfer_cancel(ki_transfer *transfer)
+{
+    ki_http *http = transfer->http;
+    if (transfer->state == KI_TRANSFER_OVER)
+        return;
+    uint64_t silent_ns = ki_clock_now_ns(http->clock) - transfer->heard_ns;
+    if (transfer->state == KI_TRANSFER_RUNNING && silent_ns > SUSPECT_MS * KI_NS_PER_MS)
+        http->wants_fresh = true;
+    ki_transfer_set_over(transfer);
+    if (http->depth > 0)
+        return;
+    http->depth++;
+    ki_transfers_reap(http);
+    http->depth--;
+}
+
+/* Connections of before may be as dead as this one: the next request makes its own. */
+static void note_failure(ki_http *http, ki_reason reason)
+{
+    switch (reason) {
+    case KI_REASON_TLS:
+        http->trust.is_old = true;
+        http->wants_fresh = true;
+        break;
+    case KI_REASON_CONNECTION_LOST:
+    case KI_REASON_TIMEOUT:
+        http->wants_fresh = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* The last callback. */
+static void end(ki_transfer *transfer, ki_reason reason, const char *message)
+{
+    ki_transfer_set_over(transfer);
+    transfer->events->on_end(transfer, reason, message, transfer->user);
+}
+
+static bool is_redirect(int status)
+{
+    return status >= 300 && status < 400 && status != 304;
+}
+
+static void end_complete(ki_transfer *transfer)
+{
+    char text[sizeof(transfer->head.location) + 96];
+    if (!transfer->is_told) {
+        end(transfer, KI_REASON_CONNECTION_LOST,
+            "the connection was closed inside of the head of the answer");
+    } else if (transfer->inflate != NULL && !ki_inflate_is_complete(transfer->inflate)) {
+        end(transfer, KI_REASON_CONNECTION_LOST, "the compressed answer ends in the middle");
+    } else if (is_redirect(transfer->head.status)) {
+        (void)snprintf(text, sizeof(text),
+                       "the server answers %d and points to \"%s\"; redirects are not followed",
+                       transfer->head.status, transfer->head.location);
+        end(transfer, KI_REASON_REDIRECTED, text);
+    } else {
+        end(transfer, KI_REASON_NONE, "");
+    }
+}
+
+/* A line that is longer than libcurl's own limit is a want of memory to it, inside of a head that has begun. */
+static bool is_too_long(const ki_transfer *transfer, CURLcode code)
+{
+    return code == CURLE_OUT_OF_MEMORY && !transfer->is_told && transfer->head.status != 0;
+}
+
+static void end_failed(ki_transfer *transfer, CURLcode code)
+{
+    long os_error = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
+    const char *message = transfer->message[0] != 0 ? transfer->message : curl_easy_strerror(code);
+    ki_reason reason = ki_curl_reason(code, os_error);
+    if (is_too_long(transfer, code)) {
+        reason = KI_REASON_MALFORMED;
+        message = "a line in the head of the answer is too long";
+    }
+    note_failure(transfer->http, reason);
+    end(transfer, reason, message);
+}
+
+void ki_transfer_done(ki_transfer *transfer, CURLcode code)
+{
+    if (transfer->state == KI_TRANSFER_OVER)
+        return;
+    if (transfer->reason != KI_REASON_NONE) {
+        end(transfer, transfer->reason, transfer->why);
+    } else if (transfer->inflate != NULL && transfer->is_paused && code == CURLE_OK) {
+        transfer->is_done = true;
+    } else if (code == CURLE_OK) {
+        end_complete(transfer);
+    } else {
+        end_failed(transfer, code);
+    }
+}
+
+/* ---- beginning and going on ------------------------------------------------------------------------------ */
+
+static void begin(ki_transfer *transfer)
+{
+    ki_credentials *credentials = transfer->http->options.credentials;
+    ki_identity identity = {0};
+    ki_error err = {0};
+    int rc = 0;
+    if (credentials != NULL)
+        rc = ki_credentials_get(credentials, &transfer->job, &identity, &err);
+    if (rc == 1)
+        return;
+    if (rc < 0) {
+        end(transfer, rc == KI_ERR_NO_MEMORY ? KI_REASON_NO_MEMORY : KI_REASON_UNAUTHORIZED, err.message);
+        return;
+    }
+    transfer->state = KI_TRANSFER_RUNNING;
+    if (ki_transfer_send(transfer, &identity) < 0)
+        end(transfer, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+}
+
+/* What was opened too far comes first. */
+static void go_on(ki_transfer *transfer)
+{
+    transfer->is_resumed = false;
+    transfer->is_paused = false;
+    int rc = ki_transfer_open_rest(transfer);
+    if (rc == 1 || transfer->state == KI_TRANSFER_OVER)
+        return;
+    if (rc < 0)
+        end(transfer, transfer->reason, transfer->why);
+    else if (transfer->is_done)
+        end_complete(transfer);
+    else
+        (void)curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
+}
+
+static void check_head(ki_transfer *transfer)
+{
+    if (transfer->is_told || ki_clock_now_ns(transfer->http->clock) < transfer->head_due_ns)
+        return;
+    note_failure(transfer->http, KI_REASON_TIMEOUT);
+    end(transfer, KI_REASON_TIMEOUT, "the server does not answer");
+}
+
+static void run_transfer(ki_job *job)
+{
+    ki_transfer *transfer = KI_CONTAINER_OF(job, ki_transfer, job);
+    ki_http *http = transfer->http;
+    ki_http_enter(http);
+    if (transfer->state == KI_TRANSFER_WAITING)
+        begin(transfer);
+    else if (transfer->state == KI_TRANSFER_RUNNING && transfer->is_resumed)
+        go_on(transfer);
+    else if (transfer->state == KI_TRANSFER_RUNNING)
+        check_head(transfer);
+    ki_http_leave(http);
+}
+
+void ki_transfer_resume(ki_transfer *transfer)
+{
+    transfer->is_resumed = true;
+    ki_job_wake(&transfer->job);
+}
+
+/* ---- making ---------------------------------------------------------------------------------------------- */
+
+static char *copy_text(ki_str text)
+{
+    char *copy = ki_malloc(text.len + 1);
+    if (copy == NULL)
+        return NULL;
+    if (text.len > 0)
+        memcpy(copy, text.ptr, text.len);
+    copy[text.len] = 0;
+    return copy;
+}
+
+static bool fill(ki_transfer *transfer, const ki_request *request)
+{
+    transfer->target = copy_text(request->target);
+    bool is_good = transfer->target != NULL;
+    if (is_good && request->method != NULL) {
+        transfer->method = copy_text(ki_str_of(request->method));
+        is_good = transfer->method != NULL;
+    }
+    for (const char *const *line = request->headers; is_good && line != NULL && *line != NULL; line++)
+        is_good = ki_transfer_add_header(transfer, *line) == 0;
+    if (is_good && request->body.len > 0) {
+        ki_buf_init(&transfer->body, request->body.len);
+        is_good = ki_buf_append_str(&transfer->body, request->body) == 0;
+    }
+    return is_good && ki_sockets_reserve(transfer->http, transfer->http->alive_count) == 0;
+}
+
+ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error *err)
+{
+    ki_transfer *made = ki_calloc(1, sizeof(*made));
+    if (made == NULL || ki_job_init(&made->job, http->options.loop, run_transfer) < 0) {
+        ki_free(made);
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    made->http = http;
+    made->events = request->events;
+    made->user = request->user;
+    made->may_be_cut = request->may_be_cut;
+    made->is_long = request->is_long;
+    http->alive_count++;
+    ki_list_push_back(&http->alive, &made->node);
+    if (!fill(made, request)) {
+        free_transfer(made);
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    ki_job_wake(&made->job);
+    return made;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libcurl brings: the lines of a head, the pieces of a body. */
+#include "http/transfer_parts.h"
+#include "util/error.h"
+
+/* Ends it from inside of libcurl: what libcurl says of that does not count. */
+static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
+{
+    transfer->reason = reason;
+    transfer->why = why;
+}
+
+static int open_body(const char *bytes, size_t n, void *user);
+
+static int take_head(ki_transfer *transfer)
+{
+    ki_response_head *head = &transfer->head;
+    transfer->is_told = true;
+    ki_job_wake_at(&transfer->job, UINT64_MAX);
+    if (head->status == 401 && transfer->http->options.credentials != NULL)
+        ki_credentials_refused(transfer->http->options.credentials, transfer->generation);
+    if (head->has_other_coding || (head->is_gzip && !transfer->http->use_gzip)) {
+        stop(transfer, KI_REASON_MALFORMED, "the answer is encoded in a way that was not asked for");
+        return -1;
+    }
+    if (head->is_gzip) {
+        transfer->inflate = ki_inflate_new(open_body, transfer);
+        if (transfer->inflate == NULL) {
+            stop(transfer, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+            return -1;
+        }
+    }
+    transfer->events->on_head(transfer, head, transfer->user);
+    return transfer->state == KI_TRANSFER_OVER ? -1 : 0;
+}
+
+/* As libcurl declares it. NOLINTNEXTLINE(readability-non-const-parameter) */
+size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user)
+{
+    ki_transfer *transfer = user;
+    size_t n = size * count;
+    if (transfer->state == KI_TRANSFER_OVER)
+        return 0;
+    if (ki_response_head_line(&transfer->head, (ki_str){bytes, n}, transfer->http->clock) < 0) {
+        stop(transfer, KI_REASON_MALFORMED, "the head of the answer is larger than 64 KiB");
+        return 0;
+    }
+    if (!transfer->head.is_complete || transfer->is_told)
+        return n;
+    return take_head(transfer) < 0 ? 0 : n;
+}
+
+/* A stream among others cannot be paused: libcurl would stop reading for all of them. */
+static bool is_shared(const ki_transfer *transfer)
+{
+    long version = 0;
+    return transfer->may_be_cut &&
+           curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK &&
+           version >= CURL_HTTP_VERSION_2_0;
+}
+
+/* Returns 0, 1 to be paused, negative when it is over. */
+static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
+{
+    int rc = transfer->events->on_body(transfer, bytes, n, transfer->user);
+    if (transfer->state == KI_TRANSFER_OVER)
+        return KI_ERR_NOT_FOUND;
+    if (rc < 0) {
+        ki_transfer_set_over(transfer);
+        return rc;
+    }
+    if (rc == 1 && is_shared(transfer)) {
+        stop(transfer, KI_REASON_CONNECTION_LOST,
+             "more has come than can wait: the stream is cut, to be taken up again");
+        return KI_ERR_STOPPED;
+    }
+    transfer->is_paused = rc == 1;
+    return rc;
+}
+
+static int open_body(const char *bytes, size_t n, void *user)
+{
+    return give_body(user, bytes, n);
+}
+
+static void explain_inflate(ki_transfer *transfer, int rc)
+{
+    if (transfer->state == KI_TRANSFER_OVER || transfer->reason != KI_REASON_NONE)
+        return;
+    if (rc == KI_ERR_NO_MEMORY)
+        stop(transfer, KI_REASON_NO_MEMORY, ki_error_text(rc));
+    else
+        stop(transfer, KI_REASON_MALFORMED, "the answer is not what gzip writes");
+}
+
+/* All of a piece is taken before a pause; while it is paused no more is read from the socket. */
+size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user)
+{
+    ki_transfer *transfer = user;
+    size_t n = size * count;
+    if (transfer->state == KI_TRANSFER_OVER)
+        return 0;
+    transfer->heard_ns = ki_clock_now_ns(transfer->http->clock);
+    int rc = transfer->inflate != NULL ? ki_inflate_feed(transfer->inflate, bytes, n)
+                                       : give_body(transfer, bytes, n);
+    if (rc < 0 && transfer->inflate != NULL)
+        explain_inflate(transfer, rc);
+    if (rc == 1 && curl_easy_pause(transfer->easy, CURLPAUSE_RECV) != CURLE_OK)
+        return 0;
+    return rc < 0 ? 0 : n;
+}
+
+int ki_transfer_open_rest(ki_transfer *transfer)
+{
+    if (transfer->inflate == NULL)
+        return 0;
+    int rc = ki_inflate_go_on(transfer->inflate);
+    if (rc < 0)
+        explain_inflate(transfer, rc);
+    return rc;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a request to a handle of libcurl's that is on its way. */
+#include <stdio.h>
+#include <string.h>
+
+#include "http/transfer_parts.h"
+#include "util/alloc.h"
+#include "util/units.h"
+
+/* Large pieces for large answers; a thousand watches keep small ones. */
+enum { LONG_PIECE_BYTES = 128 * 1024 };
+
+int ki_transfer_add_header(ki_transfer *transfer, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(transfer->headers, line);
+    if (longer == NULL)
+        return KI_ERR_NO_MEMORY;
+    transfer->headers = longer;
+    return 0;
+}
+
+static bool add_header(ki_transfer *transfer, const char *line)
+{
+    return ki_transfer_add_header(transfer, line) == 0;
+}
+
+static bool add_authorization(ki_transfer *transfer, const char *value)
+{
+    static const char name[] = "Authorization: ";
+    size_t size = sizeof(name) + strlen(value);
+    char *line = ki_malloc(size);
+    if (line == NULL)
+        return false;
+    (void)snprintf(line, size, "%s%s", name, value);
+    bool is_added = add_header(transfer, line);
+    explicit_bzero(line, size);
+    ki_free(line);
+    return is_added;
+}
+
+static bool add_headers(ki_transfer *transfer, const ki_identity *identity)
+{
+    const ki_http *http = transfer->http;
+    bool is_good = identity->authorization == NULL || add_authorization(transfer, identity->authorization);
+    for (const char *const *line = identity->headers; is_good && line != NULL && *line != NULL; line++)
+        is_good = add_header(transfer, *line);
+    if (is_good && http->server.host_header != NULL)
+        is_good = add_header(transfer, http->server.host_header);
+    if (is_good && http->use_gzip)
+        is_good = add_header(transfer, "Accept-Encoding: gzip");
+    if (is_good && transfer->body.len > 0)
+        is_good = add_header(transfer, "Expect:");
+    return is_good;
+}
+
+static bool set_url(ki_transfer *transfer)
+{
+    const char *base = transfer->http->server.base;
+    size_t size = strlen(base) + strlen(transfer->target) + 1;
+    char *url = ki_malloc(size);
+    if (url == NULL)
+        return false;
+    (void)snprintf(url, size, "%s%s", base, transfer->target);
+    bool is_set = curl_easy_setopt(transfer->easy, CURLOPT_URL, url) == CURLE_OK &&
+                  curl_easy_setopt(transfer->easy, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK;
+    ki_free(url);
+    return is_set;
+}
+
+static bool set_callbacks(ki_transfer *transfer)
+{
+    CURL *easy = transfer->easy;
+    return curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, ki_transfer_on_header) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ki_transfer_on_bytes) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->message) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer) == CURLE_OK;
+}
+
+static bool set_request(ki_transfer *transfer)
+{
+    CURL *easy = transfer->easy;
+    bool is_http2 = transfer->may_be_cut && ki_http_uses_http2(transfer->http);
+    long version = is_http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1;
+    bool is_set = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers) == CURLE_OK &&
+                  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version) == CURLE_OK &&
+                  curl_easy_setopt(easy, CURLOPT_PIPEWAIT, is_http2 ? 1L : 0L) == CURLE_OK;
+    if (is_set && transfer->is_long)
+        is_set = curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)LONG_PIECE_BYTES) == CURLE_OK;
+    if (is_set && transfer->body.len > 0)
+        is_set =
+            curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body.len) == CURLE_OK &&
+            curl_easy_setopt(easy, CURLOPT_POSTFIELDS, transfer->body.data) == CURLE_OK;
+    if (is_set && transfer->method != NULL)
+        is_set = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, transfer->method) == CURLE_OK;
+    return is_set;
+}
+
+/* A new certificate of ours, or a failure of before, asks for a new connection. */
+static bool set_freshness(ki_transfer *transfer, const ki_identity *identity)
+{
+    ki_http *http = transfer->http;
+    bool is_fresh = http->wants_fresh || http->certificate_generation != identity->certificate_generation;
+    http->wants_fresh = false;
+    http->certificate_generation = identity->certificate_generation;
+    return curl_easy_setopt(transfer->easy, CURLOPT_FRESH_CONNECT, is_fresh ? 1L : 0L) == CURLE_OK;
+}
+
+int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
+{
+    ki_http *http = transfer->http;
+    transfer->generation = identity->generation;
+    transfer->easy = ki_easy_new(http, identity);
+    if (transfer->easy == NULL || !add_headers(transfer, identity) || !set_url(transfer) ||
+        !set_callbacks(transfer) || !set_request(transfer) || !set_freshness(transfer, identity))
+        return KI_ERR_NO_MEMORY;
+    if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
+        return KI_ERR_NO_MEMORY;
+    transfer->is_added = true;
+    transfer->heard_ns = ki_clock_now_ns(http->clock);
+    transfer->head_due_ns = transfer->heard_ns + ki_ns_of_ms(http->options.connect_timeout_ms) +
+                            ki_ns_of_ms(http->options.head_timeout_ms);
+    ki_job_wake_at(&transfer->job, transfer->head_due_ns);
+    return 0;
+}

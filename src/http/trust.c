@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+
+enum { READ_BYTES = 16 * 1024 };
+
+/* Returns 0, a negative code, or KI_ERR_SYSTEM with errno. */
+static int read_all(int fd, ki_buf *buf)
+{
+    for (;;) {
+        int rc = ki_buf_reserve(buf, READ_BYTES);
+        if (rc < 0)
+            return rc;
+        ssize_t n = read(fd, buf->data + buf->len, READ_BYTES);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? KI_ERR_SYSTEM : 0;
+        buf->len += (size_t)n;
+    }
+}
+
+/* A FIFO must not block. */
+static int read_file(const char *path, ki_buf *out_buf, ki_error *err)
+{
+    ki_buf buf;
+    ki_buf_init(&buf, KI_TRUST_BYTES_MAX);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int rc = fd < 0 ? KI_ERR_SYSTEM : read_all(fd, &buf);
+    int why = errno;
+    if (fd >= 0)
+        (void)close(fd);
+    if (rc == 0 && buf.len == 0)
+        rc = ki_fail(err, KI_ERR_CONFIG, "%s is empty", path);
+    else if (rc == KI_ERR_SYSTEM)
+        rc = ki_fail(err, KI_ERR_CONFIG, "%s: %s", path, strerror(why));
+    else if (rc == KI_ERR_TOO_LARGE)
+        rc = ki_fail(err, KI_ERR_CONFIG, "%s is too large", path);
+    else if (rc < 0)
+        (void)ki_fail_no_memory(err);
+    if (rc < 0) {
+        ki_buf_fini(&buf);
+        return rc;
+    }
+    ki_buf_fini(out_buf);
+    *out_buf = buf;
+    return 0;
+}
+
+static int remember_file(ki_trust *trust, const char *path, ki_error *err)
+{
+    size_t size = strlen(path) + 1;
+    trust->file = ki_malloc(size);
+    if (trust->file == NULL)
+        return ki_fail_no_memory(err);
+    memcpy(trust->file, path, size);
+    return read_file(path, &trust->pem, err);
+}
+
+int ki_trust_init(ki_trust *trust, const ki_config *config, ki_error *err)
+{
+    ki_trust made = {.is_off = config->insecure_skip_tls_verify};
+    ki_buf_init(&made.pem, KI_TRUST_BYTES_MAX);
+    int rc = 0;
+    if (made.is_off)
+        rc = 0;
+    else if (config->ca_pem != NULL && ki_buf_append_str(&made.pem, ki_str_of(config->ca_pem)) < 0)
+        rc = ki_fail_no_memory(err);
+    else if (config->ca_pem == NULL && config->ca_file != NULL)
+        rc = remember_file(&made, config->ca_file, err);
+    if (rc < 0)
+        ki_trust_fini(&made);
+    else
+        *trust = made;
+    return rc;
+}
+
+void ki_trust_fini(ki_trust *trust)
+{
+    ki_free(trust->file);
+    ki_buf_fini(&trust->pem);
+    *trust = (ki_trust){0};
+}
+
+void ki_trust_refresh(ki_trust *trust)
+{
+    if (trust->is_old && trust->file != NULL)
+        (void)!read_file(trust->file, &trust->pem, NULL);
+    trust->is_old = false;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* trust - whose certificates are believed, read anew when that did not work.
+ *
+ *   From:     config/config.h; the file that it names
+ *   To:       http/easy.c
+ *   Locks:    none; io's.
+ *   Not here: our own certificate (config/credentials.h).
+ */
+#ifndef KI_HTTP_TRUST_H
+#define KI_HTTP_TRUST_H
+
+#include "config/config.h"
+#include "util/buf.h"
+
+#define KI_TRUST_BYTES_MAX ((size_t)4 * 1024 * 1024)
+
+/* A zeroed one trusts whom the system trusts. */
+typedef struct ki_trust {
+    char *file;  /* NULL: the authorities do not come from a file */
+    ki_buf pem;  /* empty: those of the system */
+    bool is_off; /* nobody is asked who he is */
+    bool is_old; /* a server was not believed: its authority may be in the file by now */
+} ki_trust;
+
+/* Returns 0, KI_ERR_CONFIG for a file that cannot be read, or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_trust_init(ki_trust *trust, const ki_config *config, ki_error *err);
+void ki_trust_fini(ki_trust *trust);
+
+/* Reads the file again if it is old; if that fails, what was read before is kept. */
+void ki_trust_refresh(ki_trust *trust);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/secret.h"
+
+/* A name is shown from its end, which says more than its beginning. */
+enum { PATH_SHOWN_MAX = 120 };
+
+static int fail_errno(ki_error *err, const char *path, int number)
+{
+    size_t len = strlen(path);
+    bool is_cut = len > PATH_SHOWN_MAX;
+    return ki_fail(err, number == ENOENT || number == ENOTDIR ? KI_ERR_NOT_FOUND : KI_ERR_SYSTEM, "%s%s: %s",
+                   is_cut ? "..." : "", is_cut ? path + len - PATH_SHOWN_MAX : path, strerror(number));
+}
+
+void ki_file_text_fini(ki_file_text *text)
+{
+    ki_secret_free_bytes(text->data, text->capacity);
+    *text = (ki_file_text){0};
+}
+
+/* Moves by hand: a reallocation would leave what was read in memory that nobody wipes. */
+static int grow(ki_file_text *text, size_t capacity)
+{
+    char *data = ki_malloc(capacity);
+    if (data == NULL)
+        return KI_ERR_NO_MEMORY;
+    if (text->len > 0)
+        memcpy(data, text->data, text->len);
+    ki_secret_free_bytes(text->data, text->capacity);
+    text->data = data;
+    text->capacity = capacity;
+    return 0;
+}
+
+/* One byte more than the file has, for the NUL; files of /proc and those that grow have more than they say.
+ * */
+static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno)
+{
+    for (;;) {
+        if (text->len + 1 >= text->capacity) {
+            int rc = text->len >= bytes_max ? 0 : grow(text, text->capacity * 2);
+            if (rc < 0)
+                return rc;
+        }
+        size_t room = text->capacity - 1 - text->len;
+        char extra;
+        ssize_t n = read(fd, room > 0 ? text->data + text->len : &extra, room > 0 ? room : 1);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            *out_errno = errno;
+            return KI_ERR_SYSTEM;
+        }
+        if (n == 0)
+            break;
+        if (room == 0 || text->len + (size_t)n > bytes_max)
+            return KI_ERR_TOO_LARGE;
+        text->len += (size_t)n;
+    }
+    text->data[text->len] = 0;
+    return 0;
+}
+
+static int read_open(int fd, size_t bytes_max, ki_file_text *text, int *out_errno)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0) {
+        *out_errno = errno;
+        return KI_ERR_SYSTEM;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        *out_errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+        return KI_ERR_SYSTEM;
+    }
+    if ((uint64_t)status.st_size > bytes_max)
+        return KI_ERR_TOO_LARGE;
+    int rc = grow(text, (size_t)status.st_size + 64);
+    return rc < 0 ? rc : read_all(fd, bytes_max, text, out_errno);
+}
+
+int ki_file_read(const char *path, size_t bytes_max, ki_file_text *out_text, ki_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return fail_errno(err, path, errno);
+    ki_file_text text = {0};
+    int number = EIO;
+    int rc = read_open(fd, bytes_max, &text, &number);
+    close(fd);
+    if (rc == 0) {
+        *out_text = text;
+        return 0;
+    }
+    ki_file_text_fini(&text);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    if (rc == KI_ERR_TOO_LARGE)
+        return ki_fail(err, rc, "%.120s: larger than the limit of %zu bytes", path, bytes_max);
+    return fail_errno(err, path, number);
+}
+
+ki_file_mark ki_file_mark_of(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return (ki_file_mark){0};
+    return (ki_file_mark){
+        .device = (uint64_t)status.st_dev,
+        .inode = (uint64_t)status.st_ino,
+        .size = (int64_t)status.st_size,
+        .changed_s = (int64_t)status.st_mtim.tv_sec,
+        .changed_ns = (int64_t)status.st_mtim.tv_nsec,
+    };
+}
+
+bool ki_file_mark_equal(ki_file_mark a, ki_file_mark b)
+{
+    return a.device == b.device && a.inode == b.inode && a.size == b.size && a.changed_s == b.changed_s &&
+           a.changed_ns == b.changed_ns;
+}

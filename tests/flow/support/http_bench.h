@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_bench - a ki_http whose loop the test runs itself, and requests that write down what comes of them. */
+#ifndef KI_TESTS_FLOW_SUPPORT_HTTP_BENCH_H
+#define KI_TESTS_FLOW_SUPPORT_HTTP_BENCH_H
+
+#include "http/http.h"
+#include "http/transfer.h"
+#include "support/scripted_http.h"
+#include "support/text_log.h"
+
+typedef struct http_bench {
+    ki_loop loop;
+    ki_config config; /* texts are the test's */
+    ki_http *http;
+    scripted_http *server; /* NULL: none */
+} http_bench;
+
+typedef struct fetch {
+    http_bench *bench;
+    ki_transfer *transfer; /* NULL: it has ended */
+    ki_response_head head;
+    int heads;
+    text_log body;
+    size_t bytes; /* counted also when they are not kept */
+    bool keeps_nothing;
+    int pieces;
+    int pause_after; /* pieces, from then on each; 0: never */
+    int cancel_after;
+    int ends;
+    ki_reason reason;
+    char message[256];
+} fetch;
+
+/* `server` may be NULL; `options` too. Configuration and server can be set up in `bench` before; they are kept. */
+void http_bench_init(http_bench *bench, const scripted_http_options *server, const ki_http_options *options);
+
+/* Proves that nothing is left. */
+void http_bench_fini(http_bench *bench);
+
+/* Begins a request; NULL: a GET of "/". */
+void fetch_begin(fetch *f, http_bench *bench, const ki_request *request);
+void fetch_free(fetch *f);
+
+/* Runs the loop until the request has ended, or has got so far; fails the test after a while. */
+void fetch_run(fetch *f);
+void fetch_run_until_bytes(fetch *f, size_t bytes);
+
+/* Runs the loop for as long as something happens, `ms` at the least. */
+void http_bench_run_ms(http_bench *bench, uint64_t ms);
+
+/* One whole request. */
+void fetch_get(fetch *f, http_bench *bench, const char *target);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is written of events: the contract of `-o events`, the other formats, and the numbers of `--stats`. */
+#include <fcntl.h>
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/event_writer.h"
+#include "cli/stats.h"
+#include "support/unit.h"
+
+#define JSON_OF(version)                                                                                     \
+    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":\"d\",\"name\":\"a\","              \
+    "\"resourceVersion\":\"" version "\"},\"status\":{\"phase\":\"Running\"}}"
+
+typedef struct bench {
+    cli_output output;
+    cli_event_writer writer;
+    cli_resource pods;
+    ki_object *old;
+    ki_object *object;
+    int fds[2];
+} bench;
+
+static bench b;
+
+static int set_up(void **state)
+{
+    (void)state;
+    b = (bench){.writer = {.output = &b.output}, .pods = {.resource = &KI_CORE_V1_PODS, .name = "pods"}};
+    if (pipe(b.fds) < 0 || fcntl(b.fds[0], F_SETFL, O_NONBLOCK) < 0)
+        return -1;
+    cli_output_init(&b.output, b.fds[1], NULL);
+    b.old = ki_object_new(NULL, KI_STR(JSON_OF("4")), NULL, NULL);
+    b.object = ki_object_new(NULL, KI_STR(JSON_OF("5")), NULL, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    (void)ki_object_unref(b.old);
+    (void)ki_object_unref(b.object);
+    close(b.fds[0]);
+    close(b.fds[1]);
+    return 0;
+}
+
+static const char *written(void)
+{
+    static char text[8192];
+    ssize_t n = read(b.fds[0], text, sizeof(text) - 1);
+    text[n < 0 ? 0 : n] = 0;
+    return text;
+}
+
+static void write_event(ki_event_type type, uint32_t flags)
+{
+    ki_event event = {type, flags, b.object, type == KI_EVENT_UPDATE ? b.old : NULL};
+    cli_event_writer_event(&b.writer, &b.pods, &event);
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------- */
+
+static void an_add_says_whether_it_is_initial(void **state)
+{
+    (void)state;
+    b.writer.format = CLI_FORMAT_EVENTS;
+    write_event(KI_EVENT_ADD, KI_EVENT_INITIAL);
+    assert_string_equal(written(), "{\"type\":\"ADDED\",\"initial\":true,\"object\":" JSON_OF("5") "}\n");
+    write_event(KI_EVENT_ADD, 0);
+    assert_string_equal(written(), "{\"type\":\"ADDED\",\"initial\":false,\"object\":" JSON_OF("5") "}\n");
+}
+
+static void an_update_has_the_old_object_and_says_what_kind_it_is(void **state)
+{
+    (void)state;
+    b.writer.format = CLI_FORMAT_EVENTS;
+    write_event(KI_EVENT_UPDATE, 0);
+    assert_string_equal(written(),
+                        "{\"type\":\"MODIFIED\",\"object\":" JSON_OF("5") ",\"old\":" JSON_OF("4") "}\n");
+    write_event(KI_EVENT_UPDATE, KI_EVENT_REPLACED);
+    assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"replaced\":true,\"object\":"));
+    write_event(KI_EVENT_UPDATE, KI_EVENT_RESYNC);
+    assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"resync\":true,\"object\":"));
+}
+
+static void a_delete_says_when_nobody_saw_it(void **state)
+{
+    (void)state;
+    b.writer.format = CLI_FORMAT_EVENTS;
+    write_event(KI_EVENT_DELETE, 0);
+    assert_string_equal(written(), "{\"type\":\"DELETED\",\"object\":" JSON_OF("5") "}\n");
+    write_event(KI_EVENT_DELETE, KI_EVENT_FINAL_STATE_UNKNOWN);
+    assert_string_equal(written(),
+                        "{\"type\":\"DELETED\",\"finalStateUnknown\":true,\"object\":" JSON_OF("5") "}\n");
+}
+
+static void synced_and_status_are_lines_of_their_own(void **state)
+{
+    (void)state;
+    ki_informer_status status = {
+        .phase = KI_PHASE_BACKING_OFF, .reason = KI_REASON_FORBIDDEN, .message = "no \"way\""};
+    b.writer.format = CLI_FORMAT_EVENTS;
+    cli_event_writer_synced(&b.writer, &b.pods, 3, "77");
+    assert_string_equal(
+        written(), "{\"type\":\"SYNCED\",\"resource\":\"pods\",\"objects\":3,\"resourceVersion\":\"77\"}\n");
+    cli_event_writer_status(&b.writer, &b.pods, &status);
+    assert_string_equal(written(),
+                        "{\"type\":\"STATUS\",\"resource\":\"pods\",\"phase\":\"BACKING_OFF\",\"reason\":"
+                        "\"Forbidden\",\"message\":\"no \\\"way\\\"\",\"resourceVersion\":\"\"}\n");
+}
+
+/* ---- the other formats ----------------------------------------------------------------------------------- */
+
+static void only_events_have_synced_and_status(void **state)
+{
+    (void)state;
+    ki_informer_status status = {.phase = KI_PHASE_WATCHING};
+    for (b.writer.format = CLI_FORMAT_LINES; b.writer.format <= CLI_FORMAT_NONE; b.writer.format++) {
+        if (b.writer.format == CLI_FORMAT_EVENTS)
+            continue;
+        cli_event_writer_synced(&b.writer, &b.pods, 3, "77");
+        cli_event_writer_status(&b.writer, &b.pods, &status);
+        cli_event_writer_batch_end(&b.writer);
+        assert_string_equal(written(), "");
+    }
+}
+
+static void json_is_the_object_on_a_line_when_the_run_has_ended(void **state)
+{
+    (void)state;
+    b.writer.format = CLI_FORMAT_JSON;
+    write_event(KI_EVENT_UPDATE, 0);
+    assert_string_equal(written(), "");
+    cli_event_writer_batch_end(&b.writer);
+    assert_string_equal(written(), JSON_OF("5") "\n");
+}
+
+static void names_are_as_kubectl_writes_them(void **state)
+{
+    (void)state;
+    b.writer.format = CLI_FORMAT_NAME;
+    write_event(KI_EVENT_ADD, 0);
+    b.pods.resource = &KI_APPS_V1_DEPLOYMENTS;
+    write_event(KI_EVENT_ADD, 0);
+    cli_event_writer_batch_end(&b.writer);
+    assert_string_equal(written(), "pod/a\npod.apps/a\n");
+}
+
+static void none_writes_nothing(void **state)
+{
+    (void)state;
+    b.writer.format = CLI_FORMAT_NONE;
+    write_event(KI_EVENT_ADD, 0);
+    cli_event_writer_batch_end(&b.writer);
+    assert_string_equal(written(), "");
+}
+
+static void lines_have_one_title_and_say_what_happened(void **state)
+{
+    (void)state;
+    b.writer.shows_namespace = b.writer.shows_resource = 1;
+    write_event(KI_EVENT_ADD, KI_EVENT_INITIAL);
+    write_event(KI_EVENT_DELETE, KI_EVENT_FINAL_STATE_UNKNOWN);
+    cli_event_writer_batch_end(&b.writer);
+    assert_string_equal(written(),
+                        "EVENT     RESOURCE NAMESPACE/NAME                 VERSION      PHASE\n"
+                        "ADDED     pods     d/a                            5            Running\n"
+                        "DELETED   pods     d/a                            5            Running (final state "
+                        "unknown)\n");
+}
+
+/* ---- stats ----------------------------------------------------------------------------------------------- */
+
+static void stats_are_one_json_object(void **state)
+{
+    (void)state;
+    cli_stats stats = {.sync_ms = 1042, .peak_rss_bytes = 9};
+    ki_informer_status status = {.objects = 1, .lists = 2, .watches = 3, .events = 4, .bytes_read = 5};
+    cli_stats_add(&stats, &status);
+    cli_stats_add(&stats, &status);
+    cli_stats_write(&stats, &b.output);
+    assert_string_equal(written(), "{\"objects\":2,\"sync_seconds\":1.042,\"lists\":4,\"watches\":6,"
+                                   "\"events\":8,\"bytes_read\":10,\"peak_rss_bytes\":9}\n");
+    stats.sync_ms = UINT64_MAX;
+    cli_stats_write(&stats, &b.output);
+    assert_non_null(strstr(written(), "\"sync_seconds\":null,"));
+    assert_true(cli_stats_peak_rss_bytes() > 100 * 1024);
+}
+
+#define WRITER_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WRITER_TEST(an_add_says_whether_it_is_initial),
+        WRITER_TEST(an_update_has_the_old_object_and_says_what_kind_it_is),
+        WRITER_TEST(a_delete_says_when_nobody_saw_it),
+        WRITER_TEST(synced_and_status_are_lines_of_their_own),
+        WRITER_TEST(only_events_have_synced_and_status),
+        WRITER_TEST(json_is_the_object_on_a_line_when_the_run_has_ended),
+        WRITER_TEST(names_are_as_kubectl_writes_them),
+        WRITER_TEST(none_writes_nothing),
+        WRITER_TEST(lines_have_one_title_and_say_what_happened),
+        WRITER_TEST(stats_are_one_json_object),
+    };
+    return RUN_TESTS(tests);
+}

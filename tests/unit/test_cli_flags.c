@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The flags of `kinformer watch`: how they are read, and what becomes of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/watch_flags.h"
+#include "support/unit.h"
+
+enum { WORDS_MAX = 80 };
+
+typedef struct parsed {
+    cli_watch_flags flags;
+    cli_arguments arguments;
+    ki_error err;
+    int rc;
+} parsed;
+
+/* Words with a space between them. */
+static parsed parse(const char *line)
+{
+    static char copy[4096];
+    parsed p = {0};
+    char *words[WORDS_MAX];
+    int count = 0;
+    cli_flag_group groups[CLI_WATCH_GROUPS];
+    assert_true(strlen(line) < sizeof(copy));
+    strcpy(copy, line);
+    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
+        words[count++] = word;
+    cli_watch_flags_init(&p.flags, groups);
+    cli_flag_set set = {"watch", groups, CLI_WATCH_GROUPS};
+    p.rc = cli_flags_parse(&set, count, words, &p.arguments, &p.err);
+    if (p.rc == 0 && !p.arguments.is_help)
+        p.rc = cli_watch_flags_check(&p.flags, &p.err);
+    return p;
+}
+
+static parsed parse_well(const char *line)
+{
+    parsed p = parse(line);
+    assert_string_equal(p.err.message, "");
+    assert_int_equal(p.rc, 0);
+    return p;
+}
+
+static void expect_refusal(const char *line, const char *part)
+{
+    parsed p = parse(line);
+    assert_true(p.rc < 0);
+    if (strstr(p.err.message, part) == NULL)
+        fail_msg("%s: \"%s\" has no \"%s\"", line, p.err.message, part);
+}
+
+/* ---- how they are written -------------------------------------------------------------------------------- */
+
+static void values_follow_or_stand_behind_an_equals_sign(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"-n web", "-nweb", "-n=web", "--namespace web", "--namespace=web"};
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+        assert_string_equal(parse_well(same[i]).flags.ns, "web");
+    assert_string_equal(parse_well("--token=a=b").flags.connection.token, "a=b");
+    assert_string_equal(parse_well("--selector=").flags.label_selector, "");
+}
+
+static void flags_without_a_value_may_say_true_or_false(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_well("-A").flags.all_namespaces, 1);
+    assert_int_equal(parse_well("--stats=true").flags.stats, 1);
+    assert_int_equal(parse_well("--stats --stats=false").flags.stats, 0);
+    assert_int_equal(parse_well("-A=0").flags.all_namespaces, 0);
+    assert_int_equal(parse_well("--stats pods").arguments.count, 1);
+    expect_refusal("--stats=yes", "neither true nor false");
+}
+
+static void letters_may_share_a_word(void **state)
+{
+    (void)state;
+    parsed p = parse_well("-Aojson");
+    assert_int_equal(p.flags.all_namespaces, 1);
+    assert_int_equal(p.flags.format, CLI_FORMAT_JSON);
+    expect_refusal("-Az", "-z");
+}
+
+static void what_is_no_flag_is_an_argument(void **state)
+{
+    (void)state;
+    parsed p = parse_well("pods -A -- -n");
+    assert_int_equal(p.arguments.count, 2);
+    assert_string_equal(p.arguments.items[0], "pods");
+    assert_string_equal(p.arguments.items[1], "-n");
+    assert_string_equal(parse_well("-").arguments.items[0], "-");
+}
+
+static void help_is_given_whatever_follows(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_well("pods --help --no-such-flag").arguments.is_help, 1);
+    assert_int_equal(parse_well("-h").arguments.is_help, 1);
+    assert_int_equal(parse_well("pods").arguments.is_help, 0);
+}
+
+static void all_common_flags_reach_the_client(void **state)
+{
+    (void)state;
+    parsed p = parse_well("--kubeconfig f --context c --cluster k --user u --server s --token t "
+                          "--certificate-authority ca --insecure-skip-tls-verify --tls-server-name n --as me "
+                          "--as-group g --as-group=h --request-timeout 5s");
+    ki_client_options options = cli_connection_options(&p.flags.connection);
+    assert_string_equal(options.kubeconfig, "f");
+    assert_string_equal(options.context, "c");
+    assert_string_equal(options.cluster, "k");
+    assert_string_equal(options.user, "u");
+    assert_string_equal(options.server, "s");
+    assert_string_equal(options.token, "t");
+    assert_string_equal(options.certificate_authority, "ca");
+    assert_int_equal(options.insecure_skip_tls_verify, 1);
+    assert_string_equal(options.tls_server_name, "n");
+    assert_string_equal(options.as, "me");
+    assert_string_equal(options.as_groups[0], "g");
+    assert_string_equal(options.as_groups[1], "h");
+    assert_null(options.as_groups[2]);
+    assert_int_equal(options.connect_timeout_ms, 5000);
+}
+
+static void what_was_not_said_is_left_to_the_kubeconfig(void **state)
+{
+    (void)state;
+    parsed p = parse_well("--context= pods");
+    ki_client_options options = cli_connection_options(&p.flags.connection);
+    assert_null(options.context);
+    assert_null(options.server);
+    assert_null(options.as_groups);
+    assert_null(p.flags.ns);
+}
+
+/* ---- for the informer ------------------------------------------------------------------------------------ */
+
+static void the_flags_of_a_watch_reach_the_informer(void **state)
+{
+    (void)state;
+    parsed p = parse_well("-l app=web --field-selector metadata.name=a --resync 1m30s --page-size 7 "
+                          "--watch-list always --keep-managed-fields");
+    ki_informer_options options = cli_watch_flags_options(&p.flags);
+    assert_string_equal(options.label_selector, "app=web");
+    assert_string_equal(options.field_selector, "metadata.name=a");
+    assert_int_equal(options.resync_ms, 90000);
+    assert_int_equal(options.page_size, 7);
+    assert_int_equal(options.watch_list, KI_WATCH_LIST_ALWAYS);
+    assert_int_equal(options.keep_managed_fields, 1);
+}
+
+static void a_page_size_of_zero_is_no_limit_and_none_is_the_default(void **state)
+{
+    (void)state;
+    parsed p = parse_well("--page-size 0");
+    assert_int_equal(cli_watch_flags_options(&p.flags).page_size, -1);
+    p = parse_well("pods");
+    assert_int_equal(cli_watch_flags_options(&p.flags).page_size, 0);
+    assert_int_equal(cli_watch_flags_options(&p.flags).watch_list, KI_WATCH_LIST_AUTO);
+    assert_int_equal(parse_well("--watch-list never").flags.watch_list, KI_WATCH_LIST_NEVER);
+}
+
+static void every_format_has_its_word(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_well("pods").flags.format, CLI_FORMAT_LINES);
+    assert_int_equal(parse_well("-o lines").flags.format, CLI_FORMAT_LINES);
+    assert_int_equal(parse_well("-o events").flags.format, CLI_FORMAT_EVENTS);
+    assert_int_equal(parse_well("-o json").flags.format, CLI_FORMAT_JSON);
+    assert_int_equal(parse_well("-o name").flags.format, CLI_FORMAT_NAME);
+    assert_int_equal(parse_well("-o none").flags.format, CLI_FORMAT_NONE);
+}
+
+static void the_paths_to_keep_come_with_those_that_name_the_object(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    const char **paths = NULL;
+    size_t count = 0;
+    parsed p = parse_well("--keep /spec/nodeName,/metadata/labels");
+    assert_int_equal(cli_watch_flags_keep(&p.flags, &paths, &err), 0);
+    while (paths[count] != NULL)
+        count++;
+    assert_int_equal(count, 8);
+    assert_string_equal(paths[0], "/apiVersion");
+    assert_string_equal(paths[1], "/kind");
+    assert_string_equal(paths[6], "/spec/nodeName");
+    assert_string_equal(paths[7], "/metadata/labels");
+    free(paths);
+}
+
+static void without_keep_everything_is_kept(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    const char *text = "x";
+    const char **paths = &text;
+    parsed p = parse_well("pods");
+    assert_int_equal(cli_watch_flags_keep(&p.flags, &paths, &err), 0);
+    assert_null(paths);
+}
+
+/* ---- what is wrong --------------------------------------------------------------------------------------- */
+
+static void an_unknown_flag_gets_the_nearest_one_as_a_hint(void **state)
+{
+    (void)state;
+    expect_refusal("--namspace x", "did you mean --namespace?");
+    expect_refusal("--utnil-synced", "--until-synced");
+    expect_refusal("--entirely-different", "unknown flag --entirely-different; ");
+}
+
+static void a_value_that_cannot_be_is_refused_with_the_name_of_its_flag(void **state)
+{
+    (void)state;
+    expect_refusal("-n", "-n (--namespace) wants a value");
+    expect_refusal("-o", "lines|events");
+    expect_refusal("-o xml", "\"xml\" is none of lines|events|json|name|none");
+    expect_refusal("-o event", "none of");
+    expect_refusal("--resync 5", "--resync: \"5\" lacks a unit");
+    expect_refusal("--page-size many", "--page-size: ");
+    expect_refusal("--page-size -1", "--page-size: ");
+    expect_refusal("--page-size 99999999999999999999", "--page-size: ");
+    expect_refusal("--page-size=", "--page-size: ");
+    expect_refusal("--watch-list sometimes", "auto|always|never");
+    expect_refusal("-l a=(", "-l (--selector): ");
+    expect_refusal("--field-selector x", "--field-selector: ");
+    expect_refusal("--keep spec.nodeName", "/spec/nodeName");
+    expect_refusal("--keep /a,,/b", "--keep: \"\"");
+    expect_refusal("-n a/b", "\"a/b\"");
+    expect_refusal("-n Web", "\"Web\"");
+    expect_refusal("-n -web", "\"-web\"");
+}
+
+static void more_than_there_is_room_for_is_refused(void **state)
+{
+    (void)state;
+    char line[2048] = "";
+    for (int i = 0; i <= CLI_TEXTS_MAX; i++)
+        strcat(line, "--as-group=g ");
+    expect_refusal(line, "--as-group");
+    line[0] = 0;
+    for (int i = 0; i <= CLI_ARGUMENTS_MAX; i++)
+        strcat(line, "pods ");
+    expect_refusal(line, "arguments");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_follow_or_stand_behind_an_equals_sign),
+        cmocka_unit_test(flags_without_a_value_may_say_true_or_false),
+        cmocka_unit_test(letters_may_share_a_word),
+        cmocka_unit_test(what_is_no_flag_is_an_argument),
+        cmocka_unit_test(help_is_given_whatever_follows),
+        cmocka_unit_test(all_common_flags_reach_the_client),
+        cmocka_unit_test(what_was_not_said_is_left_to_the_kubeconfig),
+        cmocka_unit_test(the_flags_of_a_watch_reach_the_informer),
+        cmocka_unit_test(a_page_size_of_zero_is_no_limit_and_none_is_the_default),
+        cmocka_unit_test(every_format_has_its_word),
+        cmocka_unit_test(the_paths_to_keep_come_with_those_that_name_the_object),
+        cmocka_unit_test(without_keep_everything_is_kept),
+        cmocka_unit_test(an_unknown_flag_gets_the_nearest_one_as_a_hint),
+        cmocka_unit_test(a_value_that_cannot_be_is_refused_with_the_name_of_its_flag),
+        cmocka_unit_test(more_than_there_is_room_for_is_refused),
+    };
+    return RUN_TESTS(tests);
+}

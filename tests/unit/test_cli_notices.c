@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said on stderr, and how often. */
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/watch_notes.h"
+#include "support/text_log.h"
+#include "support/unit.h"
+
+static text_log said;
+
+static void say(const char *line, void *user)
+{
+    (void)user;
+    text_log_add(&said, "%s\n", line);
+}
+
+#define EXPECT_SAID(text) text_log_expect(&said, text, __FILE__, __LINE__)
+
+static void a_few_lines_are_said_at_once(void **state)
+{
+    (void)state;
+    cli_notices notices = {.say = say};
+    for (int i = 0; i < CLI_NOTICES_AT_ONCE; i++)
+        cli_notices_add(&notices, 1000, "x");
+    EXPECT_SAID("x\nx\nx\nx\nx\nx\n");
+    assert_true(cli_notices_due_ms(&notices) == UINT64_MAX);
+}
+
+static void of_more_only_the_newest_is_said_later_with_how_many_were_left_out(void **state)
+{
+    (void)state;
+    cli_notices notices = {.say = say};
+    for (int i = 0; i < CLI_NOTICES_AT_ONCE; i++)
+        cli_notices_add(&notices, 1000, "x");
+    text_log_clear(&said);
+    cli_notices_add(&notices, 1001, "lost");
+    cli_notices_add(&notices, 1002, "lost");
+    cli_notices_add(&notices, 1003, "well");
+    EXPECT_SAID("");
+    assert_int_equal(cli_notices_due_ms(&notices), 1000 + CLI_NOTICES_PACE_MS);
+    cli_notices_tick(&notices, 1000 + CLI_NOTICES_PACE_MS - 1);
+    EXPECT_SAID("");
+    cli_notices_tick(&notices, 1000 + CLI_NOTICES_PACE_MS);
+    EXPECT_SAID("well (2 more left out)\n");
+    assert_true(cli_notices_due_ms(&notices) == UINT64_MAX);
+    cli_notices_tick(&notices, 1000 + 5 * CLI_NOTICES_PACE_MS);
+    EXPECT_SAID("");
+}
+
+static void a_flapping_server_does_not_flood(void **state)
+{
+    (void)state;
+    cli_notices notices = {.say = say};
+    size_t lines = 0;
+    for (uint64_t ms = 0; ms < 600 * 1000; ms += 100) {
+        cli_notices_add(&notices, ms, "flap");
+        cli_notices_tick(&notices, ms);
+    }
+    for (const char *at = said.text; at != NULL && (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_in_range(lines, 60, 60 + CLI_NOTICES_AT_ONCE);
+    text_log_clear(&said);
+}
+
+static void after_a_quiet_time_lines_are_said_at_once_again(void **state)
+{
+    (void)state;
+    cli_notices notices = {.say = say};
+    for (int i = 0; i < CLI_NOTICES_AT_ONCE; i++)
+        cli_notices_add(&notices, 1000, "x");
+    text_log_clear(&said);
+    for (int i = 0; i < 3; i++)
+        cli_notices_add(&notices, 1000 + 3 * CLI_NOTICES_PACE_MS, "y");
+    EXPECT_SAID("y\ny\ny\n");
+}
+
+/* ---- what is said of a resource -------------------------------------------------------------------------- */
+
+static cli_watch_flags flags;
+static cli_watch watch = {.flags = &flags};
+static const cli_resource pods = {.resource = &KI_CORE_V1_PODS, .name = "pods"};
+
+static cli_follower follower_of_pods(void)
+{
+    return (cli_follower){.watch = &watch, .resource = &pods, .notices = {.say = say}};
+}
+
+static void note_error(cli_follower *follower, ki_reason reason, uint64_t retry_ms, const char *key)
+{
+    ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
+    cli_watch_note_error(
+        follower, 0, &(ki_watch_error){.reason = reason, .retry_ms = retry_ms, .error = &why, .key = key});
+}
+
+static void errors_are_said_with_their_reason_and_what_to_do_once(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    note_error(&follower, KI_REASON_TLS, 1234, "");
+    EXPECT_SAID(
+        "pods: Tls: why; trying again in 1.2 s (see --certificate-authority and --tls-server-name)\n");
+    note_error(&follower, KI_REASON_TLS, 0, "");
+    EXPECT_SAID("pods: Tls: why; trying again\n");
+    note_error(&follower, KI_REASON_OTHER, 0, "d/a");
+    EXPECT_SAID("pods: d/a stays as it was: why\n");
+}
+
+static void phases_are_said_when_all_is_well(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    cli_watch_note_status(&follower, 0, &(ki_informer_status){.phase = KI_PHASE_LISTING});
+    cli_watch_note_status(&follower, 0, &(ki_informer_status){.phase = KI_PHASE_WATCHING});
+    cli_watch_note_status(
+        &follower, 0,
+        &(ki_informer_status){.phase = KI_PHASE_BACKING_OFF, .reason = KI_REASON_CONNECTION_LOST});
+    cli_watch_note_status(
+        &follower, 0, &(ki_informer_status){.phase = KI_PHASE_WATCHING, .reason = KI_REASON_CONNECTION_LOST});
+    cli_watch_note_status(&follower, 0, &(ki_informer_status){.phase = KI_PHASE_WATCHING});
+    EXPECT_SAID("pods: listing\npods: watching\npods: watching again\n");
+    follower.objects = 3;
+    cli_watch_note_synced(&follower, 1250, "77");
+    EXPECT_SAID("pods: synced: 3 objects at version 77, after 1.250 s\n");
+}
+
+static int forget_said(void **state)
+{
+    (void)state;
+    text_log_free(&said);
+    said = (text_log){0};
+    return 0;
+}
+
+#define NOTICE_TEST(test) cmocka_unit_test_teardown(test, forget_said)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        NOTICE_TEST(a_few_lines_are_said_at_once),
+        NOTICE_TEST(of_more_only_the_newest_is_said_later_with_how_many_were_left_out),
+        NOTICE_TEST(a_flapping_server_does_not_flood),
+        NOTICE_TEST(after_a_quiet_time_lines_are_said_at_once_again),
+        NOTICE_TEST(errors_are_said_with_their_reason_and_what_to_do_once),
+        NOTICE_TEST(phases_are_said_when_all_is_well),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "cli/resource_list.h"
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+static cli_resource_list parse(const char *text)
+{
+    ki_error err = {0};
+    cli_resource_list list = {0};
+    int rc = cli_resource_list_parse(text, &list, &err);
+    assert_string_equal(err.message, "");
+    assert_int_equal(rc, 0);
+    return list;
+}
+
+static void resources_are_named_as_kubectl_accepts_them(void **state)
+{
+    (void)state;
+    cli_resource_list list = parse("pods,SVC,deployments.apps,Node");
+    assert_int_equal(list.count, 4);
+    assert_string_equal(list.items[0].name, "pods");
+    assert_string_equal(list.items[1].name, "services");
+    assert_string_equal(list.items[2].resource->group, "apps");
+    assert_int_equal(list.items[3].resource->scope, KI_SCOPE_CLUSTER);
+    cli_resource_list_fini(&list);
+}
+
+static void a_custom_resource_is_named_in_full(void **state)
+{
+    (void)state;
+    cli_resource_list list = parse("widgets.v1.example.com");
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.items[0].name, "widgets");
+    assert_string_equal(list.items[0].resource->group, "example.com");
+    assert_string_equal(list.items[0].resource->version, "v1");
+    cli_resource_list_fini(&list);
+}
+
+static void what_is_named_twice_is_there_once(void **state)
+{
+    (void)state;
+    cli_resource_list list = parse("pods,po,pod,widgets.v1.example.com,services,widgets.v1.example.com");
+    assert_int_equal(list.count, 3);
+    cli_resource_list_fini(&list);
+}
+
+static void a_plural_that_two_share_is_told_apart_by_its_group(void **state)
+{
+    (void)state;
+    cli_resource_list list = parse("events.v1.,events.v1.events.k8s.io,pods");
+    assert_int_equal(list.count, 3);
+    assert_string_equal(list.items[0].name, "events.v1.");
+    assert_string_equal(list.items[1].name, "events.v1.events.k8s.io");
+    assert_string_equal(list.items[2].name, "pods");
+    cli_resource_list_fini(&list);
+}
+
+static void a_name_that_is_nobodys_is_refused_with_a_hint(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {{"podz", "\"pods\""},
+                                           {"widgets", "widgets.v1.example.com"},
+                                           {"widgets.example.com", "named in full"},
+                                           {"pods,nonsense", "nonsense"},
+                                           {"", "empty name"},
+                                           {"pods,", "empty name"},
+                                           {",pods", "empty name"},
+                                           {"pods, services", "services"}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        ki_error err = {0};
+        cli_resource_list list = {.count = 77};
+        assert_int_equal(cli_resource_list_parse(wrong[i][0], &list, &err), KI_ERR_INVALID);
+        assert_non_null(strstr(err.message, wrong[i][1]));
+        assert_int_equal(list.count, 77);
+    }
+}
+
+static void without_memory_there_is_no_list(void **state)
+{
+    (void)state;
+    for (size_t n = 1;; n++) {
+        ki_error err = {0};
+        cli_resource_list list = {0};
+        failing_allocator_fail_at(n);
+        int rc = cli_resource_list_parse("pods,widgets.v1.example.com,gadgets.v2.example.com", &list, &err);
+        if (!failing_allocator_has_failed()) {
+            assert_int_equal(rc, 0);
+            cli_resource_list_fini(&list);
+            break;
+        }
+        assert_int_equal(rc, KI_ERR_NO_MEMORY);
+        assert_null(list.items);
+    }
+    failing_allocator_fail_at(0);
+}
+
+#define WITH_MEMORY_CHECK(test)                                                                              \
+    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(resources_are_named_as_kubectl_accepts_them),
+        WITH_MEMORY_CHECK(a_custom_resource_is_named_in_full),
+        WITH_MEMORY_CHECK(what_is_named_twice_is_there_once),
+        WITH_MEMORY_CHECK(a_plural_that_two_share_is_told_apart_by_its_group),
+        WITH_MEMORY_CHECK(a_name_that_is_nobodys_is_refused_with_a_hint),
+        WITH_MEMORY_CHECK(without_memory_there_is_no_list),
+    };
+    return RUN_TESTS(tests);
+}

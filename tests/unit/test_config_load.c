@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which files, variables and overrides count. */
+#include "config/load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/failing_allocator.h"
+#include "support/temp_dir.h"
+#include "support/unit.h"
+
+static temp_dir dir;
+
+#define USER(fields)                                                                                         \
+    "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: web}},"              \
+    " {name: d, context: {cluster: l}}]\nclusters: [{name: k, cluster: {server: https://k,"                  \
+    " tls-server-name: kube}}, {name: l, cluster: {server: https://l}}]\nusers: [{name: u, user: " fields    \
+    "}, {name: v, user: {token: other}}]\n"
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const char *const variables[] = {
+        "KUBECONFIG",
+        "HTTPS_PROXY",
+        "https_proxy",
+        "HTTP_PROXY",
+        "http_proxy",
+        "NO_PROXY",
+        "no_proxy",
+        "KUBERNETES_SERVICE_HOST",
+        "KUBERNETES_SERVICE_PORT",
+    };
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        unsetenv(variables[i]);
+    temp_dir_make(&dir);
+    return setenv("HOME", dir.path, 1);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    temp_dir_remove(&dir);
+    return 0;
+}
+
+static int load(ki_config *config, const ki_config_overrides *overrides, ki_error *err)
+{
+    *config = (ki_config){0};
+    return ki_config_load_with(config, overrides, temp_dir_path(&dir, "pod"), err);
+}
+
+static ki_config loaded(const ki_config_overrides *overrides)
+{
+    ki_config config;
+    ki_error err = {0};
+    if (load(&config, overrides, &err) < 0)
+        fail_msg("%s", err.message);
+    return config;
+}
+
+static void assert_refused(const ki_config_overrides *overrides, const char *format, const char *path)
+{
+    ki_config config;
+    ki_error err = {0};
+    char expected[400];
+    snprintf(expected, sizeof(expected), "%s%s", path, format);
+    assert_int_equal(load(&config, overrides, &err), KI_ERR_CONFIG);
+    assert_string_equal(err.message, expected);
+    assert_null(config.server);
+}
+
+static void assert_server(const ki_config_overrides *overrides, const char *server)
+{
+    ki_config config = loaded(overrides);
+    assert_string_equal(config.server, server);
+    ki_config_fini(&config);
+}
+
+/* ---- files --------------------------------------------------------------------------------------------- */
+
+static void the_file_at_home_is_read_without_anything_else(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config", USER("{token: t}"));
+    ki_config config = loaded(NULL);
+    assert_string_equal(config.server, "https://k");
+    assert_string_equal(config.token, "t");
+    assert_string_equal(config.ns, "web");
+    ki_config_fini(&config);
+}
+
+static void the_variable_goes_before_the_file_at_home(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config", USER("{}"));
+    temp_dir_write(&dir, "a", "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\n");
+    temp_dir_write(&dir, "sub/b", "clusters: [{name: k, cluster: {server: https://b}}]\n");
+    char list[600];
+    snprintf(list, sizeof(list), ":%s/nowhere:%s/a::%s/sub/b:%s/a:", dir.path, dir.path, dir.path, dir.path);
+    setenv("KUBECONFIG", list, 1);
+    assert_server(NULL, "https://b");
+}
+
+static void an_explicit_file_goes_before_all(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config", "users: broken\n");
+    setenv("KUBECONFIG", "/nowhere", 1);
+    assert_server(&(ki_config_overrides){.kubeconfig = temp_dir_write(&dir, "mine", USER("{}"))},
+                  "https://k");
+}
+
+static void an_explicit_file_must_be_there(void **state)
+{
+    (void)state;
+    const char *path = temp_dir_path(&dir, "nowhere");
+    assert_refused(&(ki_config_overrides){.kubeconfig = path}, ": No such file or directory", path);
+    assert_refused(&(ki_config_overrides){.kubeconfig = dir.path}, ": Is a directory", dir.path);
+}
+
+static void paths_are_relative_to_the_file_even_when_it_is_named_so(void **state)
+{
+    (void)state;
+    char before[512];
+    assert_non_null(getcwd(before, sizeof(before)));
+    temp_dir_write(&dir, "sub/mine", USER("{tokenFile: token}"));
+    assert_int_equal(chdir(dir.path), 0);
+    ki_config config = loaded(&(ki_config_overrides){.kubeconfig = "sub/mine"});
+    assert_int_equal(chdir(before), 0);
+    assert_int_equal(config.token_file[0], '/');
+    assert_non_null(strstr(config.token_file, "/sub/token"));
+    ki_config_fini(&config);
+}
+
+static void a_mistake_in_any_of_the_files_is_named(void **state)
+{
+    (void)state;
+    char list[600];
+    const char *second = temp_dir_write(&dir, "b", "\nusers: {}\n");
+    snprintf(list, sizeof(list), "%s:%s", temp_dir_write(&dir, "a", USER("{}")), second);
+    setenv("KUBECONFIG", list, 1);
+    assert_refused(NULL, ":2: users: is no list", second);
+}
+
+static void nothing_at_all_is_an_error_that_says_what_there_could_be(void **state)
+{
+    (void)state;
+    assert_refused(NULL,
+                   "no cluster is configured: no kubeconfig ($KUBECONFIG, ~/.kube/config) says anything, no "
+                   "server was given, and this is no pod",
+                   "");
+}
+
+/* ---- overrides ----------------------------------------------------------------------------------------- */
+
+static void a_server_alone_is_enough(void **state)
+{
+    (void)state;
+    ki_config config = loaded(&(ki_config_overrides){.server = "localhost:8001", .token = "t", .ns = "n"});
+    assert_string_equal(config.server, "http://localhost:8001");
+    assert_string_equal(config.token, "t");
+    assert_string_equal(config.ns, "n");
+    ki_config_fini(&config);
+}
+
+static void context_cluster_and_user_are_chosen_by_name(void **state)
+{
+    (void)state;
+    const char *path = temp_dir_write(&dir, ".kube/config", USER("{}"));
+    assert_server(&(ki_config_overrides){.context = "d"}, "https://l");
+    assert_server(&(ki_config_overrides){.cluster = "l"}, "https://l");
+    ki_config config = loaded(&(ki_config_overrides){.user = "v"});
+    assert_string_equal(config.token, "other");
+    assert_string_equal(config.user, "v");
+    ki_config_fini(&config);
+    char expected[300];
+    snprintf(expected, sizeof(expected), " in %s", path);
+    assert_refused(&(ki_config_overrides){.context = "x"}, expected, "context: there is no context \"x\"");
+    assert_refused(&(ki_config_overrides){.cluster = "x"}, expected, "cluster: there is no cluster \"x\"");
+    assert_refused(&(ki_config_overrides){.user = "x"}, expected, "user: there is no user \"x\"");
+}
+
+static void a_given_server_drops_the_name_of_the_other(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config", USER("{token: t}"));
+    ki_config config = loaded(&(ki_config_overrides){.server = "https://x"});
+    assert_string_equal(config.server, "https://x");
+    assert_null(config.tls_server_name);
+    assert_string_equal(config.token, "t");
+    ki_config_fini(&config);
+    config = loaded(&(ki_config_overrides){.tls_server_name = "y"});
+    assert_string_equal(config.server, "https://k");
+    assert_string_equal(config.tls_server_name, "y");
+    ki_config_fini(&config);
+}
+
+static void what_is_given_about_trust_replaces_all_of_it(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config",
+                   "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k,"
+                   " cluster: {server: https://k, certificate-authority-data: LS0tLS1CRUdJTiBYLS0tLS0K}}]\n");
+    ki_config config = loaded(&(ki_config_overrides){.insecure_skip_tls_verify = true});
+    assert_null(config.ca_pem);
+    assert_true(config.insecure_skip_tls_verify);
+    ki_config_fini(&config);
+    config = loaded(&(ki_config_overrides){.certificate_authority = temp_dir_write(&dir, "ca", "x")});
+    assert_null(config.ca_pem);
+    assert_non_null(strstr(config.ca_file, "/ca"));
+    ki_config_fini(&config);
+}
+
+static void a_given_token_replaces_every_other_way_but_certificates(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config",
+                   USER("{username: a, password: b, tokenFile: f, exec: {command: p},"
+                        " client-certificate-data: LS0tLS1CRUdJTiBYLS0tLS0K,"
+                        " client-key-data: LS0tLS1CRUdJTiBYLS0tLS0K}"));
+    ki_config config = loaded(&(ki_config_overrides){.token = "mine"});
+    assert_string_equal(config.token, "mine");
+    assert_null(config.username);
+    assert_null(config.password);
+    assert_null(config.token_file);
+    assert_null(config.exec);
+    assert_non_null(config.client_key_pem);
+    ki_config_fini(&config);
+}
+
+static void somebody_else_is_asked_for_by_override(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config", USER("{as: a, as-groups: [b]}"));
+    ki_config config =
+        loaded(&(ki_config_overrides){.as = "x", .as_groups = (const char *const[]){"y", "z", NULL}});
+    assert_string_equal(config.as, "x");
+    assert_string_equal(config.as_groups[1], "z");
+    assert_null(config.as_groups[2]);
+    ki_config_fini(&config);
+    assert_refused(&(ki_config_overrides){.context = "d", .as_groups = (const char *const[]){"y", NULL}},
+                   "as: is missing beside as-uid, as-groups or as-user-extra", "");
+}
+
+static void mistakes_in_overrides_name_them(void **state)
+{
+    (void)state;
+    assert_refused(&(ki_config_overrides){.server = "https://jane:s3cret@k"},
+                   "server: has a user in it, which belongs to users", "");
+    assert_refused(&(ki_config_overrides){.server = "https://k", .certificate_authority = "/nowhere"},
+                   "certificate-authority: cannot be read: No such file or directory", "");
+    assert_refused(&(ki_config_overrides){.server = "https://k",
+                                          .certificate_authority = "/dev/null",
+                                          .insecure_skip_tls_verify = true},
+                   "insecure-skip-tls-verify: is there beside a certificate authority", "");
+}
+
+/* ---- pods ---------------------------------------------------------------------------------------------- */
+
+static void set_pod(const char *host)
+{
+    setenv("KUBERNETES_SERVICE_HOST", host, 1);
+    setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+    temp_dir_write(&dir, "pod/token", "t");
+}
+
+static void a_pod_without_a_kubeconfig_uses_its_service_account(void **state)
+{
+    (void)state;
+    set_pod("10.0.0.1");
+    temp_dir_write(&dir, "pod/ca.crt", "x");
+    temp_dir_write(&dir, "pod/namespace", "web\n");
+    ki_config config = loaded(NULL);
+    assert_string_equal(config.server, "https://10.0.0.1:443");
+    assert_string_equal(config.token_file, temp_dir_path(&dir, "pod/token"));
+    assert_string_equal(config.ca_file, temp_dir_path(&dir, "pod/ca.crt"));
+    assert_string_equal(config.ns, "web");
+    assert_null(config.token);
+    ki_config_fini(&config);
+    config = loaded(&(ki_config_overrides){.ns = "other", .token = "mine"});
+    assert_string_equal(config.ns, "other");
+    assert_null(config.token_file);
+    ki_config_fini(&config);
+}
+
+static void a_pod_may_lack_certificates_and_namespace(void **state)
+{
+    (void)state;
+    set_pod("fd00::1");
+    ki_config config = loaded(NULL);
+    assert_string_equal(config.server, "https://[fd00::1]:443");
+    assert_null(config.ca_file);
+    assert_null(config.ns);
+    ki_config_fini(&config);
+}
+
+static void a_kubeconfig_goes_before_the_files_of_a_pod(void **state)
+{
+    (void)state;
+    set_pod("10.0.0.1");
+    temp_dir_write(&dir, ".kube/config", USER("{}"));
+    assert_server(NULL, "https://k");
+    assert_server(&(ki_config_overrides){.server = "https://x"}, "https://x");
+}
+
+static void an_empty_kubeconfig_leaves_it_to_the_pod(void **state)
+{
+    (void)state;
+    set_pod("10.0.0.1");
+    const char *path = temp_dir_write(&dir, ".kube/config", "apiVersion: v1\nkind: Config\n");
+    assert_server(NULL, "https://10.0.0.1:443");
+    assert_refused(&(ki_config_overrides){.kubeconfig = path},
+                   ": current-context: is missing, and no context was asked for", path);
+}
+
+/* ---- proxies ------------------------------------------------------------------------------------------- */
+
+static void the_proxy_of_the_environment_is_used_without_another(void **state)
+{
+    (void)state;
+    setenv("https_proxy", "jane:s3cret@proxy:3128", 1);
+    setenv("NO_PROXY", "other", 1);
+    ki_config config = loaded(&(ki_config_overrides){.server = "https://k"});
+    assert_string_equal(config.proxy_url, "http://jane:s3cret@proxy:3128");
+    ki_config_fini(&config);
+    config = loaded(&(ki_config_overrides){.server = "https://other"});
+    assert_null(config.proxy_url);
+    ki_config_fini(&config);
+    config = loaded(&(ki_config_overrides){.server = "http://k"});
+    assert_null(config.proxy_url);
+    ki_config_fini(&config);
+}
+
+static void a_variable_that_is_no_proxy_is_named_without_its_value(void **state)
+{
+    (void)state;
+    setenv("HTTPS_PROXY", "ftp://jane:s3cret@proxy", 1);
+    assert_refused(&(ki_config_overrides){.server = "https://k"},
+                   "$HTTPS_PROXY: is no address of an http, https or socks5 proxy", "");
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+static void assert_fails_without_memory(const ki_config_overrides *overrides)
+{
+    bool has_failed = true;
+    for (size_t n = 1; has_failed; n++) {
+        ki_config config;
+        ki_error err = {0};
+        failing_allocator_fail_at(n);
+        int rc = load(&config, overrides, &err);
+        has_failed = failing_allocator_has_failed();
+        failing_allocator_fail_at(0);
+        assert_int_equal(rc, has_failed ? KI_ERR_NO_MEMORY : 0);
+        ki_config_fini(&config);
+        assert_int_equal(failing_allocator_live_count(), 0);
+    }
+}
+
+static void running_out_of_memory_anywhere_is_an_error(void **state)
+{
+    (void)state;
+    failing_allocator_install();
+    setenv("https_proxy", "proxy", 1);
+    set_pod("10.0.0.1");
+    temp_dir_write(&dir, "pod/namespace", "web");
+    assert_fails_without_memory(NULL);
+    temp_dir_write(&dir, ".kube/config", USER("{token: t}"));
+    assert_fails_without_memory(&(ki_config_overrides){.as = "a", .token = "b"});
+    char list[300];
+    snprintf(list, sizeof(list), "%s/.kube/config:/nowhere", dir.path);
+    setenv("KUBECONFIG", list, 1);
+    assert_fails_without_memory(&(ki_config_overrides){.server = "k"});
+    failing_allocator_remove();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_file_at_home_is_read_without_anything_else),
+        TEST(the_variable_goes_before_the_file_at_home),
+        TEST(an_explicit_file_goes_before_all),
+        TEST(an_explicit_file_must_be_there),
+        TEST(paths_are_relative_to_the_file_even_when_it_is_named_so),
+        TEST(a_mistake_in_any_of_the_files_is_named),
+        TEST(nothing_at_all_is_an_error_that_says_what_there_could_be),
+        TEST(a_server_alone_is_enough),
+        TEST(context_cluster_and_user_are_chosen_by_name),
+        TEST(a_given_server_drops_the_name_of_the_other),
+        TEST(what_is_given_about_trust_replaces_all_of_it),
+        TEST(a_given_token_replaces_every_other_way_but_certificates),
+        TEST(somebody_else_is_asked_for_by_override),
+        TEST(mistakes_in_overrides_name_them),
+        TEST(a_pod_without_a_kubeconfig_uses_its_service_account),
+        TEST(a_pod_may_lack_certificates_and_namespace),
+        TEST(a_kubeconfig_goes_before_the_files_of_a_pod),
+        TEST(an_empty_kubeconfig_leaves_it_to_the_pod),
+        TEST(the_proxy_of_the_environment_is_used_without_another),
+        TEST(a_variable_that_is_no_proxy_is_named_without_its_value),
+        TEST(running_out_of_memory_anywhere_is_an_error),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/curl_reason.h"
+
+#include <errno.h>
+
+#include "support/unit.h"
+
+static void what_libcurl_says_has_a_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        CURLcode code;
+        long os_error;
+        ki_reason reason;
+    } cases[] = {
+        {CURLE_OK, 0, KI_REASON_NONE},
+        {CURLE_COULDNT_RESOLVE_HOST, 0, KI_REASON_DNS},
+        {CURLE_COULDNT_RESOLVE_PROXY, 0, KI_REASON_DNS},
+        {CURLE_COULDNT_CONNECT, ECONNREFUSED, KI_REASON_CONNECTION_REFUSED},
+        {CURLE_COULDNT_CONNECT, 0, KI_REASON_CONNECTION_REFUSED},
+        {CURLE_COULDNT_CONNECT, ENETUNREACH, KI_REASON_CONNECTION_LOST},
+        {CURLE_OPERATION_TIMEDOUT, 0, KI_REASON_TIMEOUT},
+        {CURLE_PEER_FAILED_VERIFICATION, 0, KI_REASON_TLS},
+        {CURLE_SSL_CONNECT_ERROR, 0, KI_REASON_TLS},
+        {CURLE_SSL_CONNECT_ERROR, ECONNRESET, KI_REASON_CONNECTION_LOST},
+        {CURLE_SSL_CERTPROBLEM, 0, KI_REASON_TLS},
+        {CURLE_RECV_ERROR, ECONNRESET, KI_REASON_CONNECTION_LOST},
+        {CURLE_GOT_NOTHING, 0, KI_REASON_CONNECTION_LOST},
+        {CURLE_PARTIAL_FILE, 0, KI_REASON_CONNECTION_LOST},
+        {CURLE_HTTP2_STREAM, 0, KI_REASON_CONNECTION_LOST},
+        {CURLE_OUT_OF_MEMORY, 0, KI_REASON_NO_MEMORY},
+        {CURLE_WEIRD_SERVER_REPLY, 0, KI_REASON_MALFORMED},
+        {CURLE_UNSUPPORTED_PROTOCOL, 0, KI_REASON_MALFORMED},
+        {CURLE_ABORTED_BY_CALLBACK, 0, KI_REASON_OTHER},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(ki_curl_reason(cases[i].code, cases[i].os_error), cases[i].reason);
+}
+
+static void every_failure_has_one(void **state)
+{
+    (void)state;
+    for (int code = 1; code < CURL_LAST; code++)
+        assert_int_not_equal(ki_curl_reason((CURLcode)code, 0), KI_REASON_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_libcurl_says_has_a_reason),
+        cmocka_unit_test(every_failure_has_one),
+    };
+    return RUN_TESTS(tests);
+}

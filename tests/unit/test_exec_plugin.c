@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/exec_plugin.h"
+
+#include <fcntl.h>
+#include <kinformer/json.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "config/exec_info.h"
+#include "support/temp_dir.h"
+#include "support/unit.h"
+#include "util/secret.h"
+#include "util/units.h"
+
+#define V1 "client.authentication.k8s.io/v1"
+#define V1BETA1 "client.authentication.k8s.io/v1beta1"
+#define ANSWER_OF(version, status)                                                                           \
+    "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" version "\",\"status\":" status "}"
+#define ANSWER(status) ANSWER_OF(V1, status)
+
+static temp_dir dir;
+static ki_clock test_clock;
+static ki_loop loop;
+
+static struct {
+    int calls;
+    int code;
+    ki_exec_credential credential;
+    ki_error err;
+} ended;
+
+static void on_end(ki_exec_credential *credential, const ki_error *err, void *user)
+{
+    assert_null(user);
+    ended.calls++;
+    ended.err = *err;
+    if (credential != NULL)
+        ended.credential = *credential;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    temp_dir_make(&dir);
+    memset(&ended, 0, sizeof(ended));
+    ki_clock_init_virtual(&test_clock, KI_NS_PER_S, 0);
+    return ki_loop_init(&loop, &(ki_loop_options){.clock = &test_clock}, NULL);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ki_exec_credential_fini(&ended.credential);
+    ki_loop_fini(&loop);
+    temp_dir_remove(&dir);
+    return 0;
+}
+
+static ki_config_exec exec_of(const char *script)
+{
+    return (ki_config_exec){
+        .api_version = V1,
+        .command = (char *)temp_dir_script(&dir, "plugin", script),
+        .interactive_mode = "Never",
+    };
+}
+
+/* Waits for the child as such, without taking its status, and then lets the loop look after it. */
+static void finish_run(void)
+{
+    siginfo_t info;
+    assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
+    ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);
+    ki_loop_step(&loop, 0);
+}
+
+static void run(ki_config_exec *exec)
+{
+    ki_config config = {.exec = exec, .user = "jane", .server = "https://k"};
+    ki_exec_plugin plugin;
+    ki_error err = {0};
+    assert_int_equal(ki_exec_plugin_init(&plugin, &config, &loop), 0);
+    plugin.on_end = on_end;
+    if (ki_exec_plugin_start(&plugin, &err) < 0)
+        ended.err = err;
+    else
+        finish_run();
+    ki_exec_plugin_fini(&plugin);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+}
+
+static void assert_runs(const char *script)
+{
+    ki_config_exec exec = exec_of(script);
+    run(&exec);
+    if (ended.calls != 1 || ended.err.code != 0)
+        fail_msg("%d calls; %s", ended.calls, ended.err.message);
+}
+
+/* `reason` stands behind the names of plug-in and user. */
+static void assert_fails(const char *script, const char *reason)
+{
+    char expected[400];
+    ki_config_exec exec = exec_of(script);
+    exec.command = "sh";
+    exec.args = (char *[]){"-c", (char *)script, NULL};
+    memset(&ended, 0, sizeof(ended));
+    run(&exec);
+    snprintf(expected, sizeof(expected), "exec plug-in \"sh\" of user \"jane\": %s", reason);
+    assert_int_equal(ended.err.code, KI_ERR_CONFIG);
+    assert_string_equal(ended.err.message, expected);
+    assert_null(strstr(ended.err.message, "s3cret"));
+}
+
+/* ---- answers ------------------------------------------------------------------------------------------- */
+
+static void a_token_is_taken_from_the_answer(void **state)
+{
+    (void)state;
+    assert_runs("echo '" ANSWER("{\"token\":\"a\\u0062c\"}") "'");
+    assert_string_equal(ended.credential.token, "abc");
+    assert_null(ended.credential.certificate_pem);
+    assert_true(ended.credential.expires_s == INT64_MAX);
+}
+
+static void a_certificate_and_an_end_are_taken_from_the_answer(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, "answer",
+                   ANSWER("{\"token\":null,\"clientCertificateData\":\"a\\nb\",\"clientKeyData\":\"c\","
+                          "\"expirationTimestamp\":\"1970-01-01T00:01:00Z\"}"));
+    assert_runs("cat \"$(dirname \"$0\")/answer\"");
+    assert_null(ended.credential.token);
+    assert_string_equal(ended.credential.certificate_pem, "a\nb");
+    assert_string_equal(ended.credential.key_pem, "c");
+    assert_true(ended.credential.expires_s == 60);
+}
+
+static void answers_are_refused_with_a_reason_and_without_their_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *answer;
+        const char *reason;
+    } cases[] = {
+        {"", "its answer is empty"},
+        {"s3cret", "its answer is not JSON"},
+        {"{\"token\":\"s3cret\"", "its answer is not JSON"},
+        {"\"s3cret\"", "its answer is no ExecCredential"},
+        {"{\"kind\":\"s3cret\"}", "its answer is of another kind than ExecCredential"},
+        {ANSWER_OF(V1BETA1, "{\"token\":\"s3cret\"}"), "its answer has another apiVersion than " V1},
+        {ANSWER("null"), "its answer has no status"},
+        {ANSWER("{}"), "its answer has neither a token nor a certificate"},
+        {ANSWER("{\"token\":\"\"}"), "its answer has neither a token nor a certificate"},
+        {ANSWER("{\"token\":[\"s3cret\"]}"), "its answer has a status.token that is no text"},
+        {ANSWER("{\"token\":\"s3cret\\u0000\"}"), "its answer has a status.token that is no text"},
+        {ANSWER("{\"clientKeyData\":\"s3cret\"}"),
+         "its answer has one of clientCertificateData and clientKeyData, not both"},
+        {ANSWER("{\"token\":\"s3cret\",\"expirationTimestamp\":\"s3cret\"}"),
+         "its answer has a status.expirationTimestamp that is no RFC 3339 time"},
+        {ANSWER("{\"token\":\"s3cret\",\"expirationTimestamp\":1}"),
+         "its answer has a status.expirationTimestamp that is no text"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ki_exec_credential credential = {.expires_s = 7};
+        ki_error err = {0};
+        assert_int_equal(ki_exec_credential_parse(ki_str_of(cases[i].answer), V1, &credential, &err),
+                         KI_ERR_CONFIG);
+        assert_string_equal(err.message, cases[i].reason);
+        assert_true(credential.expires_s == 7);
+    }
+}
+
+/* ---- failures ------------------------------------------------------------------------------------------ */
+
+static void a_failure_shows_the_code_and_the_last_words(void **state)
+{
+    (void)state;
+    assert_fails("exit 7", "ended with code 7");
+    assert_fails("printf 'one\\n  two \\n\\n' >&2; exit 1", "ended with code 1:   two");
+    assert_fails("kill -9 $$", "ended by signal 9");
+    assert_fails("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done; exit 2",
+                 "ended with code 2: line 2999");
+    assert_fails("echo s3cret; exit 4", "ended with code 4");
+    assert_fails("echo s3cret", "its answer is not JSON");
+}
+
+static void an_answer_without_end_is_cut_off(void **state)
+{
+    (void)state;
+    /* Nobody waits for its end: the pipe is full, and the loop looks again and again. */
+    ki_config_exec exec = exec_of("while :; do echo s3cret s3cret s3cret s3cret s3cret; done");
+    ki_config config = {.exec = &exec, .user = "jane"};
+    ki_exec_plugin plugin;
+    assert_int_equal(ki_exec_plugin_init(&plugin, &config, &loop), 0);
+    plugin.on_end = on_end;
+    assert_int_equal(ki_exec_plugin_start(&plugin, NULL), 0);
+    while (ended.calls == 0) {
+        plugin.deadline_ns = UINT64_MAX;
+        ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);
+        ki_loop_step(&loop, 0);
+    }
+    assert_non_null(strstr(ended.err.message, "its answer is too large"));
+    ki_exec_plugin_fini(&plugin);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void a_plug_in_that_takes_too_long_is_killed(void **state)
+{
+    (void)state;
+    ki_config_exec exec = exec_of("sleep 600; :");
+    exec.install_hint = "have patience";
+    ki_config config = {.exec = &exec, .user = "jane"};
+    ki_exec_plugin plugin;
+    assert_int_equal(ki_exec_plugin_init(&plugin, &config, &loop), 0);
+    plugin.on_end = on_end;
+    assert_int_equal(ki_exec_plugin_start(&plugin, NULL), 0);
+    ki_clock_advance_ms(&test_clock, KI_EXEC_LIMIT_MS - 1);
+    ki_loop_step(&loop, 0);
+    assert_int_equal(ended.calls, 0);
+    ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);
+    ki_loop_step(&loop, 0);
+    assert_int_equal(ended.calls, 1);
+    assert_non_null(strstr(ended.err.message, "not done after 60 s; have patience"));
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    ki_exec_plugin_fini(&plugin);
+}
+
+static void a_program_that_cannot_be_started_says_why(void **state)
+{
+    (void)state;
+    ki_config_exec exec = exec_of("");
+    exec.command = "/nowhere/plug";
+    exec.install_hint = "try this";
+    run(&exec);
+    assert_string_equal(
+        ended.err.message,
+        "exec plug-in \"/nowhere/plug\" of user \"jane\": No such file or directory; try this");
+    exec.command = (char *)temp_dir_write(&dir, "data", "");
+    exec.install_hint = NULL;
+    run(&exec);
+    assert_non_null(strstr(ended.err.message, ": Permission denied"));
+}
+
+static void an_interactive_plug_in_needs_a_terminal(void **state)
+{
+    (void)state;
+    ki_config_exec exec = exec_of("exit 0");
+    exec.interactive_mode = "Always";
+    int before = dup(STDIN_FILENO);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(dup2(null, STDIN_FILENO), STDIN_FILENO);
+    run(&exec);
+    assert_int_equal(dup2(before, STDIN_FILENO), STDIN_FILENO);
+    close(before);
+    close(null);
+    assert_int_equal(ended.calls, 0);
+    assert_non_null(strstr(ended.err.message, "it is always interactive, and standard input is no terminal"));
+}
+
+/* ---- what the child has -------------------------------------------------------------------------------- */
+
+static void arguments_and_environment_reach_the_plug_in(void **state)
+{
+    (void)state;
+    ki_config_exec exec =
+        exec_of("printf '%s|' \"$@\" \"$A\" \"$HOME\" \"$KUBERNETES_EXEC_INFO\" >\"$0.out\"\n"
+                "echo '" ANSWER("{\"token\":\"t\"}") "'");
+    exec.args = (char *[]){"a b", "", NULL};
+    exec.env = (ki_config_pair[]){{"A", "first"}, {"A", "x=y"}, {"HOME", "/other"}};
+    exec.env_count = 3;
+    run(&exec);
+    assert_int_equal(ended.err.code, 0);
+    assert_string_equal(temp_dir_read(&dir, "plugin.out"),
+                        "a b||x=y|/other|{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
+                        "\",\"spec\":{\"interactive\":false}}|");
+}
+
+static void the_child_has_a_clean_mask_and_default_handlers(void **state)
+{
+    (void)state;
+    sigset_t all, before;
+    sigfillset(&all);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &all, &before), 0);
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, old;
+    assert_int_equal(sigaction(SIGPIPE, &ignored, &old), 0);
+    /* Read by the shell itself: while it waits for a child it may block signals. */
+    ki_config_exec exec = exec_of("while read -r line; do case $line in Sig*) echo \"$line\";; esac; done "
+                                  "</proc/self/status >\"$0.out\"\n"
+                                  "echo '" ANSWER("{\"token\":\"t\"}") "'");
+    run(&exec);
+    assert_int_equal(sigaction(SIGPIPE, &old, NULL), 0);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    assert_non_null(strstr(temp_dir_read(&dir, "plugin.out"), "SigBlk:\t0000000000000000"));
+    /* Those above 31 are the C library's and the emulator's own. */
+    const char *masked = strstr(temp_dir_read(&dir, "plugin.out"), "SigIgn:\t");
+    assert_non_null(masked);
+    assert_int_equal(strtoull(masked + strlen("SigIgn:\t"), NULL, 16) & 0x7fffffff, 0);
+}
+
+static void the_child_has_none_of_our_descriptors(void **state)
+{
+    (void)state;
+    int ours = open("/dev/null", O_RDONLY); /* not close-on-exec, as a careless program has them */
+    int high = fcntl(ours, F_DUPFD, 100);
+    ki_config_exec exec = exec_of("test -e /proc/self/fd/100 && echo leaked >\"$0.out\"\n"
+                                  "readlink /proc/self/fd/0 >>\"$0.out\"\n"
+                                  "echo '" ANSWER("{\"token\":\"t\"}") "'");
+    assert_true(high >= 100);
+    run(&exec);
+    close(ours);
+    close(high);
+    assert_string_equal(temp_dir_read(&dir, "plugin.out"), "/dev/null\n");
+}
+
+static void closed_standard_descriptors_do_no_harm(void **state)
+{
+    (void)state;
+    int before = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    ki_config_exec exec = exec_of("echo '" ANSWER("{\"token\":\"t\"}") "'");
+    run(&exec);
+    assert_int_equal(dup2(before, STDIN_FILENO), STDIN_FILENO);
+    close(before);
+    assert_int_equal(ended.err.code, 0);
+    assert_string_equal(ended.credential.token, "t");
+}
+
+static void a_grandchild_that_keeps_the_output_open_is_not_waited_for(void **state)
+{
+    (void)state;
+    assert_runs("sleep 5 &\necho '" ANSWER("{\"token\":\"t\"}") "'");
+    assert_string_equal(ended.credential.token, "t");
+}
+
+static void a_status_that_the_program_throws_away_is_not_needed(void **state)
+{
+    (void)state;
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, old;
+    ki_config_exec exec = exec_of("echo '" ANSWER("{\"token\":\"t\"}") "'");
+    ki_config config = {.exec = &exec};
+    ki_exec_plugin plugin;
+    assert_int_equal(sigaction(SIGCHLD, &ignored, &old), 0);
+    assert_int_equal(ki_exec_plugin_init(&plugin, &config, &loop), 0);
+    plugin.on_end = on_end;
+    assert_int_equal(ki_exec_plugin_start(&plugin, NULL), 0);
+    siginfo_t info;
+    assert_int_equal(waitid(P_ALL, 0, &info, WEXITED), -1); /* returns when the last child is gone */
+    ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);
+    ki_loop_step(&loop, 0);
+    assert_int_equal(sigaction(SIGCHLD, &old, NULL), 0);
+    assert_int_equal(ended.err.code, 0);
+    assert_string_equal(ended.credential.token, "t");
+    ki_exec_plugin_fini(&plugin);
+}
+
+/* ---- the cluster --------------------------------------------------------------------------------------- */
+
+static void the_cluster_is_told_when_the_plug_in_wants_it(void **state)
+{
+    (void)state;
+    ki_config_exec exec = {
+        .api_version = V1BETA1, .provide_cluster_info = true, .cluster_config = "{\"audience\":\"x\"}"};
+    ki_config config = {
+        .exec = &exec,
+        .server = "https://k",
+        .tls_server_name = "kube",
+        .ca_file = (char *)temp_dir_write(&dir, "ca", "foobar"),
+        .proxy_url = "http://proxy",
+        .insecure_skip_tls_verify = true,
+        .disable_compression = true,
+    };
+    char *json = NULL;
+    assert_int_equal(ki_exec_info_write(&config, true, &json, NULL), 0);
+    assert_string_equal(json, "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1BETA1
+                              "\",\"spec\":{\"interactive\":true,\"cluster\":{\"server\":\"https://"
+                              "k\",\"tls-server-name\":\"kube\","
+                              "\"insecure-skip-tls-verify\":true,\"disable-compression\":true,"
+                              "\"certificate-authority-data\":\"Zm9vYmFy\",\"config\":{\"audience\":\"x\"},"
+                              "\"proxy-url\":\"http://proxy\"}}}");
+    ki_secret_free(json);
+}
+
+static void a_cluster_whose_certificates_cannot_be_read_is_an_error(void **state)
+{
+    (void)state;
+    ki_config_exec exec = {.api_version = V1, .provide_cluster_info = true};
+    ki_config config = {.exec = &exec, .ca_file = "/nowhere/ca"};
+    ki_error err = {0};
+    char *json = NULL;
+    assert_int_equal(ki_exec_info_write(&config, false, &json, &err), KI_ERR_NOT_FOUND);
+    assert_string_equal(err.message, "/nowhere/ca: No such file or directory");
+    assert_null(json);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_token_is_taken_from_the_answer),
+        TEST(a_certificate_and_an_end_are_taken_from_the_answer),
+        TEST(answers_are_refused_with_a_reason_and_without_their_text),
+        TEST(a_failure_shows_the_code_and_the_last_words),
+        TEST(an_answer_without_end_is_cut_off),
+        TEST(a_plug_in_that_takes_too_long_is_killed),
+        TEST(a_program_that_cannot_be_started_says_why),
+        TEST(an_interactive_plug_in_needs_a_terminal),
+        TEST(arguments_and_environment_reach_the_plug_in),
+        TEST(the_child_has_a_clean_mask_and_default_handlers),
+        TEST(the_child_has_none_of_our_descriptors),
+        TEST(closed_standard_descriptors_do_no_harm),
+        TEST(a_grandchild_that_keeps_the_output_open_is_not_waited_for),
+        TEST(a_status_that_the_program_throws_away_is_not_needed),
+        TEST(the_cluster_is_told_when_the_plug_in_wants_it),
+        TEST(a_cluster_whose_certificates_cannot_be_read_is_an_error),
+    };
+    return RUN_TESTS(tests);
+}

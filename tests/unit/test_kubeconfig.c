@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of good and bad kubeconfigs, read from memory. */
+#include "config/kubeconfig.h"
+
+#include <kinformer/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/load.h"
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+#define FILE_NAME "/etc/kube/config"
+
+/* "-----BEGIN X-----\n" */
+#define PEM_BASE64 "LS0tLS1CRUdJTiBYLS0tLS0K"
+#define PEM "-----BEGIN X-----\n"
+
+#define HEAD "current-context: c\ncontexts:\n- name: c\n  context: {cluster: k, user: u}\n"
+#define CLUSTER "clusters:\n- name: k\n  cluster: {server: https://k:6443}\n"
+/* `user` is in line 10. */
+#define WITH_USER(user) HEAD CLUSTER "users:\n- name: u\n  user: " user "\n"
+/* `cluster` is in line 7. */
+#define WITH_CLUSTER(cluster) HEAD "clusters:\n- name: k\n  cluster: " cluster "\nusers: [{name: u}]\n"
+
+/* All that happens between the text of a file and a configuration. */
+static int resolve(ki_config *config, const char *text, const ki_config_overrides *overrides, ki_error *err)
+{
+    static const ki_config_overrides none = {0};
+    ki_kubeconfig kubeconfig = {0};
+    ki_config_origin origin = {0};
+    *config = (ki_config){0};
+    if (overrides == NULL)
+        overrides = &none;
+    int rc = ki_kubeconfig_add(&kubeconfig, FILE_NAME, ki_str_of(text), err);
+    if (rc == 0)
+        rc = ki_config_select(config, &kubeconfig, overrides, &origin, err);
+    if (rc == 0) {
+        rc = ki_config_override(config, overrides, &origin);
+        if (rc < 0)
+            err->code = rc;
+    }
+    if (rc == 0)
+        rc = ki_config_validate(config, &origin, err);
+    ki_kubeconfig_fini(&kubeconfig);
+    return rc;
+}
+
+static ki_config resolved(const char *text)
+{
+    ki_config config;
+    ki_error err = {0};
+    if (resolve(&config, text, NULL, &err) < 0)
+        fail_msg("%s", err.message);
+    return config;
+}
+
+/* ---- good ---------------------------------------------------------------------------------------------- */
+
+static void all_fields_of_a_cluster_are_read(void **state)
+{
+    (void)state;
+    ki_config config =
+        resolved(WITH_CLUSTER("{server: 'https://k:6443/prefix/', certificate-authority-data: " PEM_BASE64
+                              ", tls-server-name: kube, proxy-url: 'socks5://proxy:1080',"
+                              " disable-compression: true}"));
+    assert_string_equal(config.server, "https://k:6443/prefix");
+    assert_string_equal(config.ca_pem, PEM);
+    assert_string_equal(config.tls_server_name, "kube");
+    assert_string_equal(config.proxy_url, "socks5://proxy:1080");
+    assert_true(config.disable_compression);
+    assert_false(config.insecure_skip_tls_verify);
+    assert_string_equal(config.context, "c");
+    assert_string_equal(config.cluster, "k");
+    assert_string_equal(config.user, "u");
+    ki_config_fini(&config);
+}
+
+static void all_fields_of_a_user_are_read(void **state)
+{
+    (void)state;
+    ki_config config = resolved(WITH_USER(
+        "{token: abc, tokenFile: t, client-certificate-data: " PEM_BASE64 ", client-key-data: " PEM_BASE64
+        ", as: jane, as-uid: 7, as-groups: [a, b], as-user-extra: {x: [1, 2], y: [3]}}"));
+    assert_string_equal(config.token, "abc");
+    assert_string_equal(config.token_file, "/etc/kube/t");
+    assert_string_equal(config.client_certificate_pem, PEM);
+    assert_string_equal(config.client_key_pem, PEM);
+    assert_string_equal(config.as, "jane");
+    assert_string_equal(config.as_uid, "7");
+    assert_string_equal(config.as_groups[1], "b");
+    assert_null(config.as_groups[2]);
+    assert_int_equal(config.as_extra_count, 3);
+    assert_string_equal(config.as_extra[1].name, "x");
+    assert_string_equal(config.as_extra[1].value, "2");
+    assert_string_equal(config.as_extra[2].name, "y");
+    ki_config_fini(&config);
+}
+
+static void a_user_has_a_name_and_a_password(void **state)
+{
+    (void)state;
+    ki_config config = resolved(WITH_USER("{username: jane, password: 1234}"));
+    assert_string_equal(config.username, "jane");
+    assert_string_equal(config.password, "1234");
+    ki_config_fini(&config);
+}
+
+static void all_fields_of_exec_are_read(void **state)
+{
+    (void)state;
+    ki_config config = resolved(WITH_USER(
+        "{exec: {apiVersion: client.authentication.k8s.io/v1, command: ./bin/plug, args: [a, '', ~],"
+        " env: [{name: A, value: b}, {name: C}], installHint: get it, interactiveMode: Never,"
+        " provideClusterInfo: true}}"));
+    const ki_config_exec *exec = config.exec;
+    assert_non_null(exec);
+    assert_string_equal(exec->api_version, "client.authentication.k8s.io/v1");
+    assert_string_equal(exec->command, "/etc/kube/./bin/plug");
+    assert_string_equal(exec->args[0], "a");
+    assert_string_equal(exec->args[1], "");
+    assert_string_equal(exec->args[2], "");
+    assert_null(exec->args[3]);
+    assert_int_equal(exec->env_count, 2);
+    assert_string_equal(exec->env[0].value, "b");
+    assert_string_equal(exec->env[1].name, "C");
+    assert_string_equal(exec->env[1].value, "");
+    assert_string_equal(exec->install_hint, "get it");
+    assert_string_equal(exec->interactive_mode, "Never");
+    assert_true(exec->provide_cluster_info);
+    assert_null(exec->cluster_config);
+    ki_config_fini(&config);
+}
+
+static void a_bare_command_stays_for_the_path(void **state)
+{
+    (void)state;
+    ki_config config =
+        resolved(WITH_USER("{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: plug}}"));
+    assert_string_equal(config.exec->command, "plug");
+    assert_string_equal(config.exec->interactive_mode, "IfAvailable");
+    ki_config_fini(&config);
+}
+
+static void the_extension_for_plug_ins_becomes_json(void **state)
+{
+    (void)state;
+    ki_config config =
+        resolved(HEAD "clusters:\n- name: k\n  cluster:\n    server: https://k\n    extensions:\n"
+                      "    - {name: other, extension: 1}\n    - name: client.authentication.k8s.io/exec\n"
+                      "      extension: {a: [1, -2.5e3, 0x10, true, ~, '1', \"t\\\"\"], b: {}}\n"
+                      "users:\n- name: u\n  user: {exec: {apiVersion: client.authentication.k8s.io/v1,"
+                      " command: p, interactiveMode: Never, provideClusterInfo: true}}\n");
+    assert_string_equal(config.exec->cluster_config,
+                        "{\"a\":[1,-2.5e3,\"0x10\",true,null,\"1\",\"t\\\"\"],\"b\":{}}");
+    ki_config_fini(&config);
+}
+
+static void a_server_without_a_scheme_gets_one(void **state)
+{
+    (void)state;
+    ki_config plain = resolved(WITH_CLUSTER("{server: 'localhost:8080'}"));
+    assert_string_equal(plain.server, "http://localhost:8080");
+    ki_config_fini(&plain);
+    ki_config tls = resolved(WITH_CLUSTER("{server: 'localhost:8080', insecure-skip-tls-verify: yes}"));
+    assert_string_equal(tls.server, "https://localhost:8080");
+    ki_config_fini(&tls);
+}
+
+static void relative_paths_start_where_the_file_is(void **state)
+{
+    (void)state;
+    ki_kubeconfig kubeconfig = {0};
+    ki_config config = {0};
+    ki_config_origin origin;
+    ki_error err = {0};
+    const char *text =
+        HEAD "clusters:\n- name: k\n  cluster: {server: https://k, certificate-authority: pki/ca.crt}\n"
+             "users:\n- name: u\n  user: {client-certificate: ../c.crt, client-key: /abs/k.key}\n";
+    assert_int_equal(ki_kubeconfig_add(&kubeconfig, FILE_NAME, ki_str_of(text), &err), 0);
+    assert_int_equal(ki_config_select(&config, &kubeconfig, &(ki_config_overrides){0}, &origin, &err), 0);
+    assert_string_equal(config.ca_file, "/etc/kube/pki/ca.crt");
+    assert_string_equal(config.client_certificate_file, "/etc/kube/../c.crt");
+    assert_string_equal(config.client_key_file, "/abs/k.key");
+    ki_config_fini(&config);
+    ki_kubeconfig_fini(&kubeconfig);
+}
+
+/* What kubectl takes, too. */
+static void odd_but_good_files_are_taken(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        WITH_USER("{}"),
+        WITH_USER("~"),
+        WITH_USER("{unknown: [1, {a: b}], token: ~, username: ''}"),
+        "apiVersion: v1\nkind: Config\npreferences: {}\n" WITH_USER("{}"),
+        "apiVersion: ''\nkind: ~\n" WITH_USER("{}"),
+        "%YAML 1.1\n---\n" WITH_USER("{token: &anchor t}") "...\n",
+        "\xef\xbb\xbf" WITH_USER("{token: !!str 7}"),
+        "{\"current-context\":\"c\",\"contexts\":[{\"name\":\"c\",\"context\":{\"cluster\":\"k\"}}],"
+        "\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"http://k\"}}],\"users\":null}",
+        /* Mistakes in what is not chosen that are none of type. */
+        WITH_USER("{}") "- name: other\n  user: {auth-provider: {name: gcp}, exec: {}}\n",
+    };
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        ki_config config;
+        ki_error err = {0};
+        if (resolve(&config, good[i], NULL, &err) < 0)
+            fail_msg("%s\n%s", good[i], err.message);
+        ki_config_fini(&config);
+    }
+}
+
+static void an_empty_file_says_nothing(void **state)
+{
+    (void)state;
+    static const char *const empty[] = {
+        "", "\n", "# nothing\n", "---\n", "~", "{}", "clusters: []\nusers: ~\n"};
+    for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
+        ki_kubeconfig kubeconfig = {0};
+        assert_int_equal(ki_kubeconfig_add(&kubeconfig, FILE_NAME, ki_str_of(empty[i]), NULL), 0);
+        assert_true(ki_kubeconfig_is_empty(&kubeconfig));
+        ki_kubeconfig_fini(&kubeconfig);
+    }
+}
+
+static void of_files_the_first_wins_for_each_name(void **state)
+{
+    (void)state;
+    ki_kubeconfig kubeconfig = {0};
+    ki_config config = {0};
+    ki_config_origin origin;
+    const char *first =
+        "current-context: ''\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: one}}]\n";
+    const char *second = "current-context: c\ncontexts: [{name: c, context: {namespace: two}}, {name: d}]\n"
+                         "clusters: [{name: k, cluster: {server: https://second}}]\n";
+    const char *third = "current-context: d\nclusters: [{name: k, cluster: {server: https://third}}]\n"
+                        "users: [{name: u, user: {tokenFile: t}}]\n";
+    assert_int_equal(ki_kubeconfig_add(&kubeconfig, "/a/1", ki_str_of(first), NULL), 0);
+    assert_int_equal(ki_kubeconfig_add(&kubeconfig, "/b/2", ki_str_of(second), NULL), 0);
+    assert_int_equal(ki_kubeconfig_add(&kubeconfig, "/c/3", ki_str_of(third), NULL), 0);
+    assert_int_equal(ki_config_select(&config, &kubeconfig, &(ki_config_overrides){0}, &origin, NULL), 0);
+    assert_string_equal(config.context, "c");
+    assert_string_equal(config.ns, "one");
+    assert_string_equal(config.server, "https://second");
+    assert_string_equal(config.token_file, "/c/t");
+    ki_config_fini(&config);
+    ki_kubeconfig_fini(&kubeconfig);
+}
+
+/* ---- bad ----------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    const char *message; /* behind FILE_NAME */
+} bad[] = {
+    /* not YAML, or more of it than is wanted */
+    {"a: b\n  c: d\n", ":2: mapping values are not allowed in this context"},
+    {"a: [b\n", ":2: did not find expected ',' or ']'"},
+    {"\ta: b\n", ":1: found character that cannot start any token"},
+    {"a: \"b", ":1: found unexpected end of stream"},
+    {"a: \x01\n", ":1: control characters are not allowed"},
+    {"a: \xff\n", ":1: invalid leading UTF-8 octet"},
+    {"a: \"\\0\"\n", ":1: a NUL character"},
+    {"a: &x 1\nb: *x\n", ":2: aliases (*name) are not supported"},
+    {"a: 1\nb: 2\na: 3\n", ":3: the key \"a\" again, which line 1 has"},
+    {"? [a]\n: b\n", ":1: a key that is no plain text"},
+    {"a: !!binary aGk=\n", ":1: a tag that is not supported"},
+    {"a: !secret x\n", ":1: a tag that is not supported"},
+    {"a: 1\n---\nb: 2\n", ":2: a second document"},
+    {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", ":1: nested more than 32 levels deep"},
+    /* not a kubeconfig */
+    {"hello\n", ":1: is no kubeconfig"},
+    {"- a\n", ":1: is no kubeconfig"},
+    {"apiVersion: v2\n", ":1: apiVersion: is not v1"},
+    {"apiVersion: v1\nkind: Pod\n", ":2: kind: is not Config"},
+    {"current-context: [a]\n", ":1: current-context: is no text"},
+    {"clusters: {a: b}\n", ":1: clusters: is no list"},
+    {"\nusers: 7\n", ":2: users: is no list"},
+    {"contexts:\n- a\n", ":2: contexts[0]: is no mapping"},
+    {"contexts:\n- name: a\n- context: {}\n", ":3: contexts[1].name: is missing"},
+    {"contexts:\n- name: ''\n", ":2: contexts[0].name: is missing"},
+    {"contexts:\n- context: {}\n  name: [a]\n", ":3: contexts[0].name: is no text"},
+    {"users:\n- name: a\n  user: token\n", ":3: users[0].user: is no mapping"},
+    {"users:\n- name: a\n- name: b\n- name: a\n", ":4: users[2].name: \"a\" again, which line 2 has"},
+    /* choosing */
+    {"clusters: [{name: k}]\n", ": current-context: is missing, and no context was asked for"},
+    {"kind: Config\ncurrent-context: x\n", ":2: current-context: there is no context \"x\""},
+    {"current-context: c\ncontexts:\n- name: c\n", ":3: contexts[0].context.cluster: is missing"},
+    {"current-context: c\ncontexts:\n- name: c\n  context:\n    cluster: z\n",
+     ":5: contexts[0].context.cluster: there is no cluster \"z\""},
+    {HEAD CLUSTER, ":4: contexts[0].context.user: there is no user \"u\""},
+    /* clusters */
+    {WITH_CLUSTER("{}"), ":7: clusters[0].cluster.server: is missing"},
+    {WITH_CLUSTER("{server: [https://k]}"), ":7: clusters[0].cluster.server: is no text"},
+    {WITH_CLUSTER("{server: 'ftp://k'}"), ":7: clusters[0].cluster.server: is neither http nor https"},
+    {WITH_CLUSTER("{server: 'https://'}"), ":7: clusters[0].cluster.server: is no address"},
+    {WITH_CLUSTER("{server: 'https://k:0'}"), ":7: clusters[0].cluster.server: is no address"},
+    {WITH_CLUSTER("{server: 'https://k k'}"), ":7: clusters[0].cluster.server: is no address"},
+    {WITH_CLUSTER("{server: 'https://[::1'}"), ":7: clusters[0].cluster.server: is no address"},
+    {WITH_CLUSTER("{server: 'https://jane:s3cret@k'}"),
+     ":7: clusters[0].cluster.server: has a user in it, which belongs to users"},
+    {WITH_CLUSTER("{server: 'https://k/?a=b'}"), ":7: clusters[0].cluster.server: has a query in it"},
+    {WITH_CLUSTER("\n    server: https://k\n    insecure-skip-tls-verify: maybe"),
+     ":9: clusters[0].cluster.insecure-skip-tls-verify: is neither true nor false"},
+    {WITH_CLUSTER("{server: 'https://k', disable-compression: 'true'}"),
+     ":7: clusters[0].cluster.disable-compression: is neither true nor false"},
+    {WITH_CLUSTER(
+         "{server: 'https://k', insecure-skip-tls-verify: true, certificate-authority-data: " PEM_BASE64 "}"),
+     ":7: clusters[0].cluster.insecure-skip-tls-verify: is there beside a certificate authority"},
+    {WITH_CLUSTER("{server: 'https://k', certificate-authority: a, certificate-authority-data: " PEM_BASE64
+                  "}"),
+     ":7: clusters[0].cluster.certificate-authority-data: is there beside certificate-authority"},
+    {WITH_CLUSTER("{server: 'https://k', certificate-authority-data: s3cret}"),
+     ":7: clusters[0].cluster.certificate-authority-data: is not base64"},
+    {WITH_CLUSTER("{server: 'https://k', certificate-authority-data: aGVsbG8=}"),
+     ":7: clusters[0].cluster.certificate-authority-data: has no PEM in its base64"},
+    {WITH_CLUSTER("{server: 'https://k', certificate-authority: /nowhere/ca.crt}"),
+     ":7: clusters[0].cluster.certificate-authority: cannot be read: No such file or directory"},
+    {WITH_CLUSTER("{server: 'https://k', proxy-url: 'ftp://u:s3cret@p'}"),
+     ":7: clusters[0].cluster.proxy-url: is no address of an http, https or socks5 proxy"},
+    {WITH_CLUSTER("{server: 'https://k', proxy-url: 'p:3128'}"),
+     ":7: clusters[0].cluster.proxy-url: is no address of an http, https or socks5 proxy"},
+    /* users */
+    {WITH_USER("{token: [s3cret]}"), ":10: users[0].user.token: is no text"},
+    {WITH_USER("{token: s3cret, username: jane}"),
+     ":10: users[0].user.token: is there beside username and password"},
+    {WITH_USER("{client-certificate-data: " PEM_BASE64 "}"),
+     ":10: users[0].user.client-key: is missing beside the certificate"},
+    {WITH_USER("{client-key-data: " PEM_BASE64 "}"),
+     ":10: users[0].user.client-certificate: is missing beside the key"},
+    {WITH_USER("{client-certificate: a, client-certificate-data: " PEM_BASE64 ", client-key-data: " PEM_BASE64
+               "}"),
+     ":10: users[0].user.client-certificate-data: is there beside client-certificate"},
+    {WITH_USER("{client-certificate-data: " PEM_BASE64 ", client-key: k, client-key-data: " PEM_BASE64 "}"),
+     ":10: users[0].user.client-key-data: is there beside client-key"},
+    {WITH_USER("{client-certificate: /nowhere/c, client-key-data: " PEM_BASE64 "}"),
+     ":10: users[0].user.client-certificate: cannot be read: No such file or directory"},
+    {WITH_USER("{client-certificate-data: " PEM_BASE64 ", client-key: /nowhere/k}"),
+     ":10: users[0].user.client-key: cannot be read: No such file or directory"},
+    {WITH_USER("{as-groups: [a]}"),
+     ":10: users[0].user.as: is missing beside as-uid, as-groups or as-user-extra"},
+    {WITH_USER("{as: a, as-groups: b}"), ":10: users[0].user.as-groups: is no list"},
+    {WITH_USER("{as: a, as-groups: [[b]]}"), ":10: users[0].user.as-groups: has an element that is no text"},
+    {WITH_USER("{as: a, as-user-extra: [b]}"), ":10: users[0].user.as-user-extra: is no mapping"},
+    {WITH_USER("{as: a, as-user-extra: {b: c}}"),
+     ":10: users[0].user.as-user-extra: has a member that is no list"},
+    {WITH_USER("{as: a, as-user-extra: {b: [{}]}}"),
+     ":10: users[0].user.as-user-extra: has an element that is no text"},
+    {WITH_USER("\n    auth-provider:\n      name: gcp\n      config: {access-token: s3cret}"),
+     ":11: users[0].user.auth-provider: the provider \"gcp\" is not supported; use its exec plug-in"},
+    {WITH_USER("{auth-provider: {config: {}}}"),
+     ":10: users[0].user.auth-provider: the provider \"\" is not supported; use its exec plug-in"},
+    /* exec */
+    {WITH_USER("{exec: s3cret}"), ":10: users[0].user.exec: is no mapping"},
+    {WITH_USER("{exec: {}}"), ":10: users[0].user.exec.command: is missing"},
+    {WITH_USER("{exec: {command: p}}"), ":10: users[0].user.exec.apiVersion: is missing"},
+    {WITH_USER("\n    exec:\n      command: p\n      apiVersion: client.authentication.k8s.io/v1alpha1"),
+     ":13: users[0].user.exec.apiVersion: is neither client.authentication.k8s.io/v1 nor v1beta1"},
+    {WITH_USER("{exec: {command: p, apiVersion: client.authentication.k8s.io/v1}}"),
+     ":10: users[0].user.exec.interactiveMode: is missing"},
+    {WITH_USER("{exec: {command: p, apiVersion: client.authentication.k8s.io/v1, interactiveMode: never}}"),
+     ":10: users[0].user.exec.interactiveMode: is neither Never nor IfAvailable nor Always"},
+    {WITH_USER("{exec: {args: p}}"), ":10: users[0].user.exec.args: is no list"},
+    {WITH_USER("{exec: {env: {a: b}}}"), ":10: users[0].user.exec.env: is no list"},
+    {WITH_USER("{exec: {env: [a]}}"), ":10: users[0].user.exec.env: has an element that is no mapping"},
+    {WITH_USER("{exec: {env: [{value: s3cret}]}}"),
+     ":10: users[0].user.exec.env: has an element without a name"},
+    {WITH_USER("{exec: {env: [{name: 'a=s3cret'}]}}"),
+     ":10: users[0].user.exec.env: has a name with a '=' in it"},
+    {WITH_USER("{exec: {env: [{name: a, value: [s3cret]}]}}"),
+     ":10: users[0].user.exec.env: has a value that is no text"},
+    {WITH_USER("{exec: {provideClusterInfo: 1}}"),
+     ":10: users[0].user.exec.provideClusterInfo: is neither true nor false"},
+};
+
+static void each_mistake_is_named_with_file_line_and_field(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ki_config config;
+        ki_error err = {0};
+        char expected[400];
+        int rc = resolve(&config, bad[i].text, NULL, &err);
+        ki_config_fini(&config);
+        snprintf(expected, sizeof(expected), FILE_NAME "%s", bad[i].message);
+        if (rc != KI_ERR_CONFIG || err.code != rc || strcmp(err.message, expected) != 0)
+            fail_msg("%s\n%d: %s\ninstead of %s", bad[i].text, rc, err.message, expected);
+    }
+}
+
+static void no_message_shows_a_value(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_null(strstr(bad[i].message, "s3cret"));
+}
+
+static void a_long_name_of_a_file_is_shown_from_its_end(void **state)
+{
+    (void)state;
+    char path[301];
+    ki_error err = {0};
+    ki_kubeconfig kubeconfig = {0};
+    memset(path, 'x', sizeof(path) - 1);
+    memcpy(path + 290, "/my-config", 10);
+    path[0] = '/';
+    path[300] = 0;
+    assert_int_equal(ki_kubeconfig_add(&kubeconfig, path, KI_STR("users: 1"), &err), KI_ERR_CONFIG);
+    assert_memory_equal(err.message, "...xxx", 6);
+    assert_non_null(strstr(err.message, "/my-config:1: users: is no list"));
+    ki_kubeconfig_fini(&kubeconfig);
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------- */
+
+static void assert_too_much(char *text, const char *message)
+{
+    ki_kubeconfig kubeconfig = {0};
+    ki_error err = {0};
+    assert_int_equal(ki_kubeconfig_add(&kubeconfig, FILE_NAME, ki_str_of(text), &err), KI_ERR_CONFIG);
+    if (strstr(err.message, message) == NULL)
+        fail_msg("%s\ninstead of %s", err.message, message);
+    ki_kubeconfig_fini(&kubeconfig);
+    free(text);
+}
+
+static char *repeated(const char *before, const char *format, int count)
+{
+    size_t bytes = strlen(before) + (size_t)count * (strlen(format) + 8) + 1;
+    char *text = malloc(bytes);
+    assert_non_null(text);
+    size_t len = (size_t)snprintf(text, bytes, "%s", before);
+    for (int i = 0; i < count; i++)
+        len += (size_t)snprintf(text + len, bytes - len, format, i);
+    return text;
+}
+
+static void more_than_the_limits_is_refused(void **state)
+{
+    (void)state;
+    assert_too_much(repeated("", "k%d: v\n", KI_YAML_MEMBERS_MAX + 1),
+                    ":1001: a mapping with more than 1000 members");
+    assert_too_much(repeated("x:\n", "- %d\n", KI_YAML_NODES_MAX), ": more than 100000 values");
+    assert_too_much(repeated("users:\n", "- name: u%d\n", KI_KUBECONFIG_ENTRIES_MAX + 1),
+                    ":10002: users: more than 10000");
+    assert_too_much(
+        repeated("", "# 3456789 123456789 123456789 123456789 123456789 123456789 123456789\n", 120000),
+        ":1: larger than the limit of 8388608 bytes");
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+static void running_out_of_memory_anywhere_is_an_error(void **state)
+{
+    (void)state;
+    static const char text[] = HEAD
+        "clusters:\n- name: k\n  cluster: {server: k, certificate-authority-data: " PEM_BASE64
+        ", proxy-url: 'http://p', extensions: [{name: client.authentication.k8s.io/exec, extension: {a: "
+        "[1]}}]}\n"
+        "users:\n- name: u\n  user: {token: t, tokenFile: f, as: a, as-groups: [b, c], as-user-extra: {d: "
+        "[e]},"
+        " exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: p, args: [g], env: [{name: h}],"
+        " provideClusterInfo: true}}\n";
+    const ki_config_overrides overrides = {
+        .ns = "n", .as_groups = (const char *const[]){"x", NULL}, .certificate_authority = "/dev/null"};
+    for (size_t n = 1;; n++) {
+        ki_config config;
+        ki_error err = {0};
+        failing_allocator_fail_at(n);
+        int rc = resolve(&config, text, &overrides, &err);
+        bool has_failed = failing_allocator_has_failed();
+        failing_allocator_fail_at(0);
+        ki_config_fini(&config);
+        assert_int_equal(failing_allocator_live_count(), 0);
+        if (!has_failed) {
+            assert_int_equal(rc, 0);
+            break;
+        }
+        assert_int_equal(rc, KI_ERR_NO_MEMORY);
+        assert_int_equal(err.code, KI_ERR_NO_MEMORY);
+    }
+}
+
+static void a_copy_is_whole_or_not_there(void **state)
+{
+    (void)state;
+    ki_config config = resolved(
+        WITH_USER("{token: t, as: a, as-groups: [b], as-user-extra: {c: [d]}, exec: {interactiveMode: Never,"
+                  " apiVersion: client.authentication.k8s.io/v1, command: p, args: [q], env: [{name: r}]}}"));
+    size_t before = failing_allocator_live_count();
+    bool has_failed = true;
+    for (size_t n = 1; has_failed; n++) {
+        ki_config copy = {0};
+        failing_allocator_fail_at(n);
+        int rc = ki_config_copy(&copy, &config);
+        has_failed = failing_allocator_has_failed();
+        failing_allocator_fail_at(0);
+        assert_int_equal(rc, has_failed ? KI_ERR_NO_MEMORY : 0);
+        if (rc == 0) {
+            assert_string_equal(copy.exec->args[0], "q");
+            assert_string_equal(copy.as_extra[0].value, "d");
+            assert_ptr_not_equal(copy.token, config.token);
+        }
+        ki_config_fini(&copy);
+        assert_int_equal(failing_allocator_live_count(), before);
+    }
+    ki_config_fini(&config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_fields_of_a_cluster_are_read),
+        cmocka_unit_test(all_fields_of_a_user_are_read),
+        cmocka_unit_test(a_user_has_a_name_and_a_password),
+        cmocka_unit_test(all_fields_of_exec_are_read),
+        cmocka_unit_test(a_bare_command_stays_for_the_path),
+        cmocka_unit_test(the_extension_for_plug_ins_becomes_json),
+        cmocka_unit_test(a_server_without_a_scheme_gets_one),
+        cmocka_unit_test(relative_paths_start_where_the_file_is),
+        cmocka_unit_test(odd_but_good_files_are_taken),
+        cmocka_unit_test(an_empty_file_says_nothing),
+        cmocka_unit_test(of_files_the_first_wins_for_each_name),
+        cmocka_unit_test(each_mistake_is_named_with_file_line_and_field),
+        cmocka_unit_test(no_message_shows_a_value),
+        cmocka_unit_test(a_long_name_of_a_file_is_shown_from_its_end),
+        cmocka_unit_test(more_than_the_limits_is_refused),
+        cmocka_unit_test_setup_teardown(running_out_of_memory_anywhere_is_an_error, failing_allocator_setup,
+                                        failing_allocator_teardown),
+        cmocka_unit_test_setup_teardown(a_copy_is_whole_or_not_there, failing_allocator_setup,
+                                        failing_allocator_teardown),
+    };
+    return RUN_TESTS(tests);
+}

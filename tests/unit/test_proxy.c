@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/proxy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/url.h"
+#include "support/unit.h"
+#include "util/secret.h"
+
+static void a_list_excludes_what_it_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list;
+        const char *host;
+        const char *port;
+        int is_excluded;
+    } cases[] = {
+        {"", "a", "443", 0},
+        {"*", "a", "443", 1},
+        {"x, * ", "a", "443", 1},
+        {"a.com", "a.com", "443", 1},
+        {"A.com", "a.COM", "443", 1},
+        {"a.com", "b.a.com", "443", 1},
+        {"a.com", "ba.com", "443", 0},
+        {"a.com", "com", "443", 0},
+        {".a.com", "b.a.com", "443", 1},
+        {".a.com", "a.com", "443", 0},
+        {"*.a.com", "b.a.com", "443", 1},
+        {"*.a.com", "a.com", "443", 0},
+        {"a.com:443", "a.com", "443", 1},
+        {"a.com:444", "a.com", "443", 0},
+        {"a.com", "a.com.", "443", 1},
+        {",, ,a.com", "a.com", "443", 1},
+        {".", "a.com", "443", 0},
+        {"10.0.0.0/8", "10.1.2.3", "443", 1},
+        {"10.0.0.0/8", "11.1.2.3", "443", 0},
+        {"10.1.2.0/23", "10.1.3.3", "443", 1},
+        {"10.1.2.0/23", "10.1.4.3", "443", 0},
+        {"0.0.0.0/0", "10.1.4.3", "443", 1},
+        {"0.0.0.0/0", "fd00::1", "443", 0},
+        {"fd00::/8", "fd12::1", "443", 1},
+        {"fd00::/8", "fe12::1", "443", 0},
+        {"::/0", "fe12::1", "443", 1},
+        {"10.0.0.0/33", "10.0.0.0", "443", 0},
+        {"10.0.0.0/", "10.0.0.0", "443", 0},
+        {"10.0.0.0/x", "10.0.0.0", "443", 0},
+        {"a/8", "10.0.0.0", "443", 0},
+        {"10.0.0.0/8", "a.com", "443", 0},
+        {"10.1.2.3", "10.1.2.3", "443", 1},
+        {"10.1.2.3:80", "10.1.2.3", "443", 0},
+        {"10.1.2.3:443", "10.1.2.3", "443", 1},
+        {"fd00::1", "fd00:0::1", "443", 1},
+        {"[fd00::1]", "fd00::1", "443", 1},
+        {"[fd00::1]:80", "fd00::1", "443", 0},
+        {"[fd00::1]:443", "fd00::1", "443", 1},
+        {"[fd00", "fd00::1", "443", 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (ki_proxy_is_excluded(ki_str_of(cases[i].list), ki_str_of(cases[i].host),
+                                 ki_str_of(cases[i].port)) != cases[i].is_excluded)
+            fail_msg("%s of \"%s\"", cases[i].host, cases[i].list);
+    }
+}
+
+static void this_machine_needs_no_proxy(void **state)
+{
+    (void)state;
+    static const char *const servers[] = {"https://localhost:6443", "https://127.9.9.9",
+                                          "https://[::1]:6443"};
+    setenv("HTTPS_PROXY", "proxy", 1);
+    for (size_t i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+        char *proxy = "unset";
+        assert_int_equal(ki_proxy_of_environment(servers[i], &proxy, NULL), 0);
+        assert_null(proxy);
+    }
+    unsetenv("HTTPS_PROXY");
+}
+
+static void large_letters_go_before_small_ones(void **state)
+{
+    (void)state;
+    char *proxy = NULL;
+    setenv("HTTP_PROXY", "https://large:1", 1);
+    setenv("http_proxy", "small:2", 1);
+    assert_int_equal(ki_proxy_of_environment("http://k", &proxy, NULL), 0);
+    assert_string_equal(proxy, "https://large:1");
+    ki_secret_free(proxy);
+    setenv("HTTP_PROXY", "", 1);
+    assert_int_equal(ki_proxy_of_environment("http://k", &proxy, NULL), 0);
+    assert_string_equal(proxy, "http://small:2");
+    ki_secret_free(proxy);
+    unsetenv("HTTP_PROXY");
+    unsetenv("http_proxy");
+}
+
+static void an_address_is_split_into_its_parts(void **state)
+{
+    (void)state;
+    ki_url url;
+    assert_int_equal(ki_url_split(KI_STR("https://a:b@c@host:6443/p?q"), &url), 0);
+    assert_true(ki_str_equal(url.scheme, KI_STR("https")));
+    assert_true(ki_str_equal(url.user, KI_STR("a:b@c")));
+    assert_true(ki_str_equal(url.host, KI_STR("host")));
+    assert_true(ki_str_equal(url.port, KI_STR("6443")));
+    assert_true(ki_str_equal(url.path, KI_STR("/p?q")));
+    assert_int_equal(ki_url_split(KI_STR("http://[fd00::1]?a@b"), &url), 0);
+    assert_true(ki_str_equal(url.host, KI_STR("fd00::1")));
+    assert_int_equal(url.user.len + url.port.len, 0);
+    static const char *const wrong[] = {
+        "",          "a",           "://a",        "http:/a",      "http://",
+        "http://:1", "http://a:",   "http://a:x",  "http://a:0",   "http://a:65536",
+        "http://[a", "http://[]:1", "http://[a]1", "http://a\x80", "http://a b"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        if (ki_url_split(ki_str_of(wrong[i]), &url) != KI_ERR_INVALID)
+            fail_msg("%s was not refused", wrong[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_excludes_what_it_names),
+        cmocka_unit_test(this_machine_needs_no_proxy),
+        cmocka_unit_test(large_letters_go_before_small_ones),
+        cmocka_unit_test(an_address_is_split_into_its_parts),
+    };
+    return RUN_TESTS(tests);
+}

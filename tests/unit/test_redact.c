@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/redact.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "support/unit.h"
+
+static void assert_header(const char *line, const char *expected)
+{
+    char out[128];
+    size_t len = ki_redact_header(out, sizeof(out), ki_str_of(line));
+    assert_string_equal(out, expected);
+    assert_int_equal(len, strlen(expected));
+}
+
+static void secrets_of_headers_are_masked(void **state)
+{
+    (void)state;
+    assert_header("Authorization: Bearer abc\r\n", "Authorization: Bearer <masked>");
+    assert_header("authorization:  basic abc", "authorization:  basic <masked>");
+    assert_header("Authorization:abc def", "Authorization:<masked>");
+    assert_header("Authorization: Bearer", "Authorization: <masked>");
+    assert_header("Proxy-Authorization: Basic abc", "Proxy-Authorization: Basic <masked>");
+    assert_header("Set-Cookie: a=b; c", "Set-Cookie: <masked>");
+    assert_header("Cookie:", "Cookie:<masked>");
+}
+
+static void other_lines_stay_as_they_are(void **state)
+{
+    (void)state;
+    assert_header("GET /api/v1/pods HTTP/1.1\r\n", "GET /api/v1/pods HTTP/1.1");
+    assert_header("Impersonate-User: jane", "Impersonate-User: jane");
+    assert_header("X: a\x1b[1m", "X: a?[1m");
+    assert_header("", "");
+}
+
+static void a_line_is_cut_at_the_room_there_is(void **state)
+{
+    (void)state;
+    char out[8];
+    assert_int_equal(ki_redact_header(out, sizeof(out), KI_STR("Authorization: Bearer abc")), 7);
+    assert_string_equal(out, "Authori");
+    assert_int_equal(ki_redact_header(out, sizeof(out), KI_STR("X: abcdefgh")), 7);
+}
+
+static void the_user_of_an_address_is_masked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url;
+        const char *expected;
+    } cases[] = {
+        {"http://jane:pw@proxy:3128", "http://<masked>@proxy:3128"},
+        {"http://a@b@proxy/c@d", "http://<masked>@proxy/c@d"},
+        {"jane:pw@proxy", "<masked>@proxy"},
+        {"https://k:6443/p", "https://k:6443/p"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char out[128];
+        ki_redact_url(out, sizeof(out), ki_str_of(cases[i].url));
+        assert_string_equal(out, cases[i].expected);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(secrets_of_headers_are_masked),
+        cmocka_unit_test(other_lines_stay_as_they_are),
+        cmocka_unit_test(a_line_is_cut_at_the_room_there_is),
+        cmocka_unit_test(the_user_of_an_address_is_masked),
+    };
+    return RUN_TESTS(tests);
+}
