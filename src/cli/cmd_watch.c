@@ -71,10 +71,10 @@ static int run(const cli_watch_flags *flags, const cli_resource_list *resources,
     options.ns = flags->ns == NULL || flags->ns[0] == 0 ? NULL : flags->ns;
     int stop_fd = cli_signals_install(err);
     if (stop_fd < 0)
-        return cli_end_with(err, NULL);
+        return cli_end_with(err);
     ki_client *client = ki_client_new(&options, err);
     if (client == NULL)
-        return cli_end_with(err, NULL);
+        return cli_end_with(err);
     cli_output_init(&output, STDOUT_FILENO, cli_signals_is_stopped);
     cli_watch watch = {.flags = flags,
                        .resources = resources,
@@ -86,7 +86,7 @@ static int run(const cli_watch_flags *flags, const cli_resource_list *resources,
     cli_watch_fini(&watch);
     ki_client_free(client);
     if (rc < 0)
-        return cli_end_with(err, NULL);
+        return cli_end_with(err);
     if (output.state != CLI_OUTPUT_FAILED)
         return CLI_EXIT_OK;
     cli_say("stdout: %s", strerror(output.error));
@@ -127,7 +127,7 @@ int cli_cmd_watch(int argc, char **argv)
     if (rc == 0)
         rc = cli_resource_list_parse(arguments.items[0], &resources, &err);
     if (rc < 0)
-        return cli_end_with(&err, NULL);
+        return cli_end_with(&err);
     int code = run(&flags, &resources, &err);
     cli_resource_list_fini(&resources);
     return code;

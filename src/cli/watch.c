@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/watch.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/failure.h"
@@ -119,11 +116,8 @@ int cli_watch_start(cli_watch *watch, ki_error *err)
                                        .shows_resource = watch->resources->count > 1,
                                        .shows_namespace = watch->flags->all_namespaces};
     watch->followers = calloc(watch->resources->count, sizeof(*watch->followers));
-    if (watch->followers == NULL) {
-        (void)cli_fail(err, "%s", ki_error_text(KI_ERR_NO_MEMORY));
-        err->code = KI_ERR_NO_MEMORY;
-        return KI_ERR_NO_MEMORY;
-    }
+    if (watch->followers == NULL)
+        return cli_fail_no_memory(err);
     int rc = cli_watch_flags_keep(watch->flags, &keep, err);
     options.keep = keep;
     if (rc == 0)

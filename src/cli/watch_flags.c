@@ -135,13 +135,10 @@ int cli_watch_flags_keep(const cli_watch_flags *flags, const char ***out_paths, 
     }
     size_t pointers = (IDENTITY_COUNT + comma_count(flags->keep) + 2) * sizeof(char *);
     char *memory = malloc(pointers + strlen(flags->keep) + 1);
-    if (memory == NULL) {
-        (void)cli_fail(err, "%s", ki_error_text(KI_ERR_NO_MEMORY));
-        err->code = KI_ERR_NO_MEMORY;
-        return KI_ERR_NO_MEMORY;
-    }
+    if (memory == NULL)
+        return cli_fail_no_memory(err);
     const char **paths = (const char **)(void *)memory;
-    split(paths, strcpy(memory + pointers, flags->keep));
+    split(paths, memcpy(memory + pointers, flags->keep, strlen(flags->keep) + 1));
     for (size_t i = IDENTITY_COUNT; paths[i] != NULL; i++)
         if (paths[i][0] != '/') {
             (void)cli_fail(err, "--keep: \"%s\" is no path; write it as /spec/nodeName,/metadata/labels",

@@ -59,8 +59,8 @@ static void the_status_handler_hears_of_each_change(void **state)
     sim_server_cut_all(rig.server);
     virtual_rig_run(&rig, 60 * 1000);
     EXPECT(&l, "BACKING_OFF ConnectionLost 1\nWATCHING ConnectionLost 1\nWATCHING  0\n");
-    text_log_free(&l.log);
     virtual_rig_fini(&rig);
+    text_log_free(&l.log);
 }
 
 static void the_status_handler_hears_of_the_stop_before_it_returns(void **state)
@@ -78,8 +78,8 @@ static void the_status_handler_hears_of_the_stop_before_it_returns(void **state)
     ki_informer_free(rig.informer);
     EXPECT(&l, "STOPPED  0\n");
     rig.informer = NULL;
-    text_log_free(&l.log);
     virtual_rig_fini(&rig);
+    text_log_free(&l.log);
 }
 
 static void an_informer_may_be_freed_inside_of_its_status_handler(void **state)
@@ -93,8 +93,8 @@ static void an_informer_may_be_freed_inside_of_its_status_handler(void **state)
     sim_server_cut_all(rig.server);
     virtual_rig_run(&rig, 10);
     assert_null(rig.informer);
-    text_log_free(&l.log);
     virtual_rig_fini(&rig);
+    text_log_free(&l.log);
 }
 
 static void a_status_handler_is_set_before_the_start(void **state)
@@ -110,9 +110,8 @@ static void a_status_handler_is_set_before_the_start(void **state)
     sim_server_cut_all(rig.server);
     virtual_rig_run(&rig, 10);
     EXPECT(&l, "BACKING_OFF ConnectionLost 1\n");
-    ki_informer_stop(rig.informer);
-    text_log_free(&l.log);
     virtual_rig_fini(&rig);
+    text_log_free(&l.log);
 }
 
 #define WITH_MEMORY_CHECK(test)                                                                              \
