@@ -40,9 +40,10 @@ static int print_help(const cli_flag_set *set)
     return cli_finish_stdout();
 }
 
-/* ---- one run --------------------------------------------------------------------------------------------- */
+/* ---- one run ------------------------------------------------------------------------------------------- */
 
-/* What was written last comes before the numbers, and these before the memory is freed, which may take a moment. */
+/* What was written last comes before the numbers, and these before the memory is freed, which may take a
+ * moment. */
 static int run_client(cli_watch *watch, ki_error *err)
 {
     int rc = cli_watch_start(watch, err);
@@ -93,7 +94,7 @@ static int run(const cli_watch_flags *flags, const cli_resource_list *resources,
     return CLI_EXIT_FAILED;
 }
 
-/* ---- the command ----------------------------------------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------------------------------------- */
 
 static int check_arguments(const cli_arguments *arguments, ki_error *err)
 {

@@ -42,7 +42,7 @@ void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_
     out_groups[2] = cli_connection_flags(&flags->connection);
 }
 
-/* ---- what is wrong --------------------------------------------------------------------------------------- */
+/* ---- what is wrong ------------------------------------------------------------------------------------- */
 
 /* As servers want it: letters, digits and '-', 63 at the most. */
 static int check_namespace(const char *ns, ki_error *err)
@@ -83,7 +83,7 @@ int cli_watch_flags_check(const cli_watch_flags *flags, ki_error *err)
     return rc;
 }
 
-/* ---- for an informer ------------------------------------------------------------------------------------- */
+/* ---- for an informer ----------------------------------------------------------------------------------- */
 
 ki_informer_options cli_watch_flags_options(const cli_watch_flags *flags)
 {
