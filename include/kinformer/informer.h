@@ -270,9 +270,9 @@ typedef struct ki_informer_status {
 
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);
 
-/** Called on `io` after each change of phase or reason; to be quick. Changes that follow each other at once, as when
- * a source answers inside of `begin`, may be told as one. The last call, of KI_PHASE_STOPPED, comes before
- * ki_informer_stop() returns. */
+/** Called on `io` after each change of phase or reason; to be quick. Changes that follow each other at once,
+ * as when a source answers inside of `begin`, may be told as one. The last call, of KI_PHASE_STOPPED, comes
+ * before ki_informer_stop() returns. */
 typedef void (*ki_informer_status_cb)(ki_informer *informer, const ki_informer_status *status, void *user);
 
 /** Returns: 0, or KI_ERR_INVALID after the first start. */

@@ -13,7 +13,7 @@ int cli_cmd_version(int argc, char **argv)
     cli_arguments arguments;
     ki_error err = {0};
     if (cli_flags_parse(&set, argc, argv, &arguments, &err) < 0)
-        return cli_end_with(&err, NULL);
+        return cli_end_with(&err);
     if (arguments.count > 0) {
         cli_say("version: takes no arguments");
         return CLI_EXIT_USAGE;

@@ -40,9 +40,10 @@ static int print_help(const cli_flag_set *set)
     return cli_finish_stdout();
 }
 
-/* ---- one run --------------------------------------------------------------------------------------------- */
+/* ---- one run ------------------------------------------------------------------------------------------- */
 
-/* What was written last comes before the numbers, and these before the memory is freed, which may take a moment. */
+/* What was written last comes before the numbers, and these before the memory is freed, which may take a
+ * moment. */
 static int run_client(cli_watch *watch, ki_error *err)
 {
     int rc = cli_watch_start(watch, err);
@@ -71,10 +72,10 @@ static int run(const cli_watch_flags *flags, const cli_resource_list *resources,
     options.ns = flags->ns == NULL || flags->ns[0] == 0 ? NULL : flags->ns;
     int stop_fd = cli_signals_install(err);
     if (stop_fd < 0)
-        return cli_end_with(err, NULL);
+        return cli_end_with(err);
     ki_client *client = ki_client_new(&options, err);
     if (client == NULL)
-        return cli_end_with(err, NULL);
+        return cli_end_with(err);
     cli_output_init(&output, STDOUT_FILENO, cli_signals_is_stopped);
     cli_watch watch = {.flags = flags,
                        .resources = resources,
@@ -86,14 +87,14 @@ static int run(const cli_watch_flags *flags, const cli_resource_list *resources,
     cli_watch_fini(&watch);
     ki_client_free(client);
     if (rc < 0)
-        return cli_end_with(err, NULL);
+        return cli_end_with(err);
     if (output.state != CLI_OUTPUT_FAILED)
         return CLI_EXIT_OK;
     cli_say("stdout: %s", strerror(output.error));
     return CLI_EXIT_FAILED;
 }
 
-/* ---- the command ----------------------------------------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------------------------------------- */
 
 static int check_arguments(const cli_arguments *arguments, ki_error *err)
 {
@@ -127,7 +128,7 @@ int cli_cmd_watch(int argc, char **argv)
     if (rc == 0)
         rc = cli_resource_list_parse(arguments.items[0], &resources, &err);
     if (rc < 0)
-        return cli_end_with(&err, NULL);
+        return cli_end_with(&err);
     int code = run(&flags, &resources, &err);
     cli_resource_list_fini(&resources);
     return code;

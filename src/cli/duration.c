@@ -12,7 +12,8 @@ typedef struct unit {
     uint64_t ns;
 } unit;
 
-/* Longer names before those that they begin with. Both letters that look like a micro sign are taken, as Go does. */
+/* Longer names before those that they begin with. Both letters that look like a micro sign are taken, as
+ * Go does. */
 static const unit units[] = {
     {"ns", 1},         {"us", 1000},      {"\xc2\xb5s", 1000},       {"\xce\xbcs", 1000},
     {"ms", NS_PER_MS}, {"s", 1000000000}, {"m", 60ULL * 1000000000}, {"h", 3600ULL * 1000000000},

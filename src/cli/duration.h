@@ -11,8 +11,8 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
-/* Reads a length of time; units are ns, us, ms, s, m and h, and "0" needs none. What is shorter than a millisecond
- * and not zero counts as one. Returns 0, or KI_ERR_INVALID with what is wrong. */
+/* Reads a length of time; units are ns, us, ms, s, m and h, and "0" needs none. What is shorter than a
+ * millisecond and not zero counts as one. Returns 0, or KI_ERR_INVALID with what is wrong. */
 KI_NODISCARD int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err);
 
 #endif

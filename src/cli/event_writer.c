@@ -20,7 +20,7 @@ static const char *type_name(const ki_event *event)
     return names[event->type];
 }
 
-/* ---- JSON Lines ------------------------------------------------------------------------------------------ */
+/* ---- JSON Lines ---------------------------------------------------------------------------------------- */
 
 static void put_object(cli_output *out, const char *name, const ki_object *object)
 {
@@ -93,7 +93,7 @@ void cli_event_writer_status(cli_event_writer *writer, const cli_resource *resou
     end_line(out);
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------ */
+/* ---- for people ---------------------------------------------------------------------------------------- */
 
 /* Columns of a line that is written before the next is known: they grow and never shrink. */
 static int grow(int width, size_t length)
@@ -178,7 +178,7 @@ static void write_name(cli_output *out, const cli_resource *resource, const ki_e
     cli_output_put_text(out, "\n");
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------- */
+/* ---- all ----------------------------------------------------------------------------------------------- */
 
 void cli_event_writer_event(cli_event_writer *writer, const cli_resource *resource, const ki_event *event)
 {

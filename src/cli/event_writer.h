@@ -5,7 +5,8 @@
  *   To:       cli/output.c
  *   Locks:    none.
  *
- * `-o events` is a contract with programs. Each of its lines is flushed; the other formats are when a run of events ends.
+ * `-o events` is a contract with programs. Each of its lines is flushed; the other formats are when a run
+ * of events ends.
  */
 #ifndef KI_CLI_EVENT_WRITER_H
 #define KI_CLI_EVENT_WRITER_H

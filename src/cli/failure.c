@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/failure.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +18,14 @@ int cli_fail(ki_error *err, const char *format, ...)
         va_end(arguments);
     }
     return KI_ERR_INVALID;
+}
+
+int cli_fail_no_memory(ki_error *err)
+{
+    (void)cli_fail(err, "%s", ki_error_text(KI_ERR_NO_MEMORY));
+    if (err != NULL)
+        err->code = KI_ERR_NO_MEMORY;
+    return KI_ERR_NO_MEMORY;
 }
 
 /* One write for a line, so that lines of several programs do not mix. Nobody can be told when it fails. */
@@ -44,9 +51,8 @@ void cli_say(const char *format, ...)
     put_line(line, strlen(line));
 }
 
-int cli_end_with(const ki_error *err, const char *next)
+int cli_end_with(const ki_error *err)
 {
-    const char *message = err->message[0] == 0 ? ki_error_text(err->code) : err->message;
-    cli_say("%s%s%s", message, next == NULL ? "" : "; ", next == NULL ? "" : next);
+    cli_say("%s", err->message[0] == 0 ? ki_error_text(err->code) : err->message);
     return err->code == KI_ERR_NO_MEMORY || err->code == KI_ERR_SYSTEM ? CLI_EXIT_FAILED : CLI_EXIT_USAGE;
 }

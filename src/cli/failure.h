@@ -21,10 +21,13 @@ enum {
 /* Sets KI_ERR_INVALID and a message, and returns that code. */
 int cli_fail(ki_error *err, const char *format, ...) KI_PRINTF(2, 3);
 
+/* Likewise KI_ERR_NO_MEMORY. */
+int cli_fail_no_memory(ki_error *err);
+
 /* One line on stderr, "kinformer: …"; control characters, which may come from a server, are shown as '?'. */
 void cli_say(const char *format, ...) KI_PRINTF(1, 2);
 
-/* Says what the error says, and what to do next when that is known. Returns what to end with. */
-KI_NODISCARD int cli_end_with(const ki_error *err, const char *next);
+/* Says what the error says. Returns what to end with. */
+KI_NODISCARD int cli_end_with(const ki_error *err);
 
 #endif

@@ -6,8 +6,9 @@
  *   Locks:    none.
  *   Not here: what flags mean together.
  *
- * "--name value", "--name=value", "-n value", "-nvalue", "-n=value"; flags without a value may be written in one word
- * ("-Ah") and take "=true" and "=false"; "--" ends the flags; the last of several counts, where only one can.
+ * "--name value", "--name=value", "-n value", "-nvalue", "-n=value"; flags without a value may be written
+ * in one word ("-Ah") and take "=true" and "=false"; "--" ends the flags; the last of several counts,
+ * where only one can.
  */
 #ifndef KI_CLI_FLAGS_H
 #define KI_CLI_FLAGS_H
@@ -64,8 +65,8 @@ typedef struct cli_arguments {
     int is_help; /* -h or --help was among the flags: nothing else was looked at after it */
 } cli_arguments;
 
-/* Reads `argv`, of which the name of the command is no part. Returns 0, or KI_ERR_INVALID with one clear line; then
- * the members may have been changed. */
+/* Reads `argv`, of which the name of the command is no part. Returns 0, or KI_ERR_INVALID with one clear
+ * line; then the members may have been changed. */
 KI_NODISCARD int cli_flags_parse(const cli_flag_set *set, int argc, char *const *argv,
                                  cli_arguments *out_arguments, ki_error *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moment - the time of the program, in milliseconds; it runs on while the machine sleeps, as the library's does.
+/* moment - the time of the program, in milliseconds; it runs on while the machine sleeps, as the library's
+ * does.
  *
  *   From:     cli/watch.c
  *   Locks:    none.

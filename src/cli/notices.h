@@ -5,8 +5,8 @@
  *   To:       cli/failure.c
  *   Locks:    none.
  *
- * A few lines at once, then one every few seconds. The newest of those that were left out is said as soon as it may,
- * so the last thing that is said is how things stand.
+ * A few lines at once, then one every few seconds. The newest of those that were left out is said as soon
+ * as it may, so the last thing that is said is how things stand.
  */
 #ifndef KI_CLI_NOTICES_H
 #define KI_CLI_NOTICES_H

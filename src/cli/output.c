@@ -103,7 +103,8 @@ int cli_output_is_closed(cli_output *output)
 
 /* ---- strings ------------------------------------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at the start; 0 when that is none: too long a form, a surrogate, past U+10FFFF. */
+/* Bytes of the UTF-8 character at the start; 0 when that is none: too long a form, a surrogate, past
+ * U+10FFFF. */
 static size_t character_bytes(const unsigned char *at, size_t n)
 {
     size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;

@@ -76,11 +76,8 @@ int cli_resource_list_parse(const char *text, cli_resource_list *out_list, ki_er
     for (const char *at = text; *at != 0; at++)
         most += *at == ',';
     cli_resource_list list = {.items = calloc(most, sizeof(*list.items))};
-    if (list.items == NULL) {
-        (void)cli_fail(err, "%s", ki_error_text(KI_ERR_NO_MEMORY));
-        err->code = KI_ERR_NO_MEMORY;
-        return KI_ERR_NO_MEMORY;
-    }
+    if (list.items == NULL)
+        return cli_fail_no_memory(err);
     int rc = 0;
     for (const char *at = text; rc == 0; at++) {
         size_t n = strcspn(at, ",");

@@ -23,9 +23,9 @@ typedef struct cli_resource_list {
     size_t count;
 } cli_resource_list;
 
-/* Each collection once, however often and by whatever name it was asked for. Returns 0; KI_ERR_INVALID with
- * what is wrong and what to write instead; KI_ERR_NO_MEMORY. The list is to be freed with cli_resource_list_fini();
- * `err` is not NULL. */
+/* Each collection once, however often and by whatever name it was asked for. Returns 0; KI_ERR_INVALID
+ * with what is wrong and what to write instead; KI_ERR_NO_MEMORY. The list is to be freed with
+ * cli_resource_list_fini(); `err` is not NULL. */
 KI_NODISCARD int cli_resource_list_parse(const char *text, cli_resource_list *out_list, ki_error *err);
 
 /* Takes a zeroed list. */

@@ -18,8 +18,8 @@ KI_NODISCARD int cli_signals_install(ki_error *err);
 /* 1 when a signal has come. */
 int cli_signals_is_stopped(void);
 
-/* Descriptors 0, 1 and 2 that are closed are opened, so that no other file gets their number; writing to such a
- * stdout fails. To be called before anything is opened. */
+/* Descriptors 0, 1 and 2 that are closed are opened, so that no other file gets their number; writing to
+ * such a stdout fails. To be called before anything is opened. */
 void cli_signals_guard_descriptors(void);
 
 #endif

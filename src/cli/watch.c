@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/watch.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/failure.h"
@@ -15,7 +12,7 @@
 /* How long the library works before signals are looked at. */
 enum { SLICE_MS = 20, BACKLOG_ITEMS_MAX = 10000 };
 
-/* ---- what informers tell --------------------------------------------------------------------------------- */
+/* ---- what informers tell ------------------------------------------------------------------------------- */
 
 static void on_add(const ki_event *event, void *user)
 {
@@ -70,7 +67,7 @@ static void on_watch_error(ki_informer *informer, const ki_watch_error *error, v
     cli_watch_note_error(user, cli_moment_now_ms(), error);
 }
 
-/* ---- starting -------------------------------------------------------------------------------------------- */
+/* ---- starting ------------------------------------------------------------------------------------------ */
 
 /* A reader that is slow makes the informer wait: it misses nothing, and memory stays as it is. */
 static int follow(cli_follower *follower, const ki_informer_options *options, ki_error *err)
@@ -119,11 +116,8 @@ int cli_watch_start(cli_watch *watch, ki_error *err)
                                        .shows_resource = watch->resources->count > 1,
                                        .shows_namespace = watch->flags->all_namespaces};
     watch->followers = calloc(watch->resources->count, sizeof(*watch->followers));
-    if (watch->followers == NULL) {
-        (void)cli_fail(err, "%s", ki_error_text(KI_ERR_NO_MEMORY));
-        err->code = KI_ERR_NO_MEMORY;
-        return KI_ERR_NO_MEMORY;
-    }
+    if (watch->followers == NULL)
+        return cli_fail_no_memory(err);
     int rc = cli_watch_flags_keep(watch->flags, &keep, err);
     options.keep = keep;
     if (rc == 0)
@@ -132,7 +126,7 @@ int cli_watch_start(cli_watch *watch, ki_error *err)
     return rc;
 }
 
-/* ---- running --------------------------------------------------------------------------------------------- */
+/* ---- running ------------------------------------------------------------------------------------------- */
 
 static int is_over(const cli_watch *watch)
 {
@@ -179,7 +173,7 @@ int cli_watch_run(cli_watch *watch)
     return 0;
 }
 
-/* ---- ending ---------------------------------------------------------------------------------------------- */
+/* ---- ending -------------------------------------------------------------------------------------------- */
 
 void cli_watch_stop(cli_watch *watch)
 {

@@ -43,12 +43,12 @@ struct cli_watch {
     uint64_t sync_ms; /* UINT64_MAX: not all have synced */
 };
 
-/* Makes the informers and starts them; the borrowed members have been set. Returns 0; on failure the code, and
- * cli_watch_fini() is to be called all the same. */
+/* Makes the informers and starts them; the borrowed members have been set. Returns 0; on failure the code,
+ * and cli_watch_fini() is to be called all the same. */
 KI_NODISCARD int cli_watch_start(cli_watch *watch, ki_error *err);
 
-/* Runs until it is stopped, has done what it was to do, or nobody reads what it writes. Returns 0, or what the client
- * said. */
+/* Runs until it is stopped, has done what it was to do, or nobody reads what it writes. Returns 0, or what
+ * the client said. */
 KI_NODISCARD int cli_watch_run(cli_watch *watch);
 
 /* Ends the informers, which is the last that is written. */

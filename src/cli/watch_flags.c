@@ -42,7 +42,7 @@ void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_
     out_groups[2] = cli_connection_flags(&flags->connection);
 }
 
-/* ---- what is wrong --------------------------------------------------------------------------------------- */
+/* ---- what is wrong ------------------------------------------------------------------------------------- */
 
 /* As servers want it: letters, digits and '-', 63 at the most. */
 static int check_namespace(const char *ns, ki_error *err)
@@ -83,7 +83,7 @@ int cli_watch_flags_check(const cli_watch_flags *flags, ki_error *err)
     return rc;
 }
 
-/* ---- for an informer ------------------------------------------------------------------------------------- */
+/* ---- for an informer ----------------------------------------------------------------------------------- */
 
 ki_informer_options cli_watch_flags_options(const cli_watch_flags *flags)
 {
@@ -135,13 +135,10 @@ int cli_watch_flags_keep(const cli_watch_flags *flags, const char ***out_paths, 
     }
     size_t pointers = (IDENTITY_COUNT + comma_count(flags->keep) + 2) * sizeof(char *);
     char *memory = malloc(pointers + strlen(flags->keep) + 1);
-    if (memory == NULL) {
-        (void)cli_fail(err, "%s", ki_error_text(KI_ERR_NO_MEMORY));
-        err->code = KI_ERR_NO_MEMORY;
-        return KI_ERR_NO_MEMORY;
-    }
+    if (memory == NULL)
+        return cli_fail_no_memory(err);
     const char **paths = (const char **)(void *)memory;
-    split(paths, strcpy(memory + pointers, flags->keep));
+    split(paths, memcpy(memory + pointers, flags->keep, strlen(flags->keep) + 1));
     for (size_t i = IDENTITY_COUNT; paths[i] != NULL; i++)
         if (paths[i][0] != '/') {
             (void)cli_fail(err, "--keep: \"%s\" is no path; write it as /spec/nodeName,/metadata/labels",

@@ -35,15 +35,15 @@ typedef struct cli_watch_flags {
 /* Sets the defaults, and the groups of flags that fill it in. */
 void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_WATCH_GROUPS]);
 
-/* What can be seen to be wrong before anything is asked of a server. Returns 0, KI_ERR_INVALID, KI_ERR_SELECTOR,
+/* What can be seen to be wrong before anything is asked of a server. Returns 0, KI_ERR_INVALID,
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_watch_flags_check(const cli_watch_flags *flags, ki_error *err);
 
 /* Options of an informer that say the same; `keep` and `ns` are left to the caller. */
 ki_informer_options cli_watch_flags_options(const cli_watch_flags *flags);
 
-/* The paths of --keep, and those without which nobody knows what an object is; ended by NULL. Returns 0 with a block
- * to free(), or with NULL when nothing was said; KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
+/* The paths of --keep, and those without which nobody knows what an object is; ended by NULL. Returns 0
+ * with a block to free(), or with NULL when nothing was said; KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_watch_flags_keep(const cli_watch_flags *flags, const char ***out_paths, ki_error *err);
 
 #endif

@@ -18,8 +18,8 @@ static void note(cli_follower *follower, uint64_t now_ms, const char *format, ..
     cli_notices_add(&follower->notices, now_ms, line);
 }
 
-/* A failure is said by cli_watch_note_error(), which knows more; until it is over, that it is tried again is no
- * news. */
+/* A failure is said by cli_watch_note_error(), which knows more; until it is over, that it is tried again
+ * is no news. */
 void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
     if (status->reason != KI_REASON_NONE)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch_notes - what is said on stderr of one resource: what it is doing, what went wrong, what can be done about it.
+/* watch_notes - what is said on stderr of one resource: what it is doing, what went wrong, what can be
+ * done about it.
  *
  *   From:     cli/watch.c
  *   To:       cli/notices.c

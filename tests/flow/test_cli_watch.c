@@ -19,7 +19,7 @@ enum { HANG_MS = 30 * 1000, SECOND_MS = 1000, WORDS_MAX = 24 };
 
 extern char **environ;
 
-/* ---- the process ----------------------------------------------------------------------------------------- */
+/* ---- the process --------------------------------------------------------------------------------------- */
 
 typedef struct process {
     pid_t pid;
@@ -127,7 +127,8 @@ static int finish(process *p)
     return WEXITSTATUS(status);
 }
 
-/* Ends it by a signal, and fails the test unless that gives 0 within a second. It may be read from, or not. */
+/* Ends it by a signal, and fails the test unless that gives 0 within a second. It may be read from, or
+ * not. */
 static void stop(process *p, int number)
 {
     int status = 0;
@@ -145,7 +146,7 @@ static void stop(process *p, int number)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* ---- servers --------------------------------------------------------------------------------------------- */
+/* ---- servers ------------------------------------------------------------------------------------------- */
 
 #define POD(name, version)                                                                                   \
     "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":\"default\",\"name\":\"" name       \
@@ -234,7 +235,7 @@ static scripted_http *start(scripted_serve_cb serve, void *user)
     return scripted_http_start(&(scripted_http_options){.serve = serve, .user = user});
 }
 
-/* ---- what it writes -------------------------------------------------------------------------------------- */
+/* ---- what it writes ------------------------------------------------------------------------------------ */
 
 #define STATUS_LINE(phase, version)                                                                          \
     "{\"type\":\"STATUS\",\"resource\":\"pods\",\"phase\":\"" phase                                          \
@@ -297,7 +298,7 @@ static void the_other_formats_are_for_people(void **state)
     scripted_http_stop(server);
 }
 
-/* ---- what it survives ------------------------------------------------------------------------------------ */
+/* ---- what it survives ---------------------------------------------------------------------------------- */
 
 static void a_server_that_refuses_does_not_end_it_and_it_says_why(void **state)
 {
@@ -328,7 +329,7 @@ static void a_watch_that_is_cut_is_taken_up_again(void **state)
     scripted_http_stop(server);
 }
 
-/* ---- how it ends ----------------------------------------------------------------------------------------- */
+/* ---- how it ends --------------------------------------------------------------------------------------- */
 
 static void a_signal_ends_it_while_the_server_is_silent(void **state)
 {

@@ -61,7 +61,7 @@ static void write_event(ki_event_type type, uint32_t flags)
     cli_event_writer_event(&b.writer, &b.pods, &event);
 }
 
-/* ---- events ---------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 static void an_add_says_whether_it_is_initial(void **state)
 {
@@ -112,7 +112,7 @@ static void synced_and_status_are_lines_of_their_own(void **state)
                         "\"Forbidden\",\"message\":\"no \\\"way\\\"\",\"resourceVersion\":\"\"}\n");
 }
 
-/* ---- the other formats ----------------------------------------------------------------------------------- */
+/* ---- the other formats --------------------------------------------------------------------------------- */
 
 static void only_events_have_synced_and_status(void **state)
 {
@@ -172,7 +172,7 @@ static void lines_have_one_title_and_say_what_happened(void **state)
                         "unknown)\n");
 }
 
-/* ---- stats ----------------------------------------------------------------------------------------------- */
+/* ---- stats --------------------------------------------------------------------------------------------- */
 
 static void stats_are_one_json_object(void **state)
 {

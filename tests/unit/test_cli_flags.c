@@ -51,7 +51,7 @@ static void expect_refusal(const char *line, const char *part)
         fail_msg("%s: \"%s\" has no \"%s\"", line, p.err.message, part);
 }
 
-/* ---- how they are written -------------------------------------------------------------------------------- */
+/* ---- how they are written ------------------------------------------------------------------------------ */
 
 static void values_follow_or_stand_behind_an_equals_sign(void **state)
 {
@@ -135,7 +135,7 @@ static void what_was_not_said_is_left_to_the_kubeconfig(void **state)
     assert_null(p.flags.ns);
 }
 
-/* ---- for the informer ------------------------------------------------------------------------------------ */
+/* ---- for the informer ---------------------------------------------------------------------------------- */
 
 static void the_flags_of_a_watch_reach_the_informer(void **state)
 {
@@ -202,7 +202,7 @@ static void without_keep_everything_is_kept(void **state)
     assert_null(paths);
 }
 
-/* ---- what is wrong --------------------------------------------------------------------------------------- */
+/* ---- what is wrong ------------------------------------------------------------------------------------- */
 
 static void an_unknown_flag_gets_the_nearest_one_as_a_hint(void **state)
 {

@@ -76,7 +76,7 @@ static void after_a_quiet_time_lines_are_said_at_once_again(void **state)
     EXPECT_SAID("y\ny\ny\n");
 }
 
-/* ---- what is said of a resource -------------------------------------------------------------------------- */
+/* ---- what is said of a resource ------------------------------------------------------------------------ */
 
 static cli_watch_flags flags;
 static cli_watch watch = {.flags = &flags};

@@ -143,7 +143,7 @@ static void a_reader_that_does_not_read_is_not_waited_for_at_the_end(void **stat
     close_pipe(fds);
 }
 
-/* ---- strings --------------------------------------------------------------------------------------------- */
+/* ---- strings ------------------------------------------------------------------------------------------- */
 
 static void expect_json(const char *text, size_t n, const char *expected)
 {
