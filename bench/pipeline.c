@@ -21,7 +21,7 @@ static bool next_of_empty(struct pipeline_source *source, ki_str *out_piece)
     return !source->is_watch && source->piece == 0;
 }
 
-/* Until the informer wants no more for now, or the body has ended. */
+/* Until the informer asks for a pause, or the body has ended. */
 static void feed(struct pipeline_source *source)
 {
     ki_str piece = {0};

@@ -35,7 +35,8 @@ typedef struct ki_change {
 /**
  * Takes one change.
  *
- * Returns: 0; 1: enough for now, more when there is room; KI_ERR_NO_MEMORY: not taken, try again later.
+ * Returns: 0; 1: taken, and the next one only when there is room; KI_ERR_NO_MEMORY: not taken, to be told
+ *          again.
  */
 typedef int (*ki_change_cb)(const ki_change *change, void *user);
 

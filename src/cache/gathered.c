@@ -34,7 +34,8 @@ static entry *find(const ki_gathered *gathered, ki_str key)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, entry, by_key);
 }
 
-/* An entry without an object and, unless `own_bytes` is the length of the key, without a key for now. */
+/* An entry whose object the caller puts in, which has the key then; or, when `own_bytes` is the length of the
+ * key, one without an object and with a key of its own. */
 static entry *add(ki_gathered *gathered, ki_str key, size_t own_bytes)
 {
     entry *e = ki_calloc(1, sizeof(*e) + own_bytes);

@@ -21,7 +21,7 @@
 
 typedef struct ki_inflate ki_inflate;
 
-/* Takes a step; returns 0; 1: not more than this for now; negative: nothing more. */
+/* Takes a step; returns 0; 1: the rest when it is asked for; negative: nothing more. */
 typedef int (*ki_inflate_cb)(const char *bytes, size_t n, void *user);
 
 /* Returns NULL without memory. */
