@@ -20,6 +20,7 @@
 
 #include <jansson.h>
 #include <kinformer/common.h>
+#include <stdbool.h>
 
 #include "util/refcount.h"
 
@@ -34,20 +35,26 @@ struct ki_as_object {
     uint32_t field_count;
     uint32_t version_at;     /* offset of the digits of resourceVersion in text */
     uint32_t version_digits; /* how many */
+    uint32_t block_bytes;    /* of all texts, the '{' of this one first */
+    bool is_deleting;        /* metadata.deletionTimestamp is set */
+    bool has_finalizers;     /* metadata.finalizers is not empty */
     uint64_t version;
-    ki_str ns;   /* "" for cluster scope */
+    ki_str ns; /* "" for cluster scope */
     ki_str name;
     ki_str uid;
-    ki_str text;
+    ki_str text; /* a '{' stands before it and a NUL behind */
     const struct ki_as_pair *labels; /* ordered by name */
     const struct ki_as_pair *fields; /* what field selectors of its resource may ask, "spec.nodeName"; see fields.h */
 };
 
-/* Encodes `tree`, an object whose metadata is complete, resourceVersion included. `fields` (with borrowed
- * texts) are copied. NULL without memory. */
+/* Encodes `tree`, an object whose metadata is complete; one without a resourceVersion has version 0 and no digits. Of
+ * `fields` the values are copied, the names are static. NULL without memory. */
 struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields, size_t field_count);
 struct ki_as_object *ki_as_object_ref(struct ki_as_object *object);
 void ki_as_object_unref(struct ki_as_object *object);
+
+/* The same object, which has a version, with another one. NULL without memory. */
+struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object, uint64_t version);
 
 /* The tree again, with kind and apiVersion first; NULL without memory. */
 json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version);

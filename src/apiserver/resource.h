@@ -34,8 +34,10 @@ struct ki_as_resource {
     bool is_custom;
     bool has_status;   /* a status subresource */
     bool has_scale;
-    json_t *schema;    /* openAPIV3Schema of a custom one, or NULL */
-    json_t *columns;   /* additionalPrinterColumns of a custom one, or NULL */
+    bool has_generation; /* metadata.generation is counted */
+    json_t *schema;      /* openAPIV3Schema of a custom one, or NULL */
+    json_t *columns;     /* additionalPrinterColumns of a custom one, or NULL */
+    json_t *scale;       /* where a custom one has its replicas (subresources.scale), or NULL */
 };
 
 struct ki_as_resource *ki_as_resource_ref(struct ki_as_resource *resource);
@@ -58,8 +60,8 @@ struct ki_as_resource *ki_as_resources_find(const struct ki_as_resources *resour
 struct ki_as_resource *ki_as_resources_find_kind(const struct ki_as_resources *resources, ki_str api_version,
                                                  ki_str kind);
 
-/* Adds every served version of a CustomResourceDefinition, or takes all of its (group, plural) away again.
- * Replaces what an older version of the definition had added. */
+/* Adds every served version of a CustomResourceDefinition that passed validation, or takes all of its (group, plural)
+ * away again. Replaces what an older version of the definition had added; nothing changes on failure. */
 KI_NODISCARD int ki_as_resources_define(struct ki_as_resources *resources, const json_t *definition,
                                         struct ki_as_failure *failure);
 void ki_as_resources_undefine(struct ki_as_resources *resources, ki_str group, ki_str plural);

@@ -21,9 +21,6 @@
 #include "apiserver/object.h"
 #include "apiserver/resource.h"
 #include "apiserver/selector.h"
-#include "util/annotations.h"
-#include "util/thread.h"
-
 struct ki_as_storage;
 struct ki_as_collection; /* belongs to the storage until that is freed */
 
@@ -31,9 +28,12 @@ struct ki_as_storage_options {
     size_t history_events_max; /* per collection; 0: 10,000 */
     size_t objects_max;        /* 0: 1,000,000; more is 507-like: 500 with a clear message */
     uint64_t first_version;    /* 0: from the clock */
+    uint64_t seed;             /* of uids and generated names; 0: random */
 };
 
+/* NULL for the defaults. Serves the built-in resources and holds nothing. NULL without memory. */
 struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *options);
+/* Every watch must be closed. Takes NULL. */
 void ki_as_storage_free(struct ki_as_storage *storage);
 
 /* All below must be called with the lock. */
@@ -50,6 +50,18 @@ struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
 /* Borrowed, or NULL. */
 struct ki_as_object *ki_as_collection_find(const struct ki_as_collection *collection, ki_str ns, ki_str name);
 size_t ki_as_collection_count(const struct ki_as_collection *collection);
+
+/* Calls `visit` with each collection until one returns false, in no order. */
+typedef bool (*ki_as_collection_cb)(struct ki_as_collection *collection, void *user);
+void ki_as_storage_visit(struct ki_as_storage *storage, ki_as_collection_cb visit, void *user);
+bool ki_as_collection_is_namespaced(const struct ki_as_collection *collection);
+/* The first object of a namespace ("": of all) behind `after`, or NULL: how a walk goes on that changes what it sees.
+ * Borrowed. */
+struct ki_as_object *ki_as_collection_next(const struct ki_as_collection *collection, ki_str ns,
+                                           const struct ki_as_object *after);
+
+/* For uids and generated names. */
+uint64_t ki_as_storage_random(struct ki_as_storage *storage);
 
 /* The version that the next change gets: the object of a change must carry it. */
 uint64_t ki_as_storage_next_version(const struct ki_as_storage *storage);
@@ -86,11 +98,13 @@ KI_NODISCARD int ki_as_storage_page(struct ki_as_storage *storage, struct ki_as_
                                     struct ki_as_failure *failure);
 void ki_as_page_fini(struct ki_as_page *page);
 
-/* Whether what happened after `version` is all there still. */
+/* Whether what happened after `version` is all there still; that nothing has happened yet after a later one is true. */
 bool ki_as_collection_has_history(const struct ki_as_collection *collection, uint64_t version);
 
 /* ---- faults of storage: what tests do to it ----------------------------------------------------------- */
 
+/* Ends the watches of a collection, once they have taken what has happened: the resource is not served any more. */
+void ki_as_collection_end_watches(struct ki_as_collection *collection);
 /* Forgets all history up to now: older watches and pages end with 410. */
 void ki_as_storage_compact(struct ki_as_storage *storage);
 /* The counter goes back by `by` as after a restored backup; objects keep their contents with versions cut to the new
