@@ -25,6 +25,10 @@ void ki_as_faults_clear(struct ki_as_faults *faults);
 /* Asks for one request; the first rule that matches and still has times left is used up once. False: none. */
 bool ki_as_faults_draw(struct ki_as_faults *faults, ki_fault_on on, ki_str path, ki_fault *out);
 
+/* "one-byte" → KI_FAULT_ONE_BYTE, "list" → KI_FAULT_LIST; 0: there is none of that name. */
+uint32_t ki_as_fault_action_of(ki_str name);
+uint32_t ki_as_fault_on_of(ki_str name);
+
 /* As /debug/faults reads and writes them. */
 KI_NODISCARD int ki_as_faults_add_json(struct ki_as_faults *faults, const json_t *tree, struct ki_as_failure *failure);
 json_t *ki_as_faults_json(struct ki_as_faults *faults);
