@@ -4,3 +4,4 @@ set -eu
 cd "$(dirname "$0")/.."
 python3 scripts/generate_resources.py --check
 python3 scripts/generate_apiserver_resources.py --check
+python3 scripts/generate_schemas.py --check

@@ -21,7 +21,7 @@ KI_NODISCARD int ki_as_patch_json(const json_t *current, const json_t *patch, js
 /* RFC 7386. */
 KI_NODISCARD int ki_as_patch_merge(const json_t *current, const json_t *patch, json_t **out,
                                    struct ki_as_failure *failure);
-/* Lists merged by their keys (containers by name, env by name, ports by containerPort or port+protocol, volumes by name,
+/* Lists merged by their keys as schema.h has them (containers by name, env by name, ports by containerPort or port+protocol, volumes by name,
  * tolerations atomic, …), `$patch: delete|replace|merge`, `$deleteFromPrimitiveList/…`, `$setElementOrder/…`,
  * `$retainKeys`. Custom resources: 415, as a real server says. */
 KI_NODISCARD int ki_as_patch_strategic(const json_t *current, const json_t *patch, json_t **out,
@@ -40,9 +40,5 @@ struct ki_as_apply {
  * owned fields in metadata.managedFields (fieldsV1), refuses fields that another manager owns with a different value
  * (409 with causes FieldManagerConflict) unless forced. */
 KI_NODISCARD int ki_as_patch_apply(const struct ki_as_apply *apply, json_t **out, struct ki_as_failure *failure);
-
-/* The names of the fields by which the lists at `path` ("spec.template.spec.containers") are merged; NULL: atomic.
- * Shared by strategic merge and apply. */
-const char *const *ki_as_merge_keys(ki_str path);
 
 #endif

@@ -19,12 +19,14 @@
 struct ki_as_call {
     struct ki_as_storage *storage;
     struct ki_as_resource *resource;
-    ki_str ns;              /* of the path; "" for cluster scope */
-    ki_str name;            /* of the path; "" for create */
-    ki_str subresource;     /* "", "status", "scale" */
-    ki_str field_manager;   /* ?fieldManager=, else the User-Agent up to '/' */
+    ki_str ns;          /* of the path; "" for cluster scope */
+    ki_str name;        /* of the path; "" for create */
+    ki_str subresource; /* "", "status", "scale" */
+    ki_str
+        field_manager; /* ?fieldManager=, else the User-Agent up to '/'; "": managedFields are left alone */
     bool is_dry_run;
-    bool is_forced;         /* ?force=true of an apply */
+    bool is_forced; /* ?force=true of an apply */
+    bool is_whole;  /* status is stored as it comes, as for who loads whole objects */
 };
 
 enum ki_as_patch_type { KI_AS_PATCH_JSON, KI_AS_PATCH_MERGE, KI_AS_PATCH_STRATEGIC, KI_AS_PATCH_APPLY };
