@@ -13,7 +13,12 @@
 #include "util/random.h"
 #include "util/secret.h"
 
-enum { BOOKMARK_MS = 60 * 1000, WATCHES_MAX = 10000, BODY_BYTES_MAX = 3 * 1024 * 1024, PEM_BYTES_MAX = 1024 * 1024 };
+enum {
+    BOOKMARK_MS = 60 * 1000,
+    WATCHES_MAX = 10000,
+    BODY_BYTES_MAX = 3 * 1024 * 1024,
+    PEM_BYTES_MAX = 1024 * 1024
+};
 
 /* ---- parts of a start ---------------------------------------------------------------------------------- */
 

@@ -15,7 +15,9 @@ static const char manager[] = "kinformer-apiserver";
 static int fail_with(struct ki_as_failure *failure, ki_error *err)
 {
     const char *message = json_string_value(json_object_get(failure->status, "message"));
-    int code = failure->code == 404 ? KI_ERR_NOT_FOUND : failure->status == NULL ? KI_ERR_NO_MEMORY : KI_ERR_INVALID;
+    int code = failure->code == 404      ? KI_ERR_NOT_FOUND
+               : failure->status == NULL ? KI_ERR_NO_MEMORY
+                                         : KI_ERR_INVALID;
     if (message == NULL)
         message = failure->plain_text != NULL ? failure->plain_text : ki_error_text(code);
     ki_error_set(err, code, 0, "%s", message);
@@ -54,7 +56,25 @@ static ki_str text_of(const json_t *string)
     return (ki_str){json_string_value(string), json_string_length(string)};
 }
 
-/* Whoever wins a race between two of these, both are stored one after the other. */
+static int create_or_update(const struct ki_as_call *call, json_t *tree, struct ki_as_failure *failure)
+{
+    struct ki_as_object *object = NULL;
+    struct ki_as_call create = *call;
+    bool is_created = false;
+    create.name = KI_STR("");
+    int rc = ki_as_create(&create, tree, &object, failure);
+    bool is_there = rc < 0 && failure->code == 409 && call->name.len > 0;
+    if (is_there) {
+        ki_as_failure_fini(failure);
+        (void)json_object_del(json_object_get(tree, "metadata"), "resourceVersion");
+        rc = ki_as_update(call, tree, &object, &is_created, failure);
+    }
+    if (rc == 0)
+        ki_as_object_unref(object);
+    return rc;
+}
+
+/* Of a race between two of these, or with a delete, another attempt comes out well. */
 static int put_tree(ki_apiserver *server, struct ki_as_resource *resource, json_t *tree, ki_error *err)
 {
     struct ki_as_failure failure = {0};
@@ -63,10 +83,19 @@ static int put_tree(ki_apiserver *server, struct ki_as_resource *resource, json_
                               .resource = resource,
                               .ns = text_of(json_object_get(metadata, "namespace")),
                               .name = text_of(json_object_get(metadata, "name")),
-                              .field_manager = ki_str_of(manager)};
+                              .field_manager = ki_str_of(manager),
+                              .is_whole = true};
     if (call.ns.len == 0 && resource->is_namespaced)
         call.ns = KI_STR("default");
-    int rc = ki_as_put(&call, tree, &failure);
+    int rc = -1;
+    for (int i = 0; i < ATTEMPTS && rc < 0; i++) {
+        ki_as_failure_fini(&failure);
+        json_t *copy = json_deep_copy(tree);
+        rc = copy == NULL ? ki_as_fail_no_memory(&failure) : create_or_update(&call, copy, &failure);
+        json_decref(copy);
+        if (rc < 0 && failure.code != 409 && failure.code != 404)
+            break;
+    }
     return rc < 0 ? fail_with(&failure, err) : 0;
 }
 
@@ -88,6 +117,28 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
 
 /* ---- delete -------------------------------------------------------------------------------------------- */
 
+/* Deleting marks what has finalizers; without them it goes. */
+static int purge(const struct ki_as_call *call, struct ki_as_failure *failure)
+{
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    json_t *options = json_pack("{s:i}", "gracePeriodSeconds", 0);
+    int rc = ki_as_delete(call, options, &object, &is_gone, failure);
+    json_decref(options);
+    if (rc < 0)
+        return rc;
+    ki_as_object_unref(object);
+    if (is_gone)
+        return 0;
+    json_t *patch = json_pack("{s:{s:n}}", "metadata", "finalizers");
+    rc = patch == NULL ? ki_as_fail_no_memory(failure)
+                       : ki_as_patch(call, KI_AS_PATCH_MERGE, patch, &object, &is_gone, failure);
+    json_decref(patch);
+    if (rc == 0)
+        ki_as_object_unref(object);
+    return rc;
+}
+
 int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns, const char *name,
                         ki_error *err)
 {
@@ -100,7 +151,7 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
                               .ns = ki_str_of(ns),
                               .name = ki_str_of(name),
                               .field_manager = ki_str_of(manager)};
-    int rc = ki_as_purge(&call, &failure);
+    int rc = purge(&call, &failure);
     ki_as_resource_unref(found);
     return rc < 0 ? fail_with(&failure, err) : 0;
 }
@@ -127,13 +178,14 @@ static int on_object(json_t *object, const char *file, void *user, ki_error *err
     ki_str version = text_of(json_object_get(object, "apiVersion"));
     ki_str kind = text_of(json_object_get(object, "kind"));
     ki_as_storage_lock(storage);
-    struct ki_as_resource *resource = ki_as_resources_find_kind(ki_as_storage_resources(storage), version, kind);
+    struct ki_as_resource *resource =
+        ki_as_resources_find_kind(ki_as_storage_resources(storage), version, kind);
     if (resource != NULL)
         (void)ki_as_resource_ref(resource);
     ki_as_storage_unlock(storage);
     if (resource == NULL)
-        return ki_fail(err, KI_ERR_RESOURCE, "%s: no kind \"%.*s\" of \"%.*s\" is served here", file, KI_STR_ARGS(kind),
-                       KI_STR_ARGS(version));
+        return ki_fail(err, KI_ERR_RESOURCE, "%s: no kind \"%.*s\" of \"%.*s\" is served here", file,
+                       KI_STR_ARGS(kind), KI_STR_ARGS(version));
     ki_error why = {0};
     int rc = put_tree(loading->server, resource, object, &why);
     ki_as_resource_unref(resource);

@@ -23,8 +23,8 @@ static int put_start(ki_str ns, ki_str name, ki_buf *out)
 
 static int put_json(int64_t version, ki_str start, ki_buf *out)
 {
-    json_t *tree = json_pack("{s:s, s:I, s:s%}", "v", "meta.k8s.io/v1", "rv", (json_int_t)version, "start", start.ptr,
-                             start.len);
+    json_t *tree = json_pack("{s:s, s:I, s:s%}", "v", "meta.k8s.io/v1", "rv", (json_int_t)version, "start",
+                             start.ptr, start.len);
     int rc = ki_as_text_tree(out, tree);
     json_decref(tree);
     return rc;

@@ -12,6 +12,8 @@
 #ifndef KI_APISERVER_CONTINUE_TOKEN_H
 #define KI_APISERVER_CONTINUE_TOKEN_H
 
+#include <kinformer/error.h>
+
 #include "apiserver/failure.h"
 #include "util/buf.h"
 

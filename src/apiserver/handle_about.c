@@ -35,7 +35,8 @@ static json_t *tree_of(const struct ki_as_exchange *exchange, const struct ki_as
         return is_aggregated ? ki_as_discovery_aggregated(resources, true)
                              : ki_as_discovery_api(exchange->server->address);
     case KI_AS_TARGET_GROUPS:
-        return is_aggregated ? ki_as_discovery_aggregated(resources, false) : ki_as_discovery_groups(resources);
+        return is_aggregated ? ki_as_discovery_aggregated(resources, false)
+                             : ki_as_discovery_groups(resources);
     case KI_AS_TARGET_GROUP:
         return ki_as_discovery_group(resources, request->group);
     case KI_AS_TARGET_VERSION:

@@ -7,8 +7,8 @@
 static enum ki_as_step succeed(struct ki_as_exchange *exchange)
 {
     return ki_as_answer_tree(exchange,
-                             json_pack("{s:s, s:s, s:{}, s:s}", "kind", "Status", "apiVersion", "v1", "metadata", "status",
-                                       "Success"),
+                             json_pack("{s:s, s:s, s:{}, s:s}", "kind", "Status", "apiVersion", "v1",
+                                       "metadata", "status", "Success"),
                              200);
 }
 
@@ -30,7 +30,8 @@ static enum ki_as_step add_faults(struct ki_as_exchange *exchange)
         rc = ki_as_faults_add_json(exchange->server->faults, tree, &exchange->failure);
     }
     json_decref(tree);
-    return rc < 0 ? KI_AS_STEP_FAILED : ki_as_answer_tree(exchange, ki_as_faults_json(exchange->server->faults), 200);
+    return rc < 0 ? KI_AS_STEP_FAILED
+                  : ki_as_answer_tree(exchange, ki_as_faults_json(exchange->server->faults), 200);
 }
 
 static enum ki_as_step handle_faults(struct ki_as_exchange *exchange)

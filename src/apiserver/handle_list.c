@@ -28,11 +28,12 @@ static enum ki_as_step fail_match_value(struct ki_as_visit *visit)
 {
     ki_str value = visit->query->resource_version_match;
     char why[160];
-    snprintf(why, sizeof(why), "Unsupported value: \"%.*s\": supported values: \"Exact\", \"NotOlderThan\", \"\"",
+    snprintf(why, sizeof(why),
+             "Unsupported value: \"%.*s\": supported values: \"Exact\", \"NotOlderThan\", \"\"",
              value.len > 60 ? 60 : (int)value.len, value.ptr);
-    json_t *details = json_pack("{s:s, s:s, s:[{s:s, s:s, s:s}]}", "group", "meta.k8s.io", "kind", "ListOptions",
-                                "causes", "reason", "FieldValueNotSupported", "message", why, "field",
-                                "resourceVersionMatch");
+    json_t *details =
+        json_pack("{s:s, s:s, s:[{s:s, s:s, s:s}]}", "group", "meta.k8s.io", "kind", "ListOptions", "causes",
+                  "reason", "FieldValueNotSupported", "message", why, "field", "resourceVersionMatch");
     (void)ki_as_fail(visit->failure, 422, "Invalid", details,
                      "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: %s", why);
     return KI_AS_STEP_FAILED;
@@ -43,7 +44,8 @@ static enum ki_as_step read_match(struct ki_as_visit *visit, enum match *out)
     const struct ki_as_query *query = visit->query;
     ki_str match = query->resource_version_match;
     if (query->has_send_initial_events)
-        return ki_as_fail_option(visit->failure, "sendInitialEvents", "sendInitialEvents is forbidden for list");
+        return ki_as_fail_option(visit->failure, "sendInitialEvents",
+                                 "sendInitialEvents is forbidden for list");
     if (match.len == 0)
         return KI_AS_STEP_DONE;
     if (query->resource_version.len == 0)
@@ -120,9 +122,12 @@ static enum ki_as_step fail_expired(struct ki_as_visit *visit, const struct plan
 {
     static const char exact[] = "The resourceVersion for the provided list is too old.";
     static const char token[] =
-        "The provided continue parameter is too old to display a consistent list result. You can start a new list "
-        "without the continue parameter, or use the continue token in this response to retrieve the remainder of the "
-        "results. Continuing with the provided token results in an inconsistent list - objects that were created, "
+        "The provided continue parameter is too old to display a consistent list result. You can start a new "
+        "list "
+        "without the continue parameter, or use the continue token in this response to retrieve the "
+        "remainder of the "
+        "results. Continuing with the provided token results in an inconsistent list - objects that were "
+        "created, "
         "modified, or deleted between the time the first chunk was returned and now may show up in the list.";
     ki_buf text;
     ki_as_failure_fini(visit->failure);
@@ -149,7 +154,8 @@ static int read_page(struct ki_as_visit *visit, const struct plan *plan, struct 
 }
 
 /* A fault may say that there is one more page for ever, and that it is this one again. */
-static int write_token(struct ki_as_visit *visit, const struct plan *plan, const struct ki_as_page *page, ki_buf *out)
+static int write_token(struct ki_as_visit *visit, const struct plan *plan, const struct ki_as_page *page,
+                       ki_buf *out)
 {
     const struct ki_as_exchange *exchange = visit->exchange;
     bool is_endless = exchange->has_fault && exchange->fault.action == KI_FAULT_ENDLESS_PAGES;
@@ -163,7 +169,8 @@ static int write_token(struct ki_as_visit *visit, const struct plan *plan, const
     return ki_as_continue_write((int64_t)page->version, last->ns, last->name, out);
 }
 
-static enum ki_as_step answer(struct ki_as_visit *visit, const struct plan *plan, const struct ki_as_page *page)
+static enum ki_as_step answer(struct ki_as_visit *visit, const struct plan *plan,
+                              const struct ki_as_page *page)
 {
     ki_buf token;
     ki_buf_init(&token, 64 * 1024);

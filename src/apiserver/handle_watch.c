@@ -12,8 +12,8 @@
 enum { LONG_SECONDS = 1800 };
 
 struct plan {
-    uint64_t version;      /* as the request has it */
-    bool tells_initial;    /* what there is, first */
+    uint64_t version;   /* as the request has it */
+    bool tells_initial; /* what there is, first */
     struct ki_as_selector *selector;
     struct ki_as_page initial;
 };
@@ -30,8 +30,9 @@ static enum ki_as_step check_initial_events(struct ki_as_visit *visit)
     const struct ki_as_query *query = visit->query;
     ki_str match = query->resource_version_match;
     if (!query->has_send_initial_events && match.len > 0)
-        return ki_as_fail_option(visit->failure, "resourceVersionMatch",
-                                 "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+        return ki_as_fail_option(
+            visit->failure, "resourceVersionMatch",
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
     if (!query->has_send_initial_events)
         return KI_AS_STEP_DONE;
     if (has_fault(visit, KI_FAULT_NO_WATCH_LIST))

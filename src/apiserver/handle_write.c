@@ -21,7 +21,8 @@ static enum ki_as_step make_call(struct ki_as_visit *visit, struct ki_as_call *o
 {
     const struct ki_as_query *query = visit->query;
     if (query->dry_run.len > 0 && !ki_str_equal(query->dry_run, KI_STR("All"))) {
-        (void)ki_as_fail_bad_request(visit->failure, "dryRun: Unsupported value: \"%.*s\": supported values: \"All\"",
+        (void)ki_as_fail_bad_request(visit->failure,
+                                     "dryRun: Unsupported value: \"%.*s\": supported values: \"All\"",
                                      KI_STR_ARGS(query->dry_run));
         return KI_AS_STEP_FAILED;
     }
@@ -46,7 +47,8 @@ static enum ki_as_step answer(struct ki_as_visit *visit, struct ki_as_object *ob
 static enum ki_as_step fail_type(struct ki_as_visit *visit, const char *types)
 {
     (void)ki_as_fail(visit->failure, 415, "UnsupportedMediaType", NULL,
-                     "the body of the request was in an unknown format - accepted media types include: %s", types);
+                     "the body of the request was in an unknown format - accepted media types include: %s",
+                     types);
     return KI_AS_STEP_FAILED;
 }
 
@@ -60,14 +62,14 @@ static int check_kind(struct ki_as_visit *visit, const json_t *body)
     const char *version = json_string_value(json_object_get(body, "apiVersion"));
     const char *wanted = is_scale ? "Scale" : visit->resource->kind;
     if (kind != NULL && kind[0] != 0 && strcmp(kind, wanted) != 0)
-        return ki_as_fail_bad_request(visit->failure, "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
-                                                      "registered here",
+        return ki_as_fail_bad_request(visit->failure,
+                                      "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
+                                      "registered here",
                                       kind, version == NULL ? "" : version, wanted, kind);
     if (version != NULL && version[0] != 0 && !is_scale && strcmp(version, visit->resource->api_version) != 0)
         return ki_as_fail_bad_request(
-            visit->failure,
-            "the API version in the data (%s) does not match the expected API version (%s)", version,
-            visit->resource->api_version);
+            visit->failure, "the API version in the data (%s) does not match the expected API version (%s)",
+            version, visit->resource->api_version);
     return 0;
 }
 
@@ -83,7 +85,8 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     if (ki_as_body_tree(visit->exchange, visit->resource->kind, out) < 0)
         return KI_AS_STEP_FAILED;
     if (!json_is_object(*out)) {
-        (void)ki_as_fail_bad_request(visit->failure, "the object provided is unrecognized (must be of type %s): it is %s",
+        (void)ki_as_fail_bad_request(visit->failure,
+                                     "the object provided is unrecognized (must be of type %s): it is %s",
                                      visit->resource->kind, *out == NULL ? "empty" : "no object");
         return KI_AS_STEP_FAILED;
     }
@@ -135,8 +138,9 @@ static enum ki_as_step check_apply(struct ki_as_visit *visit, enum ki_as_patch_t
     static const char why[] = "Required value: is required for apply patch";
     if (type != KI_AS_PATCH_APPLY || visit->query->field_manager.len > 0)
         return KI_AS_STEP_DONE;
-    json_t *details = json_pack("{s:s, s:s, s:[{s:s, s:s, s:s}]}", "group", "meta.k8s.io", "kind", "PatchOptions",
-                                "causes", "reason", "FieldValueRequired", "message", why, "field", "fieldManager");
+    json_t *details =
+        json_pack("{s:s, s:s, s:[{s:s, s:s, s:s}]}", "group", "meta.k8s.io", "kind", "PatchOptions", "causes",
+                  "reason", "FieldValueRequired", "message", why, "field", "fieldManager");
     (void)ki_as_fail(visit->failure, 422, "Invalid", details,
                      "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: %s", why);
     return KI_AS_STEP_FAILED;
@@ -195,8 +199,9 @@ static int read_delete_options(struct ki_as_visit *visit, json_t **out)
 /* Some kinds are shown as they were; of the others only the fact is told. */
 static bool is_shown_deleted(const struct ki_as_resource *resource)
 {
-    static const char *const kinds[] = {"pods",       "services",      "serviceaccounts", "persistentvolumeclaims",
-                                        "persistentvolumes", "podtemplates", "resourcequotas"};
+    static const char *const kinds[] = {
+        "pods",         "services",      "serviceaccounts", "persistentvolumeclaims", "persistentvolumes",
+        "podtemplates", "resourcequotas"};
     if (resource->group[0] != 0)
         return false;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -208,10 +213,11 @@ static bool is_shown_deleted(const struct ki_as_resource *resource)
 static enum ki_as_step answer_gone(struct ki_as_visit *visit, struct ki_as_object *object)
 {
     const struct ki_as_resource *resource = visit->resource;
-    json_t *status = json_pack("{s:s, s:s, s:{}, s:s, s:{s:s%, s:s*, s:s, s:s%}}", "kind", "Status", "apiVersion", "v1",
-                               "metadata", "status", "Success", "details", "name", object->name.ptr, object->name.len,
-                               "group", resource->group[0] == 0 ? NULL : resource->group, "kind", resource->plural, "uid",
-                               object->uid.ptr, object->uid.len);
+    json_t *status =
+        json_pack("{s:s, s:s, s:{}, s:s, s:{s:s%, s:s*, s:s, s:s%}}", "kind", "Status", "apiVersion", "v1",
+                  "metadata", "status", "Success", "details", "name", object->name.ptr, object->name.len,
+                  "group", resource->group[0] == 0 ? NULL : resource->group, "kind", resource->plural, "uid",
+                  object->uid.ptr, object->uid.len);
     ki_as_object_unref(object);
     return ki_as_answer_tree(visit->exchange, status, 200);
 }
@@ -222,8 +228,8 @@ static enum ki_as_step delete_collection(struct ki_as_visit *visit, const struct
     struct ki_as_selector *selector = NULL;
     struct ki_as_page page = {0};
     enum ki_as_step step = KI_AS_STEP_FAILED;
-    if (ki_as_selector_parse(visit->query->label_selector, visit->query->field_selector, visit->resource, &selector,
-                             visit->failure) == 0 &&
+    if (ki_as_selector_parse(visit->query->label_selector, visit->query->field_selector, visit->resource,
+                             &selector, visit->failure) == 0 &&
         ki_as_delete_collection(call, selector, options, &page, visit->failure) == 0)
         step = ki_as_answer_page(visit, &(struct ki_as_list_text){.page = &page, .continue_token = ""});
     ki_as_selector_free(selector);
@@ -231,7 +237,8 @@ static enum ki_as_step delete_collection(struct ki_as_visit *visit, const struct
     return step;
 }
 
-static enum ki_as_step delete_one(struct ki_as_visit *visit, const struct ki_as_call *call, const json_t *options)
+static enum ki_as_step delete_one(struct ki_as_visit *visit, const struct ki_as_call *call,
+                                  const json_t *options)
 {
     struct ki_as_object *object = NULL;
     bool is_gone = false;

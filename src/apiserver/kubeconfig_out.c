@@ -41,10 +41,10 @@ static json_t *user_of(const ki_apiserver *server)
 static json_t *tree_of(const ki_apiserver *server)
 {
     static const char name[] = "kinformer";
-    return json_pack("{s:s, s:s, s:[{s:s, s:o}], s:[{s:s, s:o}], s:[{s:s, s:{s:s, s:s}}], s:s}", "apiVersion", "v1",
-                     "kind", "Config", "clusters", "name", name, "cluster", cluster_of(server), "users", "name", name,
-                     "user", user_of(server), "contexts", "name", name, "context", "cluster", name, "user", name,
-                     "current-context", name);
+    return json_pack("{s:s, s:s, s:[{s:s, s:o}], s:[{s:s, s:o}], s:[{s:s, s:{s:s, s:s}}], s:s}", "apiVersion",
+                     "v1", "kind", "Config", "clusters", "name", name, "cluster", cluster_of(server), "users",
+                     "name", name, "user", user_of(server), "contexts", "name", name, "context", "cluster",
+                     name, "user", name, "current-context", name);
 }
 
 /* Written beside it first, so that a reader sees all of it or what was there before. */

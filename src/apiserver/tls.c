@@ -24,7 +24,8 @@ static int name_it(gnutls_x509_crt_t certificate, const char *address)
     int rc = gnutls_x509_crt_set_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, common_name,
                                            sizeof(common_name) - 1);
     if (rc >= 0)
-        rc = gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_DNSNAME, "localhost", 9, GNUTLS_FSAN_SET);
+        rc = gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_DNSNAME, "localhost", 9,
+                                                  GNUTLS_FSAN_SET);
     for (size_t i = 0; i < 2 && rc >= 0; i++) {
         bool is_six = strchr(addresses[i], ':') != NULL;
         (void)inet_pton(is_six ? AF_INET6 : AF_INET, addresses[i], raw);
@@ -34,9 +35,11 @@ static int name_it(gnutls_x509_crt_t certificate, const char *address)
     if (rc < 0 || address == NULL)
         return rc;
     if (inet_pton(AF_INET, address, raw) == 1)
-        return gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_IPADDRESS, raw, 4, GNUTLS_FSAN_APPEND);
+        return gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_IPADDRESS, raw, 4,
+                                                    GNUTLS_FSAN_APPEND);
     if (inet_pton(AF_INET6, address, raw) == 1)
-        return gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_IPADDRESS, raw, 16, GNUTLS_FSAN_APPEND);
+        return gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_IPADDRESS, raw, 16,
+                                                    GNUTLS_FSAN_APPEND);
     return rc;
 }
 
@@ -62,7 +65,8 @@ static int fill(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const 
     if (rc >= 0)
         rc = gnutls_x509_crt_set_basic_constraints(certificate, 1, -1);
     if (rc >= 0)
-        rc = gnutls_x509_crt_set_key_usage(certificate, GNUTLS_KEY_DIGITAL_SIGNATURE | GNUTLS_KEY_KEY_CERT_SIGN);
+        rc = gnutls_x509_crt_set_key_usage(certificate,
+                                           GNUTLS_KEY_DIGITAL_SIGNATURE | GNUTLS_KEY_KEY_CERT_SIGN);
     if (rc >= 0)
         rc = gnutls_x509_crt_set_key_purpose_oid(certificate, GNUTLS_KP_TLS_WWW_SERVER, 0);
     return rc < 0 ? rc : gnutls_x509_crt_sign2(certificate, certificate, key, GNUTLS_DIG_SHA256, 0);
@@ -80,7 +84,8 @@ static char *copy_datum(gnutls_datum_t *datum)
     return text;
 }
 
-static int export_both(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, char **out_certificate, char **out_key)
+static int export_both(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, char **out_certificate,
+                       char **out_key)
 {
     gnutls_datum_t datum = {0};
     int rc = gnutls_x509_crt_export2(certificate, GNUTLS_X509_FMT_PEM, &datum);
@@ -107,7 +112,8 @@ int ki_as_tls_make(const char *address, char **out_certificate, char **out_key, 
     if (rc >= 0)
         rc = gnutls_x509_privkey_init(&key);
     if (rc >= 0)
-        rc = gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
+        rc = gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA,
+                                          GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
     if (rc >= 0)
         rc = fill(certificate, key, address);
     if (rc >= 0)
