@@ -116,6 +116,13 @@ enum ki_as_step ki_as_answer_object(struct ki_as_visit *visit, struct ki_as_obje
     return step;
 }
 
+enum ki_as_step ki_as_answer_scale(struct ki_as_visit *visit, struct ki_as_object *object, int code)
+{
+    json_t *scale = ki_as_scale_of(visit->resource, object);
+    ki_as_object_unref(object);
+    return ki_as_answer_tree(visit->exchange, scale, code);
+}
+
 /* ---- pages --------------------------------------------------------------------------------------------- */
 
 static int put_words(ki_buf *text, const char *const *words)

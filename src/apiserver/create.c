@@ -12,7 +12,7 @@ enum { NAME_TRIES = 8 };
 static int check_new(const struct ki_as_verb *verb, json_t *body)
 {
     ki_str version = ki_as_metadata_text(body, "resourceVersion");
-    if (version.len > 0 && !ki_str_equal(version, KI_STR("0")))
+    if (version.len > 0 && !ki_str_equal(version, KI_STR("0")) && !verb->call->is_whole)
         return ki_as_fail(verb->failure, 500, "", NULL,
                           "resourceVersion should not be set on objects to be created");
     (void)json_object_del(ki_as_metadata(body), "resourceVersion");
@@ -35,7 +35,8 @@ static int find_name(const struct ki_as_verb *verb, json_t *body)
     return 0;
 }
 
-int ki_as_create_locked(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
+/* An apply has written managedFields already. */
+static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, struct ki_as_object **out)
 {
     if (check_new(verb, body) < 0 || find_name(verb, body) < 0)
         return -1;
@@ -52,9 +53,19 @@ int ki_as_create_locked(const struct ki_as_verb *verb, json_t *body, struct ki_a
         return -1;
     if (ki_as_collection_find(verb->collection, ns, name) != NULL)
         return ki_as_fail_already_exists(verb->failure, verb->resource, name);
-    if (ki_as_managed_update(verb, body, NULL) < 0)
+    if (!is_apply && ki_as_managed_update(verb, body, NULL) < 0)
         return -1;
     return ki_as_verb_store(verb, body, out);
+}
+
+int ki_as_create_locked(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
+{
+    return create(verb, body, false, out);
+}
+
+int ki_as_create_applied_locked(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
+{
+    return create(verb, body, true, out);
 }
 
 int ki_as_create(const struct ki_as_call *call, json_t *body, struct ki_as_object **out,

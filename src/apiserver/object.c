@@ -16,8 +16,7 @@ enum { TEXT_BYTES = 4096, VERSION_BYTES = 24 };
 
 #define BLOCK_BYTES_MAX ((size_t)1 << 31)
 
-/* As Kubernetes writes them; it knows no others. */
-static const char *const metadata_order[] = {
+const char *const ki_as_metadata_order[] = {
     "name",
     "generateName",
     "namespace",
@@ -32,6 +31,7 @@ static const char *const metadata_order[] = {
     "ownerReferences",
     "finalizers",
     "managedFields",
+    NULL,
 };
 
 /* Where something is in the block of texts. */
@@ -106,8 +106,7 @@ static int append_metadata_field(struct draft *draft, const char *key, const jso
     return ki_as_encode(&draft->block, value);
 }
 
-/* What Go leaves out when it is empty. */
-static bool is_empty(const json_t *value)
+bool ki_as_is_empty(const json_t *value)
 {
     return value == NULL || json_is_null(value) ||
            (json_is_string(value) && json_string_length(value) == 0) ||
@@ -119,13 +118,13 @@ static int append_metadata(struct draft *draft, const json_t *metadata)
 {
     int rc = ki_buf_append_str(&draft->block, KI_STR("\"metadata\":{"));
     const char *separator = "";
-    for (size_t i = 0; rc == 0 && i < sizeof(metadata_order) / sizeof(metadata_order[0]); i++) {
-        const json_t *value = json_object_get(metadata, metadata_order[i]);
-        if (is_empty(value))
+    for (size_t i = 0; rc == 0 && ki_as_metadata_order[i] != NULL; i++) {
+        const json_t *value = json_object_get(metadata, ki_as_metadata_order[i]);
+        if (ki_as_is_empty(value))
             continue;
-        rc = append_key(&draft->block, separator, ki_str_of(metadata_order[i]));
+        rc = append_key(&draft->block, separator, ki_str_of(ki_as_metadata_order[i]));
         if (rc == 0)
-            rc = append_metadata_field(draft, metadata_order[i], value);
+            rc = append_metadata_field(draft, ki_as_metadata_order[i], value);
         separator = ",";
     }
     return rc < 0 ? rc : ki_buf_append_byte(&draft->block, '}');

@@ -29,6 +29,9 @@ struct ki_as_pair {
     ki_str value;
 };
 
+/* What metadata may hold, in the order in which Kubernetes writes it; ended by NULL. */
+extern const char *const ki_as_metadata_order[];
+
 struct ki_as_object {
     ki_refcount refs;
     uint32_t label_count;
@@ -47,6 +50,9 @@ struct ki_as_object {
     const struct ki_as_pair
         *fields; /* what field selectors of its resource may ask, "spec.nodeName"; see fields.h */
 };
+
+/* Whether Kubernetes leaves a value of metadata out because nothing is in it; NULL is such. */
+bool ki_as_is_empty(const json_t *value);
 
 /* Encodes `tree`, an object whose metadata is complete, with its fields in Kubernetes' order and without those that it
  * does not know; one without a resourceVersion has version 0 and no digits. Of

@@ -119,13 +119,16 @@ int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_o
 
 /* ---- the end of objects -------------------------------------------------------------------------------- */
 
-bool ki_as_verb_may_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
+bool ki_as_verb_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
-    if (object->has_finalizers)
-        return false;
     if (is_namespace(verb))
         return ki_as_namespace_is_empty(verb->storage, object->name);
     return !is_definition(verb) || ki_as_definition_is_empty(verb, object);
+}
+
+bool ki_as_verb_may_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    return !object->has_finalizers && ki_as_verb_is_empty(verb, object);
 }
 
 /* Removes the object of another collection that waited for its content to go. */

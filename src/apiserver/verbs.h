@@ -46,6 +46,10 @@ KI_NODISCARD int ki_as_delete_collection(const struct ki_as_call *call, const st
                                          const json_t *options, struct ki_as_page *out_page,
                                          struct ki_as_failure *failure);
 
+/* The Scale of an object whose resource has that subresource: for GET, and for what its PUT and PATCH answer, whose `*out`
+ * is the object itself. NULL without memory. */
+json_t *ki_as_scale_of(const struct ki_as_resource *resource, const struct ki_as_object *object);
+
 /* The four standard namespaces (and the service "kubernetes"). */
 KI_NODISCARD int ki_as_seed(struct ki_as_storage *storage, struct ki_as_failure *failure);
 

@@ -47,6 +47,8 @@ KI_NODISCARD int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tre
 KI_NODISCARD int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
 /* Counts generation on when more than metadata and status differ. */
 KI_NODISCARD int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
+/* Without fields that are empty or unknown, so that it is as it will be read. */
+void ki_as_metadata_tidy(json_t *tree);
 /* deletionTimestamp, from now on. */
 KI_NODISCARD int ki_as_metadata_end(const struct ki_as_verb *verb, json_t *tree);
 /* generateName and five characters. */
@@ -85,7 +87,9 @@ KI_NODISCARD int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, s
  * goes as well: a namespace, a definition. */
 KI_NODISCARD int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object, json_t *last,
                                    struct ki_as_object **out);
-/* Whether nothing holds the object back: finalizers, content of a namespace, objects of a definition. */
+/* Whether nothing is in the object that must go first: content of a namespace, objects of a definition. */
+bool ki_as_verb_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *object);
+/* The same, and no finalizer holds it. */
 bool ki_as_verb_may_go(const struct ki_as_verb *verb, const struct ki_as_object *object);
 /* Deletes, or marks when something holds it back. */
 KI_NODISCARD int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object,
@@ -99,5 +103,28 @@ json_t *ki_as_verb_tree(const struct ki_as_verb *verb, const struct ki_as_object
 
 /* A body that passed ki_as_body_check(). */
 KI_NODISCARD int ki_as_create_locked(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out);
+/* The same with managedFields as they should be. */
+KI_NODISCARD int ki_as_create_applied_locked(const struct ki_as_verb *verb, json_t *body,
+                                             struct ki_as_object **out);
+
+/* ---- update.c ------------------------------------------------------------------------------------------ */
+
+/* From one version to the next. */
+struct ki_as_update {
+    struct ki_as_object *current; /* what is stored */
+    const json_t *before;         /* its tree */
+    json_t *tree;                 /* what is to be stored, after ki_as_body_check(); is changed */
+    bool is_status;               /* only its status and managedFields count */
+    bool is_apply;                /* managedFields are as they should be */
+};
+
+KI_NODISCARD int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
+                                     struct ki_as_object **out);
+
+/* ---- scale.c ------------------------------------------------------------------------------------------- */
+
+/* The object with the replicas that a Scale wants; a new tree. */
+KI_NODISCARD int ki_as_scale_apply(const struct ki_as_verb *verb, const json_t *before, const json_t *scale,
+                                   json_t **out);
 
 #endif
