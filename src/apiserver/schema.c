@@ -12,16 +12,30 @@ static ki_str group_of(ki_str api_version)
     return slash == NULL ? (ki_str){0} : (ki_str){api_version.ptr, (size_t)(slash - api_version.ptr)};
 }
 
+static size_t first_of_kind(ki_str kind)
+{
+    size_t low = 0;
+    size_t high = ki_as_schema_kind_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ki_str_compare(ki_str_of(ki_as_schemas[ki_as_schema_kinds[middle]].kind), kind) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Fields hardly differ between versions, so that another one is a good answer; and so is the kind's new group, for those
  * that began in "extensions". */
 const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
 {
     const struct ki_as_schema *of_group = NULL;
     const struct ki_as_schema *of_kind = NULL;
-    for (size_t i = 0; i < ki_as_schema_count; i++) {
-        const struct ki_as_schema *schema = &ki_as_schemas[i];
-        if (schema->kind == NULL || !ki_str_equal(ki_str_of(schema->kind), kind))
-            continue;
+    for (size_t i = first_of_kind(kind); i < ki_as_schema_kind_count; i++) {
+        const struct ki_as_schema *schema = &ki_as_schemas[ki_as_schema_kinds[i]];
+        if (!ki_str_equal(ki_str_of(schema->kind), kind))
+            break;
         if (ki_str_equal(ki_str_of(schema->api_version), api_version))
             return schema;
         if (ki_str_equal(group_of(ki_str_of(schema->api_version)), group_of(api_version)))
@@ -35,10 +49,18 @@ const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
 
 const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *schema, ki_str name)
 {
-    for (size_t i = 0; schema != NULL && i < schema->field_count; i++) {
-        const struct ki_as_schema_field *field = &ki_as_schema_fields[schema->first_field + i];
-        if (ki_str_equal(ki_str_of(field->name), name))
+    size_t low = 0;
+    size_t high = schema == NULL ? 0 : schema->field_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct ki_as_schema_field *field = &ki_as_schema_fields[schema->first_field + middle];
+        int order = ki_str_compare(ki_str_of(field->name), name);
+        if (order == 0)
             return field;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return NULL;
 }
@@ -51,7 +73,7 @@ const struct ki_as_schema *ki_as_schema_of_type(uint16_t type)
 struct ki_as_shape ki_as_shape_of(const struct ki_as_resource *resource)
 {
     if (resource->is_custom)
-        return (struct ki_as_shape){.custom = resource->schema};
+        return (struct ki_as_shape){.custom = resource->schema, .is_root = true};
     return (struct ki_as_shape){
         .schema = ki_as_schema_find(ki_str_of(resource->api_version), ki_str_of(resource->kind))};
 }
@@ -63,12 +85,11 @@ struct ki_as_shape ki_as_shape_of_kind(const json_t *object)
     return (struct ki_as_shape){.schema = ki_as_schema_find(api_version, kind)};
 }
 
-/* All objects, custom ones too, have the same metadata. */
-static const struct ki_as_schema *metadata_schema(void)
+struct ki_as_shape ki_as_shape_metadata(void)
 {
     const struct ki_as_schema *any = ki_as_schema_find(KI_STR("v1"), KI_STR("ConfigMap"));
     const struct ki_as_schema_field *field = ki_as_schema_field(any, KI_STR("metadata"));
-    return field == NULL ? NULL : ki_as_schema_of_type(field->type);
+    return (struct ki_as_shape){.schema = field == NULL ? NULL : ki_as_schema_of_type(field->type)};
 }
 
 static struct ki_as_shape custom_member(const json_t *custom, ki_str name)
@@ -83,13 +104,10 @@ static struct ki_as_shape custom_member(const json_t *custom, ki_str name)
 
 struct ki_as_shape ki_as_shape_member(struct ki_as_shape shape, ki_str name)
 {
-    if (shape.custom != NULL) {
-        const json_t *properties = json_object_get(shape.custom, "properties");
-        bool is_root = ki_str_equal(name, KI_STR("metadata")) && json_object_get(properties, "kind") != NULL;
-        if (is_root)
-            return (struct ki_as_shape){.schema = metadata_schema()};
+    if (shape.is_root && ki_str_equal(name, KI_STR("metadata")))
+        return ki_as_shape_metadata();
+    if (shape.custom != NULL)
         return custom_member(shape.custom, name);
-    }
     if (shape.field != NULL && shape.field->shape == KI_AS_FIELD_MAP)
         return (struct ki_as_shape){.schema = ki_as_schema_of_type(shape.field->type)};
     const struct ki_as_schema_field *field = ki_as_schema_field(shape.schema, name);

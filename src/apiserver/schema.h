@@ -22,6 +22,7 @@ struct ki_as_shape {
     const struct ki_as_schema_field *field; /* whose value it is; NULL for an element, or the whole object */
     const struct ki_as_schema *schema; /* the fields that it has; NULL: a scalar, a list, a map, or unknown */
     const json_t *custom;              /* instead, for custom kinds: a JSON schema */
+    bool is_root;                      /* the whole object, whose metadata is as that of all kinds */
 };
 
 enum ki_as_list_kind {
@@ -45,6 +46,7 @@ const struct ki_as_schema *ki_as_schema_of_type(uint16_t type);
 
 struct ki_as_shape ki_as_shape_of(const struct ki_as_resource *resource);
 struct ki_as_shape ki_as_shape_of_kind(const json_t *object); /* built-in kinds, by kind and apiVersion */
+struct ki_as_shape ki_as_shape_metadata(void);                /* of all kinds, custom ones too */
 struct ki_as_shape ki_as_shape_member(struct ki_as_shape shape, ki_str name);
 struct ki_as_shape ki_as_shape_element(struct ki_as_shape shape);
 

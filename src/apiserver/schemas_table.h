@@ -63,5 +63,8 @@ struct ki_as_schema {
 extern const struct ki_as_schema_field ki_as_schema_fields[];
 extern const struct ki_as_schema ki_as_schemas[];
 extern const size_t ki_as_schema_count;
+/* Places in ki_as_schemas of those that are kinds, ordered by kind. */
+extern const uint16_t ki_as_schema_kinds[];
+extern const size_t ki_as_schema_kind_count;
 
 #endif
