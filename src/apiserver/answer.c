@@ -71,7 +71,8 @@ static enum ki_as_include include_of(const struct ki_as_query *query)
 {
     if (ki_str_equal(query->include_object, KI_STR("None")))
         return KI_AS_INCLUDE_NONE;
-    return ki_str_equal(query->include_object, KI_STR("Object")) ? KI_AS_INCLUDE_OBJECT : KI_AS_INCLUDE_METADATA;
+    return ki_str_equal(query->include_object, KI_STR("Object")) ? KI_AS_INCLUDE_OBJECT
+                                                                 : KI_AS_INCLUDE_METADATA;
 }
 
 static int64_t wall_seconds(void)
@@ -95,9 +96,9 @@ static json_t *one_row_table(struct ki_as_visit *visit, const struct ki_as_objec
 {
     char version[24];
     snprintf(version, sizeof(version), "%llu", (unsigned long long)object->version);
-    return json_pack("{s:s, s:s, s:{s:s}, s:o, s:[o]}", "kind", "Table", "apiVersion", "meta.k8s.io/v1", "metadata",
-                     "resourceVersion", version, "columnDefinitions", ki_as_table_columns(visit->resource), "rows",
-                     object_tree(visit, object));
+    return json_pack("{s:s, s:s, s:{s:s}, s:o, s:[o]}", "kind", "Table", "apiVersion", "meta.k8s.io/v1",
+                     "metadata", "resourceVersion", version, "columnDefinitions",
+                     ki_as_table_columns(visit->resource), "rows", object_tree(visit, object));
 }
 
 enum ki_as_step ki_as_answer_object(struct ki_as_visit *visit, struct ki_as_object *object, int code)
@@ -115,6 +116,13 @@ enum ki_as_step ki_as_answer_object(struct ki_as_visit *visit, struct ki_as_obje
     return step;
 }
 
+enum ki_as_step ki_as_answer_scale(struct ki_as_visit *visit, struct ki_as_object *object, int code)
+{
+    json_t *scale = ki_as_scale_of(visit->resource, object);
+    ki_as_object_unref(object);
+    return ki_as_answer_tree(visit->exchange, scale, code);
+}
+
 /* ---- pages --------------------------------------------------------------------------------------------- */
 
 static int put_words(ki_buf *text, const char *const *words)
@@ -129,11 +137,15 @@ static int put_words(ki_buf *text, const char *const *words)
 static int put_head(struct ki_as_visit *visit, const struct ki_as_list_text *list, ki_buf *text)
 {
     bool is_json = visit->form == KI_AS_FORM_JSON;
-    const char *kind = is_json ? visit->resource->list_kind
-                               : visit->form == KI_AS_FORM_TABLE ? "Table" : "PartialObjectMetadataList";
-    const char *head[] = {"{\"kind\":\"", kind, "\",\"apiVersion\":\"",
+    const char *kind = is_json                           ? visit->resource->list_kind
+                       : visit->form == KI_AS_FORM_TABLE ? "Table"
+                                                         : "PartialObjectMetadataList";
+    const char *head[] = {"{\"kind\":\"",
+                          kind,
+                          "\",\"apiVersion\":\"",
                           is_json ? visit->resource->api_version : "meta.k8s.io/v1",
-                          "\",\"metadata\":{\"resourceVersion\":\"", NULL};
+                          "\",\"metadata\":{\"resourceVersion\":\"",
+                          NULL};
     const char *token[] = {",\"continue\":\"", list->continue_token, "\"", NULL};
     int rc = put_words(text, head);
     if (rc == 0)
@@ -156,7 +168,8 @@ static int put_head(struct ki_as_visit *visit, const struct ki_as_list_text *lis
             rc = ki_as_text_tree(text, columns);
         json_decref(columns);
     }
-    return rc == 0 ? ki_as_text_put(text, visit->form == KI_AS_FORM_TABLE ? ",\"rows\":[" : ",\"items\":[") : rc;
+    return rc == 0 ? ki_as_text_put(text, visit->form == KI_AS_FORM_TABLE ? ",\"rows\":[" : ",\"items\":[")
+                   : rc;
 }
 
 static int put_item(struct ki_as_visit *visit, const struct ki_as_object *object, ki_buf *text)

@@ -81,9 +81,12 @@ int ki_as_exchange_open_waker(struct ki_as_exchange *exchange)
     if (exchange->waker.job.loop != NULL)
         return 0;
     int rc = ki_fd_watch_init(&exchange->waker, &exchange->server->loop, on_waker);
-    if (rc == 0 && exchange->socket != NULL)
-        (void)ki_fd_watch_set(&exchange->waker, exchange->socket->fd, EPOLLRDHUP);
-    return rc;
+    if (rc < 0 || exchange->socket == NULL)
+        return rc;
+    /* Without it the end of a client is met at the next byte for it. */
+    if (ki_fd_watch_set(&exchange->waker, exchange->socket->fd, EPOLLRDHUP) < 0)
+        return 0;
+    return 0;
 }
 
 /* Without a waker there is no timer: the exchange ends rather than staying for ever. */
@@ -94,8 +97,8 @@ bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns)
     else
         ki_job_wake_at(&exchange->waker.job, until_ns);
     ki_mutex_lock(&exchange->mu);
-    bool is_woken = exchange->is_woken || atomic_load(&exchange->server->is_ending) ||
-                    atomic_load(&exchange->is_cut);
+    bool is_woken =
+        exchange->is_woken || atomic_load(&exchange->server->is_ending) || atomic_load(&exchange->is_cut);
     exchange->is_woken = false;
     exchange->is_parked = !is_woken;
     if (!is_woken)
@@ -137,20 +140,28 @@ static int fail_by_fault(struct ki_as_exchange *exchange)
         uint32_t code;
         const char *reason;
     } reasons[] = {
-        {400, "BadRequest"},       {401, "Unauthorized"},     {403, "Forbidden"},          {404, "NotFound"},
-        {405, "MethodNotAllowed"}, {406, "NotAcceptable"},    {409, "Conflict"},           {410, "Expired"},
+        {400, "BadRequest"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "NotFound"},
+        {405, "MethodNotAllowed"},
+        {406, "NotAcceptable"},
+        {409, "Conflict"},
+        {410, "Expired"},
         {415, "UnsupportedMediaType"},
-        {422, "Invalid"},          {429, "TooManyRequests"},  {500, "InternalError"},
-        {503, "ServiceUnavailable"}, {504, "Timeout"},
+        {422, "Invalid"},
+        {429, "TooManyRequests"},
+        {500, "InternalError"},
+        {503, "ServiceUnavailable"},
+        {504, "Timeout"},
     };
     const char *reason = "";
     for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
         if (reasons[i].code == fault->code)
             reason = reasons[i].reason;
-    json_t *details =
-        fault->retry_after_seconds == 0
-            ? NULL
-            : json_pack("{s:I}", "retryAfterSeconds", (json_int_t)fault->retry_after_seconds);
+    json_t *details = fault->retry_after_seconds == 0
+                          ? NULL
+                          : json_pack("{s:I}", "retryAfterSeconds", (json_int_t)fault->retry_after_seconds);
     (void)ki_as_fail(&exchange->failure, (int)fault->code, reason, details, "a fault was asked for here");
     exchange->failure.retry_after_seconds = (int)fault->retry_after_seconds;
     return -1;
@@ -171,13 +182,11 @@ static int prepare(struct ki_as_exchange *exchange)
     ki_fault_on kind = ki_as_handle_kind(request);
     if (kind == 0)
         return 0;
-    exchange->has_fault =
-        ki_as_faults_draw(exchange->server->faults, kind, request->path, &exchange->fault);
+    exchange->has_fault = ki_as_faults_draw(exchange->server->faults, kind, request->path, &exchange->fault);
     if (!exchange->has_fault)
         return 0;
     if (exchange->fault.action == KI_FAULT_DELAY)
-        exchange->delay_until_ns =
-            ki_clock_now_ns(ki_clock_real()) + ki_ns_of_ms(exchange->fault.delay_ms);
+        exchange->delay_until_ns = ki_clock_now_ns(ki_clock_real()) + ki_ns_of_ms(exchange->fault.delay_ms);
     return exchange->fault.action == KI_FAULT_STATUS ? fail_by_fault(exchange) : 0;
 }
 

@@ -74,10 +74,10 @@ struct ki_as_exchange {
     struct ki_as_stream *stream; /* of a watch */
     ki_fault fault;
     bool has_fault;
-    bool is_prepared;       /* checked, and its fault is drawn */
+    bool is_prepared;        /* checked, and its fault is drawn */
     uint64_t delay_until_ns; /* of a fault; 0: none */
-    uint64_t give_up_ns;    /* when it no longer waits for a version; 0: it does not wait */
-    uint64_t sent_bytes;    /* of the body */
+    uint64_t give_up_ns;     /* when it no longer waits for a version; 0: it does not wait */
+    uint64_t sent_bytes;     /* of the body */
     bool is_garbage_sent;
     char address[]; /* as the client wrote it */
 };

@@ -101,7 +101,11 @@ int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_erro
 
 static bool contains(ki_str text, const char *part)
 {
-    return part[0] == 0 || (text.len > 0 && memmem(text.ptr, text.len, part, strlen(part)) != NULL);
+    size_t len = strlen(part);
+    for (size_t at = 0; at + len <= text.len; at++)
+        if (len == 0 || memcmp(text.ptr + at, part, len) == 0)
+            return true;
+    return len == 0;
 }
 
 static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule, ki_fault_on on, ki_str path)
@@ -178,8 +182,9 @@ static int read_on(const json_t *tree, uint32_t *out, struct ki_as_failure *fail
     size_t i;
     if (json_is_string(tree)) {
         *out |= ki_as_fault_on_of((ki_str){json_string_value(tree), json_string_length(tree)});
-        return *out != 0 ? 0 : ki_as_fail_bad_request(failure, "on: \"%s\" is no kind of request",
-                                                      json_string_value(tree));
+        return *out != 0 ? 0
+                         : ki_as_fail_bad_request(failure, "on: \"%s\" is no kind of request",
+                                                  json_string_value(tree));
     }
     if (tree != NULL && !json_is_array(tree))
         return ki_as_fail_bad_request(failure, "on: must be a word or a list of words");
@@ -212,15 +217,17 @@ static int read_numbers(const json_t *tree, ki_fault *fault, struct ki_as_failur
     uint64_t code = 0;
     uint64_t retry_after = 0;
     uint64_t delay = 0;
-    if (read_number(tree, "times", UINT32_MAX, &times) < 0 || read_number(tree, "percent", 100, &percent) < 0 ||
+    if (read_number(tree, "times", UINT32_MAX, &times) < 0 ||
+        read_number(tree, "percent", 100, &percent) < 0 ||
         read_number(tree, "afterBytes", INT64_MAX, &fault->after_bytes) < 0 ||
         read_number(tree, "afterEvents", UINT32_MAX, &events) < 0 ||
         read_number(tree, "code", 599, &code) < 0 ||
         read_number(tree, "retryAfterSeconds", 1000000, &retry_after) < 0 ||
         read_number(tree, "delayMs", UINT32_MAX, &delay) < 0 ||
         read_number(tree, "behind", INT64_MAX, &fault->behind) < 0)
-        return ki_as_fail_bad_request(failure, "times, percent, afterBytes, afterEvents, code, "
-                                               "retryAfterSeconds, delayMs, behind: must be numbers in range");
+        return ki_as_fail_bad_request(failure,
+                                      "times, percent, afterBytes, afterEvents, code, "
+                                      "retryAfterSeconds, delayMs, behind: must be numbers in range");
     fault->times = (uint32_t)times;
     fault->percent = (uint32_t)percent;
     fault->after_events = (uint32_t)events;
@@ -240,7 +247,8 @@ int ki_as_faults_add_json(struct ki_as_faults *faults, const json_t *tree, struc
     fault.action = ki_as_fault_action_of(ki_str_of(action));
     if (fault.action == 0)
         return ki_as_fail_bad_request(failure, "action: there is no \"%s\"", action);
-    if (read_on(json_object_get(tree, "on"), &fault.on, failure) < 0 || read_numbers(tree, &fault, failure) < 0)
+    if (read_on(json_object_get(tree, "on"), &fault.on, failure) < 0 ||
+        read_numbers(tree, &fault, failure) < 0)
         return -1;
     int rc = ki_as_faults_add(faults, &fault, &err);
     if (rc == KI_ERR_NO_MEMORY)

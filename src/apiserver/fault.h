@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <kinformer/apiserver.h>
+#include <stdbool.h>
 
 #include "apiserver/failure.h"
 
@@ -30,7 +31,8 @@ uint32_t ki_as_fault_action_of(ki_str name);
 uint32_t ki_as_fault_on_of(ki_str name);
 
 /* As /debug/faults reads and writes them. */
-KI_NODISCARD int ki_as_faults_add_json(struct ki_as_faults *faults, const json_t *tree, struct ki_as_failure *failure);
+KI_NODISCARD int ki_as_faults_add_json(struct ki_as_faults *faults, const json_t *tree,
+                                       struct ki_as_failure *failure);
 json_t *ki_as_faults_json(struct ki_as_faults *faults);
 
 #endif

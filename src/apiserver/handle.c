@@ -39,13 +39,14 @@ int ki_as_version_parse(ki_str text, uint64_t *out, struct ki_as_failure *failur
         char c = text.ptr[i];
         if (c < '0' || c > '9')
             return ki_as_fail(failure, 500, "", NULL,
-                              "resourceVersion: Invalid value: \"%.*s\": strconv.ParseUint: parsing \"%.*s\": invalid syntax",
+                              "resourceVersion: Invalid value: \"%.*s\": strconv.ParseUint: parsing "
+                              "\"%.*s\": invalid syntax",
                               KI_STR_ARGS(text), KI_STR_ARGS(text));
         if (number > (UINT64_MAX - 9) / 10)
-            return ki_as_fail(
-                failure, 500, "", NULL,
-                "resourceVersion: Invalid value: \"%.*s\": strconv.ParseUint: parsing \"%.*s\": value out of range",
-                KI_STR_ARGS(text), KI_STR_ARGS(text));
+            return ki_as_fail(failure, 500, "", NULL,
+                              "resourceVersion: Invalid value: \"%.*s\": strconv.ParseUint: parsing "
+                              "\"%.*s\": value out of range",
+                              KI_STR_ARGS(text), KI_STR_ARGS(text));
         number = number * 10 + (uint64_t)(c - '0');
     }
     *out = number;
@@ -65,8 +66,8 @@ enum ki_as_step ki_as_wait_for_version(struct ki_as_exchange *exchange, uint64_t
         exchange->give_up_ns = clock_ns + ki_ns_of_ms(PATIENCE_MS);
     if (clock_ns < exchange->give_up_ns)
         return KI_AS_STEP_WAIT;
-    json_t *details = json_pack("{s:[{s:s, s:s}], s:i}", "causes", "reason", "ResourceVersionTooLarge", "message",
-                                "Too large resource version", "retryAfterSeconds", 1);
+    json_t *details = json_pack("{s:[{s:s, s:s}], s:i}", "causes", "reason", "ResourceVersionTooLarge",
+                                "message", "Too large resource version", "retryAfterSeconds", 1);
     (void)ki_as_fail(&exchange->failure, 504, "Timeout", details,
                      "Timeout: Too large resource version: %llu, current: %llu", (unsigned long long)version,
                      (unsigned long long)now);
@@ -76,11 +77,11 @@ enum ki_as_step ki_as_wait_for_version(struct ki_as_exchange *exchange, uint64_t
 
 enum ki_as_step ki_as_fail_option(struct ki_as_failure *failure, const char *field, const char *why)
 {
-    json_t *details = json_pack("{s:s, s:s, s:[{s:s, s:s+, s:s}]}", "group", "meta.k8s.io", "kind", "ListOptions",
-                                "causes", "reason", "FieldValueForbidden", "message", "Forbidden: ", why, "field",
-                                field);
-    (void)ki_as_fail(failure, 422, "Invalid", details, "ListOptions.meta.k8s.io \"\" is invalid: %s: Forbidden: %s",
-                     field, why);
+    json_t *details =
+        json_pack("{s:s, s:s, s:[{s:s, s:s+, s:s}]}", "group", "meta.k8s.io", "kind", "ListOptions", "causes",
+                  "reason", "FieldValueForbidden", "message", "Forbidden: ", why, "field", field);
+    (void)ki_as_fail(failure, 422, "Invalid", details,
+                     "ListOptions.meta.k8s.io \"\" is invalid: %s: Forbidden: %s", field, why);
     return KI_AS_STEP_FAILED;
 }
 
@@ -112,15 +113,16 @@ static int parse_yaml(struct ki_as_exchange *exchange, const char *kind, json_t 
     json_t *first = rc < 0 ? NULL : json_incref(json_array_get(documents, 0));
     json_decref(documents);
     if (first == NULL)
-        return ki_as_fail_bad_request(&exchange->failure, "error converting YAML to JSON: %s (must be of type %s)",
-                                      err.message, kind);
+        return ki_as_fail_bad_request(
+            &exchange->failure, "error converting YAML to JSON: %s (must be of type %s)", err.message, kind);
     *out = first;
     return 0;
 }
 
 static bool is_yaml(ki_str type)
 {
-    return ki_str_equal(type, KI_STR("application/yaml")) || ki_str_equal(type, KI_STR("application/apply-patch+yaml"));
+    return ki_str_equal(type, KI_STR("application/yaml")) ||
+           ki_str_equal(type, KI_STR("application/apply-patch+yaml"));
 }
 
 int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **out)
@@ -187,8 +189,8 @@ static enum ki_as_step visit_resource(struct ki_as_visit *visit)
     }
     if (!has_subresource(request, resource)) {
         (void)ki_as_fail(visit->failure, 404, "NotFound", NULL,
-                         "this server does not serve the subresource \"%.*s\" of %s", KI_STR_ARGS(request->subresource),
-                         resource->qualified);
+                         "this server does not serve the subresource \"%.*s\" of %s",
+                         KI_STR_ARGS(request->subresource), resource->qualified);
         return KI_AS_STEP_FAILED;
     }
     if (!is_allowed(request, resource)) {
@@ -213,10 +215,8 @@ static enum ki_as_step handle_resource(struct ki_as_exchange *exchange)
 {
     struct ki_as_storage *storage = exchange->server->storage;
     struct ki_as_request *request = &exchange->request;
-    struct ki_as_visit visit = {.exchange = exchange,
-                                .request = request,
-                                .query = &request->query,
-                                .failure = &exchange->failure};
+    struct ki_as_visit visit = {
+        .exchange = exchange, .request = request, .query = &request->query, .failure = &exchange->failure};
     ki_as_storage_lock(storage);
     visit.resource = ki_as_resources_find(ki_as_storage_resources(storage), request->group, request->version,
                                           request->plural);

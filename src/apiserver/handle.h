@@ -46,6 +46,8 @@ enum ki_as_step ki_as_handle_debug(struct ki_as_exchange *exchange);
 
 /* One object, in the form that is asked for. Drops the reference. */
 enum ki_as_step ki_as_answer_object(struct ki_as_visit *visit, struct ki_as_object *object, int code);
+/* Its Scale. Drops the reference. */
+enum ki_as_step ki_as_answer_scale(struct ki_as_visit *visit, struct ki_as_object *object, int code);
 /* A tree as it is. Takes it over; NULL is out of memory. */
 enum ki_as_step ki_as_answer_tree(struct ki_as_exchange *exchange, json_t *tree, int code);
 enum ki_as_step ki_as_answer_plain(struct ki_as_exchange *exchange, int code, const char *text);

@@ -79,8 +79,9 @@ static enum MHD_Result take_body(struct ki_as_exchange *exchange, const char *by
     return MHD_YES;
 }
 
-static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *url, const char *method,
-                                  const char *version, const char *upload, size_t *upload_bytes, void **context)
+static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_bytes, void **context)
 {
     (void)user;
     (void)connection;
@@ -156,13 +157,13 @@ static struct MHD_Daemon *start_daemon(struct ki_apiserver *server, int fd)
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     if (server->certificate != NULL)
         flags |= MHD_USE_TLS;
-    return MHD_start_daemon(
-        flags, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_URI_LOG_CALLBACK,
-        on_address, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, server, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-        MHD_OPTION_CONNECTION_LIMIT, connections_max(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
-        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_ARRAY,
-        server->certificate != NULL ? tls : none, MHD_OPTION_END);
+    return MHD_start_daemon(flags, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd,
+                            MHD_OPTION_URI_LOG_CALLBACK, on_address, server, MHD_OPTION_NOTIFY_COMPLETED,
+                            on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
+                            MHD_OPTION_CONNECTION_LIMIT, connections_max(), MHD_OPTION_CONNECTION_TIMEOUT,
+                            (unsigned)IDLE_SECONDS, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+                            MHD_OPTION_ARRAY, server->certificate != NULL ? tls : none, MHD_OPTION_END);
 }
 
 int ki_as_http_open(struct ki_apiserver *server, const struct ki_as_http_options *options, ki_error *err)

@@ -38,7 +38,8 @@ static int bind_to(const struct ki_as_listen_address *address, ki_error *err)
     int fd = socket(raw->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return ki_fail(err, KI_ERR_SYSTEM, "no socket: %s", strerror(errno));
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 && bind(fd, raw, address->bytes) == 0)
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
+        bind(fd, raw, address->bytes) == 0)
         return fd;
     int error = errno;
     (void)close(fd);
@@ -83,7 +84,8 @@ void ki_as_listen_format(const struct ki_as_listen_address *address, char *out, 
     char text[INET6_ADDRSTRLEN] = "";
     if (address->address.ss_family == AF_INET6) {
         const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)&address->address;
-        const struct in6_addr *host = IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr) ? &in6addr_loopback : &in6->sin6_addr;
+        const struct in6_addr *host =
+            IN6_IS_ADDR_UNSPECIFIED(&in6->sin6_addr) ? &in6addr_loopback : &in6->sin6_addr;
         inet_ntop(AF_INET6, host, text, sizeof(text));
         snprintf(out, out_bytes, "[%s]:%u", text, (unsigned)ntohs(in6->sin6_port));
         return;

@@ -16,6 +16,24 @@ enum { TEXT_BYTES = 4096, VERSION_BYTES = 24 };
 
 #define BLOCK_BYTES_MAX ((size_t)1 << 31)
 
+const char *const ki_as_metadata_order[] = {
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+    NULL,
+};
+
 /* Where something is in the block of texts. */
 struct span {
     size_t at;
@@ -30,8 +48,8 @@ struct draft {
     struct span uid;
     struct span version;
     const json_t *labels;
-    size_t labels_at;       /* behind the '{' of the labels */
-    bool is_label_escaped;  /* or no string at all: labels are copied then */
+    size_t labels_at;      /* behind the '{' of the labels */
+    bool is_label_escaped; /* or no string at all: labels are copied then */
     size_t text_len;
 };
 
@@ -65,8 +83,8 @@ static int append_labels(struct draft *draft, const json_t *labels)
     size_t plain_bytes = json_object_size(labels) == 0 ? 2 : 1;
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)labels, key, value)
-        plain_bytes += strlen(key) + json_string_length(value) + 6;
+    json_object_foreach((json_t *)(uintptr_t)labels, key, value) plain_bytes +=
+        strlen(key) + json_string_length(value) + 6;
     size_t at = draft->block.len;
     int rc = ki_as_encode(&draft->block, labels);
     draft->is_label_escaped = draft->block.len - at != plain_bytes;
@@ -88,17 +106,25 @@ static int append_metadata_field(struct draft *draft, const char *key, const jso
     return ki_as_encode(&draft->block, value);
 }
 
+bool ki_as_is_empty(const json_t *value)
+{
+    return value == NULL || json_is_null(value) ||
+           (json_is_string(value) && json_string_length(value) == 0) ||
+           (json_is_array(value) && json_array_size(value) == 0) ||
+           (json_is_object(value) && json_object_size(value) == 0);
+}
+
 static int append_metadata(struct draft *draft, const json_t *metadata)
 {
     int rc = ki_buf_append_str(&draft->block, KI_STR("\"metadata\":{"));
     const char *separator = "";
-    const char *key = NULL;
-    json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)metadata, key, value) {
+    for (size_t i = 0; rc == 0 && ki_as_metadata_order[i] != NULL; i++) {
+        const json_t *value = json_object_get(metadata, ki_as_metadata_order[i]);
+        if (ki_as_is_empty(value))
+            continue;
+        rc = append_key(&draft->block, separator, ki_str_of(ki_as_metadata_order[i]));
         if (rc == 0)
-            rc = append_key(&draft->block, separator, ki_str_of(key));
-        if (rc == 0)
-            rc = append_metadata_field(draft, key, value);
+            rc = append_metadata_field(draft, ki_as_metadata_order[i], value);
         separator = ",";
     }
     return rc < 0 ? rc : ki_buf_append_byte(&draft->block, '}');
@@ -118,7 +144,8 @@ static int append_text(struct draft *draft, const json_t *tree)
         rc = append_metadata(draft, json_object_get(tree, "metadata"));
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)tree, key, value) {
+    json_object_foreach((json_t *)(uintptr_t)tree, key, value)
+    {
         if (rc < 0 || stands_before(key))
             continue;
         rc = append_key(&draft->block, ",", ki_str_of(key));
@@ -141,7 +168,8 @@ static int append_missing(struct draft *draft, const json_t *value, struct span 
     return ki_buf_append_str(&draft->block, text);
 }
 
-static int append_copies(struct draft *draft, const json_t *tree, const struct ki_as_pair *fields, size_t field_count)
+static int append_copies(struct draft *draft, const json_t *tree, const struct ki_as_pair *fields,
+                         size_t field_count)
 {
     const json_t *metadata = json_object_get(tree, "metadata");
     int rc = append_missing(draft, json_object_get(metadata, "name"), &draft->name);
@@ -155,7 +183,8 @@ static int append_copies(struct draft *draft, const json_t *tree, const struct k
         return rc;
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value) {
+    json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value)
+    {
         if (rc == 0)
             rc = ki_buf_append_str(&draft->block, ki_str_of(key));
         if (rc == 0)
@@ -178,11 +207,12 @@ static void fill_labels(struct ki_as_pair *out, const struct draft *draft, const
     json_t *value = NULL;
     if (draft->is_label_escaped) {
         at = block + draft->block.len;
-        json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value)
-            at -= strlen(key) + json_string_length(value);
+        json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value) at -=
+            strlen(key) + json_string_length(value);
     }
     size_t count = 0;
-    json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value) {
+    json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value)
+    {
         out[count].name = (ki_str){at, strlen(key)};
         out[count].value = (ki_str){at + strlen(key) + gap, json_string_length(value)};
         at = out[count].value.ptr + out[count].value.len + gap;
@@ -199,8 +229,8 @@ static void fill_fields(struct ki_as_pair *out, const struct draft *draft, const
     const char *key = NULL;
     json_t *value = NULL;
     if (draft->is_label_escaped)
-        json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value)
-            end -= strlen(key) + json_string_length(value);
+        json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value) end -=
+            strlen(key) + json_string_length(value);
     for (size_t i = field_count; i > 0; i--) {
         end -= fields[i - 1].value.len;
         out[i - 1] = (struct ki_as_pair){fields[i - 1].name, {end, fields[i - 1].value.len}};
@@ -212,8 +242,8 @@ static ki_str text_at(const char *block, struct span span)
     return (ki_str){block + span.at, span.len};
 }
 
-static struct ki_as_object *assemble(const struct draft *draft, const json_t *tree, const struct ki_as_pair *fields,
-                                     size_t field_count)
+static struct ki_as_object *assemble(const struct draft *draft, const json_t *tree,
+                                     const struct ki_as_pair *fields, size_t field_count)
 {
     size_t label_count = json_object_size(draft->labels);
     size_t pair_bytes = (label_count + field_count) * sizeof(struct ki_as_pair);
@@ -291,7 +321,8 @@ static void move_pairs(struct ki_as_object *copy, const struct ki_as_object *obj
 {
     struct ki_as_pair *pairs = (struct ki_as_pair *)(copy + 1);
     for (size_t i = 0; i < object->label_count; i++)
-        pairs[i] = (struct ki_as_pair){moved(move, object->labels[i].name), moved(move, object->labels[i].value)};
+        pairs[i] =
+            (struct ki_as_pair){moved(move, object->labels[i].name), moved(move, object->labels[i].value)};
     copy->labels = pairs;
     pairs += object->label_count;
     for (size_t i = 0; i < object->field_count; i++)

@@ -29,6 +29,9 @@ struct ki_as_pair {
     ki_str value;
 };
 
+/* What metadata may hold, in the order in which Kubernetes writes it; ended by NULL. */
+extern const char *const ki_as_metadata_order[];
+
 struct ki_as_object {
     ki_refcount refs;
     uint32_t label_count;
@@ -42,14 +45,20 @@ struct ki_as_object {
     ki_str ns; /* "" for cluster scope */
     ki_str name;
     ki_str uid;
-    ki_str text; /* a '{' stands before it and a NUL behind */
+    ki_str text;                     /* a '{' stands before it and a NUL behind */
     const struct ki_as_pair *labels; /* ordered by name */
-    const struct ki_as_pair *fields; /* what field selectors of its resource may ask, "spec.nodeName"; see fields.h */
+    const struct ki_as_pair
+        *fields; /* what field selectors of its resource may ask, "spec.nodeName"; see fields.h */
 };
 
-/* Encodes `tree`, an object whose metadata is complete; one without a resourceVersion has version 0 and no digits. Of
+/* Whether Kubernetes leaves a value of metadata out because nothing is in it; NULL is such. */
+bool ki_as_is_empty(const json_t *value);
+
+/* Encodes `tree`, an object whose metadata is complete, with its fields in Kubernetes' order and without those that it
+ * does not know; one without a resourceVersion has version 0 and no digits. Of
  * `fields` the values are copied, the names are static. NULL without memory. */
-struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields, size_t field_count);
+struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields,
+                                      size_t field_count);
 struct ki_as_object *ki_as_object_ref(struct ki_as_object *object);
 void ki_as_object_unref(struct ki_as_object *object);
 

@@ -147,7 +147,8 @@ static struct ki_as_block *open_block(struct ki_as_order *order, size_t at)
     assert(block != NULL && order->block_count < order->block_capacity);
     order->spare = NULL;
     block->count = 0;
-    memmove(order->blocks + at + 1, order->blocks + at, (order->block_count - at) * sizeof(struct ki_as_block *));
+    memmove(order->blocks + at + 1, order->blocks + at,
+            (order->block_count - at) * sizeof(struct ki_as_block *));
     order->blocks[at] = block;
     order->block_count++;
     return block;
@@ -195,7 +196,8 @@ static void close_block(struct ki_as_order *order, size_t at)
 {
     ki_free(order->blocks[at]);
     order->block_count--;
-    memmove(order->blocks + at, order->blocks + at + 1, (order->block_count - at) * sizeof(struct ki_as_block *));
+    memmove(order->blocks + at, order->blocks + at + 1,
+            (order->block_count - at) * sizeof(struct ki_as_block *));
 }
 
 /* Two blocks that together fill half of one are one, so that what is left after many deletions is dense again. */

@@ -29,7 +29,7 @@ struct ki_as_order {
     struct ki_as_block **blocks;
     size_t block_count;
     size_t block_capacity;
-    size_t count; /* of objects */
+    size_t count;              /* of objects */
     struct ki_as_block *spare; /* for the next split, which then cannot fail */
 };
 

@@ -109,7 +109,8 @@ static struct ki_as_object *next(struct walk *walk)
     for (;;) {
         const struct ki_as_order *order = &walk->collection->order;
         struct ki_as_object *now = is_at_end(walk) ? NULL : ki_as_order_at(order, walk->place);
-        const struct undone *then = walk->undone_at < walk->undone_count ? &walk->undone[walk->undone_at] : NULL;
+        const struct undone *then =
+            walk->undone_at < walk->undone_count ? &walk->undone[walk->undone_at] : NULL;
         if (now == NULL && then == NULL)
             return NULL;
         int side = now == NULL ? -1 : 1;

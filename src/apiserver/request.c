@@ -19,8 +19,8 @@ enum ki_as_method ki_as_method_of(const char *name)
         const char *name;
         enum ki_as_method method;
     } methods[] = {
-        {"GET", KI_AS_METHOD_GET},     {"HEAD", KI_AS_METHOD_HEAD},   {"POST", KI_AS_METHOD_POST},
-        {"PUT", KI_AS_METHOD_PUT},     {"PATCH", KI_AS_METHOD_PATCH}, {"DELETE", KI_AS_METHOD_DELETE},
+        {"GET", KI_AS_METHOD_GET}, {"HEAD", KI_AS_METHOD_HEAD},   {"POST", KI_AS_METHOD_POST},
+        {"PUT", KI_AS_METHOD_PUT}, {"PATCH", KI_AS_METHOD_PATCH}, {"DELETE", KI_AS_METHOD_DELETE},
     };
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
         if (strcmp(name, methods[i].name) == 0)
@@ -165,7 +165,8 @@ static int check_name(const struct ki_as_request *request, struct ki_as_failure 
     for (size_t i = 0; i < 2; i++)
         for (size_t at = 0; at < parts[i].len; at++)
             if (parts[i].ptr[at] == '/' || parts[i].ptr[at] == '%')
-                return ki_as_fail_bad_request(failure, "invalid resource name \"%.*s\": [may not contain '%c']",
+                return ki_as_fail_bad_request(failure,
+                                              "invalid resource name \"%.*s\": [may not contain '%c']",
                                               KI_STR_ARGS(parts[i]), parts[i].ptr[at]);
     return 0;
 }

@@ -52,8 +52,8 @@ struct ki_as_query {
     ki_str propagation_policy;
     ki_str grace_period_seconds;
     ki_str include_object;
-    ki_str by;               /* of /debug/rewind */
-    uint64_t limit;          /* 0: none */
+    ki_str by;                /* of /debug/rewind */
+    uint64_t limit;           /* 0: none */
     uint64_t timeout_seconds; /* 0: none */
     bool is_watch;
     bool allows_bookmarks;
@@ -84,7 +84,8 @@ enum ki_as_method ki_as_method_of(const char *name);
 
 /* Reads an address as it stands in the request line: "/api/v1/pods?limit=3". An address that cannot be
  * decoded and options that are none are 400, as Kubernetes says it. `out` is to be freed in either case. */
-KI_NODISCARD int ki_as_request_parse(ki_str address, struct ki_as_request *out, struct ki_as_failure *failure);
+KI_NODISCARD int ki_as_request_parse(ki_str address, struct ki_as_request *out,
+                                     struct ki_as_failure *failure);
 void ki_as_request_fini(struct ki_as_request *request);
 
 /* For request.c: the part behind '?', decoded in place. */

@@ -83,8 +83,8 @@ static size_t place_of(const struct ki_as_resources *resources, const ki_str key
     return low;
 }
 
-struct ki_as_resource *ki_as_resources_find(const struct ki_as_resources *resources, ki_str group, ki_str version,
-                                            ki_str plural)
+struct ki_as_resource *ki_as_resources_find(const struct ki_as_resources *resources, ki_str group,
+                                            ki_str version, ki_str plural)
 {
     bool is_there = false;
     size_t place = place_of(resources, (ki_str[]){group, version, plural}, &is_there);
@@ -132,7 +132,8 @@ void ki_as_resources_undefine(struct ki_as_resources *resources, ki_str group, k
     size_t kept = 0;
     for (size_t i = 0; i < resources->count; i++) {
         struct ki_as_resource *entry = resources->entries[i];
-        if (entry->is_custom && compare_text(group, entry->group) == 0 && compare_text(plural, entry->plural) == 0)
+        if (entry->is_custom && compare_text(group, entry->group) == 0 &&
+            compare_text(plural, entry->plural) == 0)
             ki_as_resource_unref(entry);
         else
             resources->entries[kept++] = entry;

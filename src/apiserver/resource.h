@@ -32,7 +32,7 @@ struct ki_as_resource {
     const char *qualified;   /* "deployments.apps", "pods": as messages name it */
     bool is_namespaced;
     bool is_custom;
-    bool has_status;   /* a status subresource */
+    bool has_status; /* a status subresource */
     bool has_scale;
     bool has_generation; /* metadata.generation is counted */
     json_t *schema;      /* openAPIV3Schema of a custom one, or NULL */
@@ -54,8 +54,8 @@ KI_NODISCARD int ki_as_resources_init(struct ki_as_resources *resources);
 void ki_as_resources_fini(struct ki_as_resources *resources);
 
 /* Borrowed, or NULL. */
-struct ki_as_resource *ki_as_resources_find(const struct ki_as_resources *resources, ki_str group, ki_str version,
-                                            ki_str plural);
+struct ki_as_resource *ki_as_resources_find(const struct ki_as_resources *resources, ki_str group,
+                                            ki_str version, ki_str plural);
 /* By kind, as apply and load need it. */
 struct ki_as_resource *ki_as_resources_find_kind(const struct ki_as_resources *resources, ki_str api_version,
                                                  ki_str kind);

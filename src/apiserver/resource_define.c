@@ -25,8 +25,7 @@ static size_t list_bytes(const json_t *list)
     size_t bytes = sizeof(char *);
     size_t index = 0;
     const json_t *entry = NULL;
-    json_array_foreach(list, index, entry)
-        bytes += sizeof(char *) + json_string_length(entry) + 1;
+    json_array_foreach(list, index, entry) bytes += sizeof(char *) + json_string_length(entry) + 1;
     return bytes;
 }
 
@@ -38,7 +37,8 @@ static const char *keep(struct room *room, const char *text)
     return copy;
 }
 
-static const char *keep_joined(struct room *room, const char *first, const char *separator, const char *second)
+static const char *keep_joined(struct room *room, const char *first, const char *separator,
+                               const char *second)
 {
     char *copy = room->texts;
     size_t bytes = strlen(first) + strlen(separator) + strlen(second) + 1;
@@ -65,9 +65,8 @@ static const char *const *keep_list(struct room *room, const json_t *list)
     const char **start = room->pointers;
     size_t index = 0;
     const json_t *entry = NULL;
-    json_array_foreach(list, index, entry)
-        if (json_is_string(entry))
-            *room->pointers++ = keep(room, json_string_value(entry));
+    json_array_foreach(list, index, entry) if (json_is_string(entry)) *room->pointers++ =
+        keep(room, json_string_value(entry));
     *room->pointers++ = NULL;
     return start;
 }

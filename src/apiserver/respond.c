@@ -135,7 +135,8 @@ static ssize_t on_read(void *user, uint64_t position, char *bytes, size_t max)
             }
         }
         size_t n = room(exchange, max);
-        ssize_t rc = exchange->stream != NULL ? read_stream(exchange, bytes, n) : read_answer(exchange, bytes, n);
+        ssize_t rc =
+            exchange->stream != NULL ? read_stream(exchange, bytes, n) : read_answer(exchange, bytes, n);
         exchange->sent_bytes += rc > 0 ? (uint64_t)rc : 0;
         /* Nothing, and yet not parked: the fault is next. */
         if (rc != 0 || !(is_fault_of_body(exchange) && is_due(exchange)))
@@ -155,8 +156,8 @@ static void put_audit_id(struct MHD_Response *response)
     random[8] = (unsigned char)((random[8] & 0x3f) | 0x80);
     size_t at = 0;
     for (size_t i = 0; i < sizeof(random); i++)
-        at += (size_t)snprintf(text + at, sizeof(text) - at, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
-                               random[i]);
+        at += (size_t)snprintf(text + at, sizeof(text) - at,
+                               i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", random[i]);
     (void)MHD_add_response_header(response, "Audit-Id", text);
 }
 
@@ -194,8 +195,7 @@ static void dress(struct ki_as_exchange *exchange)
 {
     struct ki_as_answer *answer = &exchange->answer;
     const struct ki_as_query *query = &exchange->request.query;
-    bool is_pretty =
-        query->has_pretty ? query->is_pretty : ki_as_is_for_people(exchange->headers.user_agent);
+    bool is_pretty = query->has_pretty ? query->is_pretty : ki_as_is_for_people(exchange->headers.user_agent);
     ki_buf text;
     ki_buf_init(&text, answer->text.max);
     if (answer->is_json && is_pretty && ki_as_text_indent(&text, ki_buf_str(&answer->text)) == 0)

@@ -39,6 +39,7 @@ struct ki_apiserver {
     _Atomic size_t watch_count;
     _Atomic bool is_ending; /* nobody may be parked any more */
 
+    ki_mutex power; /* one goes down or up at a time; before mu */
     ki_mutex mu;
     ki_list connections; /* guarded by mu, as the next */
     ki_list exchanges;

@@ -36,9 +36,10 @@ struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *opti
     }
     ki_mutex_init(&storage->mu);
     storage->objects_max = options->objects_max == 0 ? OBJECTS_MAX : options->objects_max;
-    storage->history_events_max = options->history_events_max == 0 ? HISTORY_EVENTS : options->history_events_max;
-    storage->version = options->first_version != 0 ? options->first_version
-                                                   : (uint64_t)ki_clock_wall_ns(clock) / NS_PER_US;
+    storage->history_events_max =
+        options->history_events_max == 0 ? HISTORY_EVENTS : options->history_events_max;
+    storage->version =
+        options->first_version != 0 ? options->first_version : (uint64_t)ki_clock_wall_ns(clock) / NS_PER_US;
     storage->compacted = storage->version;
     ki_random_init(&storage->random, options->seed == 0 ? random_seed(clock) : options->seed);
     return storage;
@@ -111,7 +112,8 @@ static char *copy_text(const char *text)
     return copy;
 }
 
-static struct ki_as_collection *collection_new(struct ki_as_storage *storage, const struct ki_as_resource *resource)
+static struct ki_as_collection *collection_new(struct ki_as_storage *storage,
+                                               const struct ki_as_resource *resource)
 {
     struct ki_as_collection *collection = ki_calloc(1, sizeof(*collection));
     if (collection == NULL)
@@ -136,11 +138,13 @@ static size_t bucket_of(const char *plural)
     return hash % KI_AS_BUCKETS;
 }
 
-struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage, const struct ki_as_resource *resource)
+struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
+                                                  const struct ki_as_resource *resource)
 {
     size_t bucket = bucket_of(resource->plural);
     struct ki_as_collection *found = storage->buckets[bucket];
-    while (found != NULL && (strcmp(found->plural, resource->plural) != 0 || strcmp(found->group, resource->group) != 0))
+    while (found != NULL &&
+           (strcmp(found->plural, resource->plural) != 0 || strcmp(found->group, resource->group) != 0))
         found = found->next;
     if (found == NULL) {
         found = collection_new(storage, resource);
@@ -165,6 +169,16 @@ void ki_as_storage_visit(struct ki_as_storage *storage, ki_as_collection_cb visi
 bool ki_as_collection_is_namespaced(const struct ki_as_collection *collection)
 {
     return collection->is_namespaced;
+}
+
+struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *collection)
+{
+    const struct ki_as_resources *resources = &collection->storage->resources;
+    for (size_t i = 0; i < resources->count; i++)
+        if (strcmp(resources->entries[i]->plural, collection->plural) == 0 &&
+            strcmp(resources->entries[i]->group, collection->group) == 0)
+            return resources->entries[i];
+    return NULL;
 }
 
 struct ki_as_object *ki_as_collection_find(const struct ki_as_collection *collection, ki_str ns, ki_str name)
@@ -201,7 +215,8 @@ static void record(struct ki_as_collection *collection, const struct ki_as_chang
     ki_as_watches_notify_locked(collection, change);
 }
 
-int ki_as_storage_put(struct ki_as_storage *storage, struct ki_as_collection *collection, struct ki_as_object *object)
+int ki_as_storage_put(struct ki_as_storage *storage, struct ki_as_collection *collection,
+                      struct ki_as_object *object)
 {
     if (ki_as_history_reserve(&collection->history) < 0 || ki_as_order_reserve(&collection->order) < 0)
         return KI_ERR_NO_MEMORY;
@@ -214,7 +229,8 @@ int ki_as_storage_put(struct ki_as_storage *storage, struct ki_as_collection *co
     return 0;
 }
 
-int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_as_collection *collection, struct ki_as_object *last)
+int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_as_collection *collection,
+                         struct ki_as_object *last)
 {
     if (ki_as_history_reserve(&collection->history) < 0)
         return KI_ERR_NO_MEMORY;

@@ -45,7 +45,8 @@ uint64_t ki_as_storage_version(const struct ki_as_storage *storage);
 
 /* The collection that holds the objects of a resource, all versions of the API alike; made when it is not there yet.
  * NULL without memory. */
-struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage, const struct ki_as_resource *resource);
+struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
+                                                  const struct ki_as_resource *resource);
 
 /* Borrowed, or NULL. */
 struct ki_as_object *ki_as_collection_find(const struct ki_as_collection *collection, ki_str ns, ki_str name);
@@ -55,6 +56,8 @@ size_t ki_as_collection_count(const struct ki_as_collection *collection);
 typedef bool (*ki_as_collection_cb)(struct ki_as_collection *collection, void *user);
 void ki_as_storage_visit(struct ki_as_storage *storage, ki_as_collection_cb visit, void *user);
 bool ki_as_collection_is_namespaced(const struct ki_as_collection *collection);
+/* Any of the resources whose objects it holds; NULL when none is served. Borrowed. */
+struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *collection);
 /* The first object of a namespace ("": of all) behind `after`, or NULL: how a walk goes on that changes what it sees.
  * Borrowed. */
 struct ki_as_object *ki_as_collection_next(const struct ki_as_collection *collection, ki_str ns,
@@ -77,19 +80,19 @@ KI_NODISCARD int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_a
 /* ---- pages ------------------------------------------------------------------------------------------- */
 
 struct ki_as_page_request {
-    ki_str ns;            /* "": all */
-    ki_str after;         /* "ns/name": the page begins behind this key; "" from the start */
-    uint64_t version;     /* of the snapshot; 0: now */
-    size_t limit;         /* 0: all */
+    ki_str ns;        /* "": all */
+    ki_str after;     /* "ns/name": the page begins behind this key; "" from the start */
+    uint64_t version; /* of the snapshot; 0: now */
+    size_t limit;     /* 0: all */
     const struct ki_as_selector *selector;
 };
 
 struct ki_as_page {
     struct ki_as_object **objects; /* counted references */
     size_t count;
-    uint64_t version;  /* of the snapshot */
-    bool is_more;      /* there are more behind the last one */
-    size_t remaining;  /* how many, when it is known: without a selector */
+    uint64_t version; /* of the snapshot */
+    bool is_more;     /* there are more behind the last one */
+    size_t remaining; /* how many, when it is known: without a selector */
 };
 
 /* 410 when the snapshot's history is gone, 504 when the version is in the future is the caller's to say. */

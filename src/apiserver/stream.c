@@ -28,7 +28,7 @@ struct ki_as_stream {
     uint64_t next_bookmark_ns;
     uint32_t event_total; /* what the client was told */
     bool is_marker_due;
-    bool is_ended; /* nothing more behind what is pending */
+    bool is_ended;    /* nothing more behind what is pending */
     bool has_columns; /* a table has told them */
 };
 
@@ -101,12 +101,11 @@ static json_t *table_of(struct ki_as_stream *stream, const json_t *tree, uint64_
     char digits[24];
     snprintf(digits, sizeof(digits), "%llu", (unsigned long long)version);
     int64_t seconds = ki_clock_wall_ns(ki_clock_real()) / (int64_t)KI_NS_PER_S;
-    json_t *columns =
-        stream->has_columns ? json_array() : ki_as_table_columns(stream->options.resource);
+    json_t *columns = stream->has_columns ? json_array() : ki_as_table_columns(stream->options.resource);
     json_t *row = ki_as_table_row(stream->options.resource, tree, stream->options.include, seconds);
     stream->has_columns = true;
-    return json_pack("{s:s, s:s, s:{s:s}, s:o, s:[o]}", "kind", "Table", "apiVersion", "meta.k8s.io/v1", "metadata",
-                     "resourceVersion", digits, "columnDefinitions", columns, "rows", row);
+    return json_pack("{s:s, s:s, s:{s:s}, s:o, s:[o]}", "kind", "Table", "apiVersion", "meta.k8s.io/v1",
+                     "metadata", "resourceVersion", digits, "columnDefinitions", columns, "rows", row);
 }
 
 /* An object in another form than its own. */
@@ -118,9 +117,9 @@ static int put_other_form(struct ki_as_stream *stream, const struct ki_as_event 
     snprintf(digits, sizeof(digits), "%llu", (unsigned long long)event->version);
     if (tree != NULL)
         (void)json_object_set_new(json_object_get(tree, "metadata"), "resourceVersion", json_string(digits));
-    json_t *other = tree == NULL                                     ? NULL
+    json_t *other = tree == NULL                               ? NULL
                     : stream->options.form == KI_AS_FORM_TABLE ? table_of(stream, tree, event->version)
-                                                                     : ki_as_partial_metadata(tree);
+                                                               : ki_as_partial_metadata(tree);
     int rc = ki_as_text_tree(text, other);
     json_decref(other);
     json_decref(tree);
@@ -156,9 +155,8 @@ static int put_bookmark(struct ki_as_stream *stream, bool is_end_marker, ki_buf 
     if (rc == 0)
         rc = ki_as_text_number(text, stream->version);
     if (rc == 0)
-        rc = ki_as_text_put(text, is_end_marker
-                                      ? "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}"
-                                      : "\"}");
+        rc = ki_as_text_put(
+            text, is_end_marker ? "\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}" : "\"}");
     if (rc == 0 && is_pod)
         rc = ki_as_text_put(text, ",\"spec\":{\"containers\":null},\"status\":{}");
     return rc == 0 ? ki_as_text_put(text, "}}\n") : rc;
@@ -273,7 +271,8 @@ static bool tell(struct ki_as_stream *stream, ki_buf *text)
     }
     if (ki_as_stream_is_at_limit(stream))
         return false;
-    return tell_initial(stream, text) || tell_marker(stream) || tell_change(stream, text) || tell_time(stream);
+    return tell_initial(stream, text) || tell_marker(stream) || tell_change(stream, text) ||
+           tell_time(stream);
 }
 
 static void take_pending(struct ki_as_stream *stream, ki_buf *text)

@@ -20,7 +20,7 @@ struct ki_as_stream_options {
     struct ki_as_resource *resource; /* a reference is taken */
     struct ki_as_selector *selector; /* taken over, when it is made */
     ki_str ns;
-    uint64_t after;           /* events behind this version */
+    uint64_t after;             /* events behind this version */
     struct ki_as_page *initial; /* what there is, told as ADDED first; taken over; NULL: nothing */
     ki_as_wake_cb wake;
     void *user;
@@ -30,7 +30,7 @@ struct ki_as_stream_options {
     bool is_expired;      /* 410 instead of anything */
     enum ki_as_form form;
     enum ki_as_include include;
-    uint32_t events_max; /* then nothing more comes; 0: no limit */
+    uint32_t events_max;   /* then nothing more comes; 0: no limit */
     _Atomic size_t *count; /* of streams; counted down at the end */
 };
 

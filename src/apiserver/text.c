@@ -125,6 +125,8 @@ int ki_as_text_indent(ki_buf *text, ki_str json)
         if (json.ptr[at] == '"') {
             n = string_bytes(json, at);
             rc = ki_buf_append(text, json.ptr + at, n);
+        } else if (json.ptr[at] == '\n') {
+            rc = 0;
         } else {
             rc = put_mark(text, json.ptr[at], at + 1 < json.len ? json.ptr[at + 1] : 0, &depth);
         }

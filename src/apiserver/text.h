@@ -11,6 +11,7 @@
 #ifndef KI_APISERVER_TEXT_H
 #define KI_APISERVER_TEXT_H
 
+#include <kinformer/error.h>
 #include <stdbool.h>
 
 #include "apiserver/object.h"

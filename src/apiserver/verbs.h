@@ -19,12 +19,14 @@
 struct ki_as_call {
     struct ki_as_storage *storage;
     struct ki_as_resource *resource;
-    ki_str ns;              /* of the path; "" for cluster scope */
-    ki_str name;            /* of the path; "" for create */
-    ki_str subresource;     /* "", "status", "scale" */
-    ki_str field_manager;   /* ?fieldManager=, else the User-Agent up to '/' */
+    ki_str ns;          /* of the path; "" for cluster scope */
+    ki_str name;        /* of the path; "" for create */
+    ki_str subresource; /* "", "status", "scale" */
+    ki_str
+        field_manager; /* ?fieldManager=, else the User-Agent up to '/'; "": managedFields are left alone */
     bool is_dry_run;
-    bool is_forced;         /* ?force=true of an apply */
+    bool is_forced; /* ?force=true of an apply */
+    bool is_whole;  /* status is stored as it comes, as for who loads whole objects */
 };
 
 enum ki_as_patch_type { KI_AS_PATCH_JSON, KI_AS_PATCH_MERGE, KI_AS_PATCH_STRATEGIC, KI_AS_PATCH_APPLY };
@@ -43,6 +45,10 @@ KI_NODISCARD int ki_as_delete(const struct ki_as_call *call, const json_t *optio
 KI_NODISCARD int ki_as_delete_collection(const struct ki_as_call *call, const struct ki_as_selector *selector,
                                          const json_t *options, struct ki_as_page *out_page,
                                          struct ki_as_failure *failure);
+
+/* The Scale of an object whose resource has that subresource: for GET, and for what its PUT and PATCH answer, whose `*out`
+ * is the object itself. NULL without memory. */
+json_t *ki_as_scale_of(const struct ki_as_resource *resource, const struct ki_as_object *object);
 
 /* The four standard namespaces (and the service "kubernetes"). */
 KI_NODISCARD int ki_as_seed(struct ki_as_storage *storage, struct ki_as_failure *failure);

@@ -36,7 +36,8 @@ static bool concerns(const struct ki_as_watch *watch, const struct ki_as_object 
 }
 
 /* What a change is to this watch. False: nothing. */
-static bool translate(const struct ki_as_watch *watch, const struct ki_as_change *change, struct ki_as_event *event)
+static bool translate(const struct ki_as_watch *watch, const struct ki_as_change *change,
+                      struct ki_as_event *event)
 {
     if (change->version <= watch->after)
         return false;
@@ -206,12 +207,14 @@ static uint64_t seen(const struct ki_as_watch *watch, uint64_t end)
     return watch->end == KI_AS_WATCH_OPEN ? watch->collection->storage->version : watch->seen;
 }
 
-static size_t take_locked(struct ki_as_watch *watch, struct ki_as_event *events, size_t max, uint64_t *out_version)
+static size_t take_locked(struct ki_as_watch *watch, struct ki_as_event *events, size_t max,
+                          uint64_t *out_version)
 {
     struct ki_as_collection *collection = watch->collection;
     const struct ki_as_history *history = &collection->history;
     if (watch->is_idle) {
-        watch->after = collection->storage->version > watch->after ? collection->storage->version : watch->after;
+        watch->after =
+            collection->storage->version > watch->after ? collection->storage->version : watch->after;
         *out_version = watch->after;
         return 0;
     }
@@ -236,8 +239,8 @@ static size_t take_locked(struct ki_as_watch *watch, struct ki_as_event *events,
     return count;
 }
 
-size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, size_t max, uint64_t *out_version,
-                        enum ki_as_watch_end *out_end)
+size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, size_t max,
+                        uint64_t *out_version, enum ki_as_watch_end *out_end)
 {
     struct ki_as_storage *storage = watch->collection->storage;
     ki_as_storage_lock(storage);
