@@ -87,7 +87,7 @@ typedef struct truth {
 
 static ki_object *make(truth *t, size_t number)
 {
-    char name[16];
+    char name[24];
     (void)snprintf(name, sizeof(name), "n%zu", number);
     return listened_object(name, ++t->next, t->uid[number]);
 }
