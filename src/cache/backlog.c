@@ -246,8 +246,8 @@ void ki_backlog_push(ki_backlog *backlog, ki_backlog_entry *entry)
         backlog->items_high_water = backlog->items;
 }
 
-/* Back to a plain queue once the handler has caught up; the table is given back with it. Not while initial adds stand
- * behind merged entries, which then would be out of order. */
+/* Back to a plain queue once the handler has caught up; the table is given back with it. Not while initial
+ * adds stand behind merged entries, which would not be in their place then. */
 static void end_coalescing(ki_backlog *backlog)
 {
     if (!backlog->is_coalescing || backlog->items > backlog->limits.items_max / 2 ||

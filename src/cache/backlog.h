@@ -5,17 +5,18 @@
  *   Locks:    none of its own; the listener's is held.
  *   Not here: calling the handler; who waits for room.
  *
- * Below its limits it is a plain queue. Past them, and until it has shrunk to half, it is brought to one entry
- * per key: an event joins the entry that its key already has, in that entry's place, and what comes of the two
- * is decided by ki_notification_merge(). Who pushes must not wait for a hundred thousand entries to be looked at, so
- * with each push a few are merged, always the foremost of those that are not: at any time it is
+ * Below its limits it is a plain queue. Past them, and until it has shrunk to half, it is brought to one
+ * entry per key: an event joins the entry that its key already has, in that entry's place, and what comes of
+ * the two is decided by ki_notification_merge(). Who pushes must not wait for a hundred thousand entries to
+ * be looked at, so with each push a few are merged, always the foremost of those that are not: at any time
+ * it is
  *
  *     merged       one entry per key
  *     initial      objects of which the handler has not heard yet, one per key: adds
  *     waiting      entries as they came
  *
- * in this order. Once all is merged, what is pushed is merged at once. Until then more waits than the limit allows,
- * by as many events as are pushed meanwhile: at the most a share of 1 / (KI_BACKLOG_STEP - 1).
+ * in this order. Once all is merged, what is pushed is merged at once. Until then more waits than the limit
+ * allows, by as many events as are pushed meanwhile: at the most a share of 1 / (KI_BACKLOG_STEP - 1).
  */
 #ifndef KI_CACHE_BACKLOG_H
 #define KI_CACHE_BACKLOG_H
@@ -74,15 +75,15 @@ void ki_backlog_init(ki_backlog *backlog, const ki_backlog_limits *limits, const
 /* Drops all. It can be used again. */
 void ki_backlog_clear(ki_backlog *backlog);
 
-/* Puts objects into an empty backlog, of which the handler hears as initial adds: at most one per key, and as many
- * bytes as ki_content_object_bytes() says. Takes them. */
+/* Puts objects into an empty backlog, of which the handler hears as initial adds: at most one per key, and as
+ * many bytes as ki_content_object_bytes() says. Takes them. */
 void ki_backlog_begin(ki_backlog *backlog, ki_object_list *objects, size_t bytes);
 
 /* Puts entry->what, or the marker SYNCED (type 0), at the end. Takes the entry. */
 void ki_backlog_push(ki_backlog *backlog, ki_backlog_entry *entry);
 
-/* Takes the first out, with its references. Returns 0 when there is none. *out_place is where it was, for the caller
- * to ki_free() without a lock; NULL when it was in none. */
+/* Takes the first out, with its references. Returns 0 when there is none. *out_place is where it was, for
+ * the caller to ki_free() without a lock; NULL when it was in no entry. */
 KI_NODISCARD int ki_backlog_take(ki_backlog *backlog, ki_notification *out_what,
                                  ki_backlog_entry **out_place);
 

@@ -4,7 +4,7 @@
  *   From:     cache/fanout.c    (dispatch pushes)
  *   To:       the user's callbacks  (handler runs them)
  *   Locks:    one mutex, a leaf; no callback runs while it is held.
- *   Not here: threads; which events there are; what waits, and how events of one key are merged (cache/backlog.h).
+ *   Not here: threads; which events there are; their order, limits and merging (cache/backlog.h).
  */
 #ifndef KI_CACHE_LISTENER_H
 #define KI_CACHE_LISTENER_H
@@ -38,7 +38,8 @@ typedef struct ki_listener {
     /* Of the thread that delivers; others read the first two, for the stats. */
     _Atomic uint64_t delivered;
     _Atomic uint64_t handler_ns;
-    int in_batch; /* an event was delivered since the last on_batch_end */
+    int in_batch;     /* an event was delivered since the last on_batch_end */
+    uint64_t last_ns; /* when the last callback of this batch returned; 0: there was none */
 } ki_listener;
 
 /* Returns 0 or KI_ERR_SYSTEM. `hash_seed` 0: random. */

@@ -9,7 +9,7 @@
 #include "support/listened.h"
 #include "support/unit.h"
 
-/* ---- the rows of the table ------------------------------------------------------------------------------ */
+/* ---- the rows of the table --------------------------------------------------------------------------- */
 
 /* An entry of another key stands first, so that the backlog is past its limit with the second push. */
 static void begin_tight(listened *l)
@@ -142,7 +142,7 @@ static void what_a_handler_begins_with_is_merged_with_what_comes_after_it(void *
     listened_expect(&l, "+1i +4ic synced ; ");
 }
 
-/* ---- step by step ---------------------------------------------------------------------------------------- */
+/* ---- step by step ------------------------------------------------------------------------------------ */
 
 /* So many that no single push can merge them. */
 enum { LATE = 3 * KI_BACKLOG_STEP };
@@ -283,7 +283,7 @@ static void events_that_waited_before_the_limit_are_merged_step_by_step(void **s
     listened_expect(&l, expected);
 }
 
-/* ---- without memory -------------------------------------------------------------------------------------- */
+/* ---- without memory ---------------------------------------------------------------------------------- */
 
 static ki_notification update_of_a(uint64_t version)
 {
