@@ -125,7 +125,7 @@ static void byte_limit_lets_old_objects_go(void **state)
     listened_expect(&l, "~0>3c ; ");
 }
 
-/* ---- what the handler begins with ------------------------------------------------------------------------ */
+/* ---- what the handler begins with ------------------------------------------------------------------ */
 
 static void what_a_handler_begins_with_is_merged_with_what_comes_after_it(void **state)
 {
