@@ -7,9 +7,6 @@
 #include "cache/content.h"
 #include "util/alloc.h"
 
-/* How many objects ahead of the one that is looked at one is fetched from memory. */
-enum { AHEAD = 8 };
-
 /* ---- entries ------------------------------------------------------------------------------------------ */
 
 ki_backlog_entry *ki_backlog_entry_new(void)
@@ -49,12 +46,12 @@ static int has_initial(const ki_backlog *backlog)
     return backlog->initial_gone < backlog->initial.count;
 }
 
-/* They lie anywhere in memory. */
+/* For those of the next step: they lie anywhere in memory. */
 static void prefetch_initial(const ki_backlog *backlog)
 {
-    size_t ahead = backlog->initial_gone + AHEAD;
-    if (ahead < backlog->initial.count)
-        ki_object_prefetch(backlog->initial.objects[ahead]);
+    size_t left = backlog->initial.count - backlog->initial_gone;
+    for (size_t i = 0; i < KI_BACKLOG_STEP && i < left; i++)
+        ki_object_prefetch(backlog->initial.objects[backlog->initial_gone + i]);
 }
 
 static ki_notification take_initial(ki_backlog *backlog)
@@ -62,7 +59,6 @@ static ki_notification take_initial(ki_backlog *backlog)
     ki_notification what = {.type = KI_EVENT_ADD,
                             .flags = KI_EVENT_INITIAL,
                             .object = backlog->initial.objects[backlog->initial_gone++]};
-    prefetch_initial(backlog);
     if (!has_initial(backlog)) {
         ki_free(backlog->initial.objects);
         backlog->initial = (ki_object_list){0};
@@ -220,6 +216,7 @@ static int merge_waiting(ki_backlog *backlog)
 static void merge_some(ki_backlog *backlog)
 {
     int was_one = 1;
+    prefetch_initial(backlog);
     for (int i = 0; i < KI_BACKLOG_STEP && was_one; i++)
         was_one = has_initial(backlog) ? merge_initial(backlog) : merge_waiting(backlog);
 }
