@@ -40,8 +40,9 @@ static void on_add(const ki_event *event, void *user)
     visit(user, HANDLER);
 }
 
-static void on_error(const ki_watch_error *error, void *user)
+static void on_error(ki_informer *informer, const ki_watch_error *error, void *user)
 {
+    (void)informer;
     (void)error;
     visit(user, ON_ERROR);
 }
@@ -80,15 +81,12 @@ static void stage_init(stage *s, int mode)
 {
     *s = (stage){.w = {.mode = mode}, .armed = -1};
     rest_world_init(&s->w, serve, NULL);
-    ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER,
-                                   .backoff_ms = 10,
-                                   .backoff_max_ms = 20,
-                                   .watch_error_handler = on_error,
-                                   .watch_error_user = s};
+    ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER, .backoff_ms = 10, .backoff_max_ms = 20};
     s->maps = ki_informer_new(s->w.client, &KI_CORE_V1_CONFIGMAPS, &options, NULL);
     s->secrets = ki_informer_new(s->w.client, &KI_CORE_V1_SECRETS, &options, NULL);
     assert_non_null(s->maps);
     assert_non_null(s->secrets);
+    assert_int_equal(ki_informer_set_watch_error_handler(s->secrets, on_error, s), 0);
     assert_non_null(ki_informer_add_handler(s->maps, &(ki_handler){.on_add = on_add, .user = s}));
 }
 
