@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call on io: it waits for its turn, is sent, perhaps sent again, and ends. */
+#include <inttypes.h>
+
 #include "http/transfer.h"
 #include "rest/rest.h"
 #include "util/error.h"
+#include "util/log.h"
 #include "util/units.h"
 
 enum { TIMEOUT_MS = 60 * 1000, RETRIES_MAX = 10, LOST_RETRY_SECONDS = 1 };
@@ -63,6 +66,10 @@ static void end_or_retry(ki_rest_call *call, ki_reason reason)
         ki_rest_ended(call);
         return;
     }
+    ki_log(KI_LOG_DEBUG, "rest",
+           KI_LOG_FIELDS({"method", ki_str_of(call->message.method)},
+                         {"target", ki_buf_str(&call->message.target)}),
+           "is sent again in %" PRIu32 " s: %s", seconds, call->reader.answer.error.message);
     call->due_ns = due_ns;
     ki_job_wake(&call->job);
 }

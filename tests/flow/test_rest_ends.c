@@ -5,6 +5,7 @@
 
 #include "flow/support/fake_credentials.h"
 #include "flow/support/rest_world.h"
+#include "support/aside.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
@@ -380,6 +381,56 @@ static void a_client_that_is_freed_begins_no_call(void **state)
     }
 }
 
+/* ---- all at once ------------------------------------------------------------------------------------------- */
+
+enum { STRESS_THREADS = 4, STRESS_CALLS = 150 };
+
+typedef struct stress {
+    ki_client *client;
+    atomic_int begun;
+    atomic_int told;
+} stress;
+
+static void count_answer(const ki_rest_answer *answer, void *user)
+{
+    stress *s = user;
+    (void)answer;
+    s->told++;
+}
+
+static void begin_and_cancel(void *user)
+{
+    stress *s = user;
+    for (int i = 0; i < STRESS_CALLS; i++) {
+        uint64_t id = 0;
+        ki_rest_request get = rest_request(KI_REST_GET + i % 2 * 3);
+        get.on_answer = count_answer;
+        get.user = s;
+        if (ki_rest_begin(s->client, &get, &id, NULL) == 0)
+            s->begun++;
+        if (i % 3 == 0)
+            ki_rest_cancel(s->client, id - (uint64_t)(i % 5));
+        if (i % 10 == 0)
+            (void)!ki_rest_run(s->client, &get, NULL, NULL);
+    }
+}
+
+static void threads_that_begin_and_cancel_lose_no_callback(void **state)
+{
+    (void)state;
+    rest_world w = {.mode = KI_MODE_THREADS, .http = {.connections_max = 20}};
+    aside threads[STRESS_THREADS] = {0};
+    rest_world_init(&w, rest_world_echo, NULL);
+    stress s = {.client = w.client};
+    for (int i = 0; i < STRESS_THREADS; i++)
+        aside_start(&threads[i], begin_and_cancel, &s);
+    for (int i = 0; i < STRESS_THREADS; i++)
+        aside_join(&threads[i]);
+    rest_world_fini(&w); /* with calls under way */
+    assert_int_equal(s.begun, STRESS_THREADS * STRESS_CALLS);
+    assert_int_equal(s.told, s.begun);
+}
+
 /* ---- the limit --------------------------------------------------------------------------------------------- */
 
 static void more_calls_than_the_limit_have_to_wait(void **state)
@@ -473,6 +524,7 @@ int main(void)
         FLOW_TEST(a_call_that_waits_for_its_next_attempt_can_be_cancelled),
         FLOW_TEST(a_client_that_is_freed_ends_its_calls),
         FLOW_TEST(a_client_that_is_freed_begins_no_call),
+        FLOW_TEST(threads_that_begin_and_cancel_lose_no_callback),
         FLOW_TEST(more_calls_than_the_limit_have_to_wait),
         FLOW_TEST(who_would_wait_too_long_is_told_at_once),
         FLOW_TEST(each_allocation_may_fail),
