@@ -52,6 +52,13 @@ void ki_http_act(ki_http *http, curl_socket_t fd, int flags)
     ki_http_leave(http);
 }
 
+/* libcurl's limit is for all connections, those of watches as well: so it has to grow with these. */
+void ki_http_keep_idle(ki_http *http)
+{
+    (void)curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS,
+                            (long)(http->alive_count + IDLE_CONNECTIONS_MAX));
+}
+
 /* ---- the timer ------------------------------------------------------------------------------------------- */
 
 static void run_timer(ki_job *job)
@@ -96,7 +103,6 @@ static int open_multi(ki_http *http, ki_error *err)
         curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http) != CURLM_OK ||
         curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer) != CURLM_OK ||
         curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http) != CURLM_OK ||
-        curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS_MAX) != CURLM_OK ||
         curl_multi_setopt(http->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)http->options.connections_max) !=
             CURLM_OK)
         return ki_fail(err, KI_ERR_SYSTEM, "libcurl does not take its options");

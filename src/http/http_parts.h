@@ -40,6 +40,9 @@ struct ki_http {
 void ki_http_enter(ki_http *http);
 void ki_http_leave(ki_http *http);
 
+/* Connections without a request are kept for the next, some of them, however many others there are. */
+void ki_http_keep_idle(ki_http *http);
+
 /* libcurl is told that a socket is ready, or CURL_SOCKET_TIMEOUT. */
 void ki_http_act(ki_http *http, curl_socket_t fd, int flags);
 

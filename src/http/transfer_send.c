@@ -123,6 +123,7 @@ int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
     if (transfer->easy == NULL || !add_headers(transfer, identity) || !set_url(transfer) ||
         !set_callbacks(transfer) || !set_request(transfer) || !set_freshness(transfer, identity))
         return KI_ERR_NO_MEMORY;
+    ki_http_keep_idle(http);
     if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
         return KI_ERR_NO_MEMORY;
     transfer->is_added = true;

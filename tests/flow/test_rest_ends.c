@@ -466,6 +466,69 @@ static void who_would_wait_too_long_is_told_at_once(void **state)
     rest_world_fini(&w);
 }
 
+/* ---- how many at once -------------------------------------------------------------------------------------- */
+
+/* Objects named "slow" are answered when poked. */
+static scripted_next serve_when_poked(scripted_connection *c, const scripted_request *r, void *user)
+{
+    if (strstr(r->target, "/slow") != NULL && !scripted_wait(c, 1))
+        return SCRIPTED_CLOSE;
+    return rest_world_echo(c, r, user);
+}
+
+static void no_more_calls_than_allowed_are_under_way(void **state)
+{
+    (void)state;
+    enum { CALLS = 12, AT_ONCE = 3 };
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        rest_world w = {.mode = mode, .options = {.requests_at_once = AT_ONCE}};
+        told_answer told[CALLS] = {0};
+        uint64_t ids[CALLS] = {0};
+        rest_world_init(&w, serve_when_poked, NULL);
+        for (int i = 0; i < CALLS; i++) {
+            ki_rest_request get = rest_request_heard(KI_REST_GET, &told[i]);
+            get.name = "slow";
+            if (i == CALLS - 1)
+                get.timeout_ms = 150;
+            assert_int_equal(ki_rest_begin(w.client, &get, &ids[i], NULL), 0);
+        }
+        ki_rest_cancel(w.client, ids[4]);
+        rest_world_wait(&w, &told[CALLS - 1], 1);
+        rest_world_wait(&w, &told[4], 1);
+        assert_int_equal(told[4].error, KI_ERR_STOPPED);
+        assert_int_equal(told[CALLS - 1].error, KI_ERR_TIMEOUT);
+        assert_int_equal(told[CALLS - 1].attempts, 0);
+        assert_int_equal(scripted_http_requests(w.server), AT_ONCE);
+        scripted_http_poke(w.server, 1);
+        for (int i = 0; i < CALLS; i++)
+            rest_world_wait(&w, &told[i], 1);
+        assert_int_equal(scripted_http_requests(w.server), CALLS - 2);
+        assert_int_equal(scripted_http_connections(w.server), AT_ONCE);
+        rest_world_fini(&w);
+    }
+}
+
+static void a_connection_is_kept_beside_many_that_are_in_use(void **state)
+{
+    (void)state;
+    enum { BUSY = 40 };
+    rest_world w = {.mode = KI_MODE_THREADS};
+    told_answer told = {0};
+    rest_world_init(&w, serve_when_poked, NULL);
+    ki_rest_request slow = rest_request_heard(KI_REST_GET, &told);
+    ki_rest_request get = rest_request(KI_REST_GET);
+    slow.name = "slow";
+    for (int i = 0; i < BUSY; i++)
+        assert_int_equal(ki_rest_begin(w.client, &slow, NULL, NULL), 0);
+    while (scripted_http_connections(w.server) < BUSY)
+        rest_world_live(&w);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(run(&w, &get).rc, 0);
+    assert_int_equal(scripted_http_connections(w.server), BUSY + 1);
+    rest_world_fini(&w);
+    assert_int_equal(told.times, BUSY);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------ */
 
 /* Returns whether the failure happened. */
@@ -527,6 +590,8 @@ int main(void)
         FLOW_TEST(threads_that_begin_and_cancel_lose_no_callback),
         FLOW_TEST(more_calls_than_the_limit_have_to_wait),
         FLOW_TEST(who_would_wait_too_long_is_told_at_once),
+        FLOW_TEST(no_more_calls_than_allowed_are_under_way),
+        FLOW_TEST(a_connection_is_kept_beside_many_that_are_in_use),
         FLOW_TEST(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
