@@ -21,7 +21,7 @@ static void fixture_init(fixture *f, ki_index_cb callback, void *user)
     memset(f, 0, sizeof(*f));
     ki_hash_key_init_seeded(&f->keyer.secret, 1);
     ki_reclaim_init(&f->reclaim, SIZE_MAX);
-    f->index = ki_index_new(KI_STR("tags"), &(ki_index_function){callback, user});
+    f->index = ki_index_new(KI_STR("tags"), &(ki_index_function){callback, user, NULL});
     assert_non_null(f->index);
 }
 
