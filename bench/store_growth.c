@@ -12,7 +12,7 @@
 #include "cache/store.h"
 #include "store_pods.h"
 
-enum { ROUNDS = 5, OPERATIONS = 200000, FEW = 500, SIZES = 4, PODS = 1000000, AHEAD = 4 };
+enum { ROUNDS = 7, OPERATIONS = 100000, FEW = 500, SIZES = 4, PODS = 1000000, AHEAD = 4 };
 
 static const size_t sizes[SIZES] = {1000, 10000, 100000, PODS};
 

@@ -138,12 +138,18 @@ void ki_content_expect_hash(const ki_content *content, uint64_t hash)
     ki_table_prefetch(&content->objects, hash);
 }
 
+static void expect_in_indexes(const ki_content *content, uint64_t hash, const ki_object *object)
+{
+    const ki_index *index = ki_content_first_index(content);
+    for (; index != NULL; index = ki_content_next_index(index))
+        ki_index_expect(index, object, hash, content->keyer);
+}
+
 void ki_content_expect(const ki_content *content, uint64_t hash, const ki_object *object)
 {
     ki_object_prefetch(ki_table_guess(&content->objects, hash));
-    const ki_index *index = ki_content_first_index(content);
-    for (; index != NULL && object != NULL; index = ki_content_next_index(index))
-        ki_index_expect(index, object, hash, content->keyer);
+    if (object != NULL)
+        expect_in_indexes(content, hash, object);
 }
 
 int ki_content_put_at(ki_content *content, const ki_object *object, const ki_place *place,
@@ -169,7 +175,10 @@ int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *rec
 {
     ki_key_buffer buffer;
     ki_str key = ki_keyer_key(content->keyer, object, &buffer);
-    ki_place place = ki_content_seek(content, key, ki_keyer_hash(content->keyer, key));
+    uint64_t hash = ki_keyer_hash(content->keyer, key);
+    ki_content_expect_hash(content, hash);
+    expect_in_indexes(content, hash, object);
+    ki_place place = ki_content_seek(content, key, hash);
     int rc = ki_content_put_at(content, object, &place, reclaim);
     if (rc == 0)
         *out_former = place.object == object ? NULL : place.object;

@@ -70,9 +70,10 @@ typedef struct ki_delta_entry {
 
 /* Zero means default. */
 typedef struct ki_delta_fifo_options {
-    size_t items_max;            /* 10,000 keys */
-    size_t bytes_max;            /* 16 MiB of objects */
-    const ki_hash_key *hash_key; /* of the store behind it, so that a key is hashed once; NULL: a random one */
+    size_t items_max; /* 10,000 keys */
+    size_t bytes_max; /* 16 MiB of objects */
+    const ki_hash_key
+        *hash_key; /* of the store behind it, so that a key is hashed once; NULL: a random one */
 } ki_delta_fifo_options;
 
 typedef struct ki_delta_fifo {
