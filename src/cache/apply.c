@@ -253,10 +253,10 @@ static void note_delete(ki_apply *apply, const ki_delta *delta)
         apply->deleted = version;
 }
 
-static void fetch_delta(const ki_delta_entry *entry, uint32_t number)
+/* The object of a change, or NULL if there is none. */
+static const ki_object *object_of(const ki_delta_entry *entry, uint32_t number)
 {
-    if (number < entry->count)
-        ki_object_prefetch(entry->deltas[number].object);
+    return number < entry->count ? entry->deltas[number].object : NULL;
 }
 
 static int apply_entry(ki_apply *apply, const ki_delta_entry *entry) KI_REQUIRES(apply->options.store->mu)
@@ -264,7 +264,7 @@ static int apply_entry(ki_apply *apply, const ki_delta_entry *entry) KI_REQUIRES
 {
     for (; apply->deltas_done < entry->count; apply->deltas_done++) {
         const ki_delta *delta = &entry->deltas[apply->deltas_done];
-        fetch_delta(entry, apply->deltas_done + 2);
+        ki_object_prefetch(object_of(entry, apply->deltas_done + 2));
         int rc = apply_delta(apply, entry, delta);
         if (rc < 0)
             return rc;
@@ -300,8 +300,8 @@ static void fetch_place(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->op
     const ki_delta_entry *entry = KI_CONTAINER_OF(ahead->far, ki_delta_entry, node);
     if (entry->kind == KI_ENTRY_DELTAS) {
         ki_store_batch_expect_hash(apply->options.store, entry->by_key.hash);
-        fetch_delta(entry, 0);
-        fetch_delta(entry, 1);
+        ki_object_prefetch(object_of(entry, 0));
+        ki_object_prefetch(object_of(entry, 1));
     }
     ahead->far = ki_list_next(&apply->batch, ahead->far);
 }
