@@ -79,9 +79,9 @@ static bool is_brought_back(const planner *p, const ki_object *object)
 static int sweep_one(ki_apply *apply, const ki_object *object) KI_REQUIRES(apply->options.store->mu)
     KI_REQUIRES(apply->options.store->write_mu)
 {
-    ki_store *store = apply->options.store;
     ki_str key = ki_object_key_str(object);
-    ki_place place = ki_store_batch_seek(store, key, ki_hash(ki_store_hash_key(store), key));
+    uint64_t hash = ki_hash(ki_store_hash_key(apply->options.store), key);
+    ki_place place = ki_store_batch_seek(apply->options.store, key, hash);
     assert(place.object == object);
     return ki_apply_remove(apply, &place, NULL);
 }
