@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apiserver/decode.h"
 #include "apiserver/encode.h"
 #include "util/alloc.h"
 
@@ -363,7 +364,7 @@ struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object
 
 json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version)
 {
-    json_t *content = json_loadb(object->text.ptr - 1, object->text.len + 1, 0, NULL);
+    json_t *content = ki_as_decode((ki_str){object->text.ptr - 1, object->text.len + 1}, NULL);
     json_t *tree = json_pack("{s:s, s:s}", "kind", kind, "apiVersion", api_version);
     if (content == NULL || tree == NULL || json_object_update(tree, content) < 0) {
         json_decref(tree);
