@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "apiserver/handle.h"
+#include "apiserver/protobuf.h"
 #include "util/alloc.h"
 
 /* ---- what all writes have in common -------------------------------------------------------------------- */
@@ -80,8 +81,12 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
                     ki_str_equal(type, KI_STR("application/yaml")) || ki_str_equal(type, KI_STR("*/*"));
     /* curl's -d says this of anything, and Kubernetes takes it for JSON. */
     is_known |= ki_str_equal(type, KI_STR("application/x-www-form-urlencoded"));
+    /* Custom kinds have no numbers for their fields. */
+    is_known |= !visit->resource->is_custom && ki_as_protobuf_is_type(type);
     if (!is_known)
-        return fail_type(visit, "application/json, application/yaml");
+        return fail_type(visit, visit->resource->is_custom ? "application/json, application/yaml"
+                                                           : "application/json, application/yaml, "
+                                                             "application/vnd.kubernetes.protobuf");
     if (ki_as_body_tree(visit->exchange, visit->resource->kind, out) < 0)
         return KI_AS_STEP_FAILED;
     if (!json_is_object(*out)) {
