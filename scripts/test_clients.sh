@@ -129,6 +129,7 @@ test_go() {
         echo "clients: src/apiserver/messages.txt is not what client-go's types say" >&2
         return 1
     fi
+    with_server '' "$program" codecs tests/clients/manifests/rich.yaml || return
     with_server '' "$program" informer
 }
 

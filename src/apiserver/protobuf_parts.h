@@ -33,7 +33,7 @@ KI_NODISCARD int ki_as_entry_find(ki_str message, uint64_t number, struct ki_as_
 
 /* The value of a type without fields: 0 with *out, KI_ERR_INVALID or KI_ERR_NO_MEMORY. *out is NULL for no time at all. */
 KI_NODISCARD int ki_as_wire_value(uint16_t type, const struct ki_as_entry *entry, json_t **out);
-/* Whether it is what its Go type is when nobody sets it. */
+/* Whether it is what its Go type is when nobody sets it, and what JSON leaves out then: an empty object is not. */
 bool ki_as_wire_is_zero(const json_t *value);
 
 #endif

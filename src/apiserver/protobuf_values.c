@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kinformer/error.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -248,9 +249,7 @@ int ki_as_wire_value(uint16_t type, const struct ki_as_entry *entry, json_t **ou
     if (entry->wire != KI_AS_FIXED64 || type != KI_AS_WIRE_DOUBLE)
         return KI_ERR_INVALID;
     double number = as_double(entry->integer);
-    json_t *value = json_real(number);
-    /* jansson has no numbers that JSON has not. */
-    return value == NULL ? KI_ERR_INVALID : give(value, out);
+    return isfinite(number) ? give(json_real(number), out) : KI_ERR_INVALID;
 }
 
 bool ki_as_wire_is_zero(const json_t *value)
@@ -262,13 +261,10 @@ bool ki_as_wire_is_zero(const json_t *value)
         return json_integer_value(value) == 0;
     case JSON_REAL:
         return json_real_value(value) == 0;
-    case JSON_OBJECT:
-        return json_object_size(value) == 0;
-    case JSON_ARRAY:
-        return json_array_size(value) == 0;
-    case JSON_TRUE:
-        return false;
-    default:
+    case JSON_FALSE:
+    case JSON_NULL:
         return true;
+    default:
+        return false;
     }
 }

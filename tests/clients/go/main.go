@@ -4,6 +4,7 @@
 //
 //	clients kubectl [FLAGS]         kubectl
 //	clients informer KUBECONFIG     follows the embedded API server with client-go's informer, through cuts and more
+//	clients codecs FILE KUBECONFIG  has the objects of a file read as JSON and as protobuf, and compares
 //	clients messages                writes src/apiserver/messages.txt
 package main
 
@@ -15,7 +16,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd"
 )
 
-const usage = "usage: clients kubectl|informer|messages ..."
+const usage = "usage: clients kubectl|informer|codecs|messages ..."
 
 func end(err error) {
 	if err != nil {
@@ -36,6 +37,8 @@ func main() {
 		os.Exit(cli.Run(cmd.NewDefaultKubectlCommand()))
 	case "informer":
 		end(follow(os.Args[1:]))
+	case "codecs":
+		end(codecs(os.Args[1:]))
 	case "messages":
 		end(writeMessages(os.Stdout))
 	default:
