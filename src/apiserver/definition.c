@@ -27,7 +27,7 @@ static int fill(json_t *object, const char *name, json_t *value)
 static json_t *singular_of(const char *kind)
 {
     json_t *string = json_string(kind);
-    char *text = string == NULL ? NULL : (char *)(uintptr_t)json_string_value(string);
+    char *text = string == NULL ? NULL : (char *)json_string_value(string);
     for (size_t i = 0; text != NULL && text[i] != '\0'; i++)
         text[i] = (char)tolower((unsigned char)text[i]);
     return string;
