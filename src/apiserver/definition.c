@@ -134,6 +134,20 @@ int ki_as_definition_empty(const struct ki_as_verb *verb, const struct ki_as_obj
     return other.collection == NULL ? 0 : ki_as_verb_delete_all(&other, KI_STR(""));
 }
 
+void ki_as_definition_changed(const struct ki_as_verb *verb, const struct ki_as_object *definition)
+{
+    char plural[PLURAL_BYTES];
+    struct ki_as_resource named = resource_named(definition, plural);
+    named.is_namespaced = true;
+    struct ki_as_resource *resource = NULL;
+    struct ki_as_collection *collection = collection_of(verb, definition, &resource);
+    /* Not one version is served: it is found by its names alone. */
+    if (collection == NULL)
+        collection = ki_as_storage_collection(verb->storage, &named);
+    if (collection != NULL)
+        ki_as_collection_end_unserved(collection);
+}
+
 void ki_as_definition_end(const struct ki_as_verb *verb, const struct ki_as_object *definition)
 {
     char plural[PLURAL_BYTES];
