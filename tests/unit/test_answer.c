@@ -29,9 +29,9 @@ static void enter(void *user)
     ((probe *)user)->depth++;
 }
 
-static void leave(int is_body, void *user)
+static void leave(ki_answer_place place, void *user)
 {
-    (void)is_body;
+    (void)place;
     ((probe *)user)->depth--;
 }
 
