@@ -7,13 +7,16 @@
 
 #include "bench.h"
 #include "http_child.h"
+#include "http_many.h"
 #include "http_material.h"
 #include "http_server.h"
 #include "http_sync.h"
+#include "http_watch.h"
 
 static const struct http_role roles[] = {
-    {"sync", http_sync_role},
-    {NULL, NULL},
+    {"sync", http_sync_role},   {"burst", http_burst_role},
+    {"ticks", http_ticks_role}, {"ticks_plain", http_ticks_plain_role},
+    {"many", http_many_role},   {NULL, NULL},
 };
 
 static bool run(const struct bench_options *options, bool *out_met)
@@ -21,7 +24,9 @@ static bool run(const struct bench_options *options, bool *out_met)
     struct http_material material;
     struct http_server server = {0};
     bool is_done = http_material_init(&material, options->pods) && http_server_start(&server, &material);
-    is_done = is_done && http_sync_bench(&material.pages, server.port, options, out_met);
+    is_done = is_done && http_sync_bench(&material.pages, server.port, options, out_met) &&
+              http_burst_bench(&material.burst, server.port, options) &&
+              http_ticks_bench(server.port, options) && http_many_bench(server.port, options);
     http_server_stop(&server);
     http_material_fini(&material);
     return is_done;

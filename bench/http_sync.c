@@ -3,10 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "generate_pods.h"
+#include "http_curl.h"
 #include "http_informer.h"
 
 enum { ROUNDS_MIN = 3, SPARE_BYTES = 64 << 20 };
@@ -29,63 +28,49 @@ bool http_sync_role(const struct http_task *task, struct http_report *out_report
 
 /* ---- the turns -------------------------------------------------------------------------------------- */
 
-struct best {
-    double wall;
-    double cpu;
-};
-
 struct contest {
     const struct http_pages *pages;
     unsigned port;
-    char options_path[64];
-    struct best ours;
-    struct best curl;
+    struct http_curl curl;
+    struct http_best ours;
+    struct http_best reference;
     struct http_report report; /* of our last turn */
     uint64_t peak_bytes;       /* the highest of all */
     unsigned rounds;
 };
 
-/* All pages on one connection, thrown away. */
-static bool write_curl_options(struct contest *contest)
+/* The requests that the informer makes. */
+static bool open_curl(struct contest *contest)
 {
-    (void)snprintf(contest->options_path, sizeof(contest->options_path), "/tmp/bench_http.XXXXXX");
-    int fd = mkstemp(contest->options_path);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (file == NULL) {
-        perror("options of curl");
+    char target[160];
+    if (!http_curl_open(&contest->curl)) {
         return false;
     }
-    fprintf(file, "silent\nfail\nnoproxy = \"*\"\n");
     for (uint64_t i = 0; i < contest->pages->count; i++) {
-        fprintf(file, "url = \"http://127.0.0.1:%u/api/v1/pods?limit=%d", contest->port, HTTP_PAGE_PODS);
+        int n = snprintf(target, sizeof(target), "/api/v1/pods?limit=%d", HTTP_PAGE_PODS);
         if (i > 0) {
-            fprintf(file, "&continue=%s%" PRIu64, PODS_CONTINUE, i * HTTP_PAGE_PODS);
+            (void)snprintf(target + n, sizeof(target) - (size_t)n, "&continue=%s%" PRIu64, PODS_CONTINUE,
+                           i * HTTP_PAGE_PODS);
         }
-        fprintf(file, "\"\noutput = \"/dev/null\"\n");
+        http_curl_add(&contest->curl, contest->port, target);
     }
-    return fclose(file) == 0;
-}
-
-static void keep_best(struct best *best, double wall, double cpu)
-{
-    best->wall = best->wall == 0 || wall < best->wall ? wall : best->wall;
-    best->cpu = best->cpu == 0 || cpu < best->cpu ? cpu : best->cpu;
+    return true;
 }
 
 static bool run_round(struct contest *contest)
 {
     const struct http_task task = {.role = "sync", .port = contest->port, .numbers = {contest->pages->pods}};
-    struct http_report curl = {0};
+    struct http_report reference = {0};
     double start = bench_now_seconds();
-    if (!http_child_run_curl(contest->options_path, &curl)) {
+    if (!http_curl_run(&contest->curl, &reference)) {
         return false;
     }
-    keep_best(&contest->curl, curl.finished - start, curl.cpu_seconds);
+    http_best_keep(&contest->reference, start, &reference);
     start = bench_now_seconds();
     if (!http_child_run(&task, &contest->report)) {
         return false;
     }
-    keep_best(&contest->ours, contest->report.finished - start, contest->report.cpu_seconds);
+    http_best_keep(&contest->ours, start, &contest->report);
     if (contest->report.resident_peak_bytes > contest->peak_bytes) {
         contest->peak_bytes = contest->report.resident_peak_bytes;
     }
@@ -95,7 +80,7 @@ static bool run_round(struct contest *contest)
 
 /* ---- the figures ------------------------------------------------------------------------------------ */
 
-static void print_row(const char *name, const struct contest *contest, const struct best *best)
+static void print_row(const char *name, const struct contest *contest, const struct http_best *best)
 {
     double bytes = (double)contest->pages->starts[contest->pages->count];
     printf("%-34s %8.1f %9.1f %10.3f %9.1f %10.0f\n", name, bytes / 1e6, best->wall * 1e3,
@@ -111,15 +96,15 @@ static void print_figures(const struct contest *contest, bool *out_met)
            HTTP_PAGE_PODS, contest->rounds);
     printf("%-34s %8s %9s %10s %9s %10s\n", "", "MB", "wall ms", "GB/s", "CPU ms", "CPU ns/pod");
     print_row("kinformer", contest, &contest->ours);
-    print_row("curl to /dev/null", contest, &contest->curl);
+    print_row("curl to /dev/null", contest, &contest->reference);
     printf("objects %.1f MB, %.0f bytes each; resident %.1f MB, %.0f bytes for each; at the most %.1f MB\n",
            (double)report->object_bytes / 1e6, (double)report->object_bytes / (double)pods,
            (double)report->resident_bytes / 1e6, (double)report->resident_bytes / (double)pods,
            (double)contest->peak_bytes / 1e6);
     *out_met &= bench_target("sync over HTTP: wall time, times curl's",
-                             contest->ours.wall / contest->curl.wall, "<=", 2.5);
-    *out_met &= bench_target("sync over HTTP: CPU time, times curl's", contest->ours.cpu / contest->curl.cpu,
-                             "<=", 2.5);
+                             contest->ours.wall / contest->reference.wall, "<=", 2.5);
+    *out_met &= bench_target("sync over HTTP: CPU time, times curl's",
+                             contest->ours.cpu / contest->reference.cpu, "<=", 2.5);
     *out_met &= bench_target("sync over HTTP: peak resident, times objects and 64 MB",
                              (double)contest->peak_bytes / limit, "<=", 1.1);
     fflush(stdout);
@@ -129,7 +114,7 @@ bool http_sync_bench(const struct http_pages *pages, unsigned port, const struct
                      bool *out_met)
 {
     struct contest contest = {.pages = pages, .port = port};
-    bool is_done = write_curl_options(&contest);
+    bool is_done = open_curl(&contest);
     double start = bench_now_seconds();
     while (is_done && (contest.rounds < ROUNDS_MIN || bench_now_seconds() - start < options->seconds)) {
         is_done = run_round(&contest);
@@ -137,6 +122,6 @@ bool http_sync_bench(const struct http_pages *pages, unsigned port, const struct
     if (is_done) {
         print_figures(&contest, out_met);
     }
-    unlink(contest.options_path);
+    http_curl_close(&contest.curl);
     return is_done;
 }
