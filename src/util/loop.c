@@ -113,7 +113,8 @@ static void settle_fd_locked(ki_loop *loop)
 static void enqueue_locked(ki_loop *loop, ki_job *job)
 {
     ki_list_push_back(&loop->queue, &job->node);
-    ki_wake_fd_raise(&loop->wake_fd, 1);
+    if (current.loop != loop) /* a job of this loop: see above */
+        ki_wake_fd_raise(&loop->wake_fd, 1);
     ki_cond_signal(&loop->work);
 }
 
