@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-enum { ONE_LONG_OF = 32 };
+enum { ONE_LONG_OF = 64 };
 
 #define LATENCY_NS_MAX (300 * SIM_NS_PER_MS)
 
@@ -117,8 +117,8 @@ static void plan_incidents(sim_plan *plan, ki_random *random)
 
 static uint32_t plan_followers(const sim_plan *plan, ki_random *random)
 {
-    static const uint32_t few[] = {1, 1, 1, 1, 1, 2, 2, 3};
-    return plan->is_long ? 1 + (uint32_t)below(random, SIM_FOLLOWERS_MAX) : few[below(random, 8)];
+    static const uint32_t few[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3};
+    return plan->is_long ? 1 + (uint32_t)below(random, SIM_FOLLOWERS_MAX) : few[below(random, 16)];
 }
 
 /* Most lives are short: so many more of them, and of what they differ in, fit into the same time. */
@@ -132,7 +132,7 @@ void sim_plan_make(sim_plan *plan, ki_random *random)
     plan_server(&plan->server, random, plan->jump_ns);
     plan->first_objects = (uint32_t)below(random, plan->is_long ? 60 : 30);
     plan->followers = plan_followers(plan, random);
-    plan->rounds = plan->is_long ? 50 + (uint32_t)below(random, 250) : 10 + (uint32_t)below(random, 60);
+    plan->rounds = plan->is_long ? 50 + (uint32_t)below(random, 250) : 8 + (uint32_t)below(random, 40);
     plan->is_split = roll(random, 0.6);
     plan_incidents(plan, random);
     plan->touches =
