@@ -139,6 +139,8 @@ bool sim_follower_is_sound(const sim_follower *follower)
         return false;
     if (informer->stage != KI_STAGE_RUNNING && informer->stage != KI_STAGE_STOPPED)
         return false;
+    if (follower->is_stopped && informer->stage == KI_STAGE_RUNNING)
+        return false; /* about to stop, and to forget what it has received */
     (void)ki_store_walk(informer->store, look_at, &n);
     return n.version <= sim_follower_version(follower);
 }
