@@ -39,6 +39,8 @@ static void reserve(sim_text *text, size_t extra)
 
 void sim_text_append(sim_text *text, const char *bytes, size_t n)
 {
+    if (n == 0)
+        return;
     reserve(text, n);
     memcpy(text->data + text->len, bytes, n);
     text->len += n;
