@@ -106,34 +106,45 @@ static int open_plain(unsigned port)
     return fd;
 }
 
-/* Until the end of an event; the next one comes some milliseconds later. */
-static bool read_tick(int fd, char *buffer)
+struct plain {
+    int fd;
+    size_t length;
+    size_t event_length; /* of the event that the buffer begins with */
+    char buffer[EVENT_BYTES_MAX];
+};
+
+/* Until there is a whole event. Several may have come by then. */
+static bool read_tick(struct plain *plain)
 {
     static const char end[] = "}\n\r\n";
-    size_t length = 0;
-    do {
-        ssize_t n = read(fd, buffer + length, EVENT_BYTES_MAX - length);
+    plain->length -= plain->event_length;
+    memmove(plain->buffer, plain->buffer + plain->event_length, plain->length);
+    for (;;) {
+        const char *place = memmem(plain->buffer, plain->length, end, sizeof(end) - 1);
+        if (place != NULL) {
+            plain->event_length = (size_t)(place - plain->buffer) + sizeof(end) - 1;
+            return true;
+        }
+        ssize_t n = read(plain->fd, plain->buffer + plain->length, EVENT_BYTES_MAX - plain->length);
         if (n <= 0) {
             return false;
         }
-        length += (size_t)n;
-        buffer[length] = 0;
-    } while (length < sizeof(end) || memcmp(buffer + length - (sizeof(end) - 1), end, sizeof(end) - 1) != 0);
-    return true;
+        plain->length += (size_t)n;
+    }
 }
 
 bool http_ticks_plain_role(const struct http_task *task, struct http_report *out_report)
 {
-    static char buffer[EVENT_BYTES_MAX + 1];
+    static struct plain plain;
     static const char before[] = "\"" HTTP_TICK_MEMBER "\":\"";
     struct latencies latencies;
-    int fd = open_plain(task->port);
-    if (fd < 0 || !latencies_init(&latencies, task->numbers[0])) {
+    plain.fd = open_plain(task->port);
+    if (plain.fd < 0 || !latencies_init(&latencies, task->numbers[0])) {
         return false;
     }
     bool is_done = false;
-    while (!is_done && read_tick(fd, buffer)) {
-        const char *place = strstr(buffer, before);
+    while (!is_done && read_tick(&plain)) {
+        const char *place = memmem(plain.buffer, plain.event_length, before, sizeof(before) - 1);
         is_done = place != NULL && note(&latencies, place + sizeof(before) - 1);
     }
     report(&latencies, out_report);

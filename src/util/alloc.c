@@ -82,11 +82,11 @@ enum { GROW_BYTES = 96 * 1024 };
 static void populate(char *block)
 {
 #ifdef MADV_POPULATE_WRITE
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t start = ((uintptr_t)block + page - 1) & ~(page - 1);
-    uintptr_t end = ((uintptr_t)block + GROW_BYTES) & ~(page - 1);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t before = (page - (uintptr_t)block % page) % page; /* of the first whole one */
     int was = errno;
-    (void)madvise((void *)start, end - start, MADV_POPULATE_WRITE);
+    if (before < GROW_BYTES)
+        (void)madvise(block + before, (GROW_BYTES - before) / page * page, MADV_POPULATE_WRITE);
     errno = was;
 #else
     (void)block;
