@@ -28,7 +28,8 @@ static void *write_objects(void *user)
         char path[128];
         char body[256];
         snprintf(path, sizeof(path), "/api/v1/namespaces/default/configmaps");
-        snprintf(body, sizeof(body), "{\"metadata\":{\"name\":\"c-%d-%d\"},\"data\":{\"k\":\"%d\"}}", self, i % 20, i);
+        snprintf(body, sizeof(body), "{\"metadata\":{\"name\":\"c-%d-%d\"},\"data\":{\"k\":\"%d\"}}", self,
+                 i % 20, i);
         api_answer answer = api_call(l->server, &(api_request){.path = path, .body = body});
         atomic_fetch_add(&l->answers, answer.status == 201);
         api_answer_fini(&answer);
@@ -45,7 +46,8 @@ static void *watch_objects(void *user)
     load *l = user;
     while (!atomic_load(&l->is_over)) {
         api_answer answer = api_call(
-            l->server, &(api_request){.path = "/api/v1/configmaps?watch=1&timeoutSeconds=1&allowWatchBookmarks=1"});
+            l->server,
+            &(api_request){.path = "/api/v1/configmaps?watch=1&timeoutSeconds=1&allowWatchBookmarks=1"});
         atomic_fetch_add(&l->answers, answer.status == 200);
         api_answer_fini(&answer);
         answer = api_get(l->server, "/api/v1/configmaps?limit=7");
@@ -66,7 +68,9 @@ static void disturb(ki_apiserver *server, int round)
     case 1:
         assert_int_equal(ki_apiserver_fault(server, &(ki_fault){.action = KI_FAULT_STALL, .times = 2}), 0);
         assert_int_equal(
-            ki_apiserver_fault(server, &(ki_fault){.action = KI_FAULT_RESET, .after_bytes = 200, .percent = 20}), 0);
+            ki_apiserver_fault(server,
+                               &(ki_fault){.action = KI_FAULT_RESET, .after_bytes = 200, .percent = 20}),
+            0);
         break;
     case 2:
         ki_apiserver_heal(server);
@@ -88,9 +92,11 @@ static void the_server_stands_what_its_clients_and_its_tests_do(void **state)
 {
     (void)state;
     pthread_t threads[WRITERS + WATCHERS];
-    load l = {.server = api_rig_start(&(ki_apiserver_options){.seed = 1, .bookmark_ms = 20, .history_events = 100})};
+    load l = {.server = api_rig_start(
+                  &(ki_apiserver_options){.seed = 1, .bookmark_ms = 20, .history_events = 100})};
     for (int i = 0; i < WRITERS + WATCHERS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, i < WRITERS ? write_objects : watch_objects, &l), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, i < WRITERS ? write_objects : watch_objects, &l),
+                         0);
     for (int round = 0; round < ROUNDS; round++)
         disturb(l.server, round);
     ki_apiserver_heal(l.server);
@@ -101,7 +107,8 @@ static void the_server_stands_what_its_clients_and_its_tests_do(void **state)
     assert_true(atomic_load(&l.answers) > 0);
     api_answer answer = api_get(l.server, "/api/v1/configmaps");
     assert_int_equal(answer.status, 200);
-    assert_int_equal(json_array_size(api_at(answer.tree, "items")), ki_apiserver_count(l.server, &KI_CORE_V1_CONFIGMAPS));
+    assert_int_equal(json_array_size(api_at(answer.tree, "items")),
+                     ki_apiserver_count(l.server, &KI_CORE_V1_CONFIGMAPS));
     api_answer_fini(&answer);
     ki_apiserver_stop(l.server);
 }

@@ -46,8 +46,7 @@ static const char *const texts[] = {
     "",
     "  ",
     "[1}",
-    "{\"kind\":\"Pod\",\"metadata\":{\"annotations\":{\"last\":\"{\\\"a\\\":\\\"b\\\"}\\n\"},\"name\":\"a\"}"
-    "}",
+    "{\"metadata\":{\"annotations\":{\"last\":\"{\\\"a\\\":1}\\n\"}}}",
 };
 
 static void assert_same(const char *text, size_t len)
