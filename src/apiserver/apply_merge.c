@@ -114,7 +114,7 @@ static int merge_members(json_t *target, const json_t *config, struct ki_as_shap
 {
     const char *name = NULL;
     json_t *wanted = NULL;
-    json_object_foreach((json_t *)(uintptr_t)config, name, wanted)
+    json_object_foreach((json_t *)config, name, wanted)
     {
         struct ki_as_shape member = ki_as_shape_member(shape, ki_str_of(name));
         json_t *there = json_object_get(target, name);
@@ -165,7 +165,7 @@ void ki_as_apply_remove(json_t *tree, const json_t *had, const json_t *keep)
 {
     const char *entry = NULL;
     json_t *inner = NULL;
-    json_object_foreach((json_t *)(uintptr_t)had, entry, inner)
+    json_object_foreach((json_t *)had, entry, inner)
     {
         const json_t *kept = json_object_get(keep, entry);
         bool is_whole = json_object_size(inner) == 0 || json_object_get(inner, ".") != NULL;

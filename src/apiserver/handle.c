@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apiserver/load.h"
+#include "apiserver/proto.h"
 #include "util/clock.h"
 #include "util/units.h"
 
@@ -134,6 +135,9 @@ int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **
         return 0;
     if (is_yaml(ki_as_media_type(exchange->headers.content_type)))
         return parse_yaml(exchange, kind, out);
+    if (ki_str_equal(ki_as_media_type(exchange->headers.content_type),
+                     KI_STR("application/vnd.kubernetes.protobuf")))
+        return ki_as_proto_parse(ki_buf_str(body), out, &exchange->failure);
     errno = 0;
     *out = json_loadb(body->data, body->len, 0, &error);
     if (*out != NULL)

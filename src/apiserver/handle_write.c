@@ -78,10 +78,12 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     ki_str type = ki_as_media_type(visit->exchange->headers.content_type);
     bool is_known = type.len == 0 || ki_str_equal(type, KI_STR("application/json")) ||
                     ki_str_equal(type, KI_STR("application/yaml")) || ki_str_equal(type, KI_STR("*/*"));
+    is_known |=
+        ki_str_equal(type, KI_STR("application/vnd.kubernetes.protobuf")) && !visit->resource->is_custom;
     /* curl's -d says this of anything, and Kubernetes takes it for JSON. */
     is_known |= ki_str_equal(type, KI_STR("application/x-www-form-urlencoded"));
     if (!is_known)
-        return fail_type(visit, "application/json, application/yaml");
+        return fail_type(visit, "application/json, application/yaml, application/vnd.kubernetes.protobuf");
     if (ki_as_body_tree(visit->exchange, visit->resource->kind, out) < 0)
         return KI_AS_STEP_FAILED;
     if (!json_is_object(*out)) {

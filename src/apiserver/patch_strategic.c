@@ -68,7 +68,7 @@ static int strip_object(const json_t *value, json_t *copy, struct ki_as_failure 
 {
     const char *name = NULL;
     json_t *member = NULL;
-    json_object_foreach((json_t *)(uintptr_t)value, name, member)
+    json_object_foreach((json_t *)value, name, member)
     {
         json_t *stripped = NULL;
         bool is_directive = has_prefix(name, order_prefix) || has_prefix(name, delete_prefix) ||
@@ -134,7 +134,7 @@ static int apply_marker(json_t **original, const json_t *patch, struct ki_as_fai
     int rc = replaced == NULL ? ki_as_fail_no_memory(failure) : 0;
     const char *name = NULL;
     json_t *member = NULL;
-    json_object_foreach((json_t *)(uintptr_t)patch, name, member)
+    json_object_foreach((json_t *)patch, name, member)
     {
         if (rc == 0 && !is_delete && strcmp(name, "$patch") != 0 && !json_is_null(member))
             rc = put(replaced, name, member, failure);
@@ -169,7 +169,7 @@ static int retain_keys(json_t *original, const json_t *patch, struct ki_as_failu
     if (names == NULL)
         return 0;
     bool is_good = json_is_array(names);
-    json_object_foreach((json_t *)(uintptr_t)patch, name, value)
+    json_object_foreach((json_t *)patch, name, value)
     {
         bool is_plain = name[0] != '$' && !json_is_null(value);
         is_good = is_good && (!is_plain || is_in_names(names, name));
@@ -280,12 +280,12 @@ int ki_as_strategic_merge(json_t **original, const json_t *patch, struct ki_as_s
     int rc = retain_keys(*original, patch, failure);
     const char *name = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)patch, name, value)
+    json_object_foreach((json_t *)patch, name, value)
     {
         if (rc == 0 && has_prefix(name, order_prefix))
             rc = set_order(*original, patch, name, shape, failure);
     }
-    json_object_foreach((json_t *)(uintptr_t)patch, name, value)
+    json_object_foreach((json_t *)patch, name, value)
     {
         if (rc < 0)
             return rc;

@@ -15,7 +15,8 @@ struct term {
 };
 
 /* The first operator splits; the field cannot be escaped. */
-static bool split(char *text, size_t len, struct term *out)
+static bool split(char *text, size_t len,
+                  struct term *out) /* NOLINT(readability-non-const-parameter): unescaped in place */
 {
     for (size_t i = 0; i < len; i++) {
         bool is_followed = i + 1 < len && text[i + 1] == '=';

@@ -167,7 +167,7 @@ json_t *ki_as_table_row(const struct ki_as_resource *resource, const json_t *tre
     if (include == KI_AS_INCLUDE_METADATA)
         object = ki_as_partial_metadata(tree);
     else if (include == KI_AS_INCLUDE_OBJECT)
-        object = json_incref((json_t *)(uintptr_t)tree);
+        object = json_incref((json_t *)tree);
     if (cells == NULL || (object == NULL && include != KI_AS_INCLUDE_NONE)) {
         json_decref(cells);
         json_decref(object);

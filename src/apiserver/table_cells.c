@@ -39,7 +39,7 @@ int ki_as_cell_labels(ki_buf *out, const json_t *labels)
     const char *name = NULL;
     json_t *value = NULL;
     int rc = 0;
-    json_object_foreach((json_t *)(uintptr_t)labels, name, value)
+    json_object_foreach((json_t *)labels, name, value)
     {
         if (rc == 0)
             rc = ki_as_cell_add(out, ",", ki_str_of(name));

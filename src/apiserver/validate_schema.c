@@ -231,7 +231,7 @@ static void check_object(struct ki_as_check *check, const struct ki_as_path *pat
         if (json_is_string(name) && json_object_get(value, json_string_value(name)) == NULL)
             ki_as_check_required(check, KI_AS_MEMBER(path, json_string_value(name)), "");
     }
-    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    json_object_foreach((json_t *)value, key, member)
     {
         const json_t *property = json_object_get(properties, key);
         bool is_metadata =
