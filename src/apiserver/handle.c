@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apiserver/decode.h"
 #include "apiserver/load.h"
 #include "apiserver/proto.h"
 #include "util/clock.h"
@@ -139,7 +140,7 @@ int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **
                      KI_STR("application/vnd.kubernetes.protobuf")))
         return ki_as_proto_parse(ki_buf_str(body), out, &exchange->failure);
     errno = 0;
-    *out = json_loadb(body->data, body->len, 0, &error);
+    *out = ki_as_decode(ki_buf_str(body), &error);
     if (*out != NULL)
         return 0;
     if (json_error_code(&error) == json_error_out_of_memory)

@@ -69,7 +69,9 @@ static int init_loops(ki_client *client, ki_error *err)
     bool is_single = client->options.mode == KI_MODE_EVENT_LOOP;
     ki_loop_options plain = {.clock = client->clock};
     ki_loop_options network = {.clock = client->clock, .with_fd = !client->clock->is_virtual};
-    ki_loop_options polled = {.clock = client->clock, .with_fd = client->options.mode != KI_MODE_THREADS};
+    ki_loop_options polled = {.clock = client->clock,
+                              .with_fd =
+                                  client->options.mode != KI_MODE_THREADS && !client->clock->is_virtual};
     client->handlers = &client->loops[HANDLERS];
     client->io = is_single ? client->handlers : &client->loops[IO];
     client->dispatch = is_single ? client->handlers : &client->loops[DISPATCH];
@@ -90,6 +92,8 @@ static void destroy(ki_client *client)
         if (client->loops[i].clock != NULL)
             ki_loop_stop(&client->loops[i]);
     run_posts(&client->post); /* nothing that was posted is forgotten */
+    if (client->calls != NULL)
+        client->calls->free(client->calls);
     ki_http_free(client->http);
     ki_credentials_free(client->credentials);
     ki_job_fini(&client->post);
@@ -161,6 +165,9 @@ void ki_client_free(ki_client *client)
                "a client cannot be freed inside of a callback or a read section: it stays");
         return;
     }
+    ki_client_part *calls = ki_client_calls(client);
+    if (calls != NULL)
+        calls->close(calls);
     ki_mutex_lock(&client->mu);
     bool is_used = !ki_list_is_empty(&client->users);
     ki_mutex_unlock(&client->mu);
@@ -169,6 +176,21 @@ void ki_client_free(ki_client *client)
                "a client is freed before what was made with it: waiting until that is freed");
     (void)ki_client_wait(client, &(ki_wait){&client->mu, &client->changed, is_alone, client}, UINT64_MAX);
     destroy(client);
+}
+
+ki_client_part *ki_client_calls(ki_client *client)
+{
+    return ki_client_set_calls(client, NULL);
+}
+
+ki_client_part *ki_client_set_calls(ki_client *client, ki_client_part *part)
+{
+    ki_mutex_lock(&client->mu);
+    if (client->calls == NULL)
+        client->calls = part;
+    part = client->calls;
+    ki_mutex_unlock(&client->mu);
+    return part;
 }
 
 ki_metrics *ki_client_metrics(ki_client *client)

@@ -38,6 +38,7 @@ static void tell_ends(ki_http *http)
 void ki_http_leave(ki_http *http)
 {
     if (http->depth == 1) {
+        ki_transfers_pause(http);
         tell_ends(http);
         ki_transfers_reap(http);
     }
@@ -50,6 +51,13 @@ void ki_http_act(ki_http *http, curl_socket_t fd, int flags)
     ki_http_enter(http);
     (void)curl_multi_socket_action(http->multi, fd, flags, &running);
     ki_http_leave(http);
+}
+
+/* libcurl's limit is for all connections, those of watches as well: so it has to grow with these. */
+void ki_http_keep_idle(ki_http *http)
+{
+    (void)curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS,
+                            (long)(http->alive_count + IDLE_CONNECTIONS_MAX));
 }
 
 /* ---- the timer ------------------------------------------------------------------------------------------- */
@@ -96,7 +104,6 @@ static int open_multi(ki_http *http, ki_error *err)
         curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http) != CURLM_OK ||
         curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer) != CURLM_OK ||
         curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http) != CURLM_OK ||
-        curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS_MAX) != CURLM_OK ||
         curl_multi_setopt(http->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)http->options.connections_max) !=
             CURLM_OK)
         return ki_fail(err, KI_ERR_SYSTEM, "libcurl does not take its options");
@@ -128,6 +135,15 @@ static int copy_user_agent(ki_http *http, ki_error *err)
     return 0;
 }
 
+/* "host:6443", as the server is known by. */
+static ki_str host_of(const ki_server *server)
+{
+    const char *at = server->host_header != NULL ? server->host_header + strlen("Host: ") : NULL;
+    if (at == NULL)
+        at = strstr(server->base, "://") + strlen("://");
+    return (ki_str){at, strcspn(at, "/")};
+}
+
 static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
 {
     int rc = ki_server_init(&http->server, config, err);
@@ -137,6 +153,8 @@ static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
         rc = copy_proxy(http, config, err);
     if (rc == 0)
         rc = copy_user_agent(http, err);
+    if (rc == 0)
+        ki_http_metrics_init(&http->metrics, http->options.metrics, host_of(&http->server));
     if (rc == 0 && ki_job_init(&http->timer, http->options.loop, run_timer) < 0)
         rc = ki_fail_no_memory(err);
     return rc == 0 ? open_multi(http, err) : rc;
@@ -170,6 +188,7 @@ ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
     set_defaults(http);
     ki_list_init(&http->alive);
     ki_list_init(&http->over);
+    ki_list_init(&http->heard);
     ki_sockets_init(&http->sockets);
     if (init_parts(http, options->config, err) < 0) {
         ki_http_free(http);
@@ -181,6 +200,16 @@ ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
 bool ki_http_uses_http2(const ki_http *http)
 {
     return http->options.use_http2 && http->server.is_tls;
+}
+
+uint64_t ki_http_request_timeout_ms(const ki_http *http)
+{
+    return http->options.request_timeout_ms;
+}
+
+ki_http_metrics *ki_http_metrics_of(ki_http *http)
+{
+    return &http->metrics;
 }
 
 /* Closing connections calls back for their sockets. */
@@ -195,6 +224,7 @@ void ki_http_free(ki_http *http)
     ki_job_fini(&http->timer);
     ki_server_fini(&http->server);
     ki_trust_fini(&http->trust);
+    ki_http_metrics_fini(&http->metrics);
     ki_free(http->proxy_url);
     ki_free(http->user_agent);
     ki_free(http);

@@ -23,10 +23,12 @@ struct ki_http {
     int depth;     /* of calls into libcurl: inside no transfer may be taken away */
     ki_list alive; /* ki_transfer */
     size_t alive_count;
-    ki_list over; /* those that wait to be taken away */
+    ki_list over;  /* those that wait to be taken away */
+    ki_list heard; /* those whose on_pause is owed; of the alive */
     ki_sockets sockets;
     ki_server server;
     ki_trust trust;
+    ki_http_metrics metrics;
     char *proxy_url; /* NULL: none */
     char *user_agent;
     uint64_t certificate_generation; /* of the last request */
@@ -39,6 +41,9 @@ struct ki_http {
 void ki_http_enter(ki_http *http);
 void ki_http_leave(ki_http *http);
 
+/* Connections without a request are kept for the next, some of them, however many others there are. */
+void ki_http_keep_idle(ki_http *http);
+
 /* libcurl is told that a socket is ready, or CURL_SOCKET_TIMEOUT. */
 void ki_http_act(ki_http *http, curl_socket_t fd, int flags);
 
@@ -46,6 +51,9 @@ void ki_http_act(ki_http *http, curl_socket_t fd, int flags);
 
 /* libcurl is done with it. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code);
+
+/* Tells those that have heard something that libcurl has no more for now. */
+void ki_transfers_pause(ki_http *http);
 
 /* Frees those that are over. */
 void ki_transfers_reap(ki_http *http);

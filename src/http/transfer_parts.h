@@ -18,6 +18,7 @@ typedef enum ki_transfer_state {
 
 struct ki_transfer {
     ki_list_node node;
+    ki_list_node heard_node; /* on_pause is owed */
     ki_http *http;
     ki_job job; /* begins it, resumes it, notices that no head has come */
     ki_transfer_state state;
@@ -27,14 +28,18 @@ struct ki_transfer {
     char *method;
     struct curl_slist *headers;
     ki_buf body;
+    uint64_t head_timeout_ms; /* 0: not said */
+    bool is_watch;
     bool may_be_cut;
     bool is_long;
     bool is_resumed;
     bool is_told; /* on_head was called */
     bool is_paused;
     CURL *easy;
-    bool is_added;       /* to the multi handle */
-    uint64_t generation; /* of the identity it is sent with */
+    bool is_added; /* to the multi handle */
+    uint64_t sent_ns;
+    uint64_t received_bytes; /* of the body, as it came */
+    uint64_t generation;     /* of the identity it is sent with */
     uint64_t head_due_ns;
     uint64_t heard_ns; /* the last byte; before that, when it was sent */
     ki_response_head head;

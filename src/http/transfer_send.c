@@ -7,8 +7,8 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* Large pieces for large answers; a thousand watches keep small ones. */
-enum { LONG_PIECE_BYTES = 128 * 1024 };
+/* What is read at once. Only what comes takes up memory of it; a thousand watches may all have been busy once. */
+enum { LONG_PIECE_BYTES = 128 * 1024, PIECE_BYTES = 64 * 1024 };
 
 int ki_transfer_add_header(ki_transfer *transfer, const char *line)
 {
@@ -86,8 +86,8 @@ static bool set_request(ki_transfer *transfer)
     bool is_set = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers) == CURLE_OK &&
                   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version) == CURLE_OK &&
                   curl_easy_setopt(easy, CURLOPT_PIPEWAIT, is_http2 ? 1L : 0L) == CURLE_OK;
-    if (is_set && transfer->is_long)
-        is_set = curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)LONG_PIECE_BYTES) == CURLE_OK;
+    long piece_bytes = transfer->is_long ? (long)LONG_PIECE_BYTES : (long)PIECE_BYTES;
+    is_set = is_set && curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, piece_bytes) == CURLE_OK;
     if (is_set && transfer->body.len > 0)
         is_set =
             curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body.len) == CURLE_OK &&
@@ -107,6 +107,14 @@ static bool set_freshness(ki_transfer *transfer, const ki_identity *identity)
     return curl_easy_setopt(transfer->easy, CURLOPT_FRESH_CONNECT, is_fresh ? 1L : 0L) == CURLE_OK;
 }
 
+static uint64_t head_timeout_ns(const ki_transfer *transfer)
+{
+    const ki_http_options *options = &transfer->http->options;
+    if (transfer->head_timeout_ms > 0)
+        return ki_ns_of_ms(transfer->head_timeout_ms);
+    return ki_ns_of_ms(options->connect_timeout_ms) + ki_ns_of_ms(options->head_timeout_ms);
+}
+
 int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
 {
     ki_http *http = transfer->http;
@@ -115,12 +123,13 @@ int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
     if (transfer->easy == NULL || !add_headers(transfer, identity) || !set_url(transfer) ||
         !set_callbacks(transfer) || !set_request(transfer) || !set_freshness(transfer, identity))
         return KI_ERR_NO_MEMORY;
+    ki_http_keep_idle(http);
     if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
         return KI_ERR_NO_MEMORY;
     transfer->is_added = true;
-    transfer->heard_ns = ki_clock_now_ns(http->clock);
-    transfer->head_due_ns = transfer->heard_ns + ki_ns_of_ms(http->options.connect_timeout_ms) +
-                            ki_ns_of_ms(http->options.head_timeout_ms);
+    transfer->sent_ns = ki_clock_now_ns(http->clock);
+    transfer->heard_ns = transfer->sent_ns;
+    transfer->head_due_ns = transfer->sent_ns + head_timeout_ns(transfer);
     ki_job_wake_at(&transfer->job, transfer->head_due_ns);
     return 0;
 }

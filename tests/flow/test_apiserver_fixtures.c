@@ -26,7 +26,8 @@ static const allowed differences[] = {
     {"discovery-apis", ".groups[]?", "groups and versions that only one of the two servers has"},
     {"discovery-apis", ".groups[].versions[]?", "likewise"},
     {"discovery-core-v1", ".resources[]?", "subresources that run things: logs, exec, proxies, tokens"},
-    {"discovery-core-v1", ".resources[].storageVersionHash", "here componentstatuses are stored as all others"},
+    {"discovery-core-v1", ".resources[].storageVersionHash",
+     "here componentstatuses are stored as all others"},
     {"discovery-apps-v1", ".resources[]?", "likewise"},
     {"discovery-aggregated-api", ".items[].versions[].resources[]?", "likewise"},
     {"discovery-aggregated-api", ".items[].versions[].resources[].subresources", "likewise"},
@@ -101,7 +102,8 @@ static void compare_fields(comparison *c, const json_t *expected, const json_t *
 /* By what an element is known among others; NULL: by its place. */
 static const char *name_of(const json_t *element)
 {
-    static const char *const paths[] = {"name", "groupVersion", "resource", "subresource", "version", "metadata.name"};
+    static const char *const paths[] = {"name",        "groupVersion", "resource",
+                                        "subresource", "version",      "metadata.name"};
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
         if (json_is_string(api_at(element, paths[i])))
             return json_string_value(api_at(element, paths[i]));
@@ -222,8 +224,9 @@ static void expect_same(const ki_apiserver *server, const char *name, const api_
 
 /* ---- the tests ------------------------------------------------------------------------------------------ */
 
-static const ki_resource definitions = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",
-                                        "CustomResourceDefinition", KI_SCOPE_CLUSTER, 0};
+static const ki_resource definitions = {
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
+    KI_SCOPE_CLUSTER,       0};
 static const ki_resource widgets = {"example.com", "v1", "widgets", "Widget", KI_SCOPE_NAMESPACED, 0};
 
 typedef struct listing {
@@ -290,17 +293,21 @@ static void objects_and_pages_have_the_recorded_shape(void **state)
         static const char *const pages[] = {"pods-page-1", "pods-page-2", "pods-page-3-last"};
         expect_same(*state, pages[i - 1], &(api_request){.path = path});
         api_answer answer = api_get(*state, path);
-        snprintf(path, sizeof(path), "/api/v1/pods?limit=3&continue=%s", api_text(&answer, "metadata.continue"));
+        snprintf(path, sizeof(path), "/api/v1/pods?limit=3&continue=%s",
+                 api_text(&answer, "metadata.continue"));
         api_answer_fini(&answer);
     }
 }
 
 static void other_forms_have_the_recorded_shape(void **state)
 {
-    static const char *const headers[] = {"Accept: application/json;as=Table;v=v1;g=meta.k8s.io",
-                                          "Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"};
-    expect_same(*state, "pods-table", &(api_request){.path = "/api/v1/pods?limit=2", .headers = {headers[0]}});
-    expect_same(*state, "pods-metadata-only", &(api_request){.path = "/api/v1/pods?limit=2", .headers = {headers[1]}});
+    static const char *const headers[] = {
+        "Accept: application/json;as=Table;v=v1;g=meta.k8s.io",
+        "Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"};
+    expect_same(*state, "pods-table",
+                &(api_request){.path = "/api/v1/pods?limit=2", .headers = {headers[0]}});
+    expect_same(*state, "pods-metadata-only",
+                &(api_request){.path = "/api/v1/pods?limit=2", .headers = {headers[1]}});
 }
 
 static void refusals_have_the_recorded_shape(void **state)
@@ -321,7 +328,8 @@ static void refusals_have_the_recorded_shape(void **state)
          {.path = "/api/v1/namespaces/default/configmaps/odd",
           .method = "PUT",
           .body = "{\"metadata\":{\"name\":\"odd\",\"namespace\":\"default\",\"resourceVersion\":\"1\"}}"}},
-        {"error-422-create", {.path = "/api/v1/namespaces", .body = "{\"metadata\":{\"name\":\"Bad_Name\"}}"}},
+        {"error-422-create",
+         {.path = "/api/v1/namespaces", .body = "{\"metadata\":{\"name\":\"Bad_Name\"}}"}},
         {"error-422-watchlist", {.path = "/api/v1/pods?watch=1&sendInitialEvents=true"}},
         {"error-504-rv-too-large", {.path = "/api/v1/pods?resourceVersion=9999999999999999999"}},
     };
@@ -334,7 +342,8 @@ static void strangers_are_refused_as_recorded(void **state)
     (void)state;
     static const char *const tokens[] = {"secret", NULL};
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.tokens = tokens});
-    expect_same(server, "error-401", &(api_request){.path = "/api/v1/pods", .headers = {"Authorization: Bearer wrong"}});
+    expect_same(server, "error-401",
+                &(api_request){.path = "/api/v1/pods", .headers = {"Authorization: Bearer wrong"}});
     ki_apiserver_stop(server);
 }
 
@@ -357,14 +366,16 @@ static void what_has_expired_is_refused_as_recorded(void **state)
 
 static void discovery_has_the_recorded_shape(void **state)
 {
-    static const char aggregated[] = "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    static const char aggregated[] =
+        "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     expect_same(*state, "version", &(api_request){.path = "/version"});
     expect_same(*state, "discovery-api", &(api_request){.path = "/api"});
     expect_same(*state, "discovery-apis", &(api_request){.path = "/apis"});
     expect_same(*state, "discovery-core-v1", &(api_request){.path = "/api/v1"});
     expect_same(*state, "discovery-apps-v1", &(api_request){.path = "/apis/apps/v1"});
     expect_same(*state, "discovery-aggregated-api", &(api_request){.path = "/api", .headers = {aggregated}});
-    expect_same(*state, "discovery-aggregated-apis", &(api_request){.path = "/apis", .headers = {aggregated}});
+    expect_same(*state, "discovery-aggregated-apis",
+                &(api_request){.path = "/apis", .headers = {aggregated}});
 }
 
 /* The first event of each type that both have. */
@@ -416,14 +427,10 @@ static void streams_have_the_recorded_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(lists_have_the_recorded_shape),
-        TEST(objects_and_pages_have_the_recorded_shape),
-        TEST(other_forms_have_the_recorded_shape),
-        TEST(refusals_have_the_recorded_shape),
-        TEST(strangers_are_refused_as_recorded),
-        TEST(what_has_expired_is_refused_as_recorded),
-        TEST(discovery_has_the_recorded_shape),
-        TEST(streams_have_the_recorded_shape),
+        TEST(lists_have_the_recorded_shape),       TEST(objects_and_pages_have_the_recorded_shape),
+        TEST(other_forms_have_the_recorded_shape), TEST(refusals_have_the_recorded_shape),
+        TEST(strangers_are_refused_as_recorded),   TEST(what_has_expired_is_refused_as_recorded),
+        TEST(discovery_has_the_recorded_shape),    TEST(streams_have_the_recorded_shape),
     };
     return RUN_TESTS(tests);
 }
