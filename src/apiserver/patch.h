@@ -29,9 +29,9 @@ KI_NODISCARD int ki_as_patch_strategic(const json_t *current, const json_t *patc
 
 struct ki_as_apply {
     const struct ki_as_resource *resource;
-    const json_t *current; /* NULL: create */
-    const json_t *config;  /* what the manager wants */
-    const char *manager;   /* the field manager */
+    const json_t *current;   /* NULL: create */
+    const json_t *config;    /* what the manager wants */
+    const char *manager;     /* the field manager */
     const char *subresource; /* "" or "status" */
     bool is_forced;
 };
@@ -39,6 +39,7 @@ struct ki_as_apply {
 /* Server-side apply: merges by the same keys, removes fields that this manager owned and no longer names, records the
  * owned fields in metadata.managedFields (fieldsV1), refuses fields that another manager owns with a different value
  * (409 with causes FieldManagerConflict) unless forced. */
-KI_NODISCARD int ki_as_patch_apply(const struct ki_as_apply *apply, json_t **out, struct ki_as_failure *failure);
+KI_NODISCARD int ki_as_patch_apply(const struct ki_as_apply *apply, json_t **out,
+                                   struct ki_as_failure *failure);
 
 #endif

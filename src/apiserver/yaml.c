@@ -191,8 +191,7 @@ static int merge(struct reader *reader, json_t *object, const json_t *from)
     }
     if (!json_is_object(from))
         return fail(reader, "<< wants a mapping");
-    return json_object_update_missing(object, (json_t *)from) < 0 ? ki_fail_no_memory(reader->err)
-                                                                             : 0;
+    return json_object_update_missing(object, (json_t *)from) < 0 ? ki_fail_no_memory(reader->err) : 0;
 }
 
 /* One key and its value. `merged` collects what comes by "<<", which every key of the mapping itself outdoes. */
