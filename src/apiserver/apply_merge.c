@@ -5,7 +5,8 @@
 #include "apiserver/apply_parts.h"
 #include "apiserver/tree.h"
 
-/* ---- elements of keyed lists ------------------------------------------------------------------------------- */
+/* ---- elements of keyed lists
+ * ------------------------------------------------------------------------------- */
 
 /* The value of a key, or the text that stands for it when it is left out. */
 static bool has_key(const json_t *element, ki_str key, const json_t *value, const char *otherwise)
@@ -66,7 +67,8 @@ json_t *ki_as_apply_find(const json_t *tree, const char *entry)
     return found;
 }
 
-/* ---- merging ----------------------------------------------------------------------------------------------- */
+/* ---- merging
+ * ----------------------------------------------------------------------------------------------- */
 
 static int merge_elements(json_t *list, const json_t *config, struct ki_as_shape shape,
                           const struct ki_as_keys *keys)
@@ -139,7 +141,8 @@ int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape s
     return merge_values(target, config);
 }
 
-/* ---- removing ---------------------------------------------------------------------------------------------- */
+/* ---- removing
+ * ---------------------------------------------------------------------------------------------- */
 
 static void remove_entry(json_t *tree, const char *entry)
 {

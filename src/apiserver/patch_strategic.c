@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strategic merge patches: as RFC 7386, but lists of built-in kinds merge by the keys that schemas name, and directives
- * ("$patch", "$retainKeys", "$deleteFromPrimitiveList/…", "$setElementOrder/…") say the rest. */
+/* Strategic merge patches: as RFC 7386, but lists of built-in kinds merge by the keys that schemas name,
+ * and directives ("$patch", "$retainKeys", "$deleteFromPrimitiveList/…", "$setElementOrder/…") say the
+ * rest. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +47,8 @@ static const char *directive_field(const char *name, const char *prefix)
     return rest[0] == '/' ? rest + 1 : NULL;
 }
 
-/* ---- values that are put in as they are ------------------------------------------------------------------ */
+/* ---- values that are put in as they are
+ * ------------------------------------------------------------------ */
 
 static int strip_list(const json_t *value, json_t *copy, struct ki_as_failure *failure)
 {
@@ -121,7 +123,8 @@ static int put(json_t *original, const char *name, const json_t *value, struct k
     return 0;
 }
 
-/* ---- directives ------------------------------------------------------------------------------------------ */
+/* ---- directives
+ * ------------------------------------------------------------------------------------------ */
 
 static int apply_marker(json_t **original, const json_t *patch, struct ki_as_failure *failure)
 {
@@ -207,7 +210,8 @@ static int delete_values(json_t *original, const char *name, const json_t *value
     return 0;
 }
 
-/* ---- members --------------------------------------------------------------------------------------------- */
+/* ---- members
+ * --------------------------------------------------------------------------------------------- */
 
 static int merge_list_member(json_t *original, const char *name, struct ki_as_list_merge *merge)
 {

@@ -87,7 +87,8 @@ static bool find_field(ki_str message, uint32_t number, struct field *out)
     return false;
 }
 
-/* ---- values; NULL: not of this type, or without memory ------------------------------------------------------ */
+/* ---- values; NULL: not of this type, or without memory
+ * ------------------------------------------------------ */
 
 static json_t *string_of(ki_str text)
 {
@@ -172,7 +173,8 @@ static json_t *scalar_of(uint16_t type, const struct field *field)
     }
 }
 
-/* ---- messages ----------------------------------------------------------------------------------------------- */
+/* ---- messages
+ * ----------------------------------------------------------------------------------------------- */
 
 static int read_message(ki_str message, const struct ki_as_schema *schema, uint8_t outer, unsigned depth,
                         json_t *object);
@@ -259,7 +261,8 @@ static int read_message(ki_str message, const struct ki_as_schema *schema, uint8
     return 0;
 }
 
-/* ---- the envelope ------------------------------------------------------------------------------------------- */
+/* ---- the envelope
+ * ------------------------------------------------------------------------------------------- */
 
 static const struct ki_as_schema *schema_of(ki_str api_version, ki_str kind)
 {

@@ -11,7 +11,8 @@
 
 #include "apiserver/failure.h"
 
-/* An envelope ("k8s", NUL, runtime.Unknown) with an object of a built-in kind, or DeleteOptions. 400 for anything else. */
+/* An envelope ("k8s", NUL, runtime.Unknown) with an object of a built-in kind, or DeleteOptions. 400 for
+ * anything else. */
 KI_NODISCARD int ki_as_proto_parse(ki_str body, json_t **out, struct ki_as_failure *failure);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field selectors: terms between commas, each "field=value", "field==value" or "field!=value"; a backslash escapes the three
- * characters that have a meaning in a value. */
+/* Field selectors: terms between commas, each "field=value", "field==value" or "field!=value"; a backslash
+ * escapes the three characters that have a meaning in a value. */
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@ struct term {
 };
 
 /* The first operator splits; the field cannot be escaped. */
-static bool split(char *text, size_t len,
-                  struct term *out) /* NOLINT(readability-non-const-parameter): unescaped in place */
+/* The value is unescaped in place later on. NOLINTNEXTLINE(readability-non-const-parameter) */
+static bool split(char *text, size_t len, struct term *out)
 {
     for (size_t i = 0; i < len; i++) {
         bool is_followed = i + 1 < len && text[i + 1] == '=';

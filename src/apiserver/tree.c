@@ -99,7 +99,8 @@ int ki_as_tree_default(json_t *tree, const char *path, json_t *value)
     return rc;
 }
 
-/* ---- values in messages ---------------------------------------------------------------------------------- */
+/* ---- values in messages
+ * ---------------------------------------------------------------------------------- */
 
 /* Bytes of the character that begins here, 0 when it is not UTF-8. */
 static size_t character_bytes(ki_str text, size_t at)

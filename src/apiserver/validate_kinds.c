@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Kubernetes demands of the kinds that people meet first. Others pass with good metadata and fields of the right type. */
+/* What Kubernetes demands of the kinds that people meet first. Others pass with good metadata and fields
+ * of the right type. */
 #include <string.h>
 
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
 
-/* ---- workloads ------------------------------------------------------------------------------------------- */
+/* ---- workloads
+ * ------------------------------------------------------------------------------------------- */
 
 static bool is_in_values(const json_t *values, const json_t *value)
 {
@@ -157,7 +159,8 @@ static void check_pod(struct ki_as_check *check, const json_t *tree)
     ki_as_check_pod_spec(check, KI_AS_PATH("spec"), json_object_get(tree, "spec"));
 }
 
-/* ---- configuration and storage --------------------------------------------------------------------------- */
+/* ---- configuration and storage
+ * --------------------------------------------------------------------------- */
 
 enum { DATA_BYTES_MAX = 1024 * 1024 };
 

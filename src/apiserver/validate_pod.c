@@ -169,7 +169,8 @@ void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *pa
                              json_object_get(spec, "terminationGracePeriodSeconds"));
 }
 
-/* ---- changes --------------------------------------------------------------------------------------------- */
+/* ---- changes
+ * --------------------------------------------------------------------------------------------- */
 
 static bool is_changeable(const char *name)
 {

@@ -312,7 +312,8 @@ static void definitions_are_checked(void **state)
             "spec.names.plural+\".\"+spec.group]");
 }
 
-/* ---- updates --------------------------------------------------------------------------------------------- */
+/* ---- updates
+ * --------------------------------------------------------------------------------------------- */
 
 static void identity_cannot_change(void **state)
 {
