@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_as_patch - every kind of patch from any JSON on an object from any JSON.
  *
- * Input: a byte that says which kind, the object, a NUL, the patch. Neither of both is changed; what comes out of a merge
- * patch or an apply stays as it is when the same is done again.
+ * Input: a byte that says which kind, the object, a NUL, the patch. Neither of both is changed; what comes
+ * out of a merge patch stays as it is when the same is done again.
  */
 #include <stdint.h>
 #include <stdlib.h>

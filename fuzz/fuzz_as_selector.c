@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_as_selector - the embedded server's selectors from any bytes: a label selector, a NUL, a field selector. */
+/* fuzz_as_selector - the embedded server's selectors from any bytes: a label selector, a NUL, a field
+ * selector. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

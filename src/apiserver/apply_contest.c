@@ -65,7 +65,7 @@ int ki_as_apply_contest(const struct ki_as_contest *contest, ki_buf *path, json_
 {
     const char *entry = NULL;
     json_t *wanted = NULL;
-    json_object_foreach((json_t *)(uintptr_t)contest->wanted, entry, wanted)
+    json_object_foreach((json_t *)contest->wanted, entry, wanted)
     {
         const json_t *owned = json_object_get(contest->owned, entry);
         bool is_shared = owned != NULL && (entry[0] == 'f' || entry[0] == 'k') && entry[1] == ':';

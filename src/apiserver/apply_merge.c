@@ -5,7 +5,8 @@
 #include "apiserver/apply_parts.h"
 #include "apiserver/tree.h"
 
-/* ---- elements of keyed lists ------------------------------------------------------------------------------- */
+/* ---- elements of keyed lists
+ * ------------------------------------------------------------------------------- */
 
 /* The value of a key, or the text that stands for it when it is left out. */
 static bool has_key(const json_t *element, ki_str key, const json_t *value, const char *otherwise)
@@ -66,7 +67,8 @@ json_t *ki_as_apply_find(const json_t *tree, const char *entry)
     return found;
 }
 
-/* ---- merging ----------------------------------------------------------------------------------------------- */
+/* ---- merging
+ * ----------------------------------------------------------------------------------------------- */
 
 static int merge_elements(json_t *list, const json_t *config, struct ki_as_shape shape,
                           const struct ki_as_keys *keys)
@@ -114,7 +116,7 @@ static int merge_members(json_t *target, const json_t *config, struct ki_as_shap
 {
     const char *name = NULL;
     json_t *wanted = NULL;
-    json_object_foreach((json_t *)(uintptr_t)config, name, wanted)
+    json_object_foreach((json_t *)config, name, wanted)
     {
         struct ki_as_shape member = ki_as_shape_member(shape, ki_str_of(name));
         json_t *there = json_object_get(target, name);
@@ -139,7 +141,8 @@ int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape s
     return merge_values(target, config);
 }
 
-/* ---- removing ---------------------------------------------------------------------------------------------- */
+/* ---- removing
+ * ---------------------------------------------------------------------------------------------- */
 
 static void remove_entry(json_t *tree, const char *entry)
 {
@@ -165,7 +168,7 @@ void ki_as_apply_remove(json_t *tree, const json_t *had, const json_t *keep)
 {
     const char *entry = NULL;
     json_t *inner = NULL;
-    json_object_foreach((json_t *)(uintptr_t)had, entry, inner)
+    json_object_foreach((json_t *)had, entry, inner)
     {
         const json_t *kept = json_object_get(keep, entry);
         bool is_whole = json_object_size(inner) == 0 || json_object_get(inner, ".") != NULL;

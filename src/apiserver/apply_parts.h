@@ -15,8 +15,8 @@
 /* What an entry of a set ("f:spec", "k:{…}") stands for in a tree; NULL: it is not there. */
 json_t *ki_as_apply_find(const json_t *tree, const char *entry);
 
-/* Puts all of `config` into `target`: objects member by member, keyed lists element by element, the rest as a whole.
- * 0 or KI_ERR_NO_MEMORY. */
+/* Puts all of `config` into `target`: objects member by member, keyed lists element by element, the rest
+ * as a whole. 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape shape);
 
 /* Takes out of `tree` what is in `had` and not in `keep` (may be NULL). */
@@ -31,7 +31,8 @@ struct ki_as_contest {
 };
 
 /* Where both want the same field and not the same value: adds such fields to `out_set`, and their paths
- * (".spec.replicas") to the array `out_paths`. `path` is scratch that ends as it began. 0 or KI_ERR_NO_MEMORY. */
+ * (".spec.replicas") to the array `out_paths`. `path` is scratch that ends as it began. 0 or
+ * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_contest(const struct ki_as_contest *contest, ki_buf *path, json_t *out_set,
                                      json_t *out_paths);
 

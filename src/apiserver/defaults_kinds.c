@@ -125,7 +125,8 @@ static const struct ki_as_default webhooks[] = {
 };
 static const struct ki_as_default definition[] = {KI_AS_TEXT("spec.conversion.strategy", "None"), END};
 
-/* ---- what is more than a table ----------------------------------------------------------------------------- */
+/* ---- what is more than a table
+ * ----------------------------------------------------------------------------- */
 
 static int default_deployment(json_t *tree)
 {
@@ -218,7 +219,8 @@ static int default_definition(json_t *tree)
     return rc;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------- */
+/* ---- all of them
+ * ------------------------------------------------------------------------------------------- */
 
 struct kind {
     const char *group;

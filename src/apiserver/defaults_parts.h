@@ -12,7 +12,8 @@
 #include <jansson.h>
 #include <kinformer/common.h>
 
-/* "spec.ports[].protocol" is for each element of a list; "livenessProbe?.periodSeconds" only where there is one. */
+/* "spec.ports[].protocol" is for each element of a list; "livenessProbe?.periodSeconds" only where there
+ * is one. */
 struct ki_as_default {
     const char *path;
     enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Services get an address and, when their type asks for them, ports of nodes. Nobody routes them here, so they need not be
- * unique: they are made of the name, and the same whenever they are asked for. */
+/* Services get an address and, when their type asks for them, ports of nodes. Nobody routes them here, so
+ * they need not be unique: they are made of the name, and the same whenever they are asked for. */
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>

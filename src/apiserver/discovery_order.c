@@ -5,7 +5,8 @@
 #include "apiserver/discovery_parts.h"
 #include "util/alloc.h"
 
-/* Where a kind is in several groups ("events", "ingresses"), the first that has it is the one that kubectl means. */
+/* Where a kind is in several groups ("events", "ingresses"), the first that has it is the one that kubectl
+ * means. */
 static const char *const group_order[] = {
     "",
     "apiregistration.k8s.io",

@@ -19,8 +19,8 @@ struct ki_as_group_version {
     size_t count;
 };
 
-/* All of them, the groups as a real server lists them, of each group the best version first. A new array of *out_count
- * for ki_free(); NULL without memory, or when there is none. */
+/* All of them, the groups as a real server lists them, of each group the best version first. A new array
+ * of *out_count for ki_free(); NULL without memory, or when there is none. */
 struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *resources, size_t *out_count);
 
 /* The verbs of a resource, a new array; NULL without memory. */

@@ -9,7 +9,8 @@
 #include "apiserver/openapi_parts.h"
 #include "util/alloc.h"
 
-/* ---- the index --------------------------------------------------------------------------------------------- */
+/* ---- the index
+ * --------------------------------------------------------------------------------------------- */
 
 static int hash_bytes(const char *bytes, size_t len, void *user)
 {
@@ -56,7 +57,8 @@ json_t *ki_as_openapi_index(const struct ki_as_resources *resources)
     return json_pack("{s:o}", "paths", paths);
 }
 
-/* ---- one version ------------------------------------------------------------------------------------------- */
+/* ---- one version
+ * ------------------------------------------------------------------------------------------- */
 
 static json_t *query_parameters(const char *const *names)
 {

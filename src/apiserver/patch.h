@@ -12,8 +12,8 @@
 #include "apiserver/failure.h"
 #include "apiserver/resource.h"
 
-/* Each returns a new tree in `*out`; `current` and `patch` stay as they are. What cannot be applied is 400 or 422 with the
- * message that Kubernetes has for it. */
+/* Each returns a new tree in `*out`; `current` and `patch` stay as they are. What cannot be applied is 400
+ * or 422 with the message that Kubernetes has for it. */
 
 /* RFC 6902: an array of add, remove, replace, move, copy, test. */
 KI_NODISCARD int ki_as_patch_json(const json_t *current, const json_t *patch, json_t **out,
@@ -21,24 +21,26 @@ KI_NODISCARD int ki_as_patch_json(const json_t *current, const json_t *patch, js
 /* RFC 7386. */
 KI_NODISCARD int ki_as_patch_merge(const json_t *current, const json_t *patch, json_t **out,
                                    struct ki_as_failure *failure);
-/* Lists merged by their keys as schema.h has them (containers by name, env by name, ports by containerPort or port+protocol, volumes by name,
- * tolerations atomic, …), `$patch: delete|replace|merge`, `$deleteFromPrimitiveList/…`, `$setElementOrder/…`,
- * `$retainKeys`. Custom resources: 415, as a real server says. */
+/* Lists merged by their keys as schema.h has them (containers by name, env by name, ports by containerPort
+ * or port+protocol, volumes by name, tolerations atomic, …), `$patch: delete|replace|merge`,
+ * `$deleteFromPrimitiveList/…`, `$setElementOrder/…`, `$retainKeys`. Custom resources: 415, as a real
+ * server says. */
 KI_NODISCARD int ki_as_patch_strategic(const json_t *current, const json_t *patch, json_t **out,
                                        struct ki_as_failure *failure);
 
 struct ki_as_apply {
     const struct ki_as_resource *resource;
-    const json_t *current; /* NULL: create */
-    const json_t *config;  /* what the manager wants */
-    const char *manager;   /* the field manager */
+    const json_t *current;   /* NULL: create */
+    const json_t *config;    /* what the manager wants */
+    const char *manager;     /* the field manager */
     const char *subresource; /* "" or "status" */
     bool is_forced;
 };
 
-/* Server-side apply: merges by the same keys, removes fields that this manager owned and no longer names, records the
- * owned fields in metadata.managedFields (fieldsV1), refuses fields that another manager owns with a different value
- * (409 with causes FieldManagerConflict) unless forced. */
-KI_NODISCARD int ki_as_patch_apply(const struct ki_as_apply *apply, json_t **out, struct ki_as_failure *failure);
+/* Server-side apply: merges by the same keys, removes fields that this manager owned and no longer names,
+ * records the owned fields in metadata.managedFields (fieldsV1), refuses fields that another manager owns
+ * with a different value (409 with causes FieldManagerConflict) unless forced. */
+KI_NODISCARD int ki_as_patch_apply(const struct ki_as_apply *apply, json_t **out,
+                                   struct ki_as_failure *failure);
 
 #endif

@@ -33,7 +33,8 @@ static void work_fini(struct work *work)
         json_decref(trees[i]);
 }
 
-/* ---- what is wanted ---------------------------------------------------------------------------------------- */
+/* ---- what is wanted
+ * ---------------------------------------------------------------------------------------- */
 
 /* The status is written by its own subresource, and nothing else is there. */
 static void restrict_config(struct work *work)
@@ -94,7 +95,8 @@ static int prepare_config(struct work *work)
     return rc;
 }
 
-/* ---- who has what ------------------------------------------------------------------------------------------ */
+/* ---- who has what
+ * ------------------------------------------------------------------------------------------ */
 
 static bool is_own(const struct ki_as_apply *apply, const json_t *entry)
 {
@@ -237,7 +239,8 @@ static int contest_all(struct work *work, struct ki_as_failure *failure)
     return rc;
 }
 
-/* ---- the result -------------------------------------------------------------------------------------------- */
+/* ---- the result
+ * -------------------------------------------------------------------------------------------- */
 
 /* What was one's own, is wanted no more, and belongs to nobody else either. */
 static int remove_left_over(struct work *work)

@@ -96,7 +96,8 @@ static json_t *get(const struct patcher *patcher, const struct place *place)
     return place->key == NULL ? patcher->root : child(place->parent, place->key);
 }
 
-/* ---- operations; each takes `value` over ----------------------------------------------------------------- */
+/* ---- operations; each takes `value` over
+ * ----------------------------------------------------------------- */
 
 static int set_root(struct patcher *patcher, json_t *value)
 {
@@ -196,7 +197,8 @@ static int move_or_copy(struct patcher *patcher, const struct place *from, const
     return rc;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------------- */
+/* ---- all of them
+ * ----------------------------------------------------------------------------------------- */
 
 static int apply_one(struct patcher *patcher, const json_t *operation, const struct place *place)
 {

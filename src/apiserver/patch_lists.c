@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How strategic patches merge two lists, and in which order the elements stand then: those of the patch as the patch (or its
- * $setElementOrder) has them, those that only the server has where they stood among the others. */
+/* How strategic patches merge two lists, and in which order the elements stand then: those of the patch as
+ * the patch (or its $setElementOrder) has them, those that only the server has where they stood among the
+ * others. */
 #include <string.h>
 
 #include "apiserver/patch_parts.h"
@@ -49,7 +50,8 @@ static void remove_all(const struct ki_as_list_merge *merge, json_t *list, const
         (void)json_array_remove(list, (size_t)at);
 }
 
-/* Carries out {"$patch": "delete", key: …} on `list`; {"$patch": "replace"} empties it and sets *out_is_replaced. */
+/* Carries out {"$patch": "delete", key: …} on `list`; {"$patch": "replace"} empties it and sets
+ * *out_is_replaced. */
 static int apply_markers(const struct ki_as_list_merge *merge, json_t *list, bool *out_is_replaced)
 {
     size_t i = 0;
@@ -98,7 +100,8 @@ static int merge_element(const struct ki_as_list_merge *merge, json_t *list, con
     return json_array_set_new(list, (size_t)at, merged) < 0 ? ki_as_fail_no_memory(merge->failure) : 0;
 }
 
-/* The elements of `list` that `by` has (or has not), in the order of `order`. A new array, NULL without memory. */
+/* The elements of `list` that `by` has (or has not), in the order of `order`. A new array, NULL without
+ * memory. */
 static json_t *select_in_order(const struct ki_as_list_merge *merge, const json_t *list, const json_t *by,
                                bool is_wanted)
 {
@@ -121,7 +124,8 @@ static json_t *select_in_order(const struct ki_as_list_merge *merge, const json_
     return chosen;
 }
 
-/* Puts both together: an element of the server comes before one of the patch only where it came before it already. */
+/* Puts both together: an element of the server comes before one of the patch only where it came before it
+ * already. */
 static json_t *interleave(const struct ki_as_list_merge *merge, const json_t *server, const json_t *patch)
 {
     json_t *all = json_array();

@@ -13,7 +13,7 @@ json_t *ki_as_patch_copy_without_nulls(const json_t *value)
     const char *name = NULL;
     size_t len = 0;
     json_t *member = NULL;
-    json_object_keylen_foreach((json_t *)(uintptr_t)value, name, len, member)
+    json_object_keylen_foreach((json_t *)value, name, len, member)
     {
         if (!json_is_null(member) &&
             json_object_setn_new(copy, name, len, ki_as_patch_copy_without_nulls(member)) < 0) {
@@ -30,7 +30,7 @@ static int merge_into(json_t *target, const json_t *patch)
     const char *name = NULL;
     size_t len = 0;
     json_t *value = NULL;
-    json_object_keylen_foreach((json_t *)(uintptr_t)patch, name, len, value)
+    json_object_keylen_foreach((json_t *)patch, name, len, value)
     {
         json_t *there = json_object_getn(target, name, len);
         int rc = 0;

@@ -20,9 +20,11 @@ int ki_as_patch_refuse(struct ki_as_failure *failure, const char *format, ...) K
 /* A new tree; members of objects that are null are left out, down to the first list. NULL without memory. */
 json_t *ki_as_patch_copy_without_nulls(const json_t *value);
 
-/* ---- lists of strategic patches -------------------------------------------------------------------------- */
+/* ---- lists of strategic patches
+ * -------------------------------------------------------------------------- */
 
-/* Merges the object `patch` into `original`, which is changed and may be replaced; a failure leaves anything in it. */
+/* Merges the object `patch` into `original`, which is changed and may be replaced; a failure leaves
+ * anything in it. */
 KI_NODISCARD int ki_as_strategic_merge(json_t **original, const json_t *patch, struct ki_as_shape shape,
                                        struct ki_as_failure *failure);
 /* A new tree without directives and nulls; *out NULL: it is a directive itself, and nothing is left. */

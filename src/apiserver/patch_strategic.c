@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strategic merge patches: as RFC 7386, but lists of built-in kinds merge by the keys that schemas name, and directives
- * ("$patch", "$retainKeys", "$deleteFromPrimitiveList/…", "$setElementOrder/…") say the rest. */
+/* Strategic merge patches: as RFC 7386, but lists of built-in kinds merge by the keys that schemas name,
+ * and directives ("$patch", "$retainKeys", "$deleteFromPrimitiveList/…", "$setElementOrder/…") say the
+ * rest. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +47,8 @@ static const char *directive_field(const char *name, const char *prefix)
     return rest[0] == '/' ? rest + 1 : NULL;
 }
 
-/* ---- values that are put in as they are ------------------------------------------------------------------ */
+/* ---- values that are put in as they are
+ * ------------------------------------------------------------------ */
 
 static int strip_list(const json_t *value, json_t *copy, struct ki_as_failure *failure)
 {
@@ -68,7 +70,7 @@ static int strip_object(const json_t *value, json_t *copy, struct ki_as_failure 
 {
     const char *name = NULL;
     json_t *member = NULL;
-    json_object_foreach((json_t *)(uintptr_t)value, name, member)
+    json_object_foreach((json_t *)value, name, member)
     {
         json_t *stripped = NULL;
         bool is_directive = has_prefix(name, order_prefix) || has_prefix(name, delete_prefix) ||
@@ -121,7 +123,8 @@ static int put(json_t *original, const char *name, const json_t *value, struct k
     return 0;
 }
 
-/* ---- directives ------------------------------------------------------------------------------------------ */
+/* ---- directives
+ * ------------------------------------------------------------------------------------------ */
 
 static int apply_marker(json_t **original, const json_t *patch, struct ki_as_failure *failure)
 {
@@ -134,7 +137,7 @@ static int apply_marker(json_t **original, const json_t *patch, struct ki_as_fai
     int rc = replaced == NULL ? ki_as_fail_no_memory(failure) : 0;
     const char *name = NULL;
     json_t *member = NULL;
-    json_object_foreach((json_t *)(uintptr_t)patch, name, member)
+    json_object_foreach((json_t *)patch, name, member)
     {
         if (rc == 0 && !is_delete && strcmp(name, "$patch") != 0 && !json_is_null(member))
             rc = put(replaced, name, member, failure);
@@ -169,7 +172,7 @@ static int retain_keys(json_t *original, const json_t *patch, struct ki_as_failu
     if (names == NULL)
         return 0;
     bool is_good = json_is_array(names);
-    json_object_foreach((json_t *)(uintptr_t)patch, name, value)
+    json_object_foreach((json_t *)patch, name, value)
     {
         bool is_plain = name[0] != '$' && !json_is_null(value);
         is_good = is_good && (!is_plain || is_in_names(names, name));
@@ -207,7 +210,8 @@ static int delete_values(json_t *original, const char *name, const json_t *value
     return 0;
 }
 
-/* ---- members --------------------------------------------------------------------------------------------- */
+/* ---- members
+ * --------------------------------------------------------------------------------------------- */
 
 static int merge_list_member(json_t *original, const char *name, struct ki_as_list_merge *merge)
 {
@@ -280,12 +284,12 @@ int ki_as_strategic_merge(json_t **original, const json_t *patch, struct ki_as_s
     int rc = retain_keys(*original, patch, failure);
     const char *name = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)patch, name, value)
+    json_object_foreach((json_t *)patch, name, value)
     {
         if (rc == 0 && has_prefix(name, order_prefix))
             rc = set_order(*original, patch, name, shape, failure);
     }
-    json_object_foreach((json_t *)(uintptr_t)patch, name, value)
+    json_object_foreach((json_t *)patch, name, value)
     {
         if (rc < 0)
             return rc;

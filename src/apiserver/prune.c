@@ -72,7 +72,8 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
     }
 }
 
-/* ---- custom kinds ---------------------------------------------------------------------------------------- */
+/* ---- custom kinds
+ * ---------------------------------------------------------------------------------------- */
 
 static bool keeps_unknown(const json_t *schema)
 {

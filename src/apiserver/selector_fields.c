@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field selectors: terms between commas, each "field=value", "field==value" or "field!=value"; a backslash escapes the three
- * characters that have a meaning in a value. */
+/* Field selectors: terms between commas, each "field=value", "field==value" or "field!=value"; a backslash
+ * escapes the three characters that have a meaning in a value. */
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -15,6 +15,7 @@ struct term {
 };
 
 /* The first operator splits; the field cannot be escaped. */
+/* The value is unescaped in place later on. NOLINTNEXTLINE(readability-non-const-parameter) */
 static bool split(char *text, size_t len, struct term *out)
 {
     for (size_t i = 0; i < len; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Label selectors: "a, !b, c=d, e in (f,g), h > 1". Words for what is wrong are those of Kubernetes, which depend on where
- * its parser stands; so this one stands at the same places. */
+/* Label selectors: "a, !b, c=d, e in (f,g), h > 1". Words for what is wrong are those of Kubernetes, which
+ * depend on where its parser stands; so this one stands at the same places. */
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>

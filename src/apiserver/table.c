@@ -11,7 +11,8 @@
 
 enum { CELL_BYTES_MAX = 64 * 1024 };
 
-/* ---- columns ----------------------------------------------------------------------------------------------- */
+/* ---- columns
+ * ----------------------------------------------------------------------------------------------- */
 
 static const char *description_of(const char *name)
 {
@@ -70,7 +71,8 @@ json_t *ki_as_table_columns(const struct ki_as_resource *resource)
     return columns;
 }
 
-/* ---- cells ------------------------------------------------------------------------------------------------- */
+/* ---- cells
+ * ------------------------------------------------------------------------------------------------- */
 
 static int write_members(ki_buf *out, const json_t *list, const char *name)
 {
@@ -119,8 +121,9 @@ static json_t *cell_of(const struct ki_as_column *column, const json_t *tree, in
         return json_integer(json_integer_value(value));
     if (column->cell == KI_AS_CELL_BOOLEAN)
         return json_boolean(json_is_true(value));
+    size_t count = json_object_size(value) + json_array_size(value);
     if (column->cell == KI_AS_CELL_COUNT)
-        return json_integer((json_int_t)(json_object_size(value) + json_array_size(value)));
+        return json_integer((json_int_t)count);
     ki_buf_init(&text, CELL_BYTES_MAX);
     int rc = write_cell(column, tree, now, &text);
     json_t *cell = rc < 0 ? NULL : json_stringn(text.len > 0 ? text.data : "", text.len);
@@ -167,7 +170,7 @@ json_t *ki_as_table_row(const struct ki_as_resource *resource, const json_t *tre
     if (include == KI_AS_INCLUDE_METADATA)
         object = ki_as_partial_metadata(tree);
     else if (include == KI_AS_INCLUDE_OBJECT)
-        object = json_incref((json_t *)(uintptr_t)tree);
+        object = json_incref((json_t *)tree);
     if (cells == NULL || (object == NULL && include != KI_AS_INCLUDE_NONE)) {
         json_decref(cells);
         json_decref(object);

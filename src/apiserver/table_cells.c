@@ -39,7 +39,7 @@ int ki_as_cell_labels(ki_buf *out, const json_t *labels)
     const char *name = NULL;
     json_t *value = NULL;
     int rc = 0;
-    json_object_foreach((json_t *)(uintptr_t)labels, name, value)
+    json_object_foreach((json_t *)labels, name, value)
     {
         if (rc == 0)
             rc = ki_as_cell_add(out, ",", ki_str_of(name));
@@ -102,7 +102,8 @@ int ki_as_cell_modes(ki_buf *out, const json_t *modes)
     return rc;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------- */
+/* ---- nodes
+ * ------------------------------------------------------------------------------------------------- */
 
 int ki_as_cell_node_status(const json_t *tree, int64_t now, ki_buf *out)
 {
@@ -168,7 +169,8 @@ int ki_as_cell_node_kernel(const json_t *tree, int64_t now, ki_buf *out)
                              machine[0] == 0 ? "" : " (", machine, machine[0] == 0 ? "" : ")");
 }
 
-/* ---- services, ingresses, endpoints ------------------------------------------------------------------------ */
+/* ---- services, ingresses, endpoints
+ * ------------------------------------------------------------------------ */
 
 static int add_addresses(ki_buf *out, const json_t *ingress)
 {

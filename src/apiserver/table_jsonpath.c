@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* additionalPrinterColumns: values at JSON paths, shown by their type. Of JSONPath it has what columns use: members, indexes,
- * [*], quoted names and the filter [?(@.name=="value")]; the first that is found is shown. */
+/* additionalPrinterColumns: values at JSON paths, shown by their type. Of JSONPath it has what columns
+ * use: members, indexes, [*], quoted names and the filter [?(@.name=="value")]; the first that is found is
+ * shown. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pod is doing, in one word: the most telling of its phase, its conditions and the states of its containers. */
+/* What a pod is doing, in one word: the most telling of its phase, its conditions and the states of its
+ * containers. */
 #include <stdio.h>
 #include <string.h>
 

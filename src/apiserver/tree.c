@@ -22,7 +22,7 @@ json_t *ki_as_json_member(const json_t *object, ki_str name)
 
 json_t *ki_as_tree_at(const json_t *tree, const char *path)
 {
-    json_t *at = (json_t *)(uintptr_t)tree;
+    json_t *at = (json_t *)tree;
     for (const char *rest = path; rest != NULL && at != NULL;) {
         ki_str name = first_name(rest, &rest);
         if (json_is_array(at))
@@ -99,7 +99,8 @@ int ki_as_tree_default(json_t *tree, const char *path, json_t *value)
     return rc;
 }
 
-/* ---- values in messages ---------------------------------------------------------------------------------- */
+/* ---- values in messages
+ * ---------------------------------------------------------------------------------- */
 
 /* Bytes of the character that begins here, 0 when it is not UTF-8. */
 static size_t character_bytes(ki_str text, size_t at)

@@ -30,16 +30,18 @@ ki_str ki_as_json_str(const json_t *value);
 /* The member, or NULL. */
 json_t *ki_as_json_member(const json_t *object, ki_str name);
 
-/* Puts `value` (taken over, also on failure) at the path unless something other than null stands there; objects on the
- * way are made. Something on the way that is no object stays, and so does the tree. 0 or KI_ERR_NO_MEMORY. */
+/* Puts `value` (taken over, also on failure) at the path unless something other than null stands there;
+ * objects on the way are made. Something on the way that is no object stays, and so does the tree. 0 or
+ * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_tree_default(json_t *tree, const char *path, json_t *value);
-/* The object at the path, made when it is missing or null. 0 with *out, which is NULL when something else stands on the
- * way; or KI_ERR_NO_MEMORY. */
+/* The object at the path, made when it is missing or null. 0 with *out, which is NULL when something else
+ * stands on the way; or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_tree_object(json_t *tree, const char *path, json_t **out);
 
 /* `text` between double quotes as Kubernetes shows a value that it refuses. 0 or ki_buf's errors. */
 KI_NODISCARD int ki_as_quote(ki_buf *out, ki_str text);
-/* Any value as a message shows it: strings quoted, the rest as JSON. A new string of ki_malloc, or NULL without memory. */
+/* Any value as a message shows it: strings quoted, the rest as JSON. A new string of ki_malloc, or NULL
+ * without memory. */
 char *ki_as_value_text(const json_t *value);
 char *ki_as_quoted(ki_str text);
 

@@ -39,7 +39,8 @@ int ki_as_validate(const struct ki_as_resource *resource, const json_t *tree, st
     return conclude(&check, resource, tree, failure);
 }
 
-/* ---- changes --------------------------------------------------------------------------------------------- */
+/* ---- changes
+ * --------------------------------------------------------------------------------------------- */
 
 /* Fields that stay as they were made. */
 struct immutable {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Kubernetes demands of the kinds that people meet first. Others pass with good metadata and fields of the right type. */
+/* What Kubernetes demands of the kinds that people meet first. Others pass with good metadata and fields
+ * of the right type. */
 #include <string.h>
 
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
 
-/* ---- workloads ------------------------------------------------------------------------------------------- */
+/* ---- workloads
+ * ------------------------------------------------------------------------------------------- */
 
 static bool is_in_values(const json_t *values, const json_t *value)
 {
@@ -157,7 +159,8 @@ static void check_pod(struct ki_as_check *check, const json_t *tree)
     ki_as_check_pod_spec(check, KI_AS_PATH("spec"), json_object_get(tree, "spec"));
 }
 
-/* ---- configuration and storage --------------------------------------------------------------------------- */
+/* ---- configuration and storage
+ * --------------------------------------------------------------------------- */
 
 enum { DATA_BYTES_MAX = 1024 * 1024 };
 
@@ -166,7 +169,7 @@ static size_t check_keys(struct ki_as_check *check, const struct ki_as_path *pat
     size_t bytes = 0;
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)data, key, value)
+    json_object_foreach((json_t *)data, key, value)
     {
         ki_as_check_name(check, KI_AS_KEY(path, key), ki_str_of(key), ki_as_check_config_key);
         bytes += json_string_length(value);
@@ -182,7 +185,7 @@ static void check_config_map(struct ki_as_check *check, const json_t *tree)
     bytes += check_keys(check, KI_AS_PATH("binaryData"), binary) / 4 * 3;
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)data, key, value)
+    json_object_foreach((json_t *)data, key, value)
     {
         if (json_object_get(binary, key) != NULL)
             ki_as_check_invalid_text(check, KI_AS_KEY(KI_AS_PATH("data"), key), ki_str_of(key),

@@ -65,7 +65,7 @@ void ki_as_check_labels(struct ki_as_check *check, const struct ki_as_path *path
 {
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)labels, key, value)
+    json_object_foreach((json_t *)labels, key, value)
     {
         ki_as_check_name(check, path, ki_str_of(key), ki_as_check_label_key);
         ki_as_check_name(check, path, ki_as_json_str(value), ki_as_check_label_value);
@@ -87,7 +87,7 @@ static void check_annotations(struct ki_as_check *check, const struct ki_as_path
     const char *key = NULL;
     json_t *value = NULL;
     size_t bytes = 0;
-    json_object_foreach((json_t *)(uintptr_t)annotations, key, value)
+    json_object_foreach((json_t *)annotations, key, value)
     {
         char buffer[NAME_BYTES_MAX];
         struct ki_as_complaints complaints = ki_as_check_label_key(lower(ki_str_of(key), buffer));

@@ -169,7 +169,8 @@ void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *pa
                              json_object_get(spec, "terminationGracePeriodSeconds"));
 }
 
-/* ---- changes --------------------------------------------------------------------------------------------- */
+/* ---- changes
+ * --------------------------------------------------------------------------------------------- */
 
 static bool is_changeable(const char *name)
 {
@@ -189,7 +190,7 @@ static bool is_same_container(const json_t *before, const json_t *after)
 {
     const char *name = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)after, name, value)
+    json_object_foreach((json_t *)after, name, value)
     {
         bool may_change = strcmp(name, "image") == 0 || strcmp(name, "resources") == 0;
         if (!may_change && !json_equal(value, json_object_get(before, name)))
@@ -214,7 +215,7 @@ static bool is_same_spec(const json_t *before, const json_t *after)
 {
     const char *name = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)after, name, value)
+    json_object_foreach((json_t *)after, name, value)
     {
         const json_t *old_value = json_object_get(before, name);
         bool is_containers = strcmp(name, "containers") == 0 || strcmp(name, "initContainers") == 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Custom objects against the schema of their definition: types, required members, enumerations, bounds, patterns, and the
- * combinations of schemas. Rules in CEL (x-kubernetes-validations) and formats are not looked at. */
+/* Custom objects against the schema of their definition: types, required members, enumerations, bounds,
+ * patterns, and the combinations of schemas. Rules in CEL (x-kubernetes-validations) and formats are not
+ * looked at. */
 #include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,7 +89,8 @@ static void check_enum(struct ki_as_check *check, const struct ki_as_path *path,
     ki_as_check_unsupported(check, path, value, names);
 }
 
-/* ---- numbers and strings --------------------------------------------------------------------------------- */
+/* ---- numbers and strings
+ * --------------------------------------------------------------------------------- */
 
 static void check_number(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                          const json_t *value)
@@ -189,7 +191,8 @@ static void check_string(struct ki_as_check *check, const struct ki_as_path *pat
         check_pattern(check, path, pattern, value);
 }
 
-/* ---- lists and objects ----------------------------------------------------------------------------------- */
+/* ---- lists and objects
+ * ----------------------------------------------------------------------------------- */
 
 static void check_list(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                        const json_t *value)
@@ -231,7 +234,7 @@ static void check_object(struct ki_as_check *check, const struct ki_as_path *pat
         if (json_is_string(name) && json_object_get(value, json_string_value(name)) == NULL)
             ki_as_check_required(check, KI_AS_MEMBER(path, json_string_value(name)), "");
     }
-    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    json_object_foreach((json_t *)value, key, member)
     {
         const json_t *property = json_object_get(properties, key);
         bool is_metadata =

@@ -69,7 +69,8 @@ void ki_as_check_service(struct ki_as_check *check, const json_t *tree)
     ki_as_check_one_of(check, KI_AS_MEMBER(path, "type"), ki_as_tree_at(tree, "spec.type"), types);
 }
 
-/* ---- definitions ----------------------------------------------------------------------------------------- */
+/* ---- definitions
+ * ----------------------------------------------------------------------------------------- */
 
 static void check_versions(struct ki_as_check *check, const struct ki_as_path *path, const json_t *versions)
 {

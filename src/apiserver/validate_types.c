@@ -140,7 +140,7 @@ static int check_field(struct walk *walk, const struct ki_as_path *path, const s
         if (rc == 0)
             rc = check_value(walk, path, owner, field, element);
     }
-    json_object_foreach((json_t *)(uintptr_t)value, key, element)
+    json_object_foreach((json_t *)value, key, element)
     {
         if (rc == 0)
             rc = check_value(walk, path, owner, field, element);
@@ -153,7 +153,7 @@ static int check_fields(struct walk *walk, const struct ki_as_path *path, const 
 {
     const char *name = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    json_object_foreach((json_t *)object, name, value)
     {
         const struct ki_as_schema_field *field = ki_as_schema_field(schema, ki_str_of(name));
         int rc = field == NULL ? 0 : check_field(walk, KI_AS_MEMBER(path, name), schema, field, value);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML by libyaml's events. Aliases are copied, and all values counted, so that a small text cannot become a large tree. */
+/* YAML by libyaml's events. Aliases are copied, and all values counted, so that a small text cannot become
+ * a large tree. */
 #include <kinformer/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +65,8 @@ static int count_nodes(struct reader *reader, size_t nodes)
     return reader->nodes > NODES_MAX ? fail(reader, "too many values") : 0;
 }
 
-/* ---- anchors ----------------------------------------------------------------------------------------------- */
+/* ---- anchors
+ * ----------------------------------------------------------------------------------------------- */
 
 static int remember(struct reader *reader, const char *name, json_t *value, size_t nodes)
 {
@@ -98,7 +100,8 @@ static int read_alias(struct reader *reader, json_t **out)
     return fail_at(reader, reader->event.start_mark.line, "unknown anchor ", ki_str_of(name));
 }
 
-/* ---- scalars ----------------------------------------------------------------------------------------------- */
+/* ---- scalars
+ * ----------------------------------------------------------------------------------------------- */
 
 static bool has_tag(const yaml_event_t *event, const char *name)
 {
@@ -145,7 +148,8 @@ static int read_scalar(struct reader *reader, json_t **out)
     return 0;
 }
 
-/* ---- lists and objects ------------------------------------------------------------------------------------- */
+/* ---- lists and objects
+ * ------------------------------------------------------------------------------------- */
 
 static int read_value(struct reader *reader, size_t depth, json_t **out);
 
@@ -191,11 +195,11 @@ static int merge(struct reader *reader, json_t *object, const json_t *from)
     }
     if (!json_is_object(from))
         return fail(reader, "<< wants a mapping");
-    return json_object_update_missing(object, (json_t *)(uintptr_t)from) < 0 ? ki_fail_no_memory(reader->err)
-                                                                             : 0;
+    return json_object_update_missing(object, (json_t *)from) < 0 ? ki_fail_no_memory(reader->err) : 0;
 }
 
-/* One key and its value. `merged` collects what comes by "<<", which every key of the mapping itself outdoes. */
+/* One key and its value. `merged` collects what comes by "<<", which every key of the mapping itself
+ * outdoes. */
 static int read_member(struct reader *reader, size_t depth, json_t *object, json_t *merged)
 {
     char *key = NULL;

@@ -12,8 +12,8 @@
 #include <kinformer/common.h>
 #include <stdbool.h>
 
-/* A scalar without quotes or tag: null, a boolean, a number, or the string that it is. NULL without memory; or, for
- * infinities and what is no number, which JSON does not have, with *out_is_unsupported. */
+/* A scalar without quotes or tag: null, a boolean, a number, or the string that it is. NULL without
+ * memory; or, for infinities and what is no number, which JSON does not have, with *out_is_unsupported. */
 json_t *ki_as_yaml_resolve(ki_str text, bool *out_is_unsupported);
 
 #endif

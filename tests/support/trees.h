@@ -32,8 +32,8 @@ void assert_taken(int rc, struct ki_as_failure *failure);
 /* A built-in resource, namespaced, or "cluster" as its plural's prefix: "cluster/nodes". */
 struct ki_as_resource resource_of(const char *api_version, const char *plural, const char *kind);
 
-/* Runs `run` with the n-th allocation (jansson's too) failing, n = 1, 2, …, until none fails. `run` answers whether it
- * succeeded; it must when no allocation failed, and leave nothing behind either way. */
+/* Runs `run` with the n-th allocation (jansson's too) failing, n = 1, 2, …, until none fails. `run`
+ * answers whether it succeeded; it must when no allocation failed, and leave nothing behind either way. */
 void assert_survives_no_memory(bool (*run)(void *user), void *user);
 
 #endif

@@ -218,7 +218,7 @@ static void parts_of_containers_are_checked(void **state)
 
 #define TEMPLATE(labels, policy)                                                                             \
     "'template':{'metadata':{'labels':" labels "},'spec':{" policy "'containers':[{'name':'a','image':'x'}]" \
-                                                                   "}}"
+    "}}"
 
 static void workloads_need_a_selector_of_their_pods(void **state)
 {
@@ -312,7 +312,8 @@ static void definitions_are_checked(void **state)
             "spec.names.plural+\".\"+spec.group]");
 }
 
-/* ---- updates --------------------------------------------------------------------------------------------- */
+/* ---- updates
+ * --------------------------------------------------------------------------------------------- */
 
 static void identity_cannot_change(void **state)
 {

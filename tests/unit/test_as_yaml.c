@@ -196,7 +196,8 @@ static void mistakes_are_named_with_their_line(void **state)
     refused("{\"a\": }{", "x.yaml:1: did not find expected <document start>");
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------- */
+/* ---- files
+ * ------------------------------------------------------------------------------------------------- */
 
 static int collect(json_t *object, const char *file, void *user, ki_error *err)
 {
