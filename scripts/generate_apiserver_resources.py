@@ -18,6 +18,8 @@ MORE = [
     ("apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", "false", "crd,crds"),
     ("apiregistration.k8s.io", "v1", "apiservices", "APIService", "false", ""),
 ]
+# Its resources have moved to other groups: there they have short names, and kubectl warns of a name that two have.
+OLD_GROUP = "extensions"
 
 # By plural, whatever the group and version.
 WITH_STATUS = """
@@ -60,6 +62,9 @@ def read_rows():
         sys.exit(f"{TABLE}: the columns are not {COLUMNS}")
     rows = [dict(zip(COLUMNS, line.split("\t"), strict=True)) for line in lines[1:]]
     rows += [dict(zip(COLUMNS, row, strict=True)) for row in MORE]
+    for row in rows:
+        if row["group"] == OLD_GROUP:
+            row["shortnames"] = ""
     known = {row["resource"] for row in rows}
     for name in WITH_STATUS + WITH_SCALE + WITH_GENERATION + sum(CATEGORIES.values(), []):
         if name not in known:
@@ -72,6 +77,8 @@ def list_name(names):
 
 
 def categories_of(row):
+    if row["group"] == OLD_GROUP:
+        return []
     return [category for category, plurals in CATEGORIES.items() if row["resource"] in plurals]
 
 
