@@ -32,8 +32,8 @@ struct ki_transfer {
     bool is_resumed;
     bool is_told; /* on_head was called */
     bool is_paused;
+    ki_pool *pool; /* where libcurl has it; NULL: it has not */
     CURL *easy;
-    bool is_added;       /* to the multi handle */
     uint64_t generation; /* of the identity it is sent with */
     uint64_t head_due_ns;
     uint64_t heard_ns; /* the last byte; before that, when it was sent */
