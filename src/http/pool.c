@@ -16,12 +16,23 @@ enum { STALE_MS = 90 * 1000 };
 
 /* ---- the timer ------------------------------------------------------------------------------------------- */
 
+/* libcurl may start a thread that looks up a name, and that has the signal mask of who calls: on a loop of the
+ * program's a signal of the program's could end up there, where nobody waits for it. */
+static bool may_look_up(const ki_pool *pool)
+{
+    return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy_url != NULL);
+}
+
 void ki_pool_act(ki_pool *pool, curl_socket_t fd, int flags)
 {
     ki_http *http = pool->http;
+    sigset_t before;
     int running = 0;
     ki_http_enter(http);
+    bool is_masked = may_look_up(pool) && ki_signals_block(&before) == 0;
     (void)curl_multi_socket_action(pool->multi, fd, flags, &running);
+    if (is_masked)
+        ki_signals_restore(&before);
     ki_http_leave(http);
 }
 
@@ -133,14 +144,24 @@ ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
     }
     if (found == NULL)
         found = make_pool(http, identity, is_http2);
-    if (found != NULL)
+    if (found != NULL) {
         found->count++;
+        found->unanswered++;
+    }
     return found;
 }
 
-void ki_pool_leave(ki_pool *pool)
+void ki_pool_leave(ki_pool *pool, bool is_answered)
 {
     pool->count--;
+    if (!is_answered)
+        pool->unanswered--;
+}
+
+void ki_pool_answer(ki_pool *pool)
+{
+    pool->unanswered--;
+    ki_pool_hear(pool);
 }
 
 void ki_pool_hear(ki_pool *pool)

@@ -26,8 +26,9 @@ typedef struct ki_pool {
     ki_list_node node;
     struct ki_http *http;
     CURLM *multi;
-    ki_job timer; /* libcurl's */
-    size_t count; /* of transfers */
+    ki_job timer;      /* libcurl's */
+    size_t count;      /* of transfers */
+    size_t unanswered; /* of them, those whose head has not come: a name may be looked up for them */
     uint64_t certificate_generation;
     uint64_t heard_ns; /* when anything came last; before that, when it was made */
     bool is_http2;
@@ -37,9 +38,10 @@ typedef struct ki_pool {
 
 /* A place among those who speak so. Returns NULL without memory. */
 KI_NODISCARD ki_pool *ki_pool_join(struct ki_http *http, const ki_identity *identity, bool is_http2);
-void ki_pool_leave(ki_pool *pool);
+void ki_pool_leave(ki_pool *pool, bool is_answered);
 
-/* Something has come on one of the connections. */
+/* Something has come on one of the connections: for who waits for a head, that; or more. */
+void ki_pool_answer(ki_pool *pool);
 void ki_pool_hear(ki_pool *pool);
 
 /* A connection failed, `is_silent`: without a word. */

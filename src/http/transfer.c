@@ -20,7 +20,7 @@ static void take_from_libcurl(ki_transfer *transfer)
 {
     if (transfer->pool != NULL) {
         (void)curl_multi_remove_handle(transfer->pool->multi, transfer->easy);
-        ki_pool_leave(transfer->pool);
+        ki_pool_leave(transfer->pool, transfer->is_told);
     }
     transfer->pool = NULL;
     curl_easy_cleanup(transfer->easy);

@@ -114,7 +114,7 @@ int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
     if (pool == NULL)
         return KI_ERR_NO_MEMORY;
     if (curl_multi_add_handle(pool->multi, transfer->easy) != CURLM_OK) {
-        ki_pool_leave(pool);
+        ki_pool_leave(pool, false);
         return KI_ERR_NO_MEMORY;
     }
     transfer->pool = pool;
