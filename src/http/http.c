@@ -92,6 +92,15 @@ static int copy_user_agent(ki_http *http, ki_error *err)
     return 0;
 }
 
+/* "host:6443", as the server is known by. */
+static ki_str host_of(const ki_server *server)
+{
+    const char *at = server->host_header != NULL ? server->host_header + strlen("Host: ") : NULL;
+    if (at == NULL)
+        at = strstr(server->base, "://") + strlen("://");
+    return (ki_str){at, strcspn(at, "/")};
+}
+
 static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
 {
     int rc = ki_server_init(&http->server, config, err);
@@ -101,6 +110,8 @@ static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
         rc = copy_proxy(http, config, err);
     if (rc == 0)
         rc = copy_user_agent(http, err);
+    if (rc == 0)
+        ki_http_metrics_init(&http->metrics, http->options.metrics, host_of(&http->server));
     return rc;
 }
 
@@ -146,6 +157,16 @@ bool ki_http_uses_http2(const ki_http *http)
     return http->options.use_http2 && http->server.is_tls;
 }
 
+uint64_t ki_http_request_timeout_ms(const ki_http *http)
+{
+    return http->options.request_timeout_ms;
+}
+
+ki_http_metrics *ki_http_metrics_of(ki_http *http)
+{
+    return &http->metrics;
+}
+
 void ki_http_free(ki_http *http)
 {
     if (http == NULL)
@@ -155,6 +176,7 @@ void ki_http_free(ki_http *http)
     ki_sockets_fini(&http->sockets);
     ki_server_fini(&http->server);
     ki_trust_fini(&http->trust);
+    ki_http_metrics_fini(&http->metrics);
     ki_free(http->proxy_url);
     ki_free(http->user_agent);
     ki_free(http);

@@ -27,6 +27,7 @@ struct ki_http {
     ki_sockets sockets;
     ki_server server;
     ki_trust trust;
+    ki_http_metrics metrics;
     char *proxy_url; /* NULL: none */
     char *user_agent;
     bool use_gzip;

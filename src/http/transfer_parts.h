@@ -27,6 +27,8 @@ struct ki_transfer {
     char *method;
     struct curl_slist *headers;
     ki_buf body;
+    uint64_t head_timeout_ms; /* 0: not said */
+    bool is_watch;
     bool may_be_cut;
     bool is_long;
     bool is_resumed;
@@ -34,7 +36,9 @@ struct ki_transfer {
     bool is_paused;
     ki_pool *pool; /* where libcurl has it; NULL: it has not */
     CURL *easy;
-    uint64_t generation; /* of the identity it is sent with */
+    uint64_t sent_ns;
+    uint64_t received_bytes; /* of the body, as it came */
+    uint64_t generation;     /* of the identity it is sent with */
     uint64_t head_due_ns;
     uint64_t heard_ns; /* the last byte; before that, when it was sent */
     ki_response_head head;
