@@ -124,7 +124,7 @@ static void of_several_versions_the_first_is_taken(void **state)
     "]" more "}"
 #define GROUP(name, resources)                                                                               \
     "{\"metadata\":{\"name\":\"" name "\"},\"versions\":[{\"version\":\"v1\",\"resources\":[" resources "]}" \
-                                                                                                        "]}"
+    "]}"
 #define ALL(groups) "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[" groups "]}"
 #define BOTH "\"list\",\"watch\""
 
