@@ -65,13 +65,13 @@ typedef struct ki_client_options {
     void *source_user;
     ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
 
-    /* Of single calls (<kinformer/rest.h>); the first also of lists, whose answer has to begin within it. A watch is
-     * never ended by it. */
+    /* Of single calls (<kinformer/rest.h>), and of nothing that informers do, but for the first: the answer to a list
+     * has to begin within it as well. A watch is never ended by it. */
     uint64_t request_timeout_ms; /* 0: 60,000, as the servers' own */
-    double
-        requests_per_second; /* client-go's QPS: more calls have to wait. 0: no limit. Informers do not count */
-    uint64_t requests_burst; /* so many at once; 0: 10 */
-    uint64_t reserved[5];
+    double requests_per_second;  /* client-go's QPS: more have to wait; 0: no limit */
+    uint64_t requests_burst;     /* so many at first; 0: 10 */
+    uint64_t requests_at_once;   /* on their way; more wait, each for its time. 0: 64 */
+    uint64_t reserved[4];
 } ki_client_options;
 
 /**

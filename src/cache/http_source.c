@@ -40,14 +40,15 @@ static int send_request(const http_source *source, ki_answer *answer, const ki_l
                         ki_str text)
 {
     static const char *const headers[] = {"Accept: application/json", NULL};
+    bool is_list = !options->watch || options->send_initial_events;
     ki_request request = {.target = text,
                           .headers = headers,
                           .events = &events,
                           .user = answer,
-                          .head_timeout_ms = options->watch ? 0 : ki_http_request_timeout_ms(source->http),
+                          .head_timeout_ms = is_list ? ki_http_request_timeout_ms(source->http) : 0,
                           .is_watch = options->watch,
-                          .may_be_cut = options->watch && !options->send_initial_events,
-                          .is_long = !options->watch || options->send_initial_events};
+                          .may_be_cut = !is_list,
+                          .is_long = is_list};
     ki_transfer *transfer = ki_transfer_new(source->http, &request, NULL);
     if (transfer == NULL)
         return KI_ERR_NO_MEMORY;

@@ -45,7 +45,7 @@ KI_NODISCARD ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
 /* Whether watches share connections, where the server agrees: then a list must not come by a watch. */
 bool ki_http_uses_http2(const ki_http *http);
 
-/* For requests that are no watch, as the options have it; 0: not said. */
+/* Until the answer to a list begins, or to a single call ends, as the options have it; 0: not said. */
 uint64_t ki_http_request_timeout_ms(const ki_http *http);
 
 /* What is counted of its requests. */

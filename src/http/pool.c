@@ -70,7 +70,6 @@ static bool open_multi(ki_pool *pool)
            curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool) == CURLM_OK &&
            curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
            curl_multi_setopt(pool->multi, CURLMOPT_TIMERDATA, pool) == CURLM_OK &&
-           curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS_MAX) == CURLM_OK &&
            curl_multi_setopt(pool->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections_max) == CURLM_OK;
 }
 
@@ -128,6 +127,12 @@ static bool is_good(const ki_pool *pool, const ki_identity *identity)
            quiet_ns < STALE_MS * KI_NS_PER_MS;
 }
 
+/* libcurl's limit is for all connections, those of watches as well: so it has to grow with these. */
+static void keep_idle(ki_pool *pool)
+{
+    (void)curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)(pool->count + IDLE_CONNECTIONS_MAX));
+}
+
 /* At most one of each kind is not retired. */
 ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
 {
@@ -147,6 +152,7 @@ ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
     if (found != NULL) {
         found->count++;
         found->unanswered++;
+        keep_idle(found);
     }
     return found;
 }

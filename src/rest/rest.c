@@ -9,7 +9,7 @@
 
 /* ---- making and freeing ------------------------------------------------------------------------------------ */
 
-enum { BURST = 10, BURST_MAX = 1000000 };
+enum { BURST = 10, BURST_MAX = 1000000, AT_ONCE = 64 };
 
 static void set_limit(ki_rest *rest, const ki_client_options *options)
 {
@@ -73,6 +73,8 @@ static ki_rest *make_rest(ki_client *client)
     ki_cond_init(&rest->changed);
     ki_list_init(&rest->calls);
     ki_list_init(&rest->ended);
+    ki_list_init(&rest->waiting);
+    rest->in_flight_max = client->options.requests_at_once > 0 ? client->options.requests_at_once : AT_ONCE;
     set_limit(rest, &client->options);
     return rest;
 }

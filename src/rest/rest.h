@@ -26,8 +26,11 @@ typedef struct ki_rest {
     ki_client_part part;
     ki_client *client;
     ki_token_bucket limit; /* io's */
-    bool has_limit;        /* constant */
-    ki_job deliver;        /* on the handlers' loop */
+    bool has_limit;        /* constant, as the next */
+    uint64_t in_flight_max;
+    uint64_t in_flight; /* io's, as the next: calls that are sent and not answered */
+    ki_list waiting;    /* those that would be sent if there were fewer, by wait_node */
+    ki_job deliver;     /* on the handlers' loop */
     ki_mutex mu;
     ki_cond changed;
     ki_list calls; /* guarded by mu, as all below: those that are under way */
@@ -54,6 +57,8 @@ typedef struct ki_rest_call {
     ki_job job; /* io's, as all below */
     ki_rest_reader reader;
     struct ki_transfer *transfer; /* NULL: nothing is on its way */
+    ki_list_node wait_node;
+    bool is_in_flight;
     uint64_t deadline_ns;
     uint64_t due_ns; /* not sent before */
     bool has_turn;   /* the limit allows it to be sent then */

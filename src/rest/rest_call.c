@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call on io: it waits for its turn, is sent, perhaps sent again, and ends. */
+#include <inttypes.h>
+
 #include "http/transfer.h"
 #include "rest/rest.h"
 #include "util/error.h"
+#include "util/log.h"
 #include "util/units.h"
 
 enum { TIMEOUT_MS = 60 * 1000, RETRIES_MAX = 10, LOST_RETRY_SECONDS = 1 };
@@ -17,13 +20,49 @@ static ki_http_metrics *metrics_of(const ki_rest_call *call)
     return ki_http_metrics_of(call->rest->client->http);
 }
 
+/* ---- how many at once -------------------------------------------------------------------------------------- */
+
+/* The first that waits looks for itself: it is in the list until it is sent, or has ended. */
+static void wake_next(ki_rest *rest)
+{
+    ki_list_node *node = ki_list_first(&rest->waiting);
+    if (node != NULL && rest->in_flight < rest->in_flight_max)
+        ki_job_wake(&KI_CONTAINER_OF(node, ki_rest_call, wait_node)->job);
+}
+
+/* Who comes first is sent first. Returns whether it may be sent now; if not it is woken later. */
+static bool enter_flight(ki_rest_call *call)
+{
+    ki_rest *rest = call->rest;
+    if (!ki_list_node_is_linked(&call->wait_node))
+        ki_list_push_back(&rest->waiting, &call->wait_node);
+    if (rest->in_flight >= rest->in_flight_max || ki_list_first(&rest->waiting) != &call->wait_node)
+        return false;
+    ki_list_remove(&call->wait_node);
+    rest->in_flight++;
+    call->is_in_flight = true;
+    wake_next(rest);
+    return true;
+}
+
+/* Takes one as well that is not on its way. */
+static void leave_flight(ki_rest_call *call)
+{
+    call->transfer = NULL;
+    ki_list_remove(&call->wait_node);
+    if (call->is_in_flight)
+        call->rest->in_flight--;
+    call->is_in_flight = false;
+    wake_next(call->rest);
+}
+
 /* ---- ends -------------------------------------------------------------------------------------------------- */
 
 static void give_up(ki_rest_call *call, int code, ki_reason reason, const char *message)
 {
     if (call->transfer != NULL)
         ki_transfer_cancel(call->transfer);
-    call->transfer = NULL;
+    leave_flight(call);
     ki_rest_reader_fail(&call->reader, code, reason, message);
     ki_rest_ended(call);
 }
@@ -63,6 +102,10 @@ static void end_or_retry(ki_rest_call *call, ki_reason reason)
         ki_rest_ended(call);
         return;
     }
+    ki_log(KI_LOG_DEBUG, "rest",
+           KI_LOG_FIELDS({"method", ki_str_of(call->message.method)},
+                         {"target", ki_buf_str(&call->message.target)}),
+           "is sent again in %" PRIu32 " s: %s", seconds, call->reader.answer.error.message);
     call->due_ns = due_ns;
     ki_job_wake(&call->job);
 }
@@ -84,7 +127,7 @@ static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *use
     int rc = ki_rest_reader_body(&call->reader, bytes, n);
     if (rc == 0)
         return 0;
-    call->transfer = NULL;
+    leave_flight(call);
     ki_rest_ended(call);
     return rc;
 }
@@ -93,7 +136,7 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
 {
     ki_rest_call *call = user;
     (void)transfer;
-    call->transfer = NULL;
+    leave_flight(call);
     ki_rest_reader_end(&call->reader, reason, message);
     if (call->reader.answer.attempts > 1)
         ki_http_metrics_retry(metrics_of(call), call->message.method, call->reader.answer.code);
@@ -149,10 +192,12 @@ static void go_on(ki_rest_call *call, uint64_t now_ns)
 {
     if (now_ns >= call->due_ns && !call->has_turn && !take_turn(call, now_ns))
         return;
-    if (now_ns >= call->due_ns)
+    if (now_ns < call->due_ns)
+        ki_job_wake_at(&call->job, ki_ns_min(call->due_ns, call->deadline_ns));
+    else if (enter_flight(call))
         send_call(call);
     else
-        ki_job_wake_at(&call->job, ki_ns_min(call->due_ns, call->deadline_ns));
+        ki_job_wake_at(&call->job, call->deadline_ns);
 }
 
 static void run_call(ki_job *job)
