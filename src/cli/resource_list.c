@@ -147,14 +147,15 @@ cli_resource *cli_resource_list_wanted(const cli_resource_list *list)
 
 void cli_resource_list_resolve(cli_resource_list *list, cli_resource *item, ki_resource *made)
 {
-    size_t at = (size_t)(item - list->items);
-    int is_there = is_known(list, made);
-    drop(item);
-    item->resource = item->made = made;
-    if (is_there) {
-        drop(item);
-        memmove(item, item + 1, (list->count - at - 1) * sizeof(*item));
+    size_t behind = list->count - (size_t)(item - list->items) - 1;
+    free(item->wanted);
+    item->wanted = NULL;
+    if (is_known(list, made)) {
+        ki_resource_free(made);
+        memmove(item, item + 1, behind * sizeof(*item));
         list->count--;
+    } else {
+        item->resource = item->made = made;
     }
     name_all(list);
 }
