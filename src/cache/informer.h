@@ -46,8 +46,8 @@ struct ki_informer {
     ki_job dispatch_job;
     ki_reflector reflector; /* io's, as the next two */
     ki_error_log errors;
-    bool has_pushed; /* since dispatch was last woken for it */
-    ki_apply apply;  /* dispatch's, as the next four */
+    size_t pushed;  /* since dispatch was last woken for it */
+    ki_apply apply; /* dispatch's, as the next four */
     ki_fanout fanout;
     ki_mutation_detector detector;
     ki_informer_timers timers;
