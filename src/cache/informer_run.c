@@ -82,7 +82,7 @@ int ki_informer_take_change(const ki_change *change, void *user)
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;
-    if (++informer->pushed >= CHANGES_AT_A_TIME)
+    if (++informer->pushed >= CHANGES_AT_A_TIME || rc == 1) /* full: nothing more comes until there is room */
         ki_informer_end_changes(informer);
     return rc == 1 ? wait_for_room(informer) : 0;
 }

@@ -279,7 +279,7 @@ static void a_full_queue_cuts_its_stream_and_no_other(void **state)
     ki_mutex_init(&g.mu);
     ki_cond_init(&g.opened);
     world_init(&w);
-    start_informer(&w, 0, &(ki_informer_options){.queue_items_max = 50}, &handler);
+    start_informer(&w, 0, &(ki_informer_options){.queue_items_max = 500}, &handler);
     start_informer(&w, 1, NULL, NULL);
     wait_for_watches(&w, 2);
     move_on_to(&w, FIRST_VERSION + MANY);

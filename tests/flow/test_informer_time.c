@@ -83,7 +83,7 @@ static void world_init(world *w)
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
     config.server = (char *)(uintptr_t)scripted_http_url(w->server);
     w->client = ki_client_new_simulated(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1},
-                                        &w->clock, 1, &err);
+                                        &w->clock, 0, &err);
     assert_non_null(w->client);
     assert_int_equal(ki_client_connect(w->client, &config, NULL, &err), 0);
     for (int i = 0; i < INFORMERS; i++) {

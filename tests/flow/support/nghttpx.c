@@ -53,6 +53,7 @@ void nghttpx_init(nghttpx *proxy, int server_port, const certificate *own)
                    "errorlog-file=%s\n"
                    "accesslog-file=/dev/null\n"
                    "add-forwarded=for\n"
+                   "backend-read-timeout=10m\n"
                    "workers=1\n"
                    "single-process=yes\n",
                    proxy->port, server_port, paths[0], paths[1], paths[2]);
