@@ -45,3 +45,9 @@ if(KI_TESTS AND TARGET example_hello)
         ENVIRONMENT "${KI_TEST_ENVIRONMENT};KUBECONFIG=/nowhere;HOME=/nowhere;KUBERNETES_SERVICE_HOST="
         PASS_REGULAR_EXPRESSION "^hello: no cluster is configured")
 endif()
+if(KI_TESTS AND TARGET example_label)
+    add_test(NAME example_label COMMAND example_label default web color red)
+    set_tests_properties(example_label PROPERTIES TIMEOUT 60
+        ENVIRONMENT "${KI_TEST_ENVIRONMENT};KUBECONFIG=/nowhere;HOME=/nowhere;KUBERNETES_SERVICE_HOST="
+        PASS_REGULAR_EXPRESSION "^label: no cluster is configured")
+endif()

@@ -7,7 +7,8 @@ file(GLOB library_sources CONFIGURE_DEPENDS
      src/http/*.c
      src/config/*.c
      src/api/*.c
-     src/cache/*.c)
+     src/cache/*.c
+     src/rest/*.c)
 
 find_package(PkgConfig REQUIRED)
 # Readers without locks.

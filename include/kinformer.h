@@ -23,7 +23,9 @@
 #include <kinformer/quantity.h>
 #include <kinformer/resource.h>
 #include <kinformer/resources.h>
+#include <kinformer/rest.h>
 #include <kinformer/selector.h>
+#include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/timestamp.h>
 

@@ -15,8 +15,9 @@ config: util json
 http: util config metrics
 api: util json
 cache: util json config http api metrics
+rest: util json http api cache metrics
 workqueue: util metrics
-controller: util json api cache workqueue metrics
+controller: util json api cache rest workqueue metrics
 apiserver: util
 cli:
 '

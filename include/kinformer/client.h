@@ -64,7 +64,14 @@ typedef struct ki_client_options {
     ki_source_cb source; /* who answers, instead of a cluster: nothing of the two parts above is looked at */
     void *source_user;
     ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
-    uint64_t reserved[8];
+
+    /* Of single calls (<kinformer/rest.h>), and of nothing that informers do, but for the first: the answer to a list
+     * has to begin within it as well. A watch is never ended by it. */
+    uint64_t request_timeout_ms; /* 0: 60,000, as the servers' own */
+    double requests_per_second;  /* client-go's QPS: more have to wait; 0: no limit */
+    uint64_t requests_burst;     /* so many at first; 0: 10 */
+    uint64_t requests_at_once;   /* on their way; more wait, each for its time. 0: 64 */
+    uint64_t reserved[4];
 } ki_client_options;
 
 /**
@@ -76,8 +83,9 @@ typedef struct ki_client_options {
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
 
-/** Ends its threads, after everything that was made with it has been freed: it waits for that. Inside of a callback
- * or a read section it does nothing but log an error. Takes NULL. */
+/** Ends its threads, after everything that was made with it has been freed: it waits for that. Calls that are under way
+ * (<kinformer/rest.h>) are given up, and their callbacks called. Inside of a callback or a read section it does nothing
+ * but log an error. Takes NULL. */
 KI_API void ki_client_free(ki_client *client);
 
 /** The namespace that the context names, or "default". Lives as long as the client. */

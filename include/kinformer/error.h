@@ -42,7 +42,12 @@ KI_EXTERN_C_BEGIN
     X(RESOURCE, -45, "no such resource")                                                                     \
     X(SELECTOR, -46, "not a selector")                                                                       \
     X(CONFIG, -60, "the configuration cannot be used")                                                       \
-    X(HTTP, -61, "the request failed")
+    X(HTTP, -61, "the request failed")                                                                       \
+    X(CONFLICT, -62, "the object is not what it was when it was read")                                       \
+    X(ALREADY_EXISTS, -63, "there is such an object already")                                                \
+    X(EXPIRED, -64, "the version is too old, or the page token")                                             \
+    X(FORBIDDEN, -65, "the server does not allow it")                                                        \
+    X(UNAUTHORIZED, -66, "the server does not take the credentials")
 
 typedef enum ki_error_code {
     KI_OK = 0,

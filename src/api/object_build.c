@@ -353,6 +353,17 @@ static int scan_text(const ki_object_plan *plan, ki_str json, ki_json_sink *sink
     return rc < 0 ? ki_json_scan_explain(&scanner, rc, err) : 0;
 }
 
+int ki_object_build_text(const ki_object_plan *plan, ki_str json, ki_object **out_object, ki_error *err)
+{
+    ki_json_sink sink;
+    ki_json_sink_init(&sink, plan->bytes_max);
+    int rc = scan_text(plan, json, &sink, err);
+    if (rc == 0)
+        rc = ki_object_build(plan, &sink, out_object, err);
+    ki_json_sink_fini(&sink);
+    return rc;
+}
+
 ki_object *ki_object_new(const ki_resource *resource, ki_str json, const ki_object_options *options,
                          ki_error *err)
 {
@@ -364,11 +375,8 @@ ki_object *ki_object_new(const ki_resource *resource, ki_str json, const ki_obje
     if (plan == NULL)
         return NULL;
     ki_object *object = NULL;
-    ki_json_sink sink;
-    ki_json_sink_init(&sink, plan->bytes_max);
-    if (scan_text(plan, json, &sink, err) == 0 && ki_object_build(plan, &sink, &object, err) < 0)
+    if (ki_object_build_text(plan, json, &object, err) < 0)
         object = NULL;
-    ki_json_sink_fini(&sink);
     ki_object_plan_free(plan);
     return object;
 }

@@ -16,6 +16,10 @@
 KI_NODISCARD int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **out_object,
                                  ki_error *err);
 
+/* The same of a whole text. Returns also the errors of JSON. */
+KI_NODISCARD int ki_object_build_text(const ki_object_plan *plan, ki_str json, ki_object **out_object,
+                                      ki_error *err);
+
 /* Writes "namespace/name" of a value that was refused, as far as it was scanned. Returns 0, KI_ERR_METADATA
  * when it cannot be read, or another error of memory. */
 KI_NODISCARD int ki_object_read_key(const ki_json_sink *sink, ki_buf *out_key);

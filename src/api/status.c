@@ -94,6 +94,8 @@ void ki_status_fini(ki_status *status)
 
 int ki_status_has_cause(const ki_status *status, const char *type)
 {
+    if (status == NULL)
+        return 0;
     for (size_t i = 0; i < status->cause_count; i++)
         if (ki_str_equal(status->causes[i].type, ki_str_of(type)))
             return 1;

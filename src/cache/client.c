@@ -90,6 +90,8 @@ static void destroy(ki_client *client)
         if (client->loops[i].clock != NULL)
             ki_loop_stop(&client->loops[i]);
     run_posts(&client->post); /* nothing that was posted is forgotten */
+    if (client->calls != NULL)
+        client->calls->free(client->calls);
     ki_http_free(client->http);
     ki_credentials_free(client->credentials);
     ki_job_fini(&client->post);
@@ -161,6 +163,9 @@ void ki_client_free(ki_client *client)
                "a client cannot be freed inside of a callback or a read section: it stays");
         return;
     }
+    ki_client_part *calls = ki_client_calls(client);
+    if (calls != NULL)
+        calls->close(calls);
     ki_mutex_lock(&client->mu);
     bool is_used = !ki_list_is_empty(&client->users);
     ki_mutex_unlock(&client->mu);
@@ -169,6 +174,21 @@ void ki_client_free(ki_client *client)
                "a client is freed before what was made with it: waiting until that is freed");
     (void)ki_client_wait(client, &(ki_wait){&client->mu, &client->changed, is_alone, client}, UINT64_MAX);
     destroy(client);
+}
+
+ki_client_part *ki_client_calls(ki_client *client)
+{
+    return ki_client_set_calls(client, NULL);
+}
+
+ki_client_part *ki_client_set_calls(ki_client *client, ki_client_part *part)
+{
+    ki_mutex_lock(&client->mu);
+    if (client->calls == NULL)
+        client->calls = part;
+    part = client->calls;
+    ki_mutex_unlock(&client->mu);
+    return part;
 }
 
 ki_metrics *ki_client_metrics(ki_client *client)

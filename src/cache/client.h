@@ -18,6 +18,12 @@
 #include "http/http.h"
 #include "util/loop.h"
 
+/* What is made once for a client, when it is first needed, and goes with it. */
+typedef struct ki_client_part {
+    void (*close)(struct ki_client_part *part); /* the client is being freed; loops still run. May wait */
+    void (*free)(struct ki_client_part *part);  /* no loop runs any more */
+} ki_client_part;
+
 struct ki_client {
     ki_client_options options; /* constant, as all up to mu */
     const ki_clock *clock;
@@ -37,6 +43,7 @@ struct ki_client {
     ki_list users; /* guarded by mu, as all below: what was made with this client and is not gone yet */
     uint64_t serial;
     ki_list posts;
+    ki_client_part *calls; /* rest/rest.h; NULL: none were made yet */
     size_t handler_count;
     _Atomic bool is_running; /* changed under mu */
     _Atomic bool is_stepped; /* someone who waits runs the loops that have no threads */
@@ -61,6 +68,12 @@ KI_NODISCARD int ki_client_run(ki_client *client, ki_error *err) KI_EXCLUDES(cli
 /* One more handler, or one less: there are as many threads, as far as the system gives them. Those of handlers that
  * have gone stay for those that come. */
 void ki_client_count_handlers(ki_client *client, int change) KI_EXCLUDES(client->mu);
+
+/* The part that makes single calls; NULL: there is none yet. */
+ki_client_part *ki_client_calls(ki_client *client) KI_EXCLUDES(client->mu);
+
+/* Gives it to the client, unless that has one. Returns the one that it has. */
+ki_client_part *ki_client_set_calls(ki_client *client, ki_client_part *part) KI_EXCLUDES(client->mu);
 
 #define KI_CLIENT_NAME_BYTES 160
 

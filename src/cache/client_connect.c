@@ -24,6 +24,7 @@ int ki_client_connect_as_configured(ki_client *client, ki_error *err)
 {
     const ki_client_options *options = &client->options;
     ki_http_options http = {.connect_timeout_ms = options->connect_timeout_ms,
+                            .request_timeout_ms = options->request_timeout_ms,
                             .connections_max = options->connections_max,
                             .use_http2 = options->http2 != 0,
                             .use_gzip = options->gzip != 0,
@@ -55,6 +56,7 @@ int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_
         http.config = config;
         http.credentials = client->credentials;
         http.loop = client->io;
+        http.metrics = client->metrics;
         client->http = ki_http_new(&http, &why);
     }
     if (client->http != NULL)

@@ -1,91 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/http_source.h"
 
-#include <stdio.h>
-#include <string.h>
-
+#include "api/query.h"
 #include "http/transfer.h"
 #include "util/alloc.h"
-#include "util/buf.h"
 #include "util/error.h"
-
-/* A continue token alone may be that long (cache/reflector.c), and each byte of it three. */
-#define TARGET_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 typedef struct http_source {
     ki_http *http;
     char *path; /* "/api/v1/namespaces/web/pods" */
 } http_source;
-
-/* ---- the query ------------------------------------------------------------------------------------------- */
-
-typedef struct target {
-    ki_buf text;
-    char separator; /* '?', then '&' */
-    int rc;         /* the first failure */
-} target;
-
-static void add(target *t, ki_str text)
-{
-    if (t->rc == 0)
-        t->rc = ki_buf_append_str(&t->text, text);
-}
-
-static int is_plain(unsigned char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
-static void add_escaped(target *t, ki_str text)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    for (size_t i = 0; i < text.len && t->rc == 0; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        const char escaped[] = {'%', digits[c >> 4], digits[c & 15]};
-        add(t, is_plain(c) ? (ki_str){text.ptr + i, 1} : (ki_str){escaped, sizeof(escaped)});
-    }
-}
-
-static void add_text(target *t, const char *name, ki_str value)
-{
-    if (value.len == 0)
-        return;
-    add(t, (ki_str){&t->separator, 1});
-    t->separator = '&';
-    add(t, ki_str_of(name));
-    add(t, KI_STR("="));
-    add_escaped(t, value);
-}
-
-static void add_number(target *t, const char *name, uint64_t value)
-{
-    char text[24];
-    (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
-    if (value != 0)
-        add_text(t, name, ki_str_of(text));
-}
-
-static void add_flag(target *t, const char *name, int is_set)
-{
-    if (is_set)
-        add_text(t, name, KI_STR("true"));
-}
-
-/* The names of metav1.ListOptions. */
-static void add_options(target *t, const ki_list_options *options)
-{
-    add_text(t, "labelSelector", options->label_selector);
-    add_text(t, "fieldSelector", options->field_selector);
-    add_number(t, "limit", options->limit);
-    add_text(t, "continue", options->continue_token);
-    add_text(t, "resourceVersion", options->resource_version);
-    add_text(t, "resourceVersionMatch", options->resource_version_match);
-    add_flag(t, "watch", options->watch);
-    add_flag(t, "allowWatchBookmarks", options->allow_bookmarks);
-    add_flag(t, "sendInitialEvents", options->send_initial_events);
-    add_number(t, "timeoutSeconds", options->timeout_seconds);
-}
 
 /* ---- the answer ------------------------------------------------------------------------------------------ */
 
@@ -116,12 +40,15 @@ static int send_request(const http_source *source, ki_answer *answer, const ki_l
                         ki_str text)
 {
     static const char *const headers[] = {"Accept: application/json", NULL};
+    bool is_list = !options->watch || options->send_initial_events;
     ki_request request = {.target = text,
                           .headers = headers,
                           .events = &events,
                           .user = answer,
-                          .may_be_cut = options->watch && !options->send_initial_events,
-                          .is_long = !options->watch || options->send_initial_events};
+                          .head_timeout_ms = is_list ? ki_http_request_timeout_ms(source->http) : 0,
+                          .is_watch = options->watch,
+                          .may_be_cut = !is_list,
+                          .is_long = is_list};
     ki_transfer *transfer = ki_transfer_new(source->http, &request, NULL);
     if (transfer == NULL)
         return KI_ERR_NO_MEMORY;
@@ -132,12 +59,11 @@ static int send_request(const http_source *source, ki_answer *answer, const ki_l
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
     const http_source *source = user;
-    target t = {.separator = '?'};
-    ki_buf_init(&t.text, TARGET_BYTES_MAX);
-    add(&t, ki_str_of(source->path));
-    add_options(&t, options);
-    int rc = t.rc == 0 ? send_request(source, answer, options, ki_buf_str(&t.text)) : t.rc;
-    ki_buf_fini(&t.text);
+    ki_query query;
+    ki_query_init(&query, ki_str_of(source->path));
+    ki_query_add_list_options(&query, options);
+    int rc = query.rc == 0 ? send_request(source, answer, options, ki_buf_str(&query.text)) : query.rc;
+    ki_query_fini(&query);
     return rc;
 }
 

@@ -19,3 +19,14 @@ uint64_t ki_token_bucket_take(ki_token_bucket *bucket, uint64_t now_ns)
     bucket->full_ns = full + bucket->interval_ns;
     return 0;
 }
+
+uint64_t ki_token_bucket_reserve(ki_token_bucket *bucket, uint64_t now_ns, uint64_t latest_ns)
+{
+    uint64_t full = bucket->full_ns > now_ns ? bucket->full_ns : now_ns;
+    uint64_t last_but_one = (bucket->burst - 1) * bucket->interval_ns;
+    uint64_t at = full - now_ns > last_but_one ? full - last_but_one : now_ns;
+    if (at > latest_ns)
+        return UINT64_MAX;
+    bucket->full_ns = full + bucket->interval_ns;
+    return at;
+}

@@ -20,7 +20,7 @@ static const cli_flag flags[] = {
     {"as", 0, CLI_FLAG_TEXT, AT(as), "USER", "act as this user", NULL},
     {"as-group", 0, CLI_FLAG_TEXTS, AT(as_groups), "GROUP", "act as of this group; may be repeated", NULL},
     {"request-timeout", 0, CLI_FLAG_DURATION, AT(request_timeout_ms), "DURATION",
-     "to reach the server before trying again; 0: 30s", NULL},
+     "for an answer to begin, before it is tried again; 0: 60s. Watches go on", NULL},
 };
 
 cli_flag_group cli_connection_flags(cli_connection *connection)
@@ -33,6 +33,13 @@ cli_flag_group cli_connection_flags(cli_connection *connection)
 static const char *said(const char *text)
 {
     return text == NULL || text[0] == 0 ? NULL : text;
+}
+
+/* Who wants an answer sooner than a connection may take wants to hear so; 0: the default. */
+static uint64_t connect_timeout_ms(const cli_connection *connection)
+{
+    const uint64_t usual_ms = 30 * 1000;
+    return connection->request_timeout_ms < usual_ms ? connection->request_timeout_ms : 0;
 }
 
 ki_client_options cli_connection_options(const cli_connection *connection)
@@ -49,6 +56,7 @@ ki_client_options cli_connection_options(const cli_connection *connection)
         .tls_server_name = said(connection->tls_server_name),
         .as = said(connection->as),
         .as_groups = connection->as_groups.count == 0 ? NULL : connection->as_groups.items,
-        .connect_timeout_ms = connection->request_timeout_ms,
+        .connect_timeout_ms = connect_timeout_ms(connection),
+        .request_timeout_ms = connection->request_timeout_ms,
     };
 }

@@ -52,6 +52,13 @@ void ki_http_act(ki_http *http, curl_socket_t fd, int flags)
     ki_http_leave(http);
 }
 
+/* libcurl's limit is for all connections, those of watches as well: so it has to grow with these. */
+void ki_http_keep_idle(ki_http *http)
+{
+    (void)curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS,
+                            (long)(http->alive_count + IDLE_CONNECTIONS_MAX));
+}
+
 /* ---- the timer ------------------------------------------------------------------------------------------- */
 
 static void run_timer(ki_job *job)
@@ -96,7 +103,6 @@ static int open_multi(ki_http *http, ki_error *err)
         curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http) != CURLM_OK ||
         curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer) != CURLM_OK ||
         curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http) != CURLM_OK ||
-        curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_CONNECTIONS_MAX) != CURLM_OK ||
         curl_multi_setopt(http->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)http->options.connections_max) !=
             CURLM_OK)
         return ki_fail(err, KI_ERR_SYSTEM, "libcurl does not take its options");
@@ -128,6 +134,15 @@ static int copy_user_agent(ki_http *http, ki_error *err)
     return 0;
 }
 
+/* "host:6443", as the server is known by. */
+static ki_str host_of(const ki_server *server)
+{
+    const char *at = server->host_header != NULL ? server->host_header + strlen("Host: ") : NULL;
+    if (at == NULL)
+        at = strstr(server->base, "://") + strlen("://");
+    return (ki_str){at, strcspn(at, "/")};
+}
+
 static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
 {
     int rc = ki_server_init(&http->server, config, err);
@@ -137,6 +152,8 @@ static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
         rc = copy_proxy(http, config, err);
     if (rc == 0)
         rc = copy_user_agent(http, err);
+    if (rc == 0)
+        ki_http_metrics_init(&http->metrics, http->options.metrics, host_of(&http->server));
     if (rc == 0 && ki_job_init(&http->timer, http->options.loop, run_timer) < 0)
         rc = ki_fail_no_memory(err);
     return rc == 0 ? open_multi(http, err) : rc;
@@ -183,6 +200,16 @@ bool ki_http_uses_http2(const ki_http *http)
     return http->options.use_http2 && http->server.is_tls;
 }
 
+uint64_t ki_http_request_timeout_ms(const ki_http *http)
+{
+    return http->options.request_timeout_ms;
+}
+
+ki_http_metrics *ki_http_metrics_of(ki_http *http)
+{
+    return &http->metrics;
+}
+
 /* Closing connections calls back for their sockets. */
 void ki_http_free(ki_http *http)
 {
@@ -195,6 +222,7 @@ void ki_http_free(ki_http *http)
     ki_job_fini(&http->timer);
     ki_server_fini(&http->server);
     ki_trust_fini(&http->trust);
+    ki_http_metrics_fini(&http->metrics);
     ki_free(http->proxy_url);
     ki_free(http->user_agent);
     ki_free(http);

@@ -19,6 +19,7 @@
 
 #include "config/config.h"
 #include "config/credentials.h"
+#include "http/http_metrics.h"
 #include "util/loop.h"
 
 typedef struct ki_http ki_http;
@@ -30,10 +31,12 @@ typedef struct ki_http_options {
     ki_loop *loop;               /* io; with a descriptor */
     uint64_t connect_timeout_ms; /* name, connection and TLS together; 0: 30,000 */
     uint64_t head_timeout_ms;    /* from then to the head of the answer; 0: 60,000 */
+    uint64_t request_timeout_ms; /* what ki_http_request_timeout_ms() says */
     size_t connections_max;      /* at a time; more requests wait. 0: no limit: each watch has one */
     bool use_http2;              /* where a request allows it, over TLS, and the server agrees */
     bool use_gzip;               /* asked for, unless the configuration forbids it */
     const char *user_agent;      /* NULL: "kinformer/" and the version */
+    ki_metrics *metrics;         /* NULL: nothing is counted */
 } ki_http_options;
 
 /* Returns NULL with KI_ERR_CONFIG (the server's URL, a file that cannot be read), KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
@@ -41,6 +44,12 @@ KI_NODISCARD ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
 
 /* Whether watches share connections, where the server agrees: then a list must not come by a watch. */
 bool ki_http_uses_http2(const ki_http *http);
+
+/* Until the answer to a list begins, or to a single call ends, as the options have it; 0: not said. */
+uint64_t ki_http_request_timeout_ms(const ki_http *http);
+
+/* What is counted of its requests. */
+ki_http_metrics *ki_http_metrics_of(ki_http *http);
 
 /* Its transfers are over. On the loop's thread, or when nobody runs the loop. Never waits. Takes NULL. */
 void ki_http_free(ki_http *http);

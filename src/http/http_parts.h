@@ -27,6 +27,7 @@ struct ki_http {
     ki_sockets sockets;
     ki_server server;
     ki_trust trust;
+    ki_http_metrics metrics;
     char *proxy_url; /* NULL: none */
     char *user_agent;
     uint64_t certificate_generation; /* of the last request */
@@ -38,6 +39,9 @@ struct ki_http {
  * waits for an end. */
 void ki_http_enter(ki_http *http);
 void ki_http_leave(ki_http *http);
+
+/* Connections without a request are kept for the next, some of them, however many others there are. */
+void ki_http_keep_idle(ki_http *http);
 
 /* libcurl is told that a socket is ready, or CURL_SOCKET_TIMEOUT. */
 void ki_http_act(ki_http *http, curl_socket_t fd, int flags);

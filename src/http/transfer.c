@@ -91,9 +91,32 @@ static void note_failure(ki_http *http, ki_reason reason)
     }
 }
 
+/* A watch lives for long by itself: its time and its size say nothing. */
+static void count(const ki_transfer *transfer)
+{
+    ki_http *http = transfer->http;
+    long connections = 0;
+    curl_off_t lookup_us = 0;
+    if (!transfer->is_told)
+        ki_http_metrics_request(&http->metrics, transfer->method, 0);
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connections) == CURLE_OK &&
+        curl_easy_getinfo(transfer->easy, CURLINFO_NAMELOOKUP_TIME_T, &lookup_us) == CURLE_OK &&
+        connections > 0 && lookup_us > 0)
+        ki_http_metrics_lookup(&http->metrics, (uint64_t)lookup_us * (KI_NS_PER_MS / 1000));
+    if (transfer->is_watch)
+        return;
+    ki_http_sample sample = {.method = transfer->method,
+                             .request_bytes = transfer->body.len,
+                             .response_bytes = transfer->received_bytes,
+                             .duration_ns = ki_clock_now_ns(http->clock) - transfer->sent_ns};
+    ki_http_metrics_sample(&http->metrics, &sample);
+}
+
 /* The last callback. */
 static void end(ki_transfer *transfer, ki_reason reason, const char *message)
 {
+    if (transfer->is_added)
+        count(transfer);
     ki_transfer_set_over(transfer);
     transfer->events->on_end(transfer, reason, message, transfer->user);
 }
@@ -262,6 +285,8 @@ ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error 
     made->http = http;
     made->events = request->events;
     made->user = request->user;
+    made->head_timeout_ms = request->head_timeout_ms;
+    made->is_watch = request->is_watch;
     made->may_be_cut = request->may_be_cut;
     made->is_long = request->is_long;
     http->alive_count++;

@@ -37,8 +37,11 @@ typedef struct ki_request {
     ki_str body;
     const ki_transfer_events *events;
     void *user;
-    bool may_be_cut; /* instead of being paused: so it may share a connection (HTTP/2) with others */
-    bool is_long;    /* a large answer is likely, which larger pieces make faster */
+    uint64_t
+        head_timeout_ms; /* from now to the head of the answer, in all; 0: as the options of ki_http say */
+    bool is_watch;       /* lives for long: how long is not measured */
+    bool may_be_cut;     /* instead of being paused: so it may share a connection (HTTP/2) with others */
+    bool is_long;        /* a large answer is likely, which larger pieces make faster */
 } ki_request;
 
 /* Returns NULL with KI_ERR_NO_MEMORY. */

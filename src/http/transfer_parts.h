@@ -27,14 +27,18 @@ struct ki_transfer {
     char *method;
     struct curl_slist *headers;
     ki_buf body;
+    uint64_t head_timeout_ms; /* 0: not said */
+    bool is_watch;
     bool may_be_cut;
     bool is_long;
     bool is_resumed;
     bool is_told; /* on_head was called */
     bool is_paused;
     CURL *easy;
-    bool is_added;       /* to the multi handle */
-    uint64_t generation; /* of the identity it is sent with */
+    bool is_added; /* to the multi handle */
+    uint64_t sent_ns;
+    uint64_t received_bytes; /* of the body, as it came */
+    uint64_t generation;     /* of the identity it is sent with */
     uint64_t head_due_ns;
     uint64_t heard_ns; /* the last byte; before that, when it was sent */
     ki_response_head head;

@@ -17,6 +17,7 @@ static int take_head(ki_transfer *transfer)
     ki_response_head *head = &transfer->head;
     transfer->is_told = true;
     ki_job_wake_at(&transfer->job, UINT64_MAX);
+    ki_http_metrics_request(&transfer->http->metrics, transfer->method, head->status);
     if (head->status == 401 && transfer->http->options.credentials != NULL)
         ki_credentials_refused(transfer->http->options.credentials, transfer->generation);
     if (head->has_other_coding || (head->is_gzip && !transfer->http->use_gzip)) {
@@ -101,6 +102,7 @@ size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user)
     if (transfer->state == KI_TRANSFER_OVER)
         return 0;
     transfer->heard_ns = ki_clock_now_ns(transfer->http->clock);
+    transfer->received_bytes += n;
     int rc = transfer->inflate != NULL ? ki_inflate_feed(transfer->inflate, bytes, n)
                                        : give_body(transfer, bytes, n);
     if (rc < 0 && transfer->inflate != NULL)

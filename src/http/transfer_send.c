@@ -107,6 +107,14 @@ static bool set_freshness(ki_transfer *transfer, const ki_identity *identity)
     return curl_easy_setopt(transfer->easy, CURLOPT_FRESH_CONNECT, is_fresh ? 1L : 0L) == CURLE_OK;
 }
 
+static uint64_t head_timeout_ns(const ki_transfer *transfer)
+{
+    const ki_http_options *options = &transfer->http->options;
+    if (transfer->head_timeout_ms > 0)
+        return ki_ns_of_ms(transfer->head_timeout_ms);
+    return ki_ns_of_ms(options->connect_timeout_ms) + ki_ns_of_ms(options->head_timeout_ms);
+}
+
 int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
 {
     ki_http *http = transfer->http;
@@ -115,12 +123,13 @@ int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
     if (transfer->easy == NULL || !add_headers(transfer, identity) || !set_url(transfer) ||
         !set_callbacks(transfer) || !set_request(transfer) || !set_freshness(transfer, identity))
         return KI_ERR_NO_MEMORY;
+    ki_http_keep_idle(http);
     if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
         return KI_ERR_NO_MEMORY;
     transfer->is_added = true;
-    transfer->heard_ns = ki_clock_now_ns(http->clock);
-    transfer->head_due_ns = transfer->heard_ns + ki_ns_of_ms(http->options.connect_timeout_ms) +
-                            ki_ns_of_ms(http->options.head_timeout_ms);
+    transfer->sent_ns = ki_clock_now_ns(http->clock);
+    transfer->heard_ns = transfer->sent_ns;
+    transfer->head_due_ns = transfer->sent_ns + head_timeout_ns(transfer);
     ki_job_wake_at(&transfer->job, transfer->head_due_ns);
     return 0;
 }

@@ -329,6 +329,19 @@ static void a_watch_that_is_cut_is_taken_up_again(void **state)
     scripted_http_stop(server);
 }
 
+static void an_answer_that_does_not_begin_in_time_is_asked_for_again(void **state)
+{
+    (void)state;
+    scripted_http *server = start(serve_silence, NULL);
+    process p;
+    spawn(&p, server, "pods -o events --watch-list never --request-timeout 300ms");
+    wait_for(&p, &p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"Timeout\"");
+    wait_for(&p, &p.written, "\"phase\":\"LISTING\",\"reason\":\"Timeout\"");
+    stop(&p, SIGTERM);
+    close_all(&p);
+    scripted_http_stop(server);
+}
+
 /* ---- how it ends --------------------------------------------------------------------------------------- */
 
 static void a_signal_ends_it_while_the_server_is_silent(void **state)
@@ -382,6 +395,7 @@ int main(void)
         cmocka_unit_test(the_other_formats_are_for_people),
         cmocka_unit_test(a_server_that_refuses_does_not_end_it_and_it_says_why),
         cmocka_unit_test(a_watch_that_is_cut_is_taken_up_again),
+        cmocka_unit_test(an_answer_that_does_not_begin_in_time_is_asked_for_again),
         cmocka_unit_test(a_signal_ends_it_while_the_server_is_silent),
         cmocka_unit_test(a_signal_ends_it_while_its_reader_does_not_read),
         cmocka_unit_test(a_reader_that_goes_ends_it_quietly_also_when_nothing_happens),

@@ -80,6 +80,20 @@ bool scripted_read_bytes(scripted_connection *c, void *bytes, size_t n)
     return true;
 }
 
+bool scripted_read_body(scripted_connection *c, const scripted_request *request, char *body, size_t size)
+{
+    const char *header = strcasestr(request->head, "\r\nContent-Length:");
+    size_t n = header == NULL ? 0 : strtoul(header + strlen("\r\nContent-Length:"), NULL, 10);
+    if (n >= size)
+        return false;
+    size_t here = n < c->input_bytes ? n : c->input_bytes;
+    memcpy(body, c->input, here);
+    memmove(c->input, c->input + here, c->input_bytes - here);
+    c->input_bytes -= here;
+    body[n] = 0;
+    return scripted_read_bytes(c, body + here, n - here);
+}
+
 bool scripted_send(scripted_connection *c, const char *text)
 {
     return scripted_send_bytes(c, text, strlen(text));

@@ -68,6 +68,10 @@ bool scripted_send_bytes(scripted_connection *connection, const void *bytes, siz
 /* Fills `bytes`. */
 bool scripted_read_bytes(scripted_connection *connection, void *bytes, size_t n);
 
+/* The body of the request, as long as its head says, with a NUL behind it; what is longer than `size` - 1 fails. */
+bool scripted_read_body(scripted_connection *connection, const scripted_request *request, char *body,
+                        size_t size);
+
 /* A whole answer; `headers` are lines with their ends, "" or NULL: none. */
 bool scripted_answer(scripted_connection *connection, const char *status, const char *headers,
                      const char *body);

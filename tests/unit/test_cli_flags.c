@@ -121,7 +121,17 @@ static void all_common_flags_reach_the_client(void **state)
     assert_string_equal(options.as_groups[0], "g");
     assert_string_equal(options.as_groups[1], "h");
     assert_null(options.as_groups[2]);
+    assert_int_equal(options.request_timeout_ms, 5000);
     assert_int_equal(options.connect_timeout_ms, 5000);
+}
+
+static void a_long_time_for_requests_is_none_for_connecting(void **state)
+{
+    (void)state;
+    parsed p = parse_well("--request-timeout 5m");
+    ki_client_options options = cli_connection_options(&p.flags.connection);
+    assert_int_equal(options.request_timeout_ms, 300 * 1000);
+    assert_int_equal(options.connect_timeout_ms, 0);
 }
 
 static void what_was_not_said_is_left_to_the_kubeconfig(void **state)
@@ -256,6 +266,7 @@ int main(void)
         cmocka_unit_test(what_is_no_flag_is_an_argument),
         cmocka_unit_test(help_is_given_whatever_follows),
         cmocka_unit_test(all_common_flags_reach_the_client),
+        cmocka_unit_test(a_long_time_for_requests_is_none_for_connecting),
         cmocka_unit_test(what_was_not_said_is_left_to_the_kubeconfig),
         cmocka_unit_test(the_flags_of_a_watch_reach_the_informer),
         cmocka_unit_test(a_page_size_of_zero_is_no_limit_and_none_is_the_default),

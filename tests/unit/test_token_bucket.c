@@ -49,6 +49,28 @@ static void asking_in_vain_takes_nothing(void **state)
     assert_true(ki_token_bucket_take(&bucket, SECOND) == 0);
 }
 
+static void tokens_to_come_are_given_away_in_order(void **state)
+{
+    (void)state;
+    ki_token_bucket bucket;
+    ki_token_bucket_init(&bucket, SECOND, 2);
+    assert_true(ki_token_bucket_reserve(&bucket, 10, UINT64_MAX) == 10);
+    assert_true(ki_token_bucket_reserve(&bucket, 10, UINT64_MAX) == 10);
+    assert_true(ki_token_bucket_reserve(&bucket, 10, UINT64_MAX) == 10 + SECOND);
+    assert_true(ki_token_bucket_reserve(&bucket, 10, UINT64_MAX) == 10 + 2 * SECOND);
+    assert_true(ki_token_bucket_reserve(&bucket, 20, UINT64_MAX) == 10 + 3 * SECOND);
+}
+
+static void a_token_that_comes_too_late_is_not_taken(void **state)
+{
+    (void)state;
+    ki_token_bucket bucket;
+    ki_token_bucket_init(&bucket, SECOND, 1);
+    assert_true(ki_token_bucket_reserve(&bucket, 0, 0) == 0);
+    assert_true(ki_token_bucket_reserve(&bucket, 0, SECOND - 1) == UINT64_MAX);
+    assert_true(ki_token_bucket_reserve(&bucket, 0, SECOND) == SECOND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -56,6 +78,8 @@ int main(void)
         cmocka_unit_test(it_fills_by_one_each_interval),
         cmocka_unit_test(it_holds_no_more_than_the_burst),
         cmocka_unit_test(asking_in_vain_takes_nothing),
+        cmocka_unit_test(tokens_to_come_are_given_away_in_order),
+        cmocka_unit_test(a_token_that_comes_too_late_is_not_taken),
     };
     return RUN_TESTS(tests);
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* label - puts a label onto a pod of the cluster that kubectl talks to:
+ *
+ *     label NAMESPACE POD NAME VALUE
+ */
+#include <kinformer.h>
+#include <stdio.h>
+
+/* {"metadata":{"labels":{NAME:VALUE}}} */
+static void write_patch(ki_json_writer *writer, const char *name, const char *value)
+{
+    ki_json_write_object_begin(writer);
+    ki_json_write_name(writer, KI_STR("metadata"));
+    ki_json_write_object_begin(writer);
+    ki_json_write_name(writer, KI_STR("labels"));
+    ki_json_write_object_begin(writer);
+    ki_json_write_name(writer, ki_str_of(name));
+    ki_json_write_string(writer, ki_str_of(value));
+    ki_json_write_object_end(writer);
+    ki_json_write_object_end(writer);
+    ki_json_write_object_end(writer);
+}
+
+static int label(ki_client *client, char **words, ki_error *err)
+{
+    ki_json_writer *writer = ki_json_writer_new(NULL);
+    ki_rest_request request = {.verb = KI_REST_PATCH,
+                               .patch = KI_PATCH_MERGE,
+                               .resource = &KI_CORE_V1_PODS,
+                               .ns = words[0],
+                               .name = words[1]};
+    ki_rest_answer answer = {0};
+    write_patch(writer, words[2], words[3]);
+    int rc = ki_json_writer_finish(writer, &request.body, err);
+    if (rc == 0)
+        rc = ki_rest_run(client, &request, &answer, err);
+    if (rc == 0)
+        printf("%s is at version %.*s\n", ki_object_key(answer.object),
+               KI_STR_ARGS(ki_object_resource_version(answer.object)));
+    ki_rest_answer_fini(&answer);
+    ki_json_writer_free(writer);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    ki_error err = {0};
+    if (argc != 5) {
+        fprintf(stderr, "usage: label NAMESPACE POD NAME VALUE\n");
+        return 2;
+    }
+    ki_client *client = ki_client_new(NULL, &err); /* $KUBECONFIG, ~/.kube/config or in-cluster, as kubectl */
+    int rc = client == NULL ? err.code : label(client, argv + 1, &err);
+    if (rc < 0)
+        fprintf(stderr, "label: %s\n", err.message);
+    ki_client_free(client);
+    return rc < 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* status - a Kubernetes Status: how a server says what went wrong. */
+#ifndef KI_STATUS_H
+#define KI_STATUS_H
+
+#include <kinformer/common.h>
+
+KI_EXTERN_C_BEGIN
+
+#define KI_STATUS_CAUSES_MAX 8
+
+/** One of the reasons, about a field if it says so. */
+typedef struct ki_status_cause {
+    ki_str type; /* "FieldValueRequired"; "reason" on the wire */
+    ki_str message;
+    ki_str field; /* "spec.containers[0].image" */
+} ki_status_cause;
+
+/** All text is unescaped and lives as long as what the Status came with. What the server does not say is empty. */
+typedef struct ki_status {
+    int code;                /* 409; 0 when it does not say */
+    int retry_after_seconds; /* 0 when it does not say */
+    ki_str status;           /* "Failure" */
+    ki_str reason;           /* "AlreadyExists" */
+    ki_str message;
+    ki_str group; /* what the details are about */
+    ki_str kind;
+    ki_str name;
+    ki_str uid;
+    size_t cause_count; /* the first KI_STATUS_CAUSES_MAX are kept */
+    ki_status_cause causes[KI_STATUS_CAUSES_MAX];
+    char *memory; /* the library's */
+} ki_status;
+
+/** 1 when one of the causes has this type, else 0. */
+KI_API int ki_status_has_cause(const ki_status *status, const char *type);
+
+KI_EXTERN_C_END
+
+#endif

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rest/rest.h"
+
+#include <assert.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/units.h"
+
+/* ---- making and freeing ------------------------------------------------------------------------------------ */
+
+enum { BURST = 10, BURST_MAX = 1000000, AT_ONCE = 64 };
+
+static void set_limit(ki_rest *rest, const ki_client_options *options)
+{
+    const double slowest = 1.0 / 3600; /* one an hour, so that no sum overflows */
+    double rate = options->requests_per_second;
+    uint64_t burst = options->requests_burst == 0 ? BURST : options->requests_burst;
+    rest->has_limit = rate > 0;
+    if (!rest->has_limit)
+        return;
+    if (rate < slowest)
+        rate = slowest;
+    uint64_t interval_ns = (uint64_t)((double)KI_NS_PER_S / rate);
+    ki_token_bucket_init(&rest->limit, interval_ns == 0 ? 1 : interval_ns,
+                         burst < BURST_MAX ? burst : BURST_MAX);
+}
+
+static bool is_empty(void *user)
+{
+    const ki_rest *rest = user;
+    return rest->count == 0;
+}
+
+/* Ends all calls, and waits until each has had its callback. */
+static void close_rest(ki_client_part *part)
+{
+    ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
+    ki_mutex_lock(&rest->mu);
+    rest->is_closed = true;
+    for (ki_list_node *node = ki_list_first(&rest->calls); node != NULL;
+         node = ki_list_next(&rest->calls, node)) {
+        ki_rest_call *call = KI_CONTAINER_OF(node, ki_rest_call, node);
+        call->is_cancelled = true;
+        ki_job_wake(&call->job);
+    }
+    ki_mutex_unlock(&rest->mu);
+    (void)ki_client_wait(rest->client, &(ki_wait){&rest->mu, &rest->changed, is_empty, rest}, UINT64_MAX);
+}
+
+static void free_rest(ki_client_part *part)
+{
+    ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
+    assert(rest->count == 0);
+    ki_job_fini(&rest->deliver);
+    ki_cond_fini(&rest->changed);
+    ki_mutex_fini(&rest->mu);
+    ki_free(rest);
+}
+
+static void run_deliver(ki_job *job);
+
+static ki_rest *make_rest(ki_client *client)
+{
+    ki_rest *rest = ki_calloc(1, sizeof(*rest));
+    if (rest == NULL || ki_job_init(&rest->deliver, client->handlers, run_deliver) < 0) {
+        ki_free(rest);
+        return NULL;
+    }
+    rest->part = (ki_client_part){close_rest, free_rest};
+    rest->client = client;
+    ki_mutex_init(&rest->mu);
+    ki_cond_init(&rest->changed);
+    ki_list_init(&rest->calls);
+    ki_list_init(&rest->ended);
+    ki_list_init(&rest->waiting);
+    rest->in_flight_max = client->options.requests_at_once > 0 ? client->options.requests_at_once : AT_ONCE;
+    set_limit(rest, &client->options);
+    return rest;
+}
+
+/* Of two threads that make one at the same time the first has made it. Its callbacks want a thread beside those of
+ * handlers. */
+static ki_rest *rest_of(ki_client *client)
+{
+    ki_client_part *part = ki_client_calls(client);
+    if (part != NULL)
+        return KI_CONTAINER_OF(part, ki_rest, part);
+    ki_rest *made = make_rest(client);
+    if (made == NULL)
+        return NULL;
+    part = ki_client_set_calls(client, &made->part);
+    if (part == &made->part)
+        ki_client_count_handlers(client, 1);
+    else
+        free_rest(&made->part);
+    return KI_CONTAINER_OF(part, ki_rest, part);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------------------- */
+
+/* Nothing of the rest may be touched afterwards: the client may be on its way out. */
+static void forget(ki_rest_call *call)
+{
+    ki_rest *rest = call->rest;
+    ki_rest_call_fini(call);
+    ki_free(call);
+    ki_mutex_lock(&rest->mu);
+    rest->count--;
+    ki_client_notify(rest->client, &rest->changed);
+    ki_mutex_unlock(&rest->mu);
+}
+
+static ki_rest_call *take_ended(ki_rest *rest, bool *out_has_more)
+{
+    ki_mutex_lock(&rest->mu);
+    ki_list_node *node = ki_list_pop_front(&rest->ended);
+    *out_has_more = !ki_list_is_empty(&rest->ended);
+    ki_mutex_unlock(&rest->mu);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_rest_call, node);
+}
+
+/* One at a time, so that others get their turn. */
+static void run_deliver(ki_job *job)
+{
+    ki_rest *rest = KI_CONTAINER_OF(job, ki_rest, deliver);
+    bool has_more = false;
+    ki_rest_call *call = take_ended(rest, &has_more);
+    if (has_more)
+        ki_job_wake(job);
+    if (call == NULL)
+        return;
+    if (call->on_answer != NULL)
+        call->on_answer(&call->reader.answer, call->user);
+    forget(call);
+}
+
+/* Taken out of the list first: nobody wakes its job any more. */
+void ki_rest_ended(ki_rest_call *call)
+{
+    ki_rest *rest = call->rest;
+    ki_mutex_lock(&rest->mu);
+    ki_list_remove(&call->node);
+    ki_mutex_unlock(&rest->mu);
+    ki_job_fini(&call->job);
+    ki_mutex_lock(&rest->mu);
+    if (call->is_waited_for) {
+        call->is_done = true;
+        ki_client_notify(rest->client, &call->done); /* before the lock is given away: then it may be gone */
+    } else {
+        ki_list_push_back(&rest->ended, &call->node);
+        ki_job_wake(&rest->deliver);
+    }
+    ki_mutex_unlock(&rest->mu);
+}
+
+/* ---- beginning --------------------------------------------------------------------------------------------- */
+
+static ki_rest *check(ki_client *client, const ki_rest_request *request, ki_error *err)
+{
+    if (client == NULL || request == NULL) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "call: no client or no request");
+        return NULL;
+    }
+    if (client->http == NULL) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "call: the client has no cluster");
+        return NULL;
+    }
+    ki_rest *rest = rest_of(client);
+    if (rest == NULL)
+        (void)ki_fail_no_memory(err);
+    return rest;
+}
+
+/* From here on it is io's. */
+static int enter(ki_rest_call *call, uint64_t *out_id, ki_error *err)
+{
+    ki_rest *rest = call->rest;
+    ki_mutex_lock(&rest->mu);
+    bool is_closed = rest->is_closed;
+    if (!is_closed) {
+        call->id = ++rest->last_id;
+        rest->count++;
+        if (out_id != NULL)
+            *out_id = call->id;
+        ki_list_push_back(&rest->calls, &call->node);
+        ki_job_wake(&call->job);
+    }
+    ki_mutex_unlock(&rest->mu);
+    return is_closed ? ki_fail(err, KI_ERR_STOPPED, "call: the client is being freed") : 0;
+}
+
+/* Makes a call that has not begun. Returns NULL with the error. */
+static ki_rest_call *make_call(ki_client *client, const ki_rest_request *request, ki_error *err)
+{
+    ki_rest *rest = check(client, request, err);
+    if (rest == NULL || ki_client_run(client, err) < 0)
+        return NULL;
+    ki_rest_call *call = ki_calloc(1, sizeof(*call));
+    if (call == NULL) {
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    if (ki_rest_call_init(call, rest, request, err) < 0) {
+        ki_free(call);
+        return NULL;
+    }
+    return call;
+}
+
+static int begin(ki_rest_call *call, uint64_t *out_id, ki_error *err)
+{
+    int rc = enter(call, out_id, err);
+    if (rc < 0) {
+        ki_rest_call_fini(call);
+        ki_free(call);
+    }
+    return rc;
+}
+
+int ki_rest_begin(ki_client *client, const ki_rest_request *request, uint64_t *out_id, ki_error *err)
+{
+    ki_error why = {0};
+    ki_rest_call *call = make_call(client, request, &why);
+    int rc = call == NULL ? why.code : begin(call, out_id, &why);
+    if (rc < 0 && err != NULL)
+        *err = why;
+    return rc;
+}
+
+void ki_rest_cancel(ki_client *client, uint64_t id)
+{
+    ki_client_part *part = client == NULL ? NULL : ki_client_calls(client);
+    if (part == NULL)
+        return;
+    ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
+    ki_mutex_lock(&rest->mu);
+    for (ki_list_node *node = ki_list_first(&rest->calls); node != NULL;
+         node = ki_list_next(&rest->calls, node)) {
+        ki_rest_call *call = KI_CONTAINER_OF(node, ki_rest_call, node);
+        if (call->id != id)
+            continue;
+        call->is_cancelled = true;
+        ki_job_wake(&call->job);
+    }
+    ki_mutex_unlock(&rest->mu);
+}
+
+/* ---- waiting ----------------------------------------------------------------------------------------------- */
+
+static bool is_done(void *user)
+{
+    const ki_rest_call *call = user;
+    return call->is_done;
+}
+
+/* io ends it, in time. Where that has a thread nothing else has to run meanwhile: handlers that belong on another thread
+ * stay there. */
+static void wait_for(ki_rest_call *call)
+{
+    ki_rest *rest = call->rest;
+    if (rest->client->options.mode == KI_MODE_EVENT_LOOP) {
+        (void)ki_client_wait(rest->client, &(ki_wait){&rest->mu, &call->done, is_done, call}, UINT64_MAX);
+        return;
+    }
+    ki_mutex_lock(&rest->mu);
+    while (!call->is_done)
+        ki_cond_wait(&call->done, &rest->mu);
+    ki_mutex_unlock(&rest->mu);
+}
+
+int ki_rest_run(ki_client *client, const ki_rest_request *request, ki_rest_answer *out_answer, ki_error *err)
+{
+    ki_error why = {0};
+    if (ki_client_may_wait() < 0)
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "call: inside of a callback or a read section");
+    ki_rest_call *call = make_call(client, request, &why);
+    if (call != NULL)
+        call->is_waited_for = true;
+    int rc = call == NULL ? why.code : begin(call, NULL, &why);
+    if (rc == 0) {
+        wait_for(call);
+        why = call->reader.answer.error;
+        rc = why.code;
+        if (out_answer != NULL)
+            ki_rest_reader_take(&call->reader, out_answer);
+        forget(call);
+    }
+    if (rc < 0 && err != NULL)
+        *err = why;
+    return rc;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One call on io: it waits for its turn, is sent, perhaps sent again, and ends. */
+#include <inttypes.h>
+
+#include "http/transfer.h"
+#include "rest/rest.h"
+#include "util/error.h"
+#include "util/log.h"
+#include "util/units.h"
+
+enum { TIMEOUT_MS = 60 * 1000, RETRIES_MAX = 10, LOST_RETRY_SECONDS = 1 };
+
+static uint64_t now_of(const ki_rest_call *call)
+{
+    return ki_clock_now_ns(call->rest->client->clock);
+}
+
+static ki_http_metrics *metrics_of(const ki_rest_call *call)
+{
+    return ki_http_metrics_of(call->rest->client->http);
+}
+
+/* ---- how many at once -------------------------------------------------------------------------------------- */
+
+/* The first that waits looks for itself: it is in the list until it is sent, or has ended. */
+static void wake_next(ki_rest *rest)
+{
+    ki_list_node *node = ki_list_first(&rest->waiting);
+    if (node != NULL && rest->in_flight < rest->in_flight_max)
+        ki_job_wake(&KI_CONTAINER_OF(node, ki_rest_call, wait_node)->job);
+}
+
+/* Who comes first is sent first. Returns whether it may be sent now; if not it is woken later. */
+static bool enter_flight(ki_rest_call *call)
+{
+    ki_rest *rest = call->rest;
+    if (!ki_list_node_is_linked(&call->wait_node))
+        ki_list_push_back(&rest->waiting, &call->wait_node);
+    if (rest->in_flight >= rest->in_flight_max || ki_list_first(&rest->waiting) != &call->wait_node)
+        return false;
+    ki_list_remove(&call->wait_node);
+    rest->in_flight++;
+    call->is_in_flight = true;
+    wake_next(rest);
+    return true;
+}
+
+/* Takes one as well that is not on its way. */
+static void leave_flight(ki_rest_call *call)
+{
+    call->transfer = NULL;
+    ki_list_remove(&call->wait_node);
+    if (call->is_in_flight)
+        call->rest->in_flight--;
+    call->is_in_flight = false;
+    wake_next(call->rest);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------------------- */
+
+static void give_up(ki_rest_call *call, int code, ki_reason reason, const char *message)
+{
+    if (call->transfer != NULL)
+        ki_transfer_cancel(call->transfer);
+    leave_flight(call);
+    ki_rest_reader_fail(&call->reader, code, reason, message);
+    ki_rest_ended(call);
+}
+
+/* Once, whatever the number of attempts may be: what was refused are the credentials, and there are others now. */
+static bool wants_new_credentials(ki_rest_call *call)
+{
+    if (call->reader.answer.code != 401 || call->was_unauthorized)
+        return false;
+    call->was_unauthorized = true;
+    return true;
+}
+
+/* In how many seconds it is to be sent again; 0: not. What was lost may have been carried out, so that only what changes
+ * nothing is repeated. */
+static uint32_t retry_seconds(const ki_rest_call *call, ki_reason reason)
+{
+    const ki_rest_answer *answer = &call->reader.answer;
+    if (answer->error.code == 0 || call->retries_left == 0)
+        return 0;
+    if (reason == KI_REASON_CONNECTION_LOST && call->is_reading)
+        return LOST_RETRY_SECONDS;
+    return answer->code == 429 || answer->code >= 500 ? answer->retry_after_seconds : 0;
+}
+
+/* An answer in time that says "later" is worth more than none. */
+static void end_or_retry(ki_rest_call *call, ki_reason reason)
+{
+    bool is_again = wants_new_credentials(call);
+    uint32_t seconds = is_again ? 0 : retry_seconds(call, reason);
+    uint64_t due_ns = now_of(call) + seconds * KI_NS_PER_S;
+    if (seconds > 0 && due_ns < call->deadline_ns) {
+        is_again = true;
+        call->retries_left--;
+    }
+    if (!is_again) {
+        ki_rest_ended(call);
+        return;
+    }
+    ki_log(KI_LOG_DEBUG, "rest",
+           KI_LOG_FIELDS({"method", ki_str_of(call->message.method)},
+                         {"target", ki_buf_str(&call->message.target)}),
+           "is sent again in %" PRIu32 " s: %s", seconds, call->reader.answer.error.message);
+    call->due_ns = due_ns;
+    ki_job_wake(&call->job);
+}
+
+/* ---- the answer -------------------------------------------------------------------------------------------- */
+
+static void on_head(ki_transfer *transfer, const ki_response_head *head, void *user)
+{
+    ki_rest_call *call = user;
+    (void)transfer;
+    ki_rest_reader_head(&call->reader, head);
+}
+
+/* Nothing is ever paused: what may come is limited. */
+static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *user)
+{
+    ki_rest_call *call = user;
+    (void)transfer;
+    int rc = ki_rest_reader_body(&call->reader, bytes, n);
+    if (rc == 0)
+        return 0;
+    leave_flight(call);
+    ki_rest_ended(call);
+    return rc;
+}
+
+static void on_end(ki_transfer *transfer, ki_reason reason, const char *message, void *user)
+{
+    ki_rest_call *call = user;
+    (void)transfer;
+    leave_flight(call);
+    ki_rest_reader_end(&call->reader, reason, message);
+    if (call->reader.answer.attempts > 1)
+        ki_http_metrics_retry(metrics_of(call), call->message.method, call->reader.answer.code);
+    end_or_retry(call, reason);
+}
+
+static const ki_transfer_events events = {on_head, on_body, on_end};
+
+/* ---- sending ----------------------------------------------------------------------------------------------- */
+
+static void send_call(ki_rest_call *call)
+{
+    const ki_rest_message *message = &call->message;
+    const char *const headers[] = {"Accept: application/json", message->content_type, NULL};
+    uint64_t left_ns = call->deadline_ns - now_of(call);
+    ki_request request = {.method = message->method,
+                          .target = ki_buf_str(&message->target),
+                          .headers = headers,
+                          .body = ki_buf_str(&message->body),
+                          .events = &events,
+                          .user = call,
+                          .head_timeout_ms = left_ns / KI_NS_PER_MS + 1,
+                          .may_be_cut = true,
+                          .is_long = call->reader.is_list};
+    call->has_turn = false;
+    ki_rest_reader_begin(&call->reader);
+    call->transfer = ki_transfer_new(call->rest->client->http, &request, NULL);
+    if (call->transfer == NULL)
+        give_up(call, KI_ERR_NO_MEMORY, KI_REASON_NO_MEMORY, NULL);
+    else
+        ki_job_wake_at(&call->job, call->deadline_ns);
+}
+
+/* Returns false when it has ended. */
+static bool take_turn(ki_rest_call *call, uint64_t now_ns)
+{
+    ki_rest *rest = call->rest;
+    call->has_turn = true;
+    if (!rest->has_limit)
+        return true;
+    call->due_ns = ki_token_bucket_reserve(&rest->limit, now_ns, call->deadline_ns);
+    if (call->due_ns == UINT64_MAX) {
+        give_up(call, KI_ERR_TIMEOUT, KI_REASON_TIMEOUT,
+                "the client's own limit does not let the call go before its time runs out");
+        return false;
+    }
+    ki_http_metrics_limited(metrics_of(call), call->message.method, call->due_ns - now_ns);
+    return true;
+}
+
+static void go_on(ki_rest_call *call, uint64_t now_ns)
+{
+    if (now_ns >= call->due_ns && !call->has_turn && !take_turn(call, now_ns))
+        return;
+    if (now_ns < call->due_ns)
+        ki_job_wake_at(&call->job, ki_ns_min(call->due_ns, call->deadline_ns));
+    else if (enter_flight(call))
+        send_call(call);
+    else
+        ki_job_wake_at(&call->job, call->deadline_ns);
+}
+
+static void run_call(ki_job *job)
+{
+    ki_rest_call *call = KI_CONTAINER_OF(job, ki_rest_call, job);
+    uint64_t now_ns = now_of(call);
+    if (call->is_cancelled)
+        give_up(call, KI_ERR_STOPPED, KI_REASON_OTHER, "the call was cancelled");
+    else if (now_ns >= call->deadline_ns)
+        give_up(call, KI_ERR_TIMEOUT, KI_REASON_TIMEOUT, "the call has taken too long");
+    else if (call->transfer == NULL)
+        go_on(call, now_ns);
+}
+
+/* ---- making and freeing ------------------------------------------------------------------------------------ */
+
+static uint64_t timeout_ms(const ki_rest *rest, const ki_rest_request *request)
+{
+    if (request->timeout_ms > 0)
+        return request->timeout_ms;
+    uint64_t of_client = ki_http_request_timeout_ms(rest->client->http);
+    return of_client > 0 ? of_client : TIMEOUT_MS;
+}
+
+static int retries(const ki_rest_request *request)
+{
+    if (request->retries_max < 0)
+        return 0;
+    return request->retries_max == 0 ? RETRIES_MAX : request->retries_max;
+}
+
+int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *request, ki_error *err)
+{
+    *call = (ki_rest_call){.rest = rest,
+                           .on_answer = request->on_answer,
+                           .user = request->user,
+                           .is_reading = request->verb == KI_REST_GET || request->verb == KI_REST_LIST,
+                           .retries_left = retries(request)};
+    call->deadline_ns = now_of(call) + ki_ns_of_ms(timeout_ms(rest, request));
+    int rc = ki_rest_message_init(&call->message, request, err);
+    if (rc < 0)
+        return rc;
+    rc = ki_rest_reader_init(&call->reader, request, err);
+    if (rc == 0 && ki_job_init(&call->job, rest->client->io, run_call) < 0)
+        rc = ki_fail_no_memory(err);
+    if (rc == 0)
+        ki_cond_init(&call->done);
+    else {
+        ki_rest_reader_fini(&call->reader);
+        ki_rest_message_fini(&call->message);
+    }
+    return rc;
+}
+
+void ki_rest_call_fini(ki_rest_call *call)
+{
+    ki_job_fini(&call->job);
+    ki_cond_fini(&call->done);
+    ki_rest_reader_fini(&call->reader);
+    ki_rest_message_fini(&call->message);
+}

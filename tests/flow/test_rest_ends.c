@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How calls end that do not simply succeed, over real sockets (support/scripted_http.c). */
+#include <stdio.h>
+#include <string.h>
+
+#include "flow/support/fake_credentials.h"
+#include "flow/support/rest_world.h"
+#include "support/aside.h"
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+/* Does what the first so many requests get, and then echoes. */
+typedef struct opening {
+    int requests;
+    const char *status;
+    const char *headers;
+    scripted_next next; /* RESET: nothing is answered */
+} opening;
+
+static scripted_next serve_opening(scripted_connection *c, const scripted_request *r, void *user)
+{
+    const opening *o = user;
+    char body[1024];
+    if (r->number > o->requests)
+        return rest_world_echo(c, r, NULL);
+    if (!scripted_read_body(c, r, body, sizeof(body)))
+        return SCRIPTED_CLOSE;
+    if (o->next != SCRIPTED_RESET)
+        (void)scripted_answer(c, o->status, o->headers, "{}");
+    return o->next;
+}
+
+typedef struct outcome {
+    int rc;
+    int code;
+    int reason;
+    uint32_t attempts;
+    uint64_t ms;
+} outcome;
+
+static outcome run(rest_world *w, const ki_rest_request *request)
+{
+    ki_rest_answer answer = {0};
+    uint64_t began_ms = rest_world_now_ms();
+    int rc = ki_rest_run(w->client, request, &answer, NULL);
+    outcome o = {rc, answer.code, (int)answer.reason, answer.attempts, rest_world_now_ms() - began_ms};
+    assert_int_equal(answer.error.code, rc);
+    ki_rest_answer_fini(&answer);
+    return o;
+}
+
+static outcome run_against(const opening *o, int mode, const ki_rest_request *request)
+{
+    opening copy = *o;
+    rest_world w = {.mode = mode};
+    rest_world_init(&w, serve_opening, &copy);
+    outcome result = run(&w, request);
+    rest_world_fini(&w);
+    return result;
+}
+
+/* ---- trying again ------------------------------------------------------------------------------------------ */
+
+static void retry_after_is_honoured_also_by_what_writes(void **state)
+{
+    (void)state;
+    const opening busy = {1, "429 Too Many Requests", "Retry-After: 1\r\n", SCRIPTED_KEEP};
+    const opening down = {2, "503 Service Unavailable", "Retry-After: 1\r\n", SCRIPTED_CLOSE};
+    ki_rest_request get = rest_request(KI_REST_GET);
+    ki_rest_request create = rest_request(KI_REST_CREATE);
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        outcome o = run_against(&busy, mode, &get);
+        assert_int_equal(o.rc, 0);
+        assert_int_equal(o.attempts, 2);
+        assert_true(o.ms >= 1000);
+    }
+    outcome o = run_against(&down, KI_MODE_THREADS, &create);
+    assert_int_equal(o.rc, 0);
+    assert_int_equal(o.attempts, 3);
+    assert_true(o.ms >= 2000);
+}
+
+static void without_retry_after_nothing_is_tried_again(void **state)
+{
+    (void)state;
+    const opening down = {9, "500 Internal Server Error", "", SCRIPTED_KEEP};
+    const opening invalid = {9, "422 Unprocessable Entity", "Retry-After: 1\r\n", SCRIPTED_KEEP};
+    ki_rest_request get = rest_request(KI_REST_GET);
+    outcome o = run_against(&down, KI_MODE_THREADS, &get);
+    assert_int_equal(o.rc, KI_ERR_HTTP);
+    assert_int_equal(o.code, 500);
+    assert_int_equal(o.reason, KI_REASON_SERVER_ERROR);
+    assert_int_equal(o.attempts, 1);
+    o = run_against(&invalid, KI_MODE_THREADS, &get);
+    assert_int_equal(o.code, 422);
+    assert_int_equal(o.attempts, 1);
+}
+
+static void attempts_are_counted(void **state)
+{
+    (void)state;
+    const opening busy = {99, "429 Too Many Requests", "Retry-After: 1\r\n", SCRIPTED_KEEP};
+    ki_rest_request get = rest_request(KI_REST_GET);
+    get.retries_max = 1;
+    outcome o = run_against(&busy, KI_MODE_THREADS, &get);
+    assert_int_equal(o.rc, KI_ERR_HTTP);
+    assert_int_equal(o.reason, KI_REASON_TOO_MANY_REQUESTS);
+    assert_int_equal(o.attempts, 2);
+    get.retries_max = -1;
+    o = run_against(&busy, KI_MODE_THREADS, &get);
+    assert_int_equal(o.attempts, 1);
+}
+
+static void who_cannot_wait_so_long_has_the_answer_at_once(void **state)
+{
+    (void)state;
+    const opening busy = {99, "503 Service Unavailable", "Retry-After: 100\r\n", SCRIPTED_KEEP};
+    ki_rest_request get = rest_request(KI_REST_GET);
+    get.timeout_ms = 50 * 1000;
+    outcome o = run_against(&busy, KI_MODE_THREADS, &get);
+    assert_int_equal(o.rc, KI_ERR_HTTP);
+    assert_int_equal(o.code, 503);
+    assert_true(o.ms < 10 * 1000);
+}
+
+static void refused_credentials_are_renewed_once(void **state)
+{
+    (void)state;
+    const opening once = {1, "401 Unauthorized", "", SCRIPTED_KEEP};
+    const opening always = {99, "401 Unauthorized", "", SCRIPTED_KEEP};
+    ki_rest_request create = rest_request(KI_REST_CREATE);
+    create.retries_max = -1;
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        outcome o = run_against(&once, mode, &create);
+        assert_int_equal(o.rc, 0);
+        assert_int_equal(o.attempts, 2);
+        assert_int_equal(fake_credentials.refused, 1);
+        o = run_against(&always, mode, &create);
+        assert_int_equal(o.rc, KI_ERR_UNAUTHORIZED);
+        assert_int_equal(o.attempts, 2);
+        assert_int_equal(fake_credentials.refused, 2);
+    }
+}
+
+static void credentials_that_cannot_be_had_are_an_error(void **state)
+{
+    (void)state;
+    rest_world w = {.mode = KI_MODE_THREADS};
+    ki_rest_request get = rest_request(KI_REST_GET);
+    rest_world_init(&w, rest_world_echo, NULL);
+    fake_credentials.result = KI_ERR_CONFIG;
+    outcome o = run(&w, &get);
+    assert_int_equal(o.rc, KI_ERR_UNAUTHORIZED);
+    assert_int_equal(o.code, 0);
+    assert_int_equal(scripted_http_requests(w.server), 0);
+    rest_world_fini(&w);
+}
+
+static void what_was_lost_is_asked_again_but_not_written_again(void **state)
+{
+    (void)state;
+    const opening lost = {1, "", "", SCRIPTED_RESET};
+    ki_rest_request get = rest_request(KI_REST_GET);
+    ki_rest_request create = rest_request(KI_REST_CREATE);
+    ki_rest_request delete = rest_request(KI_REST_DELETE);
+    outcome o = run_against(&lost, KI_MODE_THREADS, &get);
+    assert_int_equal(o.rc, 0);
+    assert_int_equal(o.attempts, 2);
+    assert_true(o.ms >= 1000);
+    o = run_against(&lost, KI_MODE_THREADS, &create);
+    assert_int_equal(o.rc, KI_ERR_HTTP);
+    assert_int_equal(o.reason, KI_REASON_CONNECTION_LOST);
+    assert_int_equal(o.code, 0);
+    assert_int_equal(o.attempts, 1);
+    assert_int_equal(run_against(&lost, KI_MODE_THREADS, &delete).attempts, 1);
+}
+
+static void nobody_there_is_said_at_once(void **state)
+{
+    (void)state;
+    rest_world w = {.mode = KI_MODE_THREADS};
+    ki_rest_request get = rest_request(KI_REST_GET);
+    rest_world_init(&w, rest_world_echo, NULL);
+    scripted_http_stop(w.server);
+    w.server = NULL;
+    outcome o = run(&w, &get);
+    assert_int_equal(o.rc, KI_ERR_HTTP);
+    assert_int_equal(o.reason, KI_REASON_CONNECTION_REFUSED);
+    assert_int_equal(o.attempts, 1);
+    rest_world_fini(&w);
+}
+
+/* ---- time -------------------------------------------------------------------------------------------------- */
+
+static scripted_next serve_silence(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    if (strstr(r->target, "/half") != NULL)
+        (void)(scripted_begin(c, "200 OK") && scripted_chunk(c, "{\"kind\":"));
+    scripted_wait_for_end(c);
+    return SCRIPTED_CLOSE;
+}
+
+static void a_call_ends_when_its_time_is_over(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        rest_world w = {.mode = mode};
+        rest_world_init(&w, serve_silence, NULL);
+        ki_rest_request get = rest_request(KI_REST_GET);
+        get.timeout_ms = 200;
+        outcome o = run(&w, &get);
+        assert_int_equal(o.rc, KI_ERR_TIMEOUT);
+        assert_int_equal(o.reason, KI_REASON_TIMEOUT);
+        assert_int_equal(o.code, 0);
+        assert_true(o.ms >= 200 && o.ms < 10 * 1000);
+        get.name = "half";
+        o = run(&w, &get);
+        assert_int_equal(o.rc, KI_ERR_TIMEOUT);
+        assert_int_equal(o.code, 200);
+        rest_world_fini(&w);
+    }
+}
+
+static void the_client_says_how_long_a_call_may_take(void **state)
+{
+    (void)state;
+    rest_world w = {.mode = KI_MODE_THREADS, .http = {.request_timeout_ms = 100}};
+    rest_world_init(&w, serve_silence, NULL);
+    ki_rest_request get = rest_request(KI_REST_GET);
+    outcome o = run(&w, &get);
+    assert_int_equal(o.rc, KI_ERR_TIMEOUT);
+    assert_true(o.ms < 10 * 1000);
+    rest_world_fini(&w);
+}
+
+#define EVENT(name)                                                                                          \
+    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"namespace\":\"web\",\"name\":\"" name                   \
+    "\",\"resourceVersion\":\"11\"}}}\n"
+
+/* The first list is never answered; the watch is silent until it is poked. */
+static scripted_next serve_slowly(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    if (strstr(r->target, "watch=true") != NULL)
+        (void)(scripted_begin(c, "200 OK") && scripted_wait(c, 1) && scripted_chunk(c, EVENT("late")));
+    else if (r->number > 1) {
+        (void)scripted_answer(c, "200 OK", "",
+                              "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":"
+                              "{\"resourceVersion\":\"10\"},\"items\":[]}");
+        return SCRIPTED_KEEP;
+    }
+    scripted_wait_for_end(c);
+    return SCRIPTED_CLOSE;
+}
+
+static void a_list_has_to_begin_in_time_and_a_watch_may_be_silent(void **state)
+{
+    (void)state;
+    rest_world w = {.mode = KI_MODE_THREADS, .http = {.request_timeout_ms = 1000}};
+    ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER, .backoff_ms = 10, .backoff_max_ms = 50};
+    rest_world_init(&w, serve_slowly, NULL);
+    ki_informer *pods = ki_informer_new(w.client, &KI_CORE_V1_PODS, &options, NULL);
+    uint64_t began_ms = rest_world_now_ms();
+    assert_int_equal(ki_informer_start(pods, NULL), 0);
+    assert_int_equal(ki_informer_wait_for_sync(pods, HANG_MS, NULL), 0);
+    assert_true(rest_world_now_ms() - began_ms < 20 * 1000);
+    while (scripted_http_requests(w.server) < 3)
+        rest_world_live(&w);
+    for (began_ms = rest_world_now_ms(); rest_world_now_ms() - began_ms < 1500;)
+        rest_world_live(&w);
+    scripted_http_poke(w.server, 1);
+    while (ki_store_count(ki_informer_store(pods)) == 0)
+        rest_world_live(&w);
+    assert_int_equal(scripted_http_requests(w.server), 3);
+    ki_informer_free(pods);
+    rest_world_fini(&w);
+}
+
+/* ---- giving up --------------------------------------------------------------------------------------------- */
+
+static void a_cancelled_call_ends_at_once(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        rest_world w = {.mode = mode};
+        told_answer told = {0};
+        uint64_t id = 0;
+        rest_world_init(&w, serve_silence, NULL);
+        ki_rest_request get = rest_request_heard(KI_REST_GET, &told);
+        assert_int_equal(ki_rest_begin(w.client, &get, &id, NULL), 0);
+        while (scripted_http_requests(w.server) == 0)
+            rest_world_live(&w);
+        ki_rest_cancel(w.client, id);
+        ki_rest_cancel(w.client, id);
+        rest_world_wait(&w, &told, 1);
+        assert_int_equal(told.error, KI_ERR_STOPPED);
+        assert_int_equal(ki_rest_begin(w.client, &get, &id, NULL), 0); /* before it is sent */
+        ki_rest_cancel(w.client, id);
+        rest_world_wait(&w, &told, 2);
+        assert_int_equal(told.error, KI_ERR_STOPPED);
+        rest_world_fini(&w);
+        assert_int_equal(told.times, 2);
+    }
+}
+
+static void a_call_that_waits_for_its_next_attempt_can_be_cancelled(void **state)
+{
+    (void)state;
+    opening busy = {99, "429 Too Many Requests", "Retry-After: 50\r\n", SCRIPTED_KEEP};
+    rest_world w = {.mode = KI_MODE_THREADS};
+    told_answer told = {0};
+    uint64_t id = 0;
+    rest_world_init(&w, serve_opening, &busy);
+    ki_rest_request get = rest_request_heard(KI_REST_GET, &told);
+    uint64_t began_ms = rest_world_now_ms();
+    assert_int_equal(ki_rest_begin(w.client, &get, &id, NULL), 0);
+    while (rest_world_now_ms() - began_ms < 200)
+        rest_world_live(&w);
+    assert_int_equal(told.times, 0);
+    ki_rest_cancel(w.client, id);
+    rest_world_wait(&w, &told, 1);
+    assert_int_equal(told.error, KI_ERR_STOPPED);
+    assert_int_equal(told.code, 429);
+    rest_world_fini(&w);
+}
+
+static void a_client_that_is_freed_ends_its_calls(void **state)
+{
+    (void)state;
+    enum { CALLS = 10 };
+    for (int mode = 0; mode < REST_MODES; mode++)
+        for (int is_sent = 0; is_sent < 2; is_sent++) {
+            rest_world w = {.mode = mode};
+            told_answer told[CALLS] = {0};
+            rest_world_init(&w, serve_silence, NULL);
+            for (int i = 0; i < CALLS; i++) {
+                ki_rest_request get = rest_request_heard(KI_REST_GET, &told[i]);
+                assert_int_equal(ki_rest_begin(w.client, &get, NULL, NULL), 0);
+            }
+            while (is_sent && scripted_http_requests(w.server) < CALLS)
+                rest_world_live(&w);
+            ki_client_free(w.client);
+            for (int i = 0; i < CALLS; i++) {
+                assert_int_equal(told[i].times, 1);
+                assert_int_equal(told[i].error, KI_ERR_STOPPED);
+            }
+            scripted_http_stop(w.server);
+        }
+}
+
+typedef struct last_words {
+    rest_world *w;
+    atomic_int times;
+    int refused;
+} last_words;
+
+static void begin_another(const ki_rest_answer *answer, void *user)
+{
+    last_words *last = user;
+    ki_rest_request get = rest_request(KI_REST_GET);
+    (void)answer;
+    last->refused = ki_rest_begin(last->w->client, &get, NULL, NULL);
+    last->times++;
+}
+
+static void a_client_that_is_freed_begins_no_call(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        rest_world w = {.mode = mode};
+        last_words last = {.w = &w};
+        rest_world_init(&w, serve_silence, NULL);
+        ki_rest_request get = rest_request(KI_REST_GET);
+        get.on_answer = begin_another;
+        get.user = &last;
+        assert_int_equal(ki_rest_begin(w.client, &get, NULL, NULL), 0);
+        rest_world_fini(&w);
+        assert_int_equal(last.times, 1);
+        assert_int_equal(last.refused, KI_ERR_STOPPED);
+    }
+}
+
+/* ---- all at once ------------------------------------------------------------------------------------------- */
+
+enum { STRESS_THREADS = 4, STRESS_CALLS = 150 };
+
+typedef struct stress {
+    ki_client *client;
+    atomic_int begun;
+    atomic_int told;
+} stress;
+
+static void count_answer(const ki_rest_answer *answer, void *user)
+{
+    stress *s = user;
+    (void)answer;
+    s->told++;
+}
+
+static void begin_and_cancel(void *user)
+{
+    stress *s = user;
+    for (int i = 0; i < STRESS_CALLS; i++) {
+        uint64_t id = 0;
+        ki_rest_request get = rest_request(KI_REST_GET + i % 2 * 3);
+        get.on_answer = count_answer;
+        get.user = s;
+        if (ki_rest_begin(s->client, &get, &id, NULL) == 0)
+            s->begun++;
+        if (i % 3 == 0)
+            ki_rest_cancel(s->client, id - (uint64_t)(i % 5));
+        if (i % 10 == 0)
+            (void)!ki_rest_run(s->client, &get, NULL, NULL);
+    }
+}
+
+static void threads_that_begin_and_cancel_lose_no_callback(void **state)
+{
+    (void)state;
+    rest_world w = {.mode = KI_MODE_THREADS, .http = {.connections_max = 20}};
+    aside threads[STRESS_THREADS] = {0};
+    rest_world_init(&w, rest_world_echo, NULL);
+    stress s = {.client = w.client};
+    for (int i = 0; i < STRESS_THREADS; i++)
+        aside_start(&threads[i], begin_and_cancel, &s);
+    for (int i = 0; i < STRESS_THREADS; i++)
+        aside_join(&threads[i]);
+    rest_world_fini(&w); /* with calls under way */
+    assert_int_equal(s.begun, STRESS_THREADS * STRESS_CALLS);
+    assert_int_equal(s.told, s.begun);
+}
+
+/* ---- the limit --------------------------------------------------------------------------------------------- */
+
+static void more_calls_than_the_limit_have_to_wait(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        rest_world w = {.mode = mode, .options = {.requests_per_second = 10, .requests_burst = 2}};
+        told_answer told = {0};
+        rest_world_init(&w, rest_world_echo, NULL);
+        ki_rest_request get = rest_request_heard(KI_REST_GET, &told);
+        uint64_t began_ms = rest_world_now_ms();
+        for (int i = 0; i < 5; i++)
+            assert_int_equal(ki_rest_begin(w.client, &get, NULL, NULL), 0);
+        rest_world_wait(&w, &told, 5);
+        assert_true(rest_world_now_ms() - began_ms >= 299);
+        rest_world_fini(&w);
+    }
+}
+
+static void who_would_wait_too_long_is_told_at_once(void **state)
+{
+    (void)state;
+    rest_world w = {.mode = KI_MODE_THREADS, .options = {.requests_per_second = 0.01, .requests_burst = 1}};
+    rest_world_init(&w, rest_world_echo, NULL);
+    ki_rest_request get = rest_request(KI_REST_GET);
+    assert_int_equal(run(&w, &get).rc, 0);
+    get.timeout_ms = 20 * 1000;
+    outcome o = run(&w, &get);
+    assert_int_equal(o.rc, KI_ERR_TIMEOUT);
+    assert_int_equal(o.attempts, 0);
+    assert_true(o.ms < 10 * 1000);
+    assert_int_equal(scripted_http_requests(w.server), 1);
+    rest_world_fini(&w);
+}
+
+/* ---- how many at once -------------------------------------------------------------------------------------- */
+
+/* Objects named "slow" are answered when poked. */
+static scripted_next serve_when_poked(scripted_connection *c, const scripted_request *r, void *user)
+{
+    if (strstr(r->target, "/slow") != NULL && !scripted_wait(c, 1))
+        return SCRIPTED_CLOSE;
+    return rest_world_echo(c, r, user);
+}
+
+static void no_more_calls_than_allowed_are_under_way(void **state)
+{
+    (void)state;
+    enum { CALLS = 12, AT_ONCE = 3 };
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        rest_world w = {.mode = mode, .options = {.requests_at_once = AT_ONCE}};
+        told_answer told[CALLS] = {0};
+        uint64_t ids[CALLS] = {0};
+        rest_world_init(&w, serve_when_poked, NULL);
+        for (int i = 0; i < CALLS; i++) {
+            ki_rest_request get = rest_request_heard(KI_REST_GET, &told[i]);
+            get.name = "slow";
+            if (i == CALLS - 1)
+                get.timeout_ms = 150;
+            assert_int_equal(ki_rest_begin(w.client, &get, &ids[i], NULL), 0);
+        }
+        ki_rest_cancel(w.client, ids[4]);
+        rest_world_wait(&w, &told[CALLS - 1], 1);
+        rest_world_wait(&w, &told[4], 1);
+        assert_int_equal(told[4].error, KI_ERR_STOPPED);
+        assert_int_equal(told[CALLS - 1].error, KI_ERR_TIMEOUT);
+        assert_int_equal(told[CALLS - 1].attempts, 0);
+        while (scripted_http_requests(w.server) < AT_ONCE)
+            rest_world_live(&w);
+        assert_int_equal(scripted_http_requests(w.server), AT_ONCE);
+        scripted_http_poke(w.server, 1);
+        for (int i = 0; i < CALLS; i++)
+            rest_world_wait(&w, &told[i], 1);
+        assert_int_equal(scripted_http_requests(w.server), CALLS - 2);
+        assert_int_equal(scripted_http_connections(w.server), AT_ONCE);
+        rest_world_fini(&w);
+    }
+}
+
+static void a_connection_is_kept_beside_many_that_are_in_use(void **state)
+{
+    (void)state;
+    enum { BUSY = 40 };
+    rest_world w = {.mode = KI_MODE_THREADS};
+    told_answer told = {0};
+    rest_world_init(&w, serve_when_poked, NULL);
+    ki_rest_request slow = rest_request_heard(KI_REST_GET, &told);
+    ki_rest_request get = rest_request(KI_REST_GET);
+    slow.name = "slow";
+    for (int i = 0; i < BUSY; i++)
+        assert_int_equal(ki_rest_begin(w.client, &slow, NULL, NULL), 0);
+    while (scripted_http_connections(w.server) < BUSY)
+        rest_world_live(&w);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(run(&w, &get).rc, 0);
+    assert_int_equal(scripted_http_connections(w.server), BUSY + 1);
+    rest_world_fini(&w);
+    assert_int_equal(told.times, BUSY);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------ */
+
+/* Returns whether the failure happened. */
+static bool try_without_memory(int verb, size_t n)
+{
+    rest_world w = {.mode = KI_MODE_EVENT_LOOP};
+    told_answer told = {0};
+    rest_world_init(&w, rest_world_echo, NULL);
+    ki_rest_request request = rest_request_heard(verb, &told);
+    failing_allocator_fail_at(n);
+    int rc = ki_rest_begin(w.client, &request, NULL, NULL);
+    if (rc == 0)
+        rest_world_wait(&w, &told, 1);
+    else
+        assert_int_equal(rc, KI_ERR_NO_MEMORY);
+    bool has_failed = failing_allocator_has_failed();
+    failing_allocator_fail_at(0);
+    if (rc == 0 && told.error != 0)
+        assert_int_equal(told.error, KI_ERR_NO_MEMORY);
+    assert_true(has_failed || (rc == 0 && told.error == 0));
+    rest_world_fini(&w);
+    assert_int_equal(told.times, rc == 0);
+    return has_failed;
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    static const int verbs[] = {KI_REST_GET, KI_REST_PATCH, KI_REST_DELETE};
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        size_t n = 1;
+        while (try_without_memory(verbs[i], n))
+            n++;
+        assert_true(n > 10);
+    }
+}
+
+#define FLOW_TEST(test)                                                                                      \
+    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(retry_after_is_honoured_also_by_what_writes),
+        FLOW_TEST(without_retry_after_nothing_is_tried_again),
+        FLOW_TEST(attempts_are_counted),
+        FLOW_TEST(who_cannot_wait_so_long_has_the_answer_at_once),
+        FLOW_TEST(refused_credentials_are_renewed_once),
+        FLOW_TEST(credentials_that_cannot_be_had_are_an_error),
+        FLOW_TEST(what_was_lost_is_asked_again_but_not_written_again),
+        FLOW_TEST(nobody_there_is_said_at_once),
+        FLOW_TEST(a_call_ends_when_its_time_is_over),
+        FLOW_TEST(the_client_says_how_long_a_call_may_take),
+        FLOW_TEST(a_list_has_to_begin_in_time_and_a_watch_may_be_silent),
+        FLOW_TEST(a_cancelled_call_ends_at_once),
+        FLOW_TEST(a_call_that_waits_for_its_next_attempt_can_be_cancelled),
+        FLOW_TEST(a_client_that_is_freed_ends_its_calls),
+        FLOW_TEST(a_client_that_is_freed_begins_no_call),
+        FLOW_TEST(threads_that_begin_and_cancel_lose_no_callback),
+        FLOW_TEST(more_calls_than_the_limit_have_to_wait),
+        FLOW_TEST(who_would_wait_too_long_is_told_at_once),
+        FLOW_TEST(no_more_calls_than_allowed_are_under_way),
+        FLOW_TEST(a_connection_is_kept_beside_many_that_are_in_use),
+        FLOW_TEST(each_allocation_may_fail),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of answers, in any pieces. */
+#include "rest/rest_reader.h"
+
+#include <kinformer/resources.h>
+#include <string.h>
+
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+#define POD(name)                                                                                            \
+    "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":\"web\",\"name\":\"" name "\","     \
+    "\"resourceVersion\":\"7\",\"managedFields\":[]}}"
+#define PAGE                                                                                                 \
+    "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"9\",\"continue\":"      \
+    "\"abc\",\"remainingItemCount\":3},\"items\":[" POD("a") "," POD("b") ",{\"metadata\":{}}]}"
+#define STATUS(code, reason)                                                                                 \
+    "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"no\","  \
+    "\"reason\":\"" reason "\",\"details\":{\"name\":\"a\",\"kind\":\"pods\",\"causes\":[{\"reason\":"       \
+    "\"FieldValueRequired\",\"field\":\"spec\"}]},\"code\":" code "}"
+#define SUCCESS "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\"}"
+
+static const ki_rest_request get = {
+    .verb = KI_REST_GET, .resource = &KI_CORE_V1_PODS, .ns = "web", .name = "a"};
+static const ki_rest_request list = {.verb = KI_REST_LIST, .resource = &KI_CORE_V1_PODS};
+static const ki_rest_request delete = {
+    .verb = KI_REST_DELETE, .resource = &KI_CORE_V1_PODS, .ns = "web", .name = "a"};
+
+typedef struct script {
+    int status;
+    const char *body;
+    size_t piece; /* bytes at a time; 0: all */
+} script;
+
+static int feed(ki_rest_reader *reader, const script *s)
+{
+    size_t len = strlen(s->body);
+    size_t piece = s->piece == 0 ? len : s->piece;
+    ki_response_head head = {.status = s->status};
+    ki_rest_reader_begin(reader);
+    ki_rest_reader_head(reader, &head);
+    for (size_t at = 0; at < len; at += piece) {
+        int rc = ki_rest_reader_body(reader, s->body + at, len - at < piece ? len - at : piece);
+        if (rc < 0)
+            return rc;
+    }
+    ki_rest_reader_end(reader, KI_REASON_NONE, "");
+    return reader->answer.error.code;
+}
+
+static ki_rest_answer answer_to(const ki_rest_request *request, int status, const char *body)
+{
+    ki_rest_reader reader;
+    ki_rest_answer answer = {0};
+    assert_int_equal(ki_rest_reader_init(&reader, request, NULL), 0);
+    (void)feed(&reader, &(script){status, body, 0});
+    ki_rest_reader_take(&reader, &answer);
+    ki_rest_reader_fini(&reader);
+    return answer;
+}
+
+static void an_object_is_read_and_its_text_is_kept(void **state)
+{
+    (void)state;
+    ki_rest_answer answer = answer_to(&get, 200, POD("a"));
+    assert_int_equal(answer.error.code, 0);
+    assert_int_equal(answer.code, 200);
+    assert_int_equal(answer.reason, KI_REASON_NONE);
+    assert_int_equal(answer.attempts, 1);
+    assert_string_equal(ki_object_key(answer.object), "web/a");
+    assert_true(ki_str_equal(answer.body, KI_STR(POD("a"))));
+    assert_int_equal(ki_object_find(answer.object, "/metadata/managedFields").raw.len, 0);
+    assert_null(answer.status);
+    ki_rest_answer_fini(&answer);
+    assert_null(answer.object);
+}
+
+static void a_page_comes_in_any_pieces(void **state)
+{
+    (void)state;
+    for (size_t piece = 1; piece < sizeof(PAGE); piece += piece < 8 ? 1 : 31) {
+        ki_rest_reader reader;
+        assert_int_equal(ki_rest_reader_init(&reader, &list, NULL), 0);
+        assert_int_equal(feed(&reader, &(script){200, PAGE, piece}), 0);
+        const ki_rest_answer *answer = &reader.answer;
+        assert_int_equal(answer->object_count, 2);
+        assert_int_equal(answer->refused_count, 1);
+        assert_string_equal(ki_object_key(answer->objects[1]), "web/b");
+        assert_true(ki_str_equal(answer->continue_token, KI_STR("abc")));
+        assert_true(ki_str_equal(answer->resource_version, KI_STR("9")));
+        assert_int_equal(answer->remaining_items, 3);
+        assert_null(answer->object);
+        ki_rest_reader_fini(&reader);
+    }
+}
+
+static void another_attempt_forgets_the_one_before(void **state)
+{
+    (void)state;
+    ki_rest_reader reader;
+    assert_int_equal(ki_rest_reader_init(&reader, &list, NULL), 0);
+    assert_int_equal(feed(&reader, &(script){503, STATUS("503", "ServiceUnavailable"), 7}), KI_ERR_HTTP);
+    assert_int_equal(feed(&reader, &(script){200, PAGE, 7}), 0);
+    assert_int_equal(feed(&reader, &(script){200, PAGE, 0}), 0);
+    assert_int_equal(reader.answer.object_count, 2);
+    assert_int_equal(reader.answer.attempts, 3);
+    assert_null(reader.answer.status);
+    ki_rest_reader_fini(&reader);
+}
+
+static void refusals_have_codes_to_decide_by(void **state)
+{
+    (void)state;
+    static const struct {
+        int status;
+        const char *body;
+        int code;
+        ki_reason reason;
+    } rows[] = {
+        {401, STATUS("401", "Unauthorized"), KI_ERR_UNAUTHORIZED, KI_REASON_UNAUTHORIZED},
+        {403, STATUS("403", "Forbidden"), KI_ERR_FORBIDDEN, KI_REASON_FORBIDDEN},
+        {404, STATUS("404", "NotFound"), KI_ERR_NOT_FOUND, KI_REASON_NOT_FOUND},
+        {409, STATUS("409", "Conflict"), KI_ERR_CONFLICT, KI_REASON_BAD_REQUEST},
+        {409, STATUS("409", "AlreadyExists"), KI_ERR_ALREADY_EXISTS, KI_REASON_BAD_REQUEST},
+        {410, STATUS("410", "Expired"), KI_ERR_EXPIRED, KI_REASON_EXPIRED},
+        {422, STATUS("422", "Invalid"), KI_ERR_HTTP, KI_REASON_BAD_REQUEST},
+        {429, STATUS("429", "TooManyRequests"), KI_ERR_HTTP, KI_REASON_TOO_MANY_REQUESTS},
+        {500, STATUS("500", "InternalError"), KI_ERR_HTTP, KI_REASON_SERVER_ERROR},
+        {504, STATUS("504", "Timeout"), KI_ERR_TIMEOUT, KI_REASON_SERVER_ERROR},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ki_rest_answer answer = answer_to(&get, rows[i].status, rows[i].body);
+        assert_int_equal(answer.error.code, rows[i].code);
+        assert_int_equal(answer.code, rows[i].status);
+        assert_int_equal(answer.reason, rows[i].reason);
+        assert_non_null(answer.status);
+        assert_int_equal(answer.status->code, rows[i].status);
+        assert_true(ki_status_has_cause(answer.status, "FieldValueRequired"));
+        assert_non_null(strstr(answer.error.message, ": no"));
+        assert_true(ki_str_equal(answer.body, ki_str_of(rows[i].body)));
+        ki_rest_answer_fini(&answer);
+    }
+}
+
+static void a_refusal_without_a_status_is_one_as_well(void **state)
+{
+    (void)state;
+    static char page[200 * 1024];
+    memset(page, 'x', sizeof(page) - 1);
+    const char *const bodies[] = {"", "<html>", "{}", page};
+    for (size_t i = 0; i < 4; i++) {
+        ki_rest_answer answer = answer_to(&list, 404, bodies[i]);
+        assert_int_equal(answer.error.code, KI_ERR_NOT_FOUND);
+        assert_string_equal(answer.error.message, "the server answers 404");
+        assert_null(answer.status);
+        ki_rest_answer_fini(&answer);
+    }
+}
+
+static void a_delete_may_be_answered_by_a_status(void **state)
+{
+    (void)state;
+    ki_rest_answer answer = answer_to(&delete, 200, SUCCESS);
+    assert_int_equal(answer.error.code, 0);
+    assert_null(answer.object);
+    assert_true(ki_str_equal(answer.status->status, KI_STR("Success")));
+    ki_rest_answer_fini(&answer);
+    answer = answer_to(&delete, 200, POD("a"));
+    assert_non_null(answer.object);
+    ki_rest_answer_fini(&answer);
+    answer = answer_to(&delete, 200, STATUS("409", "Conflict"));
+    assert_int_equal(answer.error.code, KI_ERR_CONFLICT);
+    ki_rest_answer_fini(&answer);
+    answer = answer_to(&delete, 204, "");
+    assert_int_equal(answer.error.code, 0);
+    ki_rest_answer_fini(&answer);
+}
+
+static void what_has_no_name_is_good_where_none_is_expected(void **state)
+{
+    (void)state;
+    const char *review = "{\"kind\":\"TokenReview\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":{}}";
+    ki_rest_request create = {
+        .verb = KI_REST_CREATE, .resource = &KI_CORE_V1_PODS, .ns = "web", .body = KI_STR("{}")};
+    ki_rest_answer answer = answer_to(&create, 201, review);
+    assert_int_equal(answer.error.code, 0);
+    assert_null(answer.object);
+    assert_true(ki_str_equal(answer.body, ki_str_of(review)));
+    ki_rest_answer_fini(&answer);
+    answer = answer_to(&get, 200, review);
+    assert_int_equal(answer.error.code, KI_ERR_METADATA);
+    assert_int_equal(answer.reason, KI_REASON_MALFORMED);
+    ki_rest_answer_fini(&answer);
+}
+
+static void what_is_no_json_or_no_list_is_an_error(void **state)
+{
+    (void)state;
+    static const struct {
+        const ki_rest_request *request;
+        const char *body;
+        int code;
+    } rows[] = {
+        {&get, "hello", KI_ERR_JSON_LITERAL},     {&get, "", KI_ERR_JSON_TRUNCATED},
+        {&get, "{\"a\":", KI_ERR_JSON_TRUNCATED}, {&get, POD("a") "x", KI_ERR_JSON_TRAILING},
+        {&list, POD("a"), KI_ERR_NOT_A_LIST},     {&list, SUCCESS, KI_ERR_NOT_A_LIST},
+        {&delete, "{", KI_ERR_JSON_TRUNCATED},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ki_rest_answer answer = answer_to(rows[i].request, 200, rows[i].body);
+        assert_int_equal(answer.error.code, rows[i].code);
+        assert_int_equal(answer.reason, KI_REASON_MALFORMED);
+        assert_null(answer.object);
+        ki_rest_answer_fini(&answer);
+    }
+}
+
+static void half_a_page_is_none(void **state)
+{
+    (void)state;
+    char body[sizeof(PAGE)];
+    memcpy(body, PAGE, sizeof(PAGE));
+    body[sizeof(PAGE) - 2] = 0;
+    ki_rest_answer answer = answer_to(&list, 200, body);
+    assert_true(answer.error.code < 0);
+    assert_int_equal(answer.object_count, 0);
+    assert_null(answer.objects);
+    ki_rest_answer_fini(&answer);
+}
+
+static void an_answer_has_a_limit(void **state)
+{
+    (void)state;
+    ki_rest_request requests[] = {get, list};
+    const char *const bodies[] = {POD("a"), PAGE};
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = strlen(bodies[i]);
+        requests[i].body_bytes_max = len;
+        ki_rest_answer answer = answer_to(&requests[i], 200, bodies[i]);
+        assert_int_equal(answer.error.code, 0);
+        ki_rest_answer_fini(&answer);
+        requests[i].body_bytes_max = len - 1;
+        answer = answer_to(&requests[i], 200, bodies[i]);
+        assert_int_equal(answer.error.code, KI_ERR_TOO_LARGE);
+        ki_rest_answer_fini(&answer);
+    }
+}
+
+static void what_is_cut_says_why(void **state)
+{
+    (void)state;
+    static const struct {
+        ki_reason reason;
+        int code;
+    } rows[] = {{KI_REASON_CONNECTION_LOST, KI_ERR_HTTP},
+                {KI_REASON_TIMEOUT, KI_ERR_TIMEOUT},
+                {KI_REASON_UNAUTHORIZED, KI_ERR_UNAUTHORIZED},
+                {KI_REASON_NO_MEMORY, KI_ERR_NO_MEMORY},
+                {KI_REASON_TLS, KI_ERR_HTTP},
+                {KI_REASON_REDIRECTED, KI_ERR_HTTP}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ki_rest_reader reader;
+        assert_int_equal(ki_rest_reader_init(&reader, &get, NULL), 0);
+        ki_rest_reader_begin(&reader);
+        if (rows[i].reason == KI_REASON_REDIRECTED)
+            ki_rest_reader_head(&reader, &(ki_response_head){.status = 302});
+        ki_rest_reader_end(&reader, rows[i].reason, "it was cut");
+        assert_int_equal(reader.answer.error.code, rows[i].code);
+        assert_int_equal(reader.answer.reason, rows[i].reason);
+        assert_string_equal(reader.answer.error.message, "it was cut");
+        ki_rest_reader_fini(&reader);
+    }
+}
+
+static void only_what_is_asked_for_is_kept(void **state)
+{
+    (void)state;
+    const char *const keep[] = {"/metadata/name", NULL};
+    ki_object_options options = {.keep = keep};
+    ki_rest_request request = get;
+    request.objects = &options;
+    ki_rest_answer answer = answer_to(&request, 200, POD("a"));
+    assert_int_equal(ki_object_find(answer.object, "/metadata/resourceVersion").raw.len, 0);
+    assert_true(ki_str_equal(ki_object_resource_version(answer.object), KI_STR("7")));
+    ki_rest_answer_fini(&answer);
+    const char *const bad[] = {"metadata", NULL};
+    ki_rest_reader reader;
+    options.keep = bad;
+    assert_int_equal(ki_rest_reader_init(&reader, &request, NULL), KI_ERR_INVALID);
+}
+
+static void check_without_memory(const ki_rest_request *request, const script *s)
+{
+    int rc = KI_ERR_NO_MEMORY;
+    for (size_t n = 1; n < 1000 && (n == 1 || failing_allocator_has_failed()); n++) {
+        ki_rest_reader reader;
+        failing_allocator_fail_at(n);
+        rc = ki_rest_reader_init(&reader, request, NULL);
+        if (rc == 0) {
+            rc = feed(&reader, s);
+            ki_rest_reader_fini(&reader);
+        }
+        if (s->status == 200 && failing_allocator_has_failed())
+            assert_int_equal(rc, KI_ERR_NO_MEMORY);
+        assert_true(failing_allocator_has_failed() || rc == (s->status == 200 ? 0 : KI_ERR_CONFLICT));
+        assert_int_equal(failing_allocator_live_count(), 0);
+    }
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    check_without_memory(&get, &(script){200, POD("a"), 0});
+    check_without_memory(&list, &(script){200, PAGE, 11});
+    check_without_memory(&delete, &(script){200, SUCCESS, 0});
+    check_without_memory(&get, &(script){409, STATUS("409", "Conflict"), 0});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_object_is_read_and_its_text_is_kept),
+        cmocka_unit_test(a_page_comes_in_any_pieces),
+        cmocka_unit_test(another_attempt_forgets_the_one_before),
+        cmocka_unit_test(refusals_have_codes_to_decide_by),
+        cmocka_unit_test(a_refusal_without_a_status_is_one_as_well),
+        cmocka_unit_test(a_delete_may_be_answered_by_a_status),
+        cmocka_unit_test(what_has_no_name_is_good_where_none_is_expected),
+        cmocka_unit_test(what_is_no_json_or_no_list_is_an_error),
+        cmocka_unit_test(half_a_page_is_none),
+        cmocka_unit_test(an_answer_has_a_limit),
+        cmocka_unit_test(what_is_cut_says_why),
+        cmocka_unit_test(only_what_is_asked_for_is_kept),
+        cmocka_unit_test_setup_teardown(each_allocation_may_fail, failing_allocator_setup,
+                                        failing_allocator_teardown),
+    };
+    return RUN_TESTS(tests);
+}
