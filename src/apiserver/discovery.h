@@ -11,8 +11,8 @@
 
 #include "apiserver/resource.h"
 
-json_t *ki_as_discovery_api(const char *server_address);                      /* APIVersions */
-json_t *ki_as_discovery_groups(const struct ki_as_resources *resources);      /* APIGroupList */
+json_t *ki_as_discovery_api(const char *server_address);                 /* APIVersions */
+json_t *ki_as_discovery_groups(const struct ki_as_resources *resources); /* APIGroupList */
 /* APIGroup or APIResourceList; NULL without memory; json_null() when there is no such group or version. */
 json_t *ki_as_discovery_group(const struct ki_as_resources *resources, ki_str group);
 json_t *ki_as_discovery_version(const struct ki_as_resources *resources, ki_str group, ki_str version);

@@ -168,6 +168,10 @@ static const trial trials[] = {
     {"expired watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_EXPIRED, .times = 3}},
     {"stale lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
     {"no streamed lists", {.action = KI_FAULT_NO_WATCH_LIST}},
+    {"stalled lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALL, .after_bytes = 300, .times = 1}},
+    {"stalled watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_STALL, .after_events = 2, .times = 1}},
+    {"endless pages", {.action = KI_FAULT_ENDLESS_PAGES}},
+    {"streamed lists without their end", {.action = KI_FAULT_NO_END_MARKER, .times = 1}},
     {"no bookmarks", {.action = KI_FAULT_NO_BOOKMARKS}},
 };
 

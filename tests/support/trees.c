@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/fixtures.h"
 #include "support/unit.h"
 #include "util/alloc.h"
 
@@ -22,6 +23,18 @@ json_t *tree_of(const char *text)
     free(copy);
     if (tree == NULL)
         fail_msg("%s: %s", err.text, text);
+    return tree;
+}
+
+json_t *tree_of_fixture(const char *name)
+{
+    fixture file = {0};
+    fixture_http answer = {0};
+    assert_int_equal(fixture_load(&file, name, NULL), 0);
+    assert_int_equal(fixture_split_http((ki_str){file.data, file.len}, &answer), 0);
+    json_t *tree = json_loadb(answer.body.ptr, answer.body.len, 0, NULL);
+    assert_non_null(tree);
+    fixture_free(&file);
     return tree;
 }
 

@@ -16,6 +16,9 @@
 /* {'a':'b'}; anything else than JSON fails the test. */
 json_t *tree_of(const char *text);
 
+/* The body of a recorded answer. */
+json_t *tree_of_fixture(const char *name);
+
 /* Both trees are equal; takes `actual` over. */
 void assert_tree(json_t *actual, const char *expected);
 
