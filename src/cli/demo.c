@@ -13,7 +13,14 @@
 
 /* The server tells watches where they are every BOOKMARK_MS. Writes that are due are made for SLICE_MS at a time; the thread
  * rests REST_MS between, so that fast churn comes in small bursts. */
-enum { BOOKMARK_MS = 1000, SLICE_MS = 10, REST_MS = 10, PACE_LAG_MS = 1000, SAID_MAX = 2 };
+enum {
+    BOOKMARK_MS = 1000,
+    SLICE_MS = 10,
+    REST_MS = 10,
+    PACE_LAG_MS = 1000,
+    SAID_MAX = 2,
+    FIRST_STATUS_MS = 1000
+};
 
 static int is_over(const cli_demo *demo)
 {
@@ -161,6 +168,17 @@ static int rest(cli_demo *demo, ki_error *err)
     return rc < 0 ? cli_fail(err, "the client cannot go on: %s", ki_error_text(rc)) : 0;
 }
 
+static void tell_sync(cli_demo *demo)
+{
+    char line[CLI_DEMO_LINE_BYTES];
+    if (demo->has_synced || !cli_demo_followers_have_synced(&demo->followers))
+        return;
+    demo->has_synced = 1;
+    snprintf(line, sizeof(line), "synced: the informers hold it all after %llu ms",
+             (unsigned long long)(cli_moment_now_ms() - demo->began_ms));
+    cli_demo_say(demo, &demo->view.troubles, line);
+}
+
 static int step(cli_demo *demo, ki_error *err)
 {
     int rc = churn(demo, err);
@@ -168,6 +186,7 @@ static int step(cli_demo *demo, ki_error *err)
         rc = cli_demo_trouble_tick(&demo->trouble, cli_moment_now_ms(), err);
     if (rc < 0)
         return rc;
+    tell_sync(demo);
     cli_demo_show(demo, cli_moment_now_ms());
     return rest(demo, err);
 }
@@ -182,6 +201,7 @@ static void begin(cli_demo *demo)
     demo->resize_fd = demo->is_screen ? cli_demo_terminal_enter(demo->output) : -1;
     demo->began_ms = demo->pace_ms = demo->measured_ms = now_ms;
     demo->ends_ms = demo->flags->for_ms == 0 ? UINT64_MAX : now_ms + demo->flags->for_ms;
+    demo->frame_ms = now_ms + (demo->is_screen ? 0 : FIRST_STATUS_MS);
     cli_demo_say(demo, NULL, line);
     cli_demo_trouble_begin(&demo->trouble, now_ms);
 }

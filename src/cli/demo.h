@@ -34,6 +34,7 @@ typedef struct cli_demo {
     uint64_t measured_writes;
     uint64_t pace_ms; /* since when … */
     uint64_t paced;   /* … there were so many writes */
+    int has_synced;   /* and that was said */
     uint32_t said;    /* happenings since the last line of status */
     char next[64];
     char node[CLI_DEMO_NODE_BYTES];

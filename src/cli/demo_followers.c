@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* People look on: healing is to be quick. */
-enum { BACKOFF_MS = 100, BACKOFF_MAX_MS = 1000 };
+enum { BACKOFF_MS = 100, BACKOFF_MAX_MS = 400 };
 
 /* ---- what a pod is doing ------------------------------------------------------------------------------- */
 

@@ -184,7 +184,7 @@ static int draw_settled(cli_demo_cluster *cluster, uint32_t *out_number)
 {
     uint32_t number = draw(cluster, cluster->deployment_count);
     if (cli_demo_bag_has(&cluster->unsettled, number) ||
-        cluster->unsettled.count > cluster->deployment_count / 10)
+        cluster->unsettled.count > cluster->deployment_count / 4)
         return 0;
     *out_number = number;
     return 1;
@@ -295,13 +295,13 @@ static int turn_node(cli_demo_cluster *cluster, cli_demo_change *out)
 static int happen(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     uint32_t roll = draw(cluster, 100);
-    if (roll < 25)
+    if (roll < 30)
         return scale(cluster, out);
-    if (roll < 45)
+    if (roll < 60)
         return roll_out(cluster, out);
-    if (roll < 70)
+    if (roll < 80)
         return crash(cluster, out);
-    return roll < 85 ? evict(cluster, out) : turn_node(cluster, out);
+    return roll < 90 ? evict(cluster, out) : turn_node(cluster, out);
 }
 
 /* ---- which of them ------------------------------------------------------------------------------------- */
@@ -312,20 +312,26 @@ static void beat(cli_demo_cluster *cluster, cli_demo_change *out)
     demo_tell_node(cluster, draw(cluster, cluster->node_count), out);
 }
 
-/* Controllers are quick, people are not: something new begins mostly when little is under way. */
+static int begin_something(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    for (int i = 0; i < 4; i++)
+        if (happen(cluster, out))
+            return 1;
+    return 0;
+}
+
+/* Controllers are quick, people are not: something new begins only while little is under way. */
 void demo_next_change(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     uint32_t moving = cluster->moving.count;
-    int is_busy = draw(cluster, moving + moving_goal(cluster)) < moving;
+    uint32_t goal = moving_goal(cluster);
+    int is_busy = draw(cluster, moving + goal) < moving;
     if (draw(cluster, 100) < 20 && tell_status(cluster, out))
         return;
     if (is_busy && move_pod(cluster, out))
         return;
-    if (draw(cluster, 100) < 85 && reconcile(cluster, out))
+    if (reconcile(cluster, out) || (moving < goal && begin_something(cluster, out)))
         return;
-    for (int i = 0; i < 4; i++)
-        if (happen(cluster, out))
-            return;
-    if (!move_pod(cluster, out) && !tell_status(cluster, out))
+    if (!move_pod(cluster, out) && !tell_status(cluster, out) && !begin_something(cluster, out))
         beat(cluster, out);
 }

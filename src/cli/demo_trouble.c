@@ -104,7 +104,7 @@ static void tell_healed(cli_demo_trouble *trouble, uint64_t now_ms)
     uint64_t expired = count_expired(trouble) - trouble->expired;
     uint64_t resumed = expired < CLI_DEMO_FOLLOWED ? CLI_DEMO_FOLLOWED - expired : 0;
     snprintf(line, sizeof(line),
-             "healed after %llu ms: %llu watches went on where they were, %llu asked for all of it again",
+             "healed after %llu ms: %llu informers went on where they were, %llu began anew",
              (unsigned long long)(now_ms - trouble->over_ms), (unsigned long long)resumed,
              (unsigned long long)expired);
     say(trouble, line);

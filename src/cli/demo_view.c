@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room that the latest lines share: troubles and happenings get these, events the rest. */
-enum { TROUBLE_LINES = 4, HAPPENING_LINES = 4, COLUMNS_MIN = 20 };
+/* Room that the latest lines share: troubles and happenings get a third each, and no more than this; events the rest. */
+enum { LATEST_LINES = 4, LATEST_TITLES = 5 };
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
@@ -151,18 +151,25 @@ static void draw_lines(drawing *canvas, const char *title, const cli_demo_lines 
     }
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static void draw_latest(drawing *canvas, const cli_demo_view *view)
 {
     char title[96];
     snprintf(title, sizeof(title), "WHAT GOES WRONG%s%s%s", view->next[0] != 0 ? "   (next: " : "",
              view->next, view->next[0] != 0 ? ")" : "");
-    draw_lines(canvas, title, &view->troubles, TROUBLE_LINES);
+    size_t room = canvas->rows > LATEST_TITLES ? canvas->rows - LATEST_TITLES : 0;
+    size_t troubles = smaller((room + 2) / 3, LATEST_LINES);
+    size_t happenings = smaller((room + 1) / 3, LATEST_LINES);
+    draw_lines(canvas, title, &view->troubles, troubles);
     end_line(canvas);
-    draw_lines(canvas, "WHAT HAPPENS IN THE CLUSTER", &view->happenings, HAPPENING_LINES);
+    draw_lines(canvas, "WHAT HAPPENS IN THE CLUSTER", &view->happenings, happenings);
     end_line(canvas);
-    size_t left = canvas->rows > 1 ? canvas->rows - 1 : 0;
     draw_lines(canvas, "WHAT THE HANDLERS HEAR", &view->events,
-               left < CLI_DEMO_LINES ? left : CLI_DEMO_LINES);
+               smaller(room - troubles - happenings, CLI_DEMO_LINES));
 }
 
 size_t cli_demo_view_draw(const cli_demo_view *view, const cli_demo_screen *screen,
@@ -170,7 +177,7 @@ size_t cli_demo_view_draw(const cli_demo_view *view, const cli_demo_screen *scre
 {
     drawing canvas = {.out = out,
                       .bytes = CLI_DEMO_VIEW_BYTES,
-                      .columns = screen->columns < COLUMNS_MIN ? COLUMNS_MIN : screen->columns,
+                      .columns = screen->columns,
                       .rows = screen->rows,
                       .is_colored = screen->is_colored};
     out[0] = 0;
