@@ -7,9 +7,10 @@
 #include "bench.h"
 #include "cache/store.h"
 #include "store_contest.h"
+#include "store_growth.h"
 #include "store_pods.h"
 
-enum { ROUNDS = 3, READERS_MAX = 2, EXTRA_BYTES_MAX = 200, OPERATIONS = 400000, FEW = 500 };
+enum { ROUNDS = 3, READERS_MAX = 2, EXTRA_BYTES_MAX = 200 };
 
 /* ---- readers beside a writer ----------------------------------------------------------------------- */
 
@@ -117,172 +118,7 @@ static bool bench_memory(const struct bench_options *options, bool *out_met)
     return is_done;
 }
 
-/* ---- growth ---------------------------------------------------------------------------------------- */
-
-/* Nanoseconds each. */
-struct costs {
-    double add; /* from empty to full, with every rebuild on the way */
-    double memory;
-    double peek;
-    double get;
-    double update;
-    double remove_and_add;
-};
-
-struct growth {
-    ki_store *store;
-    struct store_pods pods;   /* what is in the store */
-    struct store_pods newer;  /* another version of each */
-    struct store_pods chosen; /* those that operations are about; two parts of the two above */
-    struct store_pods chosen_newer;
-    uint64_t random;
-};
-
-static size_t any_of(struct growth *g)
-{
-    return store_pods_next(&g->random) % g->chosen.count;
-}
-
-/* Finds an object through an array and reads its key, each time after the one before: what the machine
- * takes for memory that no cache holds. */
-static bool step_memory(struct growth *g)
-{
-    const ki_object *object = g->chosen.objects[any_of(g)];
-    ki_str key = ki_object_key_str(object);
-    g->random += (unsigned char)key.ptr[key.len - 1];
-    return key.len > 0;
-}
-
-static bool step_peek(struct growth *g)
-{
-    ki_read_lock();
-    const ki_object *found = ki_store_peek_key(g->store, ki_object_key_str(g->chosen.objects[any_of(g)]));
-    ki_read_unlock();
-    return found != NULL;
-}
-
-static bool step_get(struct growth *g)
-{
-    ki_object *found = ki_store_get_key(g->store, ki_object_key_str(g->chosen.objects[any_of(g)]));
-    (void)ki_object_unref(found);
-    return found != NULL;
-}
-
-static bool step_update(struct growth *g)
-{
-    size_t i = any_of(g);
-    return ki_store_put(g->store,
-                        (g->random >> 50 & 1) != 0 ? g->chosen.objects[i] : g->chosen_newer.objects[i]) == 0;
-}
-
-static bool step_remove_and_add(struct growth *g)
-{
-    const ki_object *object = g->chosen.objects[any_of(g)];
-    return ki_store_remove(g->store, ki_object_key_str(object)) == 0 && ki_store_put(g->store, object) == 0;
-}
-
-static bool measure(struct growth *g, bool (*step)(struct growth *g), double *out_nanoseconds)
-{
-    for (int round = 0; round < ROUNDS; round++) {
-        double start = bench_now_seconds();
-        for (int i = 0; i < OPERATIONS; i++) {
-            if (!step(g)) {
-                return false;
-            }
-        }
-        double each = (bench_now_seconds() - start) * 1e9 / OPERATIONS;
-        *out_nanoseconds = round == 0 || each < *out_nanoseconds ? each : *out_nanoseconds;
-    }
-    return true;
-}
-
-static bool measure_operations(struct growth *g, struct costs *out_costs)
-{
-    return measure(g, step_memory, &out_costs->memory) && measure(g, step_peek, &out_costs->peek) &&
-           measure(g, step_get, &out_costs->get) && measure(g, step_update, &out_costs->update) &&
-           measure(g, step_remove_and_add, &out_costs->remove_and_add);
-}
-
-/* `few` are spread over the whole collection. */
-static void choose(struct growth *g, ki_object **few, ki_object **few_newer)
-{
-    size_t stride = g->pods.count / FEW;
-    for (size_t i = 0; i < FEW; i++) {
-        few[i] = g->pods.objects[i * stride];
-        few_newer[i] = g->newer.objects[i * stride];
-    }
-    g->chosen = (struct store_pods){few, FEW};
-    g->chosen_newer = (struct store_pods){few_newer, FEW};
-}
-
-static bool measure_size(size_t count, struct costs *out_few, struct costs *out_all)
-{
-    static ki_object *few[FEW];
-    static ki_object *few_newer[FEW];
-    struct growth g = {.store = ki_store_new(NULL, NULL), .random = 4711};
-    store_pods_init(&g.pods, count, 1);
-    store_pods_init(&g.newer, count, 2);
-    choose(&g, few, few_newer);
-    double start = bench_now_seconds();
-    bool is_done = g.store != NULL && fill_store(g.store, &g.pods);
-    out_all->add = out_few->add = (bench_now_seconds() - start) * 1e9 / (double)count;
-    is_done = is_done && measure_operations(&g, out_few);
-    g.chosen = g.pods;
-    g.chosen_newer = g.newer;
-    is_done = is_done && measure_operations(&g, out_all);
-    ki_store_free(g.store);
-    store_pods_fini(&g.newer);
-    store_pods_fini(&g.pods);
-    return is_done;
-}
-
-static void print_costs(size_t count, const char *what, const struct costs *c)
-{
-    printf("%9zu, %-13s %9.0f %9.0f %9.0f %9.0f %9.0f %14.0f\n", count, what, c->memory, c->add, c->peek,
-           c->get, c->update, c->remove_and_add);
-}
-
-static void keep_worst(struct costs *worst, const struct costs *c)
-{
-    worst->add = c->add > worst->add ? c->add : worst->add;
-    worst->peek = c->peek > worst->peek ? c->peek : worst->peek;
-    worst->get = c->get > worst->get ? c->get : worst->get;
-    worst->update = c->update > worst->update ? c->update : worst->update;
-    worst->remove_and_add =
-        c->remove_and_add > worst->remove_and_add ? c->remove_and_add : worst->remove_and_add;
-}
-
-/* Held to the target is what the store decides: the same few objects, in a store of any size. When
- * operations go all over a large collection, the machine's memory decides; that is shown beside it. */
-static bool bench_growth(bool *out_met)
-{
-    const size_t sizes[] = {1000, 10000, 100000, 1000000};
-    struct costs first = {0};
-    struct costs worst = {0};
-    printf("\n%-24s %9s %9s %9s %9s %9s %14s\n", "objects, ns each", "memory", "add", "peek", "get", "update",
-           "remove + add");
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        struct costs few = {0};
-        struct costs all = {0};
-        if (!measure_size(sizes[i], &few, &all)) {
-            return false;
-        }
-        print_costs(sizes[i], "a few of them", &few);
-        print_costs(sizes[i], "all over", &all);
-        first = i == 0 ? few : first;
-        keep_worst(&worst, &few);
-    }
-    printf("\n");
-    *out_met &=
-        bench_target("growth: dearest peek, times that of 1,000 objects", worst.peek / first.peek, "<=", 2);
-    *out_met &= bench_target("growth: dearest get, likewise", worst.get / first.get, "<=", 2);
-    *out_met &= bench_target("growth: dearest update, likewise", worst.update / first.update, "<=", 2);
-    *out_met &= bench_target("growth: dearest remove and add, likewise",
-                             worst.remove_and_add / first.remove_and_add, "<=", 2);
-    *out_met &=
-        bench_target("growth: dearest add from empty to full, likewise", worst.add / first.add, "<=", 2);
-    return true;
-}
+/* ---- main ------------------------------------------------------------------------------------------ */
 
 int main(int count, char **arguments)
 {
@@ -291,6 +127,6 @@ int main(int count, char **arguments)
         return 2;
     }
     bool met = true;
-    bool is_done = bench_memory(&options, &met) && bench_contests(&options, &met) && bench_growth(&met);
+    bool is_done = bench_memory(&options, &met) && bench_contests(&options, &met) && store_growth_bench(&met);
     return is_done && met ? EXIT_SUCCESS : EXIT_FAILURE;
 }

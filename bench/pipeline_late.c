@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cache/apply.h"
 #include "cache/fanout.h"
 #include "generate_pods.h"
 #include "pipeline.h"
 #include "store_pods.h"
 #include "util/clock.h"
 
-enum { ROUNDS = 15, LISTS_MAX = 5 };
+enum { ROUNDS = 15, BATCHES_MAX = 256, LISTS_MAX = 5, PAUSE_MS_MAX = 20 };
 
 /* ---- the pause ---------------------------------------------------------------------------------------- */
 
@@ -44,59 +45,12 @@ static void wake_nobody(ki_subscriber *subscriber)
     (void)subscriber;
 }
 
-/* Merging is put off until an event comes behind the initial adds while they still wait: then dispatch pays for
- * it. */
-static bool time_first_event(ki_listener *listener, ki_store *store, double *out_seconds)
-{
-    ki_object_list list = {0};
-    ki_backlog_entry *entry = ki_backlog_entry_new();
-    if (entry == NULL || ki_store_list(store, &list) < 0) {
-        ki_backlog_entry_free(entry);
-        return false;
-    }
-    entry->what = (ki_notification){.type = KI_EVENT_UPDATE,
-                                    .object = ki_object_ref(list.objects[0]),
-                                    .old = ki_object_ref(list.objects[0])};
-    ki_object_list_fini(&list);
-    double start = bench_now_seconds();
-    ki_listener_push(listener, entry);
-    *out_seconds = bench_now_seconds() - start;
-    return true;
-}
-
-static bool time_join(ki_store *store, double *out_seconds, double *out_first_event)
-{
-    ki_fanout fanout;
-    ki_subscriber subscriber = {0};
-    const ki_handler handler = {0};
-    ki_fanout_init(&fanout, wake_nobody);
-    if (ki_listener_init(&subscriber.listener, &handler, ki_clock_real(), 0) < 0) {
-        return false;
-    }
-    double start = bench_now_seconds();
-    int rc = ki_fanout_join(&fanout, &subscriber, store, true);
-    *out_seconds = bench_now_seconds() - start;
-    bool is_done = rc == 0 && time_first_event(&subscriber.listener, store, out_first_event);
-    ki_fanout_leave(&subscriber);
-    ki_listener_fini(&subscriber.listener);
-    return is_done;
-}
-
-static bool time_list(ki_store *store, double *out_seconds)
-{
-    ki_object_list list = {0};
-    double start = bench_now_seconds();
-    int rc = ki_store_list(store, &list);
-    *out_seconds = bench_now_seconds() - start;
-    ki_object_list_fini(&list);
-    return rc == 0;
-}
-
+/* Each in its best round. */
 struct pauses {
+    double list; /* what a list of the store takes, to compare with */
     double join;
-    double first_event; /* behind the initial adds, none of which has been delivered */
-    double both;
-    double list;
+    double batches[BATCHES_MAX]; /* behind it, until all is merged; the handler hears of nothing meanwhile */
+    size_t batch_count;
 };
 
 static void keep_best(double *best, double seconds)
@@ -104,20 +58,102 @@ static void keep_best(double *best, double seconds)
     *best = *best == 0 || seconds < *best ? seconds : *best;
 }
 
-/* The best of some rounds that take turns. */
-static bool time_all(ki_store *store, struct pauses *out_best)
+/* As many updates as dispatch hands over at once. Each object comes once. */
+static bool make_batch(const ki_object_list *list, size_t first, ki_list *out_batch)
 {
-    for (int round = 0; round < ROUNDS; round++) {
-        struct pauses p = {0};
-        if (!time_list(store, &p.list) || !time_join(store, &p.join, &p.first_event)) {
+    ki_list_init(out_batch);
+    for (size_t i = 0; i < KI_APPLY_STEP; i++) {
+        const ki_object *object = list->objects[(first + i) % list->count];
+        ki_backlog_entry *entry = ki_backlog_entry_new();
+        if (entry == NULL) {
+            ki_backlog_entries_free(out_batch);
             return false;
         }
-        keep_best(&out_best->join, p.join);
-        keep_best(&out_best->first_event, p.first_event);
-        keep_best(&out_best->both, p.join + p.first_event);
-        keep_best(&out_best->list, p.list);
+        entry->what = (ki_notification){
+            .type = KI_EVENT_UPDATE, .object = ki_object_ref(object), .old = ki_object_ref(object)};
+        ki_list_push_back(out_batch, &entry->node);
     }
     return true;
+}
+
+/* Behind the initial adds, which all wait, come so many events that everything is merged in the end. */
+static bool time_batches(ki_listener *listener, const ki_object_list *list, struct pauses *best)
+{
+    size_t count = list->count / (KI_BACKLOG_STEP - 1) / KI_APPLY_STEP + 1;
+    best->batch_count = count < BATCHES_MAX ? count : BATCHES_MAX;
+    for (size_t i = 0; i < best->batch_count; i++) {
+        ki_list batch;
+        if (!make_batch(list, i * KI_APPLY_STEP, &batch)) {
+            return false;
+        }
+        double start = bench_now_seconds();
+        ki_listener_push_all(listener, &batch);
+        keep_best(&best->batches[i], bench_now_seconds() - start);
+    }
+    return true;
+}
+
+static bool time_join(ki_store *store, struct pauses *best)
+{
+    ki_fanout fanout;
+    ki_subscriber subscriber = {0};
+    ki_object_list list = {0};
+    const ki_handler handler = {0};
+    ki_fanout_init(&fanout, wake_nobody);
+    if (ki_listener_init(&subscriber.listener, &handler, ki_clock_real(), 0) < 0) {
+        return false;
+    }
+    double start = bench_now_seconds();
+    int rc = ki_fanout_join(&fanout, &subscriber, store, true);
+    keep_best(&best->join, bench_now_seconds() - start);
+    bool is_done =
+        rc == 0 && ki_store_list(store, &list) == 0 && time_batches(&subscriber.listener, &list, best);
+    ki_object_list_fini(&list);
+    ki_fanout_leave(&subscriber);
+    ki_listener_fini(&subscriber.listener);
+    return is_done;
+}
+
+static bool time_list(ki_store *store, struct pauses *best)
+{
+    ki_object_list list = {0};
+    double start = bench_now_seconds();
+    int rc = ki_store_list(store, &list);
+    keep_best(&best->list, bench_now_seconds() - start);
+    ki_object_list_fini(&list);
+    return rc == 0;
+}
+
+static bool time_all(ki_store *store, struct pauses *best)
+{
+    bool is_done = true;
+    for (int round = 0; round < ROUNDS && is_done; round++) {
+        is_done = time_list(store, best) && time_join(store, best);
+    }
+    return is_done;
+}
+
+/* One line of text, and what is held against a limit: in milliseconds per 100,000 objects. */
+static void print_pauses(const struct pauses *best, double scale, const char *size, bool *out_met)
+{
+    char line[96];
+    double all = 0;
+    double longest = 0;
+    for (size_t i = 0; i < best->batch_count; i++) {
+        all += best->batches[i];
+        longest = best->batches[i] > longest ? best->batches[i] : longest;
+    }
+    printf(
+        "%s, ms per 100,000: a list of the store %.1f, the join %.1f, the longest of %zu batches behind it "
+        "%.1f, all of them %.1f\n",
+        size, best->list * scale, best->join * scale, best->batch_count, longest * scale, all * scale);
+    (void)snprintf(line, sizeof(line), "late handler, %s: the join, times a list of the store", size);
+    *out_met &= bench_target(line, best->join / best->list, "<=", LISTS_MAX);
+    (void)snprintf(line, sizeof(line), "late handler, %s: the join and the first batch, ms", size);
+    *out_met &= bench_target(line, (best->join + best->batches[0]) * scale, "<=", PAUSE_MS_MAX);
+    (void)snprintf(line, sizeof(line), "late handler, %s: the longest pause, ms", size);
+    longest = best->join > longest ? best->join : longest;
+    *out_met &= bench_target(line, longest * scale, "<=", PAUSE_MS_MAX);
 }
 
 static bool bench_size(const struct bench_options *options, bool is_full_size, bool *out_met)
@@ -126,15 +162,8 @@ static bool bench_size(const struct bench_options *options, bool is_full_size, b
     struct pauses best = {0};
     bool is_done = fill(store, options, is_full_size) && time_all(store, &best);
     if (is_done) {
-        const char *size = is_full_size ? "full-size" : "small";
-        double scale = 1e3 * 100000 / (double)options->pods;
-        char line[96];
-        printf("%s, ms per 100,000: join %.1f, first event behind it %.1f, both %.1f; a list takes %.1f\n",
-               size, best.join * scale, best.first_event * scale, best.both * scale, best.list * scale);
-        (void)snprintf(line, sizeof(line), "late handler, %s: the join, times a list of the store", size);
-        *out_met &= bench_target(line, best.join / best.list, "<=", LISTS_MAX);
-        (void)snprintf(line, sizeof(line), "late handler, %s: the first event, likewise", size);
-        *out_met &= bench_target(line, best.first_event / best.list, "<=", LISTS_MAX);
+        print_pauses(&best, 1e3 * 100000 / (double)options->pods, is_full_size ? "full-size" : "small",
+                     out_met);
     }
     ki_store_free(store);
     return is_done;

@@ -171,16 +171,10 @@ static bool run_threads(struct arena *arena, double *out_seconds)
 
 /* ---- a run ----------------------------------------------------------------------------------------- */
 
-static int namespace_value(const ki_object *object, ki_index_emit *emit, void *user)
-{
-    (void)user;
-    return ki_index_emit_value(emit, ki_object_namespace(object));
-}
-
 /* The same table and the same index, with a lock around them. */
 static bool init_content(struct arena *arena)
 {
-    const ki_index_function function = {namespace_value, NULL};
+    const ki_index_function function = {.field = ki_object_namespace};
     ki_hash_key_init_seeded(&arena->keyer.secret, 1);
     ki_reclaim_init_private(&arena->reclaim);
     arena->content = ki_content_new(&arena->keyer);

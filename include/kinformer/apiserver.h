@@ -24,22 +24,22 @@ typedef struct ki_apiserver ki_apiserver;
 
 /** Zeroed fields are the defaults; NULL for all of them. */
 typedef struct ki_apiserver_options {
-    const char *bind;             /* address; NULL: 127.0.0.1 */
-    uint16_t port;                /* 0: a free one */
-    uint16_t is_tls;              /* 1: HTTPS; with neither certificate nor key one is made, signed by itself */
-    uint16_t allows_debug;        /* 1: /debug/faults and /debug/… answer */
-    uint16_t reserved_bits;       /* 0 */
+    const char *bind;       /* address; NULL: 127.0.0.1 */
+    uint16_t port;          /* 0: a free one */
+    uint16_t is_tls;        /* 1: HTTPS; with neither certificate nor key one is made, signed by itself */
+    uint16_t allows_debug;  /* 1: /debug/faults and /debug/… answer */
+    uint16_t reserved_bits; /* 0 */
     const char *certificate_file; /* PEM */
     const char *key_file;
-    const char *const *tokens;    /* bearer tokens that are let in, ended by NULL; NULL: everyone is */
-    uint64_t seed;                /* of faults and of generated names; 0: random */
-    uint64_t first_version;       /* resourceVersion begins here; 0: from the clock */
-    uint64_t bookmark_ms;         /* between bookmarks; 0: a minute */
-    size_t history_events;        /* per resource; 0: 10,000 */
-    size_t objects_max;           /* 0: 1,000,000 */
-    size_t watches_max;           /* 0: 10,000; one more is 429 */
-    size_t body_bytes_max;        /* 0: 3 MiB, as Kubernetes */
-    uint64_t reserved[8];         /* 0 */
+    const char *const *tokens; /* bearer tokens that are let in, ended by NULL; NULL: everyone is */
+    uint64_t seed;             /* of faults and of generated names; 0: random */
+    uint64_t first_version;    /* resourceVersion begins here; 0: from the clock */
+    uint64_t bookmark_ms;      /* between bookmarks; 0: a minute */
+    size_t history_events;     /* per resource; 0: 10,000 */
+    size_t objects_max;        /* 0: 1,000,000 */
+    size_t watches_max;        /* 0: 10,000; one more is 429 */
+    size_t body_bytes_max;     /* 0: 3 MiB, as Kubernetes */
+    uint64_t reserved[8];      /* 0 */
 } ki_apiserver_options;
 
 /**
@@ -60,7 +60,8 @@ KI_API const char *ki_apiserver_url(const ki_apiserver *server);
 KI_API const char *ki_apiserver_certificate(const ki_apiserver *server);
 
 /** Writes a kubeconfig (mode 0600) with which kubectl finds the server. */
-KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server, const char *file, ki_error *err);
+KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server, const char *file,
+                                                      ki_error *err);
 
 /**
  * Creates an object, or replaces the one that is there, as a client with all permissions would: what is missing of
@@ -68,11 +69,12 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
  *
  * Returns: 0, or KI_ERR_INVALID with the Status message of the refusal.
  */
-KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json, ki_error *err);
+KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
+                                         ki_error *err);
 
 /** Deletes an object at once, finalizers or not. KI_ERR_NOT_FOUND when there is none. `ns` "" or NULL for cluster scope. */
-KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns, const char *name,
-                                            ki_error *err);
+KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns,
+                                            const char *name, ki_error *err);
 
 /** Puts every object of a YAML or JSON file, or of a folder of them; definitions of custom resources first. */
 KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, const char *path, ki_error *err);
@@ -96,19 +98,19 @@ typedef enum ki_fault_on {
 } ki_fault_on;
 
 typedef enum ki_fault_action {
-    KI_FAULT_CLOSE = 1,       /* the connection ends with FIN, after after_bytes or after_events */
-    KI_FAULT_RESET,           /* … with RST */
-    KI_FAULT_STALL,           /* from there on nothing more comes, but the connection stays */
-    KI_FAULT_DELAY,           /* the answer begins delay_ms later */
-    KI_FAULT_ONE_BYTE,        /* every chunk is one byte */
-    KI_FAULT_GARBAGE,         /* what follows is not JSON */
-    KI_FAULT_TRUNCATE,        /* the body ends there as if it were complete */
-    KI_FAULT_STATUS,          /* `code` instead of an answer, with retry_after_seconds if any */
-    KI_FAULT_EXPIRED,         /* 410: of a list or page as a Status, of a watch in its stream */
-    KI_FAULT_STALE,           /* the answer is that of a replica that is `behind` versions late */
-    KI_FAULT_ENDLESS_PAGES,   /* each page says that there is one more, and that is the same again */
-    KI_FAULT_NO_WATCH_LIST,   /* sendInitialEvents is refused as by an older server */
-    KI_FAULT_NO_END_MARKER,   /* a streamed list without its bookmark */
+    KI_FAULT_CLOSE = 1,     /* the connection ends with FIN, after after_bytes or after_events */
+    KI_FAULT_RESET,         /* … with RST */
+    KI_FAULT_STALL,         /* from there on nothing more comes, but the connection stays */
+    KI_FAULT_DELAY,         /* the answer begins delay_ms later */
+    KI_FAULT_ONE_BYTE,      /* every chunk is one byte */
+    KI_FAULT_GARBAGE,       /* what follows is not JSON */
+    KI_FAULT_TRUNCATE,      /* the body ends there as if it were complete */
+    KI_FAULT_STATUS,        /* `code` instead of an answer, with retry_after_seconds if any */
+    KI_FAULT_EXPIRED,       /* 410: of a list or page as a Status, of a watch in its stream */
+    KI_FAULT_STALE,         /* the answer is that of a replica that is `behind` versions late */
+    KI_FAULT_ENDLESS_PAGES, /* each page says that there is one more, and that is the same again */
+    KI_FAULT_NO_WATCH_LIST, /* sendInitialEvents is refused as by an older server */
+    KI_FAULT_NO_END_MARKER, /* a streamed list without its bookmark */
     KI_FAULT_NO_BOOKMARKS,
 } ki_fault_action;
 

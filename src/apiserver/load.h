@@ -14,8 +14,8 @@
 #include <kinformer/error.h>
 
 /* All documents of a YAML (or JSON) text as an array; empty documents are left out, Lists are not opened. Plain scalars become
- * null, booleans, numbers as YAML's core schema and kubectl have it ("yes" is a string, "1e3" a number, "0123"…: see the
- * tests). Anchors and merges are bounded. `file` names the source in errors: "pods.yaml:12: …". */
+ * null, booleans and numbers as Kubernetes reads them: YAML 1.1, in which "yes" is true, "0123" is 83 and "1e3" is 1000 (see
+ * the tests). Aliases are copied within a bound; "<<" merges. `file` names the source in errors: "pods.yaml:12: …". */
 KI_NODISCARD int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_error *err);
 
 /* Calls `take` with each object (items of Lists one by one) of a file, or of all *.yaml, *.yml and *.json of a folder in

@@ -92,8 +92,6 @@ static int write_cell(const struct ki_as_column *column, const json_t *tree, int
     switch (column->cell) {
     case KI_AS_CELL_TEXT:
         return ki_buf_append_str(out, text.len > 0 ? text : ki_str_of(column->otherwise));
-    case KI_AS_CELL_NUMBER:
-        return ki_as_cell_printf(out, "%lld", (long long)json_integer_value(value));
     case KI_AS_CELL_AGE:
         if (text.len == 0 && column->otherwise != NULL)
             return ki_buf_append_str(out, ki_str_of(column->otherwise));

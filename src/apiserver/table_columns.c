@@ -17,7 +17,7 @@
     }
 #define NUMBER(name, path)                                                                                   \
     {                                                                                                        \
-        name, "string", 0, KI_AS_CELL_NUMBER, path, NULL, NULL                                               \
+        name, "string", 0, KI_AS_CELL_INTEGER, path, NULL, NULL                                               \
     }
 #define BOOLEAN(name, path)                                                                                  \
     {                                                                                                        \

@@ -18,7 +18,6 @@ typedef int (*ki_as_cell_cb)(const json_t *tree, int64_t now, ki_buf *out);
 enum ki_as_cell {
     KI_AS_CELL_TEXT,    /* the string at the path, else `otherwise` */
     KI_AS_CELL_INTEGER, /* the number at the path, else 0 */
-    KI_AS_CELL_NUMBER,  /* the same, in a column of strings */
     KI_AS_CELL_BOOLEAN,
     KI_AS_CELL_COUNT,    /* of the members or elements at the path */
     KI_AS_CELL_AGE,      /* since the time at the path */

@@ -9,6 +9,9 @@
 #include "cache/rules.h"
 #include "util/alloc.h"
 
+/* How many entries before a change what is there is fetched from memory; where, twice as many. */
+enum { AHEAD = 4 };
+
 void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
 {
     static ki_mutation_detector off; /* never written to */
@@ -170,10 +173,10 @@ static void tell_put(ki_apply *apply, const ki_object *object, const ki_object *
     ki_fanout_tell(apply->options.fanout, KI_TO_ALL, &told);
 }
 
-static int put(ki_apply *apply, const ki_delta *delta) KI_REQUIRES(apply->options.store->mu)
-    KI_REQUIRES(apply->options.store->write_mu)
+static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
+    KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
 {
-    ki_object *former = NULL;
+    ki_object *former = place->object == delta->object ? NULL : place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);
     if (rc == 0)
         rc = ki_fanout_reserve(apply->options.fanout, KI_TO_ALL);
@@ -181,7 +184,7 @@ static int put(ki_apply *apply, const ki_delta *delta) KI_REQUIRES(apply->option
         ki_mutation_detector_remove(apply->options.detector, delta->object);
         return rc;
     }
-    rc = ki_store_batch_put(apply->options.store, delta->object, &former);
+    rc = ki_store_batch_put_at(apply->options.store, delta->object, place);
     if (rc < 0) {
         ki_mutation_detector_remove(apply->options.detector, delta->object);
         return rc == KI_ERR_NO_MEMORY ? rc : 0; /* a key that a store does not take: as if it were refused */
@@ -189,19 +192,17 @@ static int put(ki_apply *apply, const ki_delta *delta) KI_REQUIRES(apply->option
     mark_put(apply, delta, former);
     tell_put(apply, delta->object, former);
     ki_mutation_detector_remove(apply->options.detector, former);
-    (void)ki_object_unref(former);
+    ki_store_batch_let_go(apply->options.store, former);
     return 0;
 }
 
-int ki_apply_remove(ki_apply *apply, const ki_object *stored, const ki_object *final)
+int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *final)
 {
+    ki_object *former = place->object;
     int rc = ki_fanout_reserve(apply->options.fanout, KI_TO_ALL);
     if (rc < 0)
         return rc;
-    ki_object *former = NULL;
-    rc = ki_store_batch_remove(apply->options.store, ki_object_key_str(stored), &former);
-    assert(rc == 0 && former == stored);
-    (void)rc;
+    ki_store_batch_remove_at(apply->options.store, place);
     ki_notification told = {.type = KI_EVENT_DELETE,
                             .flags = final == NULL ? KI_EVENT_FINAL_STATE_UNKNOWN : 0,
                             .object = final == NULL ? former : (ki_object *) final,
@@ -210,7 +211,7 @@ int ki_apply_remove(ki_apply *apply, const ki_object *stored, const ki_object *f
         told.flags |= KI_EVENT_REPLACED;
     ki_fanout_tell(apply->options.fanout, KI_TO_ALL, &told);
     ki_mutation_detector_remove(apply->options.detector, former);
-    (void)ki_object_unref(former);
+    ki_store_batch_let_go(apply->options.store, former);
     return 0;
 }
 
@@ -218,7 +219,8 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
 {
     ki_str key = {entry->key, entry->key_len};
-    const ki_object *stored = ki_content_find(ki_store_content(apply->options.store), key);
+    ki_place place = ki_store_batch_seek(apply->options.store, key, entry->by_key.hash);
+    const ki_object *stored = place.object;
     ki_standing standing = {.stored = stored,
                             .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
                             .complete = ki_resource_version_is_newer(&apply->deleted, &entry->version_before)
@@ -234,9 +236,9 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
             mark_same(apply, stored, delta);
         break;
     case KI_VERDICT_PUT:
-        return put(apply, delta);
+        return put(apply, delta, &place);
     case KI_VERDICT_REMOVE:
-        return ki_apply_remove(apply, stored, delta->final_state_unknown ? NULL : delta->object);
+        return ki_apply_remove(apply, &place, delta->final_state_unknown ? NULL : delta->object);
     }
     return 0;
 }
@@ -251,11 +253,18 @@ static void note_delete(ki_apply *apply, const ki_delta *delta)
         apply->deleted = version;
 }
 
+/* The object of a change, or NULL if there is none. */
+static const ki_object *object_of(const ki_delta_entry *entry, uint32_t number)
+{
+    return number < entry->count ? entry->deltas[number].object : NULL;
+}
+
 static int apply_entry(ki_apply *apply, const ki_delta_entry *entry) KI_REQUIRES(apply->options.store->mu)
     KI_REQUIRES(apply->options.store->write_mu)
 {
     for (; apply->deltas_done < entry->count; apply->deltas_done++) {
         const ki_delta *delta = &entry->deltas[apply->deltas_done];
+        ki_object_prefetch(object_of(entry, apply->deltas_done + 2));
         int rc = apply_delta(apply, entry, delta);
         if (rc < 0)
             return rc;
@@ -279,13 +288,54 @@ static void end_entry(ki_delta_entry *entry)
     ki_delta_entry_free(entry);
 }
 
+/* In a large collection what a change needs is not in any cache. So it is fetched while changes before it are
+ * applied: first where its key is, then, when that has come, what is there. */
+typedef struct lookahead {
+    ki_list_node *far;
+    ki_list_node *near;
+} lookahead;
+
+static void fetch_place(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->options.store->mu)
+{
+    const ki_delta_entry *entry = KI_CONTAINER_OF(ahead->far, ki_delta_entry, node);
+    if (entry->kind == KI_ENTRY_DELTAS) {
+        ki_store_batch_expect_hash(apply->options.store, entry->by_key.hash);
+        ki_object_prefetch(object_of(entry, 0));
+        ki_object_prefetch(object_of(entry, 1));
+    }
+    ahead->far = ki_list_next(&apply->batch, ahead->far);
+}
+
+static void fetch_object(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->options.store->mu)
+{
+    const ki_delta_entry *entry = KI_CONTAINER_OF(ahead->near, ki_delta_entry, node);
+    if (entry->kind == KI_ENTRY_DELTAS)
+        ki_store_batch_expect(apply->options.store, entry->by_key.hash, entry->deltas[0].object);
+    ahead->near = ki_list_next(&apply->batch, ahead->near);
+}
+
+static lookahead begin_lookahead(ki_apply *apply) KI_REQUIRES(apply->options.store->mu)
+{
+    lookahead ahead = {ki_list_first(&apply->batch), ki_list_first(&apply->batch)};
+    for (int i = 0; i < 2 * AHEAD && ahead.far != NULL; i++)
+        fetch_place(apply, &ahead);
+    for (int i = 0; i < AHEAD && ahead.near != NULL; i++)
+        fetch_object(apply, &ahead);
+    return ahead;
+}
+
 /* Applies the changes at the head of the batch, up to the first marker. */
 static int apply_changes(ki_apply *apply)
 {
     int rc = 0;
     ki_store_batch_begin(apply->options.store);
+    lookahead ahead = begin_lookahead(apply);
     ki_delta_entry *entry = first_of(apply);
     while (rc == 0 && entry != NULL && entry->kind == KI_ENTRY_DELTAS) {
+        if (ahead.far != NULL)
+            fetch_place(apply, &ahead);
+        if (ahead.near != NULL)
+            fetch_object(apply, &ahead);
         rc = apply_entry(apply, entry);
         if (rc == 0)
             end_entry(entry);

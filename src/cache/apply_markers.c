@@ -76,6 +76,16 @@ static bool is_brought_back(const planner *p, const ki_object *object)
     return ki_apply_came_with(object, p->entry->list) && ki_rules_list_covers(object, p->complete);
 }
 
+static int sweep_one(ki_apply *apply, const ki_object *object) KI_REQUIRES(apply->options.store->mu)
+    KI_REQUIRES(apply->options.store->write_mu)
+{
+    ki_str key = ki_object_key_str(object);
+    uint64_t hash = ki_hash(ki_store_hash_key(apply->options.store), key);
+    ki_place place = ki_store_batch_seek(apply->options.store, key, hash);
+    assert(place.object == object);
+    return ki_apply_remove(apply, &place, NULL);
+}
+
 static int sweep_some(ki_apply *apply)
 {
     ki_apply_plan *plan = &apply->plan;
@@ -83,7 +93,7 @@ static int sweep_some(ki_apply *apply)
     int rc = 0;
     ki_store_batch_begin(apply->options.store);
     while (rc == 0 && plan->next < end) {
-        rc = ki_apply_remove(apply, plan->objects[plan->next], NULL);
+        rc = sweep_one(apply, plan->objects[plan->next]);
         if (rc == 0)
             (void)ki_object_unref(plan->objects[plan->next++]);
     }

@@ -18,8 +18,8 @@ void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry);
 /* Lets go of what a marker has still planned. */
 void ki_apply_plan_drop(ki_apply *apply);
 
-/* Takes an object out of the store and says so; `final` NULL: nobody saw its final state. */
-KI_NODISCARD int ki_apply_remove(ki_apply *apply, const ki_object *stored, const ki_object *final)
+/* Takes the object of a place out of the store and says so; `final` NULL: nobody saw its final state. */
+KI_NODISCARD int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *final)
     KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu);
 
 /* The newest list that has met the object, and whether it came with this one. */

@@ -7,6 +7,9 @@
 #include "api/object_layout.h"
 #include "util/alloc.h"
 
+/* So many objects ahead of the one that is put, one is fetched from memory. */
+enum { AHEAD = 8 };
+
 size_t ki_content_object_bytes(const ki_object *object)
 {
     return (size_t)object->text_at + object->text_len;
@@ -125,44 +128,82 @@ static void commit_put(ki_content *content, const ki_index_change *change)
     commit_indexes(content, change);
 }
 
+ki_place ki_content_seek(const ki_content *content, ki_str key, uint64_t hash)
+{
+    return (ki_place){key, hash, find_hashed(content, key, hash)};
+}
+
+void ki_content_expect_hash(const ki_content *content, uint64_t hash)
+{
+    ki_table_prefetch(&content->objects, hash);
+}
+
+static void expect_in_indexes(const ki_content *content, uint64_t hash, const ki_object *object)
+{
+    const ki_index *index = ki_content_first_index(content);
+    for (; index != NULL; index = ki_content_next_index(index))
+        ki_index_expect(index, object, hash, content->keyer);
+}
+
+void ki_content_expect(const ki_content *content, uint64_t hash, const ki_object *object)
+{
+    ki_object_prefetch(ki_table_guess(&content->objects, hash));
+    if (object != NULL)
+        expect_in_indexes(content, hash, object);
+}
+
+int ki_content_put_at(ki_content *content, const ki_object *object, const ki_place *place,
+                      ki_reclaim *reclaim)
+{
+    ki_index_change change = {place->object, (ki_object *)object, place->hash, content->keyer, reclaim};
+    if (place->key.len == 0)
+        return KI_ERR_INVALID;
+    if (place->key.len > KI_KEY_BYTES)
+        return KI_ERR_TOO_LARGE;
+    if (place->object == object)
+        return 0;
+    int rc = prepare(content, &change);
+    if (rc < 0) {
+        cancel(content);
+        return rc;
+    }
+    commit_put(content, &change);
+    return 0;
+}
+
 int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *reclaim, ki_object **out_former)
 {
     ki_key_buffer buffer;
     ki_str key = ki_keyer_key(content->keyer, object, &buffer);
-    if (key.len == 0)
-        return KI_ERR_INVALID;
-    if (key.len > KI_KEY_BYTES)
-        return KI_ERR_TOO_LARGE;
     uint64_t hash = ki_keyer_hash(content->keyer, key);
-    ki_object *former = find_hashed(content, key, hash);
-    ki_index_change change = {former, (ki_object *)object, hash, content->keyer, reclaim};
-    if (former != object) {
-        int rc = prepare(content, &change);
-        if (rc < 0) {
-            cancel(content);
-            return rc;
-        }
-        commit_put(content, &change);
-    }
-    *out_former = former == object ? NULL : former;
-    return 0;
+    ki_content_expect_hash(content, hash);
+    expect_in_indexes(content, hash, object);
+    ki_place place = ki_content_seek(content, key, hash);
+    int rc = ki_content_put_at(content, object, &place, reclaim);
+    if (rc == 0)
+        *out_former = place.object == object ? NULL : place.object;
+    return rc;
 }
 
-int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim, ki_object **out_former)
+void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim *reclaim)
 {
-    uint64_t hash = ki_keyer_hash(content->keyer, key);
-    ki_object *former = find_hashed(content, key, hash);
-    if (former == NULL)
-        return KI_ERR_NOT_FOUND;
-    ki_index_change change = {former, NULL, hash, content->keyer, reclaim};
+    ki_index_change change = {place->object, NULL, place->hash, content->keyer, reclaim};
     ki_table_owner owner = {ki_keyer_hash_object, content->keyer, reclaim};
     int rc = prepare(content, &change);
     assert(rc == 0);
     (void)rc;
     commit_indexes(content, &change);
-    ki_table_remove(&content->objects, hash, former, &owner);
-    content->bytes -= ki_content_object_bytes(former);
-    *out_former = former;
+    ki_table_remove(&content->objects, place->hash, place->object, &owner);
+    content->bytes -= ki_content_object_bytes(place->object);
+}
+
+int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim, ki_object **out_former)
+{
+    ki_place place = ki_content_seek(content, key, ki_keyer_hash(content->keyer, key));
+    if (place.object == NULL)
+        return KI_ERR_NOT_FOUND;
+    ki_content_remove_at(content, &place, reclaim);
+    *out_former = place.object;
     return 0;
 }
 
@@ -230,6 +271,7 @@ int ki_content_fill(ki_content *content, const ki_content *model, ki_object *con
         rc = ki_content_add_index(content, (ki_str){index->name, index->name_len}, &index->function);
     for (size_t i = 0; i < count && rc == 0; i++) {
         ki_object *former = NULL;
+        ki_object_prefetch(i + AHEAD < count ? objects[i + AHEAD] : NULL);
         rc = ki_content_put(content, objects[i], &reclaim, &former);
         (void)ki_object_unref(former);
     }

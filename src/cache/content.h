@@ -29,6 +29,27 @@ ki_content *ki_content_new(const ki_keyer *keyer);
 /* Drops all references and frees it, when nobody reads. Takes NULL. */
 void ki_content_free(ki_content *content);
 
+/* Of a key: its hash, and the object that has it, or NULL; up to the next change. */
+typedef struct ki_place {
+    ki_str key;
+    uint64_t hash;
+    ki_object *object;
+} ki_place;
+
+/* The writer's: where a key is. `hash` is that of the content's keyer. */
+ki_place ki_content_seek(const ki_content *content, ki_str key, uint64_t hash);
+
+/* The writer's, in this order, some changes before a change of this key: they bring near what it will touch.
+ * `object` is what will be put, or NULL. */
+void ki_content_expect_hash(const ki_content *content, uint64_t hash);
+void ki_content_expect(const ki_content *content, uint64_t hash, const ki_object *object);
+
+/* As the two below, for who has looked already. The reference to the place's object goes to the caller, unless
+ * it is the object that is put. */
+KI_NODISCARD int ki_content_put_at(ki_content *content, const ki_object *object, const ki_place *place,
+                                   ki_reclaim *reclaim);
+void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim *reclaim);
+
 /* Returns 0; KI_ERR_INVALID for an object without a key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES;
  * KI_ERR_NO_MEMORY. Takes a reference of its own. The one to the object that was there, or NULL, goes to
  * the caller, who gives it to ki_reclaim_object(). */

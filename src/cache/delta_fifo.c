@@ -15,8 +15,8 @@ int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options
     if (options == NULL)
         options = &defaults;
     ki_hash_key hash_key;
-    if (options->hash_seed != 0)
-        ki_hash_key_init_seeded(&hash_key, options->hash_seed);
+    if (options->hash_key != NULL)
+        hash_key = *options->hash_key;
     else if (ki_hash_key_init(&hash_key) < 0)
         return KI_ERR_SYSTEM;
     *fifo = (ki_delta_fifo){.items_max = options->items_max == 0 ? ITEMS_DEFAULT : options->items_max,

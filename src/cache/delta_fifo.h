@@ -54,7 +54,7 @@ typedef enum ki_entry_kind {
  * ki_delta_entry_free(). */
 typedef struct ki_delta_entry {
     ki_list_node node;
-    ki_map_node by_key;
+    ki_map_node by_key; /* its hash is the key's, also when it was popped */
     ki_entry_kind kind;
     uint32_t list;
     ki_resource_version version;
@@ -70,9 +70,10 @@ typedef struct ki_delta_entry {
 
 /* Zero means default. */
 typedef struct ki_delta_fifo_options {
-    size_t items_max;   /* 10,000 keys */
-    size_t bytes_max;   /* 16 MiB of objects */
-    uint64_t hash_seed; /* 0: a random key; else for simulations */
+    size_t items_max; /* 10,000 keys */
+    size_t bytes_max; /* 16 MiB of objects */
+    const ki_hash_key
+        *hash_key; /* of the store behind it, so that a key is hashed once; NULL: a random one */
 } ki_delta_fifo_options;
 
 typedef struct ki_delta_fifo {

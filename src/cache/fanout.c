@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "util/alloc.h"
+
 void ki_fanout_init(ki_fanout *fanout, void (*wake)(ki_subscriber *subscriber))
 {
     *fanout = (ki_fanout){.wake = wake};
@@ -28,47 +30,59 @@ static ki_subscriber *next_of(const ki_fanout *fanout, ki_list_node *node, ki_au
 
 /* ---- coming and going ------------------------------------------------------------------------------ */
 
-typedef struct replay {
-    ki_list entries;
-    int rc;
-} replay;
+/* The objects of the store, with a reference to each. */
+typedef struct snapshot {
+    ki_object_list list;
+    size_t bytes;
+} snapshot;
 
-static int replay_object(const ki_object *object, void *user)
+static int add_object(const ki_object *object, void *user)
 {
-    replay *run = user;
-    ki_backlog_entry *entry = ki_backlog_entry_new();
-    if (entry == NULL)
-        return run->rc = KI_ERR_NO_MEMORY;
-    entry->what =
-        (ki_notification){.type = KI_EVENT_ADD, .flags = KI_EVENT_INITIAL, .object = ki_object_ref(object)};
-    ki_list_push_back(&run->entries, &entry->node);
+    snapshot *all = user;
+    all->list.objects[all->list.count++] = ki_object_ref(object);
+    all->bytes += ki_content_object_bytes(object);
     return 0;
 }
 
-static int replay_synced(replay *run)
+/* dispatch alone changes the store, so that there are as many objects as it says. */
+static int take_snapshot(ki_store *store, snapshot *out_all)
 {
-    ki_backlog_entry *entry = ki_backlog_entry_new(); /* zeroed: the marker */
-    if (entry == NULL)
-        return run->rc = KI_ERR_NO_MEMORY;
-    ki_list_push_back(&run->entries, &entry->node);
+    snapshot all = {0};
+    size_t count = ki_store_count(store);
+    if (count > 0) {
+        all.list.objects = ki_malloc(count * sizeof(ki_object *));
+        if (all.list.objects == NULL)
+            return KI_ERR_NO_MEMORY;
+        (void)ki_store_walk(store, add_object, &all);
+    }
+    assert(all.list.count == count);
+    *out_all = all;
     return 0;
+}
+
+/* The marker, which comes behind the objects if the store is synced, is an event told to this one alone. */
+static void begin(ki_subscriber *subscriber, snapshot *all, ki_backlog_entry *marker)
+{
+    ki_list first;
+    ki_list_init(&first);
+    if (marker != NULL)
+        ki_list_push_back(&first, &marker->node);
+    ki_listener_begin(&subscriber->listener, &all->list, all->bytes);
+    ki_listener_push_all(&subscriber->listener, &first);
 }
 
 int ki_fanout_join(ki_fanout *fanout, ki_subscriber *subscriber, ki_store *store, bool is_synced)
 {
-    replay run = {.rc = 0};
-    ki_list_init(&run.entries);
-    int rc = ki_store_walk(store, replay_object, &run);
-    if (rc == 0 && is_synced)
-        rc = replay_synced(&run);
-    if (rc < 0) {
-        ki_backlog_entries_free(&run.entries);
-        return rc;
+    snapshot all;
+    ki_backlog_entry *marker = is_synced ? ki_backlog_entry_new() : NULL; /* zeroed: that is what it is */
+    if ((is_synced && marker == NULL) || take_snapshot(store, &all) < 0) {
+        ki_backlog_entry_free(marker);
+        return KI_ERR_NO_MEMORY;
     }
     ki_list_init(&subscriber->staged);
     subscriber->is_told_synced = is_synced;
     ki_list_push_back(&fanout->subscribers, &subscriber->node);
-    ki_listener_begin(&subscriber->listener, &run.entries);
+    begin(subscriber, &all, marker);
     fanout->wake(subscriber);
     return 0;
 }

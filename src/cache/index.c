@@ -64,6 +64,15 @@ ki_posting *ki_index_find(const ki_index *index, ki_str value, const ki_keyer *k
     return find_posting(index, value, ki_keyer_hash(keyer, value));
 }
 
+void ki_index_expect(const ki_index *index, const ki_object *object, uint64_t hash, const ki_keyer *keyer)
+{
+    if (index->function.field == NULL)
+        return;
+    const ki_posting *posting = ki_index_find(index, index->function.field(object), keyer);
+    if (posting != NULL)
+        ki_table_prefetch(&posting->objects, hash);
+}
+
 /* ---- making and freeing ---------------------------------------------------------------------------- */
 
 ki_index *ki_index_new(ki_str name, const ki_index_function *function)
@@ -160,6 +169,13 @@ static void reset_plan(ki_index_plan *plan)
     plan->is_astray = false;
 }
 
+/* A field is one value: if the former object is found under it, there is no other that it has to leave. */
+static bool only_swaps(const ki_index *index)
+{
+    const ki_index_values *fresh = &index->plan->fresh;
+    return index->function.field != NULL && fresh->count > 0 && fresh->items[0].step == STEP_SWAP;
+}
+
 int ki_index_prepare(ki_index *index, const ki_index_change *change)
 {
     ki_index_plan *plan = index->plan;
@@ -167,7 +183,7 @@ int ki_index_prepare(ki_index *index, const ki_index_change *change)
     plan->was_refused =
         change->former != NULL && ki_table_contains(&index->refused, change->hash, change->former);
     int rc = change->fresh == NULL ? 0 : prepare_fresh(index, change);
-    if (rc == 0 && change->former != NULL && !plan->was_refused)
+    if (rc == 0 && change->former != NULL && !plan->was_refused && !only_swaps(index))
         plan->is_astray =
             ki_index_values_collect(&plan->former, &index->function, change->former, change->keyer) < 0;
     return rc;

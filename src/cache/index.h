@@ -65,6 +65,9 @@ KI_NODISCARD int ki_index_prepare(ki_index *index, const ki_index_change *change
 void ki_index_commit(ki_index *index, const ki_index_change *change);
 void ki_index_cancel(ki_index *index);
 
+/* Some changes before the object comes, if its values are at hand: brings near where it will be. */
+void ki_index_expect(const ki_index *index, const ki_object *object, uint64_t hash, const ki_keyer *keyer);
+
 /* The posting of a value, or NULL. For readers too. */
 ki_posting *ki_index_find(const ki_index *index, ki_str value, const ki_keyer *keyer);
 

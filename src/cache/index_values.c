@@ -104,11 +104,21 @@ static void put_in_order(ki_index_values *values, const ki_keyer *keyer)
     }
 }
 
+static int collect_field(ki_index_values *values, ki_str text, const ki_keyer *keyer)
+{
+    int rc = reserve_item(values);
+    if (rc == 0)
+        values->items[values->count++] = (ki_index_value){.text = text, .hash = ki_keyer_hash(keyer, text)};
+    return rc;
+}
+
 int ki_index_values_collect(ki_index_values *values, const ki_index_function *function,
                             const ki_object *object, const ki_keyer *keyer)
 {
     ki_index_emit emit = {values, 0};
     ki_index_values_reset(values);
+    if (function->field != NULL)
+        return collect_field(values, function->field(object), keyer);
     ki_rcu_read_lock();
     int rc = function->callback(object, &emit, function->user);
     ki_rcu_read_unlock();

@@ -40,9 +40,11 @@ typedef struct ki_index_values {
     size_t capacity;
 } ki_index_values;
 
+/* The user's, or one of ours whose only value is text that the object holds. */
 typedef struct ki_index_function {
     ki_index_cb callback;
     void *user;
+    ki_str (*field)(const ki_object *object); /* not NULL: instead of the two above */
 } ki_index_function;
 
 void ki_index_values_init(ki_index_values *values);
@@ -52,7 +54,7 @@ void ki_index_values_fini(ki_index_values *values);
 void ki_index_values_reset(ki_index_values *values);
 
 /* Asks the function for the values of the object. Returns 0, KI_ERR_NO_MEMORY, or with what the function
- * has failed; `values` is empty then. */
+ * has failed; `values` is empty then. A field is not copied: the object outlives the values. */
 KI_NODISCARD int ki_index_values_collect(ki_index_values *values, const ki_index_function *function,
                                          const ki_object *object, const ki_keyer *keyer);
 

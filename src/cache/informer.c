@@ -72,7 +72,7 @@ static int init_data(ki_informer *informer, ki_error *err)
     ki_store_seal(informer->store);
     ki_delta_fifo_options queue = {.items_max = options->queue_items_max,
                                    .bytes_max = options->queue_bytes_max,
-                                   .hash_seed = informer->client->seed};
+                                   .hash_key = ki_store_hash_key(informer->store)};
     if (ki_delta_fifo_init(&informer->fifo, &queue) < 0)
         return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
     if (init_detector(informer) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes of two events of one object when there is room for one: the table of rule 11 in
  * docs/consistency.md. */
-#include "cache/listener.h"
+#include "cache/notification.h"
 
 void ki_notification_fini(ki_notification *notification)
 {

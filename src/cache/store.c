@@ -11,15 +11,9 @@
 
 /* ---- making and freeing ---------------------------------------------------------------------------- */
 
-static int namespace_value(const ki_object *object, ki_index_emit *emit, void *user)
-{
-    (void)user;
-    return ki_index_emit_value(emit, ki_object_namespace(object));
-}
-
 static ki_content *first_content(const ki_keyer *keyer)
 {
-    ki_index_function function = {namespace_value, NULL};
+    ki_index_function function = {.field = ki_object_namespace};
     ki_content *content = ki_content_new(keyer);
     if (content != NULL && ki_content_add_index(content, KI_STR(KI_INDEX_NAMESPACE), &function) < 0) {
         ki_content_free(content);
@@ -112,12 +106,12 @@ static void publish_numbers(ki_store *store, const ki_content *content) KI_REQUI
     atomic_store_explicit(&store->index_failures, content->index_failures, memory_order_relaxed);
 }
 
+/* `former` is no longer reachable; NULL: there was none. */
 static void let_go(ki_store *store, ki_object *former, ki_object **out_former) KI_REQUIRES(store->write_mu)
 {
     if (out_former != NULL)
         *out_former = ki_object_ref(former);
-    if (former != NULL)
-        ki_reclaim_object(&store->reclaim, former);
+    ki_store_batch_let_go(store, former);
 }
 
 int ki_store_batch_put(ki_store *store, const ki_object *object, ki_object **out_former)
@@ -142,6 +136,44 @@ int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)
     publish_numbers(store, content);
     let_go(store, former, out_former);
     return 0;
+}
+
+ki_place ki_store_batch_seek(ki_store *store, ki_str key, uint64_t hash)
+{
+    assert(hash == ki_keyer_hash(&store->keyer, key));
+    return ki_content_seek(ki_store_content(store), key, hash);
+}
+
+int ki_store_batch_put_at(ki_store *store, const ki_object *object, const ki_place *place)
+{
+    ki_content *content = ki_store_content(store);
+    int rc = ki_content_put_at(content, object, place, &store->reclaim);
+    if (rc == 0)
+        publish_numbers(store, content);
+    return rc;
+}
+
+void ki_store_batch_remove_at(ki_store *store, const ki_place *place)
+{
+    ki_content *content = ki_store_content(store);
+    ki_content_remove_at(content, place, &store->reclaim);
+    publish_numbers(store, content);
+}
+
+void ki_store_batch_let_go(ki_store *store, ki_object *former)
+{
+    if (former != NULL)
+        ki_reclaim_object(&store->reclaim, former);
+}
+
+void ki_store_batch_expect_hash(ki_store *store, uint64_t hash)
+{
+    ki_content_expect_hash(ki_store_content(store), hash);
+}
+
+void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *object)
+{
+    ki_content_expect(ki_store_content(store), hash, object);
 }
 
 void ki_store_flush(ki_store *store)
@@ -240,7 +272,7 @@ int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, 
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    ki_index_function function = {callback, user};
+    ki_index_function function = {callback, user, NULL};
     ki_mutex_lock(&store->write_mu);
     ki_content *content = ki_store_content(store);
     int rc = ki_content_add_index(content, ki_str_of(name), &function);

@@ -56,6 +56,26 @@ KI_NODISCARD int ki_store_batch_put(ki_store *store, const ki_object *object, ki
 KI_NODISCARD int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)
     KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
 
+/* The same in steps, for who has to look at what is there first. What a put or remove has taken the place of, the
+ * caller gives to let_go, when it is done with it: ki_place.object, unless that was put again. */
+ki_place ki_store_batch_seek(ki_store *store, ki_str key, uint64_t hash) KI_REQUIRES(store->mu);
+KI_NODISCARD int ki_store_batch_put_at(ki_store *store, const ki_object *object, const ki_place *place)
+    KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
+void ki_store_batch_remove_at(ki_store *store, const ki_place *place) KI_REQUIRES(store->mu)
+    KI_REQUIRES(store->write_mu);
+void ki_store_batch_let_go(ki_store *store, ki_object *former) KI_REQUIRES(store->write_mu);
+
+/* Some steps before a key is sought, and some fewer: its places are fetched from memory while others are dealt
+ * with. `object` is what will be put there, or NULL. */
+void ki_store_batch_expect_hash(ki_store *store, uint64_t hash) KI_REQUIRES(store->mu);
+void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *object) KI_REQUIRES(store->mu);
+
+/* The hash that the store has for a key, for who keeps it. */
+static inline const ki_hash_key *ki_store_hash_key(const ki_store *store)
+{
+    return &store->keyer.secret;
+}
+
 /* Waits for readers, if memory waits for them: for a writer that is idle. Never inside a read section. */
 void ki_store_flush(ki_store *store) KI_EXCLUDES(store->write_mu);
 

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <kinformer/error.h>
+#include <sys/mman.h>
 
 #include "util/alloc.h"
 
@@ -13,6 +14,9 @@ enum { SLOTS_MIN = 4, SPARSE = 8, AHEAD = 8 };
 
 /* Far above any collection, far below where slot numbers or sizes overflow. */
 #define SLOTS_MAX ((uint64_t)1 << 31)
+
+/* From here on an array spans several huge pages. */
+enum { HUGE_PAGE_BYTES = 2 << 20, HUGE_ARRAY_BYTES = 4 << 20 };
 
 char ki_table_tombstone[2];
 
@@ -89,11 +93,25 @@ static uint64_t slots_for(size_t entries)
     return slots / 2 < entries ? 0 : slots;
 }
 
+/* A large array is read at places that are nowhere near each other. In pages of the usual size, finding the page
+ * takes longer than reading the slot. Only a wish, for the huge pages that are wholly inside. */
+static void ask_for_huge_pages(ki_table_array *array, size_t bytes)
+{
+    uintptr_t begin = ((uintptr_t)array + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+    uintptr_t end = ((uintptr_t)array + bytes) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+    if (begin < end)
+        (void)madvise((char *)array + (begin - (uintptr_t)array), end - begin, MADV_HUGEPAGE);
+}
+
 static ki_table_array *array_new(uint64_t slots)
 {
-    ki_table_array *array = slots == 0 ? NULL : ki_calloc(1, array_bytes(slots));
-    if (array != NULL)
-        array->mask = slots - 1;
+    size_t bytes = array_bytes(slots);
+    ki_table_array *array = slots == 0 ? NULL : ki_calloc(1, bytes);
+    if (array == NULL)
+        return NULL;
+    if (bytes >= HUGE_ARRAY_BYTES)
+        ask_for_huge_pages(array, bytes);
+    array->mask = slots - 1;
     return array;
 }
 

@@ -96,6 +96,26 @@ static inline void *ki_table_find(const ki_table *table, const ki_table_key *key
     return ki_table_find_in(atomic_load_explicit(&((ki_table *)table)->content, memory_order_acquire), key);
 }
 
+/* The writer, some changes ahead: brings near where a search for this hash begins. */
+static inline void ki_table_prefetch(const ki_table *table, uint64_t hash)
+{
+    /* Relaxed, here and below: the writer has published it itself. */
+    const ki_table_array *array = atomic_load_explicit(&((ki_table *)table)->content, memory_order_relaxed);
+    if (array != NULL && ki_table_single((void *)array) == NULL)
+        __builtin_prefetch(&array->slots[hash & array->mask]);
+}
+
+/* The writer, some changes later: what is in the first place of a search for this hash, or NULL if that is of
+ * another hash. A guess at what the search will find. */
+static inline void *ki_table_guess(const ki_table *table, uint64_t hash)
+{
+    ki_table_array *array = atomic_load_explicit(&((ki_table *)table)->content, memory_order_relaxed);
+    if (array == NULL || ki_table_single(array) != NULL)
+        return NULL;
+    ki_table_slot *slot = &array->slots[hash & array->mask];
+    return slot->hash == hash ? atomic_load_explicit(&slot->entry, memory_order_relaxed) : NULL;
+}
+
 /* Whether exactly this pointer is in the table. */
 bool ki_table_contains(const ki_table *table, uint64_t hash, const void *entry);
 

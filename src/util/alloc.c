@@ -50,6 +50,9 @@ void *ki_calloc(size_t count, size_t size)
     assert(count > 0 && size > 0);
     if (count > SIZE_MAX / size)
         return NULL;
+    /* It knows which memory is fresh from the system, and zero. */
+    if (current.allocate == system_allocate)
+        return calloc(count, size);
     void *memory = ki_malloc(count * size);
     if (memory != NULL)
         memset(memory, 0, count * size);

@@ -34,7 +34,8 @@ static void push(const ki_map *map, ki_map_node *node)
 /* Moves everything to `bucket_count` buckets. Returns 0 or KI_ERR_NO_MEMORY with the map unchanged. */
 static int resize(ki_map *map, size_t bucket_count)
 {
-    ki_map bigger = {.bucket_count = bucket_count, .count = map->count};
+    ki_map bigger = {
+        .bucket_count = bucket_count, .bucket_count_min = map->bucket_count_min, .count = map->count};
     bigger.buckets = ki_calloc(bucket_count, sizeof(ki_map_node *));
     if (bigger.buckets == NULL)
         return KI_ERR_NO_MEMORY;
@@ -63,8 +64,8 @@ void ki_map_reserve(ki_map *map, size_t count)
     size_t bucket_count = map->bucket_count == 0 ? BUCKETS_MIN : map->bucket_count;
     while (bucket_count < count && bucket_count <= SIZE_MAX / 4 / sizeof(ki_map_node *))
         bucket_count *= 2;
-    if (bucket_count > map->bucket_count)
-        (void)!resize(map, bucket_count);
+    if (bucket_count <= map->bucket_count || resize(map, bucket_count) == 0)
+        map->bucket_count_min = bucket_count;
 }
 
 int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash)
@@ -84,7 +85,8 @@ int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash)
  * leaves it large. */
 static void shrink(ki_map *map)
 {
-    if (map->bucket_count > BUCKETS_MIN && map->count < map->bucket_count / 8)
+    if (map->bucket_count > BUCKETS_MIN && map->bucket_count > map->bucket_count_min &&
+        map->count < map->bucket_count / 8)
         (void)!resize(map, map->bucket_count / 2);
 }
 

@@ -18,7 +18,8 @@ typedef struct ki_map_node {
 /* Read `count` freely; change it through the functions. */
 typedef struct ki_map {
     ki_map_node **buckets;
-    size_t bucket_count; /* a power of two, or 0 before the first insert */
+    size_t bucket_count;     /* a power of two, or 0 before the first insert */
+    size_t bucket_count_min; /* the room that was made */
     size_t count;
 } ki_map;
 
@@ -37,11 +38,12 @@ ki_map_node *ki_map_find(const ki_map *map, uint64_t hash, ki_map_match_cb match
  * first insert can fail: a table that cannot grow becomes slower instead. */
 KI_NODISCARD int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash);
 
-/* Makes room for so many things in all, so that inserting them moves nothing. Without memory for that they
- * are inserted all the same. */
+/* Makes room for so many things in all, so that inserting them moves nothing; the room stays until the end.
+ * Without memory for that they are inserted all the same. */
 void ki_map_reserve(ki_map *map, size_t count);
 
-/* Removes a thing that is in the map. Gives memory back when few are left of many. */
+/* Removes a thing that is in the map. Gives memory back when few are left of many, but for the room that was
+ * made. */
 void ki_map_remove(ki_map *map, ki_map_node *node);
 
 #endif

@@ -16,8 +16,7 @@
 
 #define LIST "/api/v1/pods"
 #define WATCH "/api/v1/pods?watch=1&timeoutSeconds=1"
-#define WATCH_LIST                                                                                           \
-    WATCH "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+#define WATCH_LIST WATCH "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 
 static int setup(void **state)
 {
@@ -48,7 +47,8 @@ static char *raw_get(ki_apiserver *server, const char *path, int *out_error)
 {
     char request[256];
     int fd = api_connect(server);
-    int n = snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
+    int n =
+        snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
     api_send(fd, request, (size_t)n);
     char *got = api_receive(fd, NULL, out_error);
     close(fd);
@@ -206,7 +206,8 @@ static void versions_expire_on_request(void **state)
 
 static void a_late_replica_shows_what_was(void **state)
 {
-    add(*state, (ki_fault){.on = KI_FAULT_LIST | KI_FAULT_GET, .action = KI_FAULT_STALE, .behind = 1, .times = 3});
+    add(*state,
+        (ki_fault){.on = KI_FAULT_LIST | KI_FAULT_GET, .action = KI_FAULT_STALE, .behind = 1, .times = 3});
     api_answer answer = api_get(*state, LIST);
     assert_int_equal(json_array_size(api_at(answer.tree, "items")), 1);
     api_answer_fini(&answer);
@@ -301,7 +302,8 @@ static void rules_that_cannot_be_are_refused(void **state)
     assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){0}), KI_ERR_INVALID);
     assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = 99}), KI_ERR_INVALID);
     assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_STATUS}), KI_ERR_INVALID);
-    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_CLOSE, .percent = 101}), KI_ERR_INVALID);
+    assert_int_equal(ki_apiserver_fault(*state, &(ki_fault){.action = KI_FAULT_CLOSE, .percent = 101}),
+                     KI_ERR_INVALID);
 }
 
 static void faults_are_added_by_http(void **state)

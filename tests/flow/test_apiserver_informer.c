@@ -31,7 +31,8 @@ static void world_init(world *w, int watch_list)
     w->client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(w->server)}, &err);
     if (w->client == NULL)
         fail_msg("%s", err.message);
-    ki_informer_options options = {.watch_list = watch_list, .page_size = 7, .backoff_ms = 10, .backoff_max_ms = 40};
+    ki_informer_options options = {
+        .watch_list = watch_list, .page_size = 7, .backoff_ms = 10, .backoff_max_ms = 40};
     w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, &options, &err);
     assert_non_null(w->informer);
 }
@@ -65,7 +66,8 @@ static int is_equal(world *w)
     {
         ki_object *object = ki_store_get(store, "default", json_string_value(api_at(item, "metadata.name")));
         const char *version = json_string_value(api_at(item, "metadata.resourceVersion"));
-        equal = equal && object != NULL && ki_str_equal(ki_object_resource_version(object), ki_str_of(version));
+        equal =
+            equal && object != NULL && ki_str_equal(ki_object_resource_version(object), ki_str_of(version));
         ki_object_unref(object);
     }
     api_answer_fini(&answer);
@@ -79,7 +81,8 @@ static void expect_equal(world *w)
         if (ki_clock_now_ms(ki_clock_real()) >= deadline_ms) {
             ki_informer_status status;
             ki_informer_read_status(w->informer, &status);
-            fail_msg("the cache has %zu objects, the server %zu", ki_store_count(ki_informer_store(w->informer)),
+            fail_msg("the cache has %zu objects, the server %zu",
+                     ki_store_count(ki_informer_store(w->informer)),
                      ki_apiserver_count(w->server, &KI_CORE_V1_PODS));
         }
         (void)poll(NULL, 0, 20);
@@ -151,7 +154,8 @@ static const trial trials[] = {
     {"close lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_CLOSE, .times = 3}},
     {"close lists halfway", {.on = KI_FAULT_LIST, .action = KI_FAULT_CLOSE, .after_bytes = 700, .times = 3}},
     {"close watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_events = 3, .times = 4}},
-    {"close watches within events", {.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_bytes = 333, .times = 4}},
+    {"close watches within events",
+     {.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_bytes = 333, .times = 4}},
     {"reset watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_RESET, .after_bytes = 1000, .times = 3}},
     {"reset everything", {.action = KI_FAULT_RESET, .times = 5}},
     {"delay", {.action = KI_FAULT_DELAY, .delay_ms = 100, .times = 4}},
@@ -159,7 +163,8 @@ static const trial trials[] = {
     {"garbage in lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_GARBAGE, .after_bytes = 500, .times = 2}},
     {"garbage in watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_GARBAGE, .after_events = 2, .times = 2}},
     {"truncated lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
-    {"truncated watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
+    {"truncated watches",
+     {.on = KI_FAULT_WATCH, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
     {"500", {.action = KI_FAULT_STATUS, .code = 500, .times = 3}},
     {"503", {.action = KI_FAULT_STATUS, .code = 503, .times = 3}},
     {"429", {.action = KI_FAULT_STATUS, .code = 429, .retry_after_seconds = 1, .times = 2}},

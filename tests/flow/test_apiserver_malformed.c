@@ -54,7 +54,13 @@ static char *send_raw(ki_apiserver *server, const char *bytes, size_t n)
 
 static void bodies_that_are_no_objects_are_400(void **state)
 {
-    static const char *const bodies[] = {"{", "[]", "null", "\"a\"", "{\"metadata\":", "{\"metadata\":{}} x", "\xff\xfe",
+    static const char *const bodies[] = {"{",
+                                         "[]",
+                                         "null",
+                                         "\"a\"",
+                                         "{\"metadata\":",
+                                         "{\"metadata\":{}} x",
+                                         "\xff\xfe",
                                          "{\"kind\":\"Node\",\"apiVersion\":\"v1\"}"};
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
         int status = status_of(*state, "POST", "/api/v1/namespaces/default/pods", bodies[i]);
@@ -68,9 +74,10 @@ static void bodies_that_are_no_objects_are_400(void **state)
 
 static void a_body_in_an_unknown_format_is_415(void **state)
 {
-    api_answer answer = api_call(*state, &(api_request){.path = "/api/v1/namespaces/default/pods",
-                                                        .body = "{}",
-                                                        .headers = {"Content-Type: application/vnd.kubernetes.protobuf"}});
+    api_answer answer =
+        api_call(*state, &(api_request){.path = "/api/v1/namespaces/default/pods",
+                                        .body = "{}",
+                                        .headers = {"Content-Type: application/vnd.kubernetes.protobuf"}});
     assert_int_equal(answer.status, 415);
     assert_string_equal(api_text(&answer, "reason"), "UnsupportedMediaType");
     api_answer_fini(&answer);
@@ -92,9 +99,16 @@ static void deep_nesting_is_refused(void **state)
 
 static void addresses_that_name_nothing_are_404(void **state)
 {
-    static const char *const paths[] = {"/nothing", "/api/v2/pods", "/apis/none/v1/pods", "/api/v1/namespaces//pods",
-                                        "/api/v1/namespaces/default/nodes", "/api/v1/pods/a",
-                                        "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p", "/openapi/v9", "/debug/nothing", "/api/v1/namespaces/default/pods/a/b/c/d"};
+    static const char *const paths[] = {"/nothing",
+                                        "/api/v2/pods",
+                                        "/apis/none/v1/pods",
+                                        "/api/v1/namespaces//pods",
+                                        "/api/v1/namespaces/default/nodes",
+                                        "/api/v1/pods/a",
+                                        "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p",
+                                        "/openapi/v9",
+                                        "/debug/nothing",
+                                        "/api/v1/namespaces/default/pods/a/b/c/d"};
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         int status = status_of(*state, NULL, paths[i], NULL);
         if (status != 404)
@@ -159,8 +173,9 @@ static void garbage_behind_a_request_does_not_hurt_it(void **state)
 
 static void pipelined_requests_are_answered_in_turn(void **state)
 {
-    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /version HTTP/1.1\r\nHost: x\r\n\r\n"
-                                  "GET /api/v1/pods HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    static const char request[] =
+        "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /version HTTP/1.1\r\nHost: x\r\n\r\n"
+        "GET /api/v1/pods HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     int fd = api_connect(*state);
     api_send(fd, request, sizeof(request) - 1);
     char *got = api_receive(fd, NULL, NULL);
@@ -173,9 +188,13 @@ static void pipelined_requests_are_answered_in_turn(void **state)
 
 static void half_a_request_is_let_go(void **state)
 {
-    static const char *const parts[] = {"", "G", "GET", "GET /api/v1/pods HTTP/1.1\r\nHo",
-                                        "POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"a",
-                                        "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n"};
+    static const char *const parts[] = {
+        "",
+        "G",
+        "GET",
+        "GET /api/v1/pods HTTP/1.1\r\nHo",
+        "POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"a",
+        "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         char *got = send_raw(*state, parts[i], strlen(parts[i]));
         assert_non_null(got);
@@ -201,7 +220,8 @@ static void clients_that_leave_at_once_cost_nothing(void **state)
 
 static void random_bytes_are_survived(void **state)
 {
-    static const char *const starts[] = {"GET /", "GET /api/v1/pods?", "POST /api/v1/namespaces HTTP/1.1\r\n", "", "\r\n"};
+    static const char *const starts[] = {"GET /", "GET /api/v1/pods?", "POST /api/v1/namespaces HTTP/1.1\r\n",
+                                         "", "\r\n"};
     ki_random random;
     ki_random_init(&random, 5);
     for (int i = 0; i < 100; i++) {

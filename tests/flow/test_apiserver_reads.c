@@ -116,7 +116,8 @@ static void pages_show_one_moment(void **state)
         total += count;
         if (pages == 0) {
             snprintf(version, sizeof(version), "%s", api_text(&answer, "metadata.resourceVersion"));
-            assert_int_equal(json_integer_value(api_at(answer.tree, "metadata.remainingItemCount")), PODS - 3);
+            assert_int_equal(json_integer_value(api_at(answer.tree, "metadata.remainingItemCount")),
+                             PODS - 3);
             api_put_pod(server, "pod-3a", "late", "node-1");
         }
         assert_string_equal(api_text(&answer, "metadata.resourceVersion"), version);
@@ -160,7 +161,8 @@ static void selectors_choose(void **state)
     assert_int_equal(count_of(*state, "/api/v1/pods?labelSelector=!app"), 0);
     assert_int_equal(count_of(*state, "/api/v1/pods?fieldSelector=spec.nodeName=node-1"), 3);
     assert_int_equal(count_of(*state, "/api/v1/pods?fieldSelector=metadata.name=pod-5"), 1);
-    assert_int_equal(count_of(*state, "/api/v1/pods?fieldSelector=spec.nodeName!=node-1&labelSelector=app=odd"), 2);
+    assert_int_equal(
+        count_of(*state, "/api/v1/pods?fieldSelector=spec.nodeName!=node-1&labelSelector=app=odd"), 2);
     expect_failure(*state, "/api/v1/pods?labelSelector=a==b==c", 400, "BadRequest");
     expect_failure(*state, "/api/v1/pods?fieldSelector=spec.nothing=1", 400, "BadRequest");
 }
@@ -174,7 +176,8 @@ static void versions_are_read_as_kubernetes_reads_them(void **state)
     assert_int_equal(count_of(server, "/api/v1/pods?resourceVersion=0&limit=1"), PODS + 1);
     snprintf(path, sizeof(path), "/api/v1/pods?resourceVersion=%llu&resourceVersionMatch=Exact", before);
     assert_int_equal(count_of(server, path), PODS);
-    snprintf(path, sizeof(path), "/api/v1/pods?resourceVersion=%llu&resourceVersionMatch=NotOlderThan", before);
+    snprintf(path, sizeof(path), "/api/v1/pods?resourceVersion=%llu&resourceVersionMatch=NotOlderThan",
+             before);
     assert_int_equal(count_of(server, path), PODS + 1);
     snprintf(path, sizeof(path), "/api/v1/pods?resourceVersion=%llu&limit=100", before);
     assert_int_equal(count_of(server, path), PODS);
@@ -231,13 +234,15 @@ static void metadata_alone_is_a_list_of_its_own(void **state)
 
 static void a_form_that_nobody_writes_is_406(void **state)
 {
-    api_answer answer = api_call(
-        *state, &(api_request){.path = "/api/v1/pods", .headers = {"Accept: application/vnd.kubernetes.protobuf"}});
+    api_answer answer =
+        api_call(*state, &(api_request){.path = "/api/v1/pods",
+                                        .headers = {"Accept: application/vnd.kubernetes.protobuf"}});
     assert_int_equal(answer.status, 406);
     assert_string_equal(api_text(&answer, "reason"), "NotAcceptable");
     api_answer_fini(&answer);
-    answer = api_call(*state, &(api_request){.path = "/api/v1/pods",
-                                             .headers = {"Accept: application/vnd.kubernetes.protobuf,application/json"}});
+    answer = api_call(
+        *state, &(api_request){.path = "/api/v1/pods",
+                               .headers = {"Accept: application/vnd.kubernetes.protobuf,application/json"}});
     assert_int_equal(answer.status, 200);
     api_answer_fini(&answer);
 }
@@ -245,7 +250,8 @@ static void a_form_that_nobody_writes_is_406(void **state)
 static void people_get_indented_text(void **state)
 {
     const api_request curl = {.path = PODS_PATH "/pod-1", .headers = {"User-Agent: curl/8.0"}};
-    const api_request not_pretty = {.path = PODS_PATH "/pod-1?pretty=false", .headers = {"User-Agent: curl/8.0"}};
+    const api_request not_pretty = {.path = PODS_PATH "/pod-1?pretty=false",
+                                    .headers = {"User-Agent: curl/8.0"}};
     const api_request pretty = {.path = PODS_PATH "/pod-1?pretty=true"};
     api_answer answer = api_call(*state, &curl);
     assert_int_equal(strncmp(answer.body, "{\n  \"kind\": \"Pod\",\n  \"apiVersion\"", 30), 0);
@@ -268,8 +274,8 @@ static void a_large_list_is_compressed_when_asked_for(void **state)
     memset(json + at, 'x', 150 * 1024);
     strcpy(json + at + 150 * 1024, "\"}}");
     assert_int_equal(ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, &err), 0);
-    api_answer answer = api_call(server, &(api_request){.path = "/api/v1/configmaps",
-                                                        .headers = {"Accept-Encoding: gzip"}});
+    api_answer answer =
+        api_call(server, &(api_request){.path = "/api/v1/configmaps", .headers = {"Accept-Encoding: gzip"}});
     assert_string_equal(api_header(&answer, "Content-Encoding"), "gzip");
     assert_true(answer.body_len < 20 * 1024);
     assert_int_equal((unsigned char)answer.body[0], 0x1f);
@@ -288,8 +294,9 @@ static void the_server_says_what_it_is(void **state)
         const char *path;
         const char *kind;
     } pages[] = {
-        {"/api", "APIVersions"},          {"/apis", "APIGroupList"},       {"/apis/apps", "APIGroup"},
-        {"/apis/apps/v1", "APIResourceList"}, {"/api/v1", "APIResourceList"},
+        {"/api", "APIVersions"},        {"/apis", "APIGroupList"},
+        {"/apis/apps", "APIGroup"},     {"/apis/apps/v1", "APIResourceList"},
+        {"/api/v1", "APIResourceList"},
     };
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
         api_answer answer = api_get(*state, pages[i].path);
@@ -298,7 +305,8 @@ static void the_server_says_what_it_is(void **state)
         api_answer_fini(&answer);
     }
     const api_request aggregated = {
-        .path = "/apis", .headers = {"Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}};
+        .path = "/apis",
+        .headers = {"Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}};
     api_answer answer = api_call(*state, &aggregated);
     assert_string_equal(api_text(&answer, "kind"), "APIGroupDiscoveryList");
     assert_string_equal(api_header(&answer, "Content-Type"),
@@ -332,7 +340,8 @@ static void a_program_counts_and_deletes(void **state)
     assert_int_equal(ki_apiserver_count(*state, &KI_CORE_V1_PODS), PODS);
     assert_int_equal(ki_apiserver_delete(*state, &KI_CORE_V1_PODS, "default", "pod-2", &err), 0);
     assert_int_equal(ki_apiserver_count(*state, &KI_CORE_V1_PODS), PODS - 1);
-    assert_int_equal(ki_apiserver_delete(*state, &KI_CORE_V1_PODS, "default", "pod-2", &err), KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_apiserver_delete(*state, &KI_CORE_V1_PODS, "default", "pod-2", &err),
+                     KI_ERR_NOT_FOUND);
     assert_int_equal(ki_apiserver_put(*state, &KI_CORE_V1_PODS, "{", &err), KI_ERR_INVALID);
     assert_int_equal(ki_apiserver_put(*state, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"_\"}}", &err),
                      KI_ERR_INVALID);

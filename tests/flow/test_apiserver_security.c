@@ -49,7 +49,8 @@ static void a_certificate_is_made_and_can_be_checked(void **state)
     const char *authority = ki_apiserver_certificate(server);
     assert_int_equal(strncmp(ki_apiserver_url(server), "https://127.0.0.1:", 18), 0);
     assert_non_null(strstr(authority, "BEGIN CERTIFICATE"));
-    api_answer answer = api_call(server, &(api_request){.path = "/api/v1/namespaces", .authority = authority});
+    api_answer answer =
+        api_call(server, &(api_request){.path = "/api/v1/namespaces", .authority = authority});
     assert_int_equal(answer.status, 200);
     api_answer_fini(&answer);
     answer = api_call(server, &(api_request){.path = "/api/v1/namespaces"});
@@ -67,11 +68,14 @@ static void what_cannot_be_a_certificate_is_refused(void **state)
 {
     (void)state;
     ki_error err = {0};
-    assert_null(ki_apiserver_start(&(ki_apiserver_options){.certificate_file = "/nowhere", .key_file = "/nowhere"}, &err));
+    assert_null(ki_apiserver_start(
+        &(ki_apiserver_options){.certificate_file = "/nowhere", .key_file = "/nowhere"}, &err));
     assert_non_null(strstr(err.message, "/nowhere"));
     assert_null(ki_apiserver_start(&(ki_apiserver_options){.certificate_file = "/nowhere"}, &err));
     assert_int_equal(err.code, KI_ERR_INVALID);
-    assert_null(ki_apiserver_start(&(ki_apiserver_options){.certificate_file = "/proc/self/status", .key_file = "/proc/self/status"}, &err));
+    assert_null(ki_apiserver_start(
+        &(ki_apiserver_options){.certificate_file = "/proc/self/status", .key_file = "/proc/self/status"},
+        &err));
 }
 
 static void an_address_that_is_none_is_refused(void **state)
@@ -137,7 +141,8 @@ static void a_body_that_is_too_large_is_413(void **state)
     assert_int_equal(answer.status, 413);
     assert_string_equal(api_text(&answer, "reason"), "RequestEntityTooLarge");
     api_answer_fini(&answer);
-    const api_request chunked = {.path = "/api/v1/namespaces", .body = body, .headers = {"Transfer-Encoding: chunked"}};
+    const api_request chunked = {
+        .path = "/api/v1/namespaces", .body = body, .headers = {"Transfer-Encoding: chunked"}};
     answer = api_call(server, &chunked);
     assert_int_equal(answer.status, 413);
     api_answer_fini(&answer);

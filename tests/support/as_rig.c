@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/tree.h"
+#include "support/trees.h"
 #include "support/unit.h"
 
 enum { TEXT_BYTES = 4096, EVENTS = 8 };
@@ -42,7 +44,7 @@ struct ki_as_collection *as_rig_collection(struct as_rig *rig, const char *quali
     return collection;
 }
 
-static const char *resource_of(const char *key)
+static const char *plural_of(const char *key)
 {
     return strchr(key, '/') == NULL ? "nodes" : "configmaps";
 }
@@ -70,7 +72,7 @@ void as_rig_put(struct as_rig *rig, const char *key, const char *app)
     struct ki_as_object *object = as_rig_object(rig, key, app);
     assert_non_null(object);
     ki_as_storage_unlock(rig->storage);
-    struct ki_as_collection *collection = as_rig_collection(rig, resource_of(key));
+    struct ki_as_collection *collection = as_rig_collection(rig, plural_of(key));
     ki_as_storage_lock(rig->storage);
     assert_int_equal(ki_as_storage_put(rig->storage, collection, object), 0);
     ki_as_storage_unlock(rig->storage);
@@ -81,7 +83,7 @@ void as_rig_remove(struct as_rig *rig, const char *key)
 {
     struct ki_as_object *last = as_rig_object(rig, key, "gone");
     assert_non_null(last);
-    struct ki_as_collection *collection = as_rig_collection(rig, resource_of(key));
+    struct ki_as_collection *collection = as_rig_collection(rig, plural_of(key));
     ki_as_storage_lock(rig->storage);
     assert_int_equal(ki_as_storage_remove(rig->storage, collection, last), 0);
     ki_as_storage_unlock(rig->storage);
@@ -120,4 +122,112 @@ const char *as_rig_events(struct ki_as_watch *watch)
     (void)snprintf(text + len, sizeof(text) - len, "%s%s", len == 0 || end == KI_AS_WATCH_OPEN ? "" : ", ",
                    ends[end]);
     return text;
+}
+
+void as_rig_init_seeded(struct as_rig *rig)
+{
+    as_rig_init(rig, 0);
+    assert_taken(ki_as_seed(rig->storage, &rig->failure), &rig->failure);
+}
+
+struct ki_as_call as_rig_call(struct as_rig *rig, const char *resource, const char *key)
+{
+    char qualified[128];
+    const char *sub = strchr(resource, '/');
+    const char *slash = strchr(key, '/');
+    (void)snprintf(qualified, sizeof(qualified), "%.*s", (int)strcspn(resource, "/"), resource);
+    struct ki_as_call call = {.storage = rig->storage, .resource = as_rig_resource(rig, qualified)};
+    call.subresource = ki_str_of(sub == NULL ? "" : sub + 1);
+    call.name = ki_str_of(slash == NULL ? key : slash + 1);
+    if (slash != NULL)
+        call.ns = (ki_str){key, (size_t)(slash - key)};
+    return call;
+}
+
+/* Takes the reference over. */
+static json_t *tree_from(const struct ki_as_call *call, struct ki_as_object *object)
+{
+    json_t *tree = ki_as_object_tree(object, call->resource->kind, call->resource->api_version);
+    assert_non_null(tree);
+    ki_as_object_unref(object);
+    return tree;
+}
+
+json_t *as_rig_create(struct as_rig *rig, const char *resource, const char *key, const char *body)
+{
+    struct ki_as_call call = as_rig_call(rig, resource, key);
+    struct ki_as_object *object = NULL;
+    json_t *tree = tree_of(body);
+    assert_taken(ki_as_create(&call, tree, &object, &rig->failure), &rig->failure);
+    json_decref(tree);
+    return tree_from(&call, object);
+}
+
+json_t *as_rig_update(struct as_rig *rig, const char *resource, const char *key, const char *body)
+{
+    struct ki_as_call call = as_rig_call(rig, resource, key);
+    struct ki_as_object *object = NULL;
+    json_t *tree = tree_of(body);
+    assert_taken(ki_as_update(&call, tree, &object, NULL, &rig->failure), &rig->failure);
+    json_decref(tree);
+    return tree_from(&call, object);
+}
+
+json_t *as_rig_get(struct as_rig *rig, const char *resource, const char *key)
+{
+    struct ki_as_call call = as_rig_call(rig, resource, key);
+    ki_as_storage_lock(rig->storage);
+    struct ki_as_object *object =
+        ki_as_collection_find(ki_as_storage_collection(rig->storage, call.resource), call.ns, call.name);
+    if (object != NULL)
+        (void)ki_as_object_ref(object);
+    ki_as_storage_unlock(rig->storage);
+    return object == NULL ? NULL : tree_from(&call, object);
+}
+
+bool as_rig_delete(struct as_rig *rig, const char *resource, const char *key)
+{
+    struct ki_as_call call = as_rig_call(rig, resource, key);
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    assert_taken(ki_as_delete(&call, NULL, &object, &is_gone, &rig->failure), &rig->failure);
+    ki_as_object_unref(object);
+    return is_gone;
+}
+
+void as_rig_refuse_create(struct as_rig *rig, const char *resource, const char *key, const char *body)
+{
+    struct ki_as_call call = as_rig_call(rig, resource, key);
+    struct ki_as_object *object = NULL;
+    json_t *tree = tree_of(body);
+    assert_int_equal(ki_as_create(&call, tree, &object, &rig->failure), -1);
+    assert_null(object);
+    json_decref(tree);
+}
+
+void as_rig_refuse_update(struct as_rig *rig, const char *resource, const char *key, const char *body)
+{
+    struct ki_as_call call = as_rig_call(rig, resource, key);
+    struct ki_as_object *object = NULL;
+    json_t *tree = tree_of(body);
+    assert_int_equal(ki_as_update(&call, tree, &object, NULL, &rig->failure), -1);
+    assert_null(object);
+    json_decref(tree);
+}
+
+const char *as_rig_text(json_t *tree, const char *path)
+{
+    static char text[TEXT_BYTES];
+    assert_non_null(tree);
+    (void)snprintf(text, sizeof(text), "%s", ki_as_tree_text(tree, path));
+    json_decref(tree);
+    return text;
+}
+
+long long as_rig_number(json_t *tree, const char *path)
+{
+    assert_non_null(tree);
+    long long number = ki_as_tree_integer(tree, path, -1);
+    json_decref(tree);
+    return number;
 }

@@ -33,4 +33,27 @@ const char *as_rig_names(const struct ki_as_page *page);
 /* Events of a watch up to now as "ADDED a 1001, DELETED b 1002", in a static buffer; then how it stands. */
 const char *as_rig_events(struct ki_as_watch *watch);
 
+/* ---- verbs, with trees as {'a':'b'} ----------------------------------------------------------------- */
+
+/* With the standard namespaces. */
+void as_rig_init_seeded(struct as_rig *rig);
+
+/* "configmaps" and "default/a", "nodes" and "n", "deployments.apps/scale" and "default/a"; of a create the name stays
+ * empty. Strings are borrowed. */
+struct ki_as_call as_rig_call(struct as_rig *rig, const char *resource, const char *key);
+
+/* Each must succeed, and gives what is stored then as a tree. */
+json_t *as_rig_create(struct as_rig *rig, const char *resource, const char *key, const char *body);
+json_t *as_rig_update(struct as_rig *rig, const char *resource, const char *key, const char *body);
+json_t *as_rig_get(struct as_rig *rig, const char *resource, const char *key);
+/* Whether it is gone, or only marked. */
+bool as_rig_delete(struct as_rig *rig, const char *resource, const char *key);
+/* Must be refused; the failure is in the rig. */
+void as_rig_refuse_create(struct as_rig *rig, const char *resource, const char *key, const char *body);
+void as_rig_refuse_update(struct as_rig *rig, const char *resource, const char *key, const char *body);
+
+/* The string at "metadata.name", in a tree that is then forgotten. */
+const char *as_rig_text(json_t *tree, const char *path);
+long long as_rig_number(json_t *tree, const char *path);
+
 #endif

@@ -22,7 +22,8 @@ static void fixture_init(fixture *f)
 {
     f->store = ki_store_new(NULL, NULL);
     assert_non_null(f->store);
-    assert_int_equal(ki_delta_fifo_init(&f->fifo, &(ki_delta_fifo_options){.hash_seed = 1}), 0);
+    assert_int_equal(
+        ki_delta_fifo_init(&f->fifo, &(ki_delta_fifo_options){.hash_key = ki_store_hash_key(f->store)}), 0);
     ki_fanout_init(&f->fanout, no_wake);
     ki_apply_init(&f->apply, &(ki_apply_options){.store = f->store, .fifo = &f->fifo, .fanout = &f->fanout});
 }

@@ -102,8 +102,9 @@ static void a_path_is_taken_apart(void **state)
 static void a_query_is_decoded(void **state)
 {
     (void)state;
-    reading r = read_address("/api/v1/pods?labelSelector=app+in+(a%2Cb)&limit=5&watch&allowWatchBookmarks=false&"
-                             "sendInitialEvents=True&timeoutSeconds=-1&unknown=1&&fieldSelector=a%3Db&pretty=0");
+    reading r =
+        read_address("/api/v1/pods?labelSelector=app+in+(a%2Cb)&limit=5&watch&allowWatchBookmarks=false&"
+                     "sendInitialEvents=True&timeoutSeconds=-1&unknown=1&&fieldSelector=a%3Db&pretty=0");
     const struct ki_as_query *query = &r.request.query;
     assert_int_equal(r.rc, 0);
     expect_text(query->label_selector, "app in (a,b)");

@@ -161,7 +161,7 @@ static void workloads_show_their_counts(void **state)
                    "'updatedReplicas':2,'replicas':3}}",
                    template);
     shown(resource_of("apps/v1", "deployments", "Deployment"), text,
-          "['w','1/3','2','0','78s','c,d','i:1,j','a=b']");
+          "['w','1/3',2,0,'78s','c,d','i:1,j','a=b']");
     shown(resource_of("apps/v1", "replicasets", "ReplicaSet"), text, "['w',3,3,1,'78s','c,d','i:1,j','a=b']");
     shown(resource_of("apps/v1", "statefulsets", "StatefulSet"), text, "['w','1/3','78s','c,d','i:1,j']");
     shown(resource_of("apps/v1", "daemonsets", "DaemonSet"), text,

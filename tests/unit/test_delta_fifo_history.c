@@ -11,7 +11,7 @@
 
 static void fifo_init(ki_delta_fifo *fifo)
 {
-    assert_int_equal(ki_delta_fifo_init(fifo, &(ki_delta_fifo_options){.items_max = 4, .hash_seed = 1}), 0);
+    assert_int_equal(ki_delta_fifo_init(fifo, &(ki_delta_fifo_options){.items_max = 4}), 0);
 }
 
 static int push_event(ki_delta_fifo *fifo, const char *name, uint64_t version)

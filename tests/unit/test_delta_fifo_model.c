@@ -332,7 +332,7 @@ static void pop_and_finish(model *m)
 
 static void run_seed(model *m, uint64_t seed)
 {
-    ki_delta_fifo_options options = {.items_max = ITEMS_MAX, .bytes_max = BYTES_MAX, .hash_seed = seed};
+    ki_delta_fifo_options options = {.items_max = ITEMS_MAX, .bytes_max = BYTES_MAX};
     *m = (model){.seed = seed, .oldest = 1, .clock = 100, .list = 1, .list_count = 1};
     ki_random_init(&m->random, seed);
     uint64_t pops_in_ten = 1 + ki_random_below(&m->random, 4);

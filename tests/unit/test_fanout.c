@@ -70,6 +70,11 @@ static void deliver(counting *c)
         ;
 }
 
+static bool is_waiting(counting *c)
+{
+    return ki_listener_read_stats(&c->subscriber.listener).items > 0;
+}
+
 /* ---- a fan-out with a store --------------------------------------------------------------------------- */
 
 typedef struct hall {
@@ -195,16 +200,16 @@ static void what_is_told_is_handed_over_by_a_flush_with_one_wake(void **state)
     tell(&h, KI_TO_ALL, KI_EVENT_ADD);
     tell(&h, KI_TO_ALL, KI_EVENT_UPDATE);
     tell(&h, KI_TO_ALL, KI_EVENT_DELETE);
-    assert_false(ki_listener_is_waiting(&h.seats[0].subscriber.listener));
+    assert_false(is_waiting(&h.seats[0]));
     assert_int_equal(h.seats[0].wakes, 0);
     ki_fanout_flush(&h.fanout);
-    assert_true(ki_listener_is_waiting(&h.seats[0].subscriber.listener));
+    assert_true(is_waiting(&h.seats[0]));
     assert_int_equal(h.seats[0].wakes, 1);
     deliver(&h.seats[0]);
     assert_int_equal(h.seats[0].adds, 1);
     assert_int_equal(h.seats[0].updates, 1);
     assert_int_equal(h.seats[0].deletes, 1);
-    assert_false(ki_listener_is_waiting(&h.seats[0].subscriber.listener));
+    assert_false(is_waiting(&h.seats[0]));
     ki_fanout_flush(&h.fanout);
     assert_int_equal(h.seats[0].wakes, 1);
     hall_fini(&h);
@@ -328,11 +333,11 @@ static void a_join_without_memory_is_none(void **state)
     hall_init(&h);
     put(&h, "a");
     put(&h, "b");
-    for (size_t n = 1; n <= 3; n++) {
+    for (size_t n = 1; n <= 2; n++) {
         failing_allocator_fail_at(n);
         assert_int_equal(ki_fanout_join(&h.fanout, &h.seats[0].subscriber, h.store, true), KI_ERR_NO_MEMORY);
         assert_true(ki_list_is_empty(&h.fanout.subscribers));
-        assert_false(ki_listener_is_waiting(&h.seats[0].subscriber.listener));
+        assert_false(is_waiting(&h.seats[0]));
         assert_int_equal(h.seats[0].wakes, 0);
     }
     failing_allocator_fail_at(0);

@@ -21,7 +21,7 @@ static void fixture_init(fixture *f, ki_index_cb callback, void *user)
     memset(f, 0, sizeof(*f));
     ki_hash_key_init_seeded(&f->keyer.secret, 1);
     ki_reclaim_init(&f->reclaim, SIZE_MAX);
-    f->index = ki_index_new(KI_STR("tags"), &(ki_index_function){callback, user});
+    f->index = ki_index_new(KI_STR("tags"), &(ki_index_function){callback, user, NULL});
     assert_non_null(f->index);
 }
 
@@ -58,6 +58,31 @@ static int is_under(const fixture *f, const ki_object *object, const char *value
 }
 
 /* ---- one behaviour each ---------------------------------------------------------------------------- */
+
+static void a_field_is_followed_from_value_to_value(void **state)
+{
+    (void)state;
+    fixture f;
+    ki_object *one = store_object("a", "one", 1, "");
+    ki_object *newer = store_object("a", "one", 2, "");
+    ki_object *moved = store_object("b", "one", 3, "");
+    fixture_init(&f, NULL, NULL);
+    f.index->function.field = ki_object_namespace;
+    apply(&f, NULL, one);
+    ki_index_expect(f.index, newer, ki_keyer_hash_object(newer, &f.keyer), &f.keyer);
+    apply(&f, one, newer);
+    assert_int_equal(count_under(&f, "a"), 1);
+    assert_true(is_under(&f, newer, "a"));
+    ki_index_change change = change_of(&f, newer, moved); /* under the hash of its former key */
+    assert_int_equal(ki_index_prepare(f.index, &change), 0);
+    ki_index_commit(f.index, &change);
+    assert_int_equal(count_under(&f, "a"), 0);
+    assert_int_equal(count_under(&f, "b"), 1);
+    fixture_fini(&f);
+    (void)ki_object_unref(one);
+    (void)ki_object_unref(newer);
+    (void)ki_object_unref(moved);
+}
 
 static void an_object_is_under_each_value_once(void **state)
 {
@@ -303,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_ALLOCATOR(an_object_is_under_each_value_once),
+        WITH_ALLOCATOR(a_field_is_followed_from_value_to_value),
         WITH_ALLOCATOR(an_update_touches_only_what_differs),
         WITH_ALLOCATOR(an_empty_posting_disappears),
         WITH_ALLOCATOR(a_cancelled_change_leaves_no_trace),

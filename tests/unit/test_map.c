@@ -207,6 +207,22 @@ static void a_map_with_room_moves_nothing_when_it_is_filled(void **state)
     ki_map_fini(&map);
 }
 
+static void room_that_was_made_stays_when_things_go(void **state)
+{
+    (void)state;
+    ki_map map;
+    thing things[200];
+    ki_map_init(&map);
+    ki_map_reserve(&map, 20);
+    size_t bucket_count = map.bucket_count;
+    insert_all(&map, things, 200);
+    assert_true(map.bucket_count > bucket_count);
+    for (size_t i = 0; i < 200; i++)
+        ki_map_remove(&map, &things[i].node);
+    assert_int_equal(map.bucket_count, bucket_count);
+    ki_map_fini(&map);
+}
+
 static void without_memory_a_map_gets_no_room_and_works_all_the_same(void **state)
 {
     (void)state;
@@ -268,6 +284,7 @@ int main(void)
         MAP_TEST(without_memory_the_first_insert_fails_and_changes_nothing),
         MAP_TEST(without_memory_for_another_size_a_map_works_on),
         MAP_TEST(a_map_with_room_moves_nothing_when_it_is_filled),
+        MAP_TEST(room_that_was_made_stays_when_things_go),
         MAP_TEST(without_memory_a_map_gets_no_room_and_works_all_the_same),
         MAP_TEST(a_map_agrees_with_a_plain_array_after_random_changes),
     };

@@ -466,6 +466,61 @@ static void a_batch_gives_out_what_was_there(void **state)
     end_store(store);
 }
 
+static ki_place seek(ki_store *store, const ki_object *object) KI_REQUIRES(store->mu)
+{
+    ki_str key = ki_object_key_str(object);
+    uint64_t hash = ki_hash(ki_store_hash_key(store), key);
+    ki_store_batch_expect_hash(store, hash);
+    ki_store_batch_expect(store, hash, object);
+    return ki_store_batch_seek(store, key, hash);
+}
+
+static void a_batch_that_looks_first_puts_and_removes_what_it_found(void **state)
+{
+    (void)state;
+    ki_store *store = new_store();
+    ki_object *one = store_object("ns", "one", 1, "");
+    ki_object *newer = store_object("ns", "one", 2, "");
+    ki_store_batch_begin(store);
+    ki_place place = seek(store, one);
+    assert_null(place.object);
+    assert_int_equal(ki_store_batch_put_at(store, one, &place), 0);
+    place = seek(store, newer);
+    assert_ptr_equal(place.object, one);
+    assert_int_equal(ki_store_batch_put_at(store, newer, &place), 0);
+    ki_store_batch_let_go(store, place.object);
+    place = seek(store, newer);
+    assert_int_equal(ki_store_batch_put_at(store, newer, &place), 0); /* nothing to let go of */
+    assert_int_equal(ki_store_count(store), 1);
+    ki_store_batch_remove_at(store, &place);
+    ki_store_batch_let_go(store, place.object);
+    ki_store_batch_end(store);
+    assert_int_equal(ki_store_count(store), 0);
+    ki_store_flush(store);
+    (void)ki_object_unref(one);
+    (void)ki_object_unref(newer);
+    end_store(store);
+}
+
+static void a_batch_that_looks_first_refuses_a_key_that_no_store_takes(void **state)
+{
+    (void)state;
+    static char text[KI_KEY_BYTES + 1];
+    memset(text, 'a', sizeof(text));
+    ki_store *store = new_store();
+    ki_object *one = store_object("ns", "one", 1, "");
+    ki_str keys[] = {{text, 0}, {text, sizeof(text)}};
+    ki_store_batch_begin(store);
+    ki_place none = ki_store_batch_seek(store, keys[0], ki_hash(ki_store_hash_key(store), keys[0]));
+    ki_place large = ki_store_batch_seek(store, keys[1], ki_hash(ki_store_hash_key(store), keys[1]));
+    assert_int_equal(ki_store_batch_put_at(store, one, &none), KI_ERR_INVALID);
+    assert_int_equal(ki_store_batch_put_at(store, one, &large), KI_ERR_TOO_LARGE);
+    ki_store_batch_end(store);
+    assert_int_equal(ki_store_count(store), 0);
+    (void)ki_object_unref(one);
+    end_store(store);
+}
+
 static void retired_memory_stays_below_its_limit(void **state)
 {
     (void)state;
@@ -542,6 +597,8 @@ int main(void)
         WITH_ALLOCATOR(a_key_function_decides_what_is_one_object),
         WITH_ALLOCATOR(what_waits_or_writes_is_refused_in_a_read_section),
         WITH_ALLOCATOR(a_batch_gives_out_what_was_there),
+        WITH_ALLOCATOR(a_batch_that_looks_first_puts_and_removes_what_it_found),
+        WITH_ALLOCATOR(a_batch_that_looks_first_refuses_a_key_that_no_store_takes),
         WITH_ALLOCATOR(retired_memory_stays_below_its_limit),
         WITH_ALLOCATOR(a_hundred_thousand_objects_take_little_more_than_themselves),
     };

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backlog - what waits for one handler, in order and bounded.
+ *
+ *   From:     cache/listener.c  (dispatch's pushes, the handler's takes)
+ *   Locks:    none of its own; the listener's is held.
+ *   Not here: calling the handler; who waits for room.
+ *
+ * Below its limits it is a plain queue. Past them, and until it has shrunk to half, it is brought to one
+ * entry per key: an event joins the entry that its key already has, in that entry's place, and what comes of
+ * the two is decided by ki_notification_merge(). Who pushes must not wait for a hundred thousand entries to
+ * be looked at, so with each push a few are merged, always the foremost of those that are not: at any time
+ * it is
+ *
+ *     merged       one entry per key
+ *     initial      objects of which the handler has not heard yet, one per key: adds
+ *     waiting      entries as they came
+ *
+ * in this order. Once all is merged, what is pushed is merged at once. Until then more waits than the limit
+ * allows, by as many events as are pushed meanwhile: at the most a share of 1 / (KI_BACKLOG_STEP - 1).
+ */
+#ifndef KI_CACHE_BACKLOG_H
+#define KI_CACHE_BACKLOG_H
+
+#include <kinformer/store.h>
+
+#include "cache/notification.h"
+#include "util/hash.h"
+#include "util/list.h"
+#include "util/map.h"
+
+/* How many are merged with a push. */
+#define KI_BACKLOG_STEP 32
+
+/* A place in a backlog. Made before a change is applied, so that delivering it cannot fail afterwards. */
+typedef struct ki_backlog_entry {
+    ki_list_node node;
+    ki_map_node by_key; /* when it is merged */
+    ki_notification what;
+    size_t bytes;
+} ki_backlog_entry;
+
+/* NULL when memory is out. */
+KI_NODISCARD ki_backlog_entry *ki_backlog_entry_new(void);
+
+/* Drops what is in it. Takes NULL. */
+void ki_backlog_entry_free(ki_backlog_entry *entry);
+
+/* Frees a list of them, and leaves it empty. */
+void ki_backlog_entries_free(ki_list *entries);
+
+typedef struct ki_backlog_limits {
+    size_t items_max;
+    size_t bytes_max;
+    int is_plain;  /* nothing is ever merged: who pushes looks at the limits, or nobody does */
+    int keeps_old; /* delivering needs the old objects: they are not let go past the byte limit */
+} ki_backlog_limits;
+
+typedef struct ki_backlog {
+    ki_backlog_limits limits; /* constant, as the next */
+    ki_hash_key hash_key;
+    ki_list merged;
+    ki_map by_key; /* of the merged ones */
+    ki_object_list initial;
+    size_t initial_gone; /* so many of them have left */
+    ki_list waiting;
+    int is_coalescing;
+    size_t items;
+    size_t bytes;
+    size_t items_high_water;
+    uint64_t coalesced; /* notifications that joined another */
+} ki_backlog;
+
+void ki_backlog_init(ki_backlog *backlog, const ki_backlog_limits *limits, const ki_hash_key *hash_key);
+
+/* Drops all. It can be used again. */
+void ki_backlog_clear(ki_backlog *backlog);
+
+/* Puts objects into an empty backlog, of which the handler hears as initial adds: at most one per key, and as
+ * many bytes as ki_content_object_bytes() says. Takes them. */
+void ki_backlog_begin(ki_backlog *backlog, ki_object_list *objects, size_t bytes);
+
+/* Puts entry->what, or the marker SYNCED (type 0), at the end. Takes the entry. */
+void ki_backlog_push(ki_backlog *backlog, ki_backlog_entry *entry);
+
+/* Takes the first out, with its references. Returns 0 when there is none. *out_place is where it was, for
+ * the caller to ki_free() without a lock; NULL when it was in no entry. */
+KI_NODISCARD int ki_backlog_take(ki_backlog *backlog, ki_notification *out_what,
+                                 ki_backlog_entry **out_place);
+
+int ki_backlog_is_past_limit(const ki_backlog *backlog);
+
+#endif
