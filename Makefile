@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
-SEEDS ?= 1-100000
+SEEDS ?= 100000
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build run test test-arm64 test-cluster sim bench fuzz fuzz-merge lint format install coverage clean
@@ -35,12 +35,12 @@ test-cluster: ## build a control plane with Go 1.26, start it on loopback, follo
 	@scripts/deps.sh build test
 	@scripts/test_cluster.sh
 
-sim: ## run the simulation of the informer for SEEDS (1-100000), on all cores
+sim: ## run the simulation of the informer for SEEDS (100000, or FROM-TO), on all cores
 	@scripts/deps.sh build test
 	@scripts/build.sh release sim_informer
 	@scripts/sim.sh $(SEEDS)
 
-bench: ## measure decoding, store and pipeline against others (BENCH_ARGS=--quick)
+bench: ## measure decoding, store, pipeline and HTTP against others (BENCH_ARGS=--quick)
 	@scripts/deps.sh build bench
 	@scripts/build.sh bench
 	@scripts/bench.sh $(BENCH_ARGS)

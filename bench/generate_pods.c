@@ -1,6 +1,7 @@
 #include "generate_pods.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "pod_shape.h"
 
@@ -63,7 +64,7 @@ void pods_append_list_start(struct text *out, const struct pod_collection *pods,
     text_put_number(out, pods_list_resource_version(pods));
     text_put_literal(out, "\"");
     if (end < pods->pod_count) {
-        text_put_literal(out, ",\"continue\":\"eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6");
+        text_put_literal(out, ",\"continue\":\"" PODS_CONTINUE);
         text_put_number(out, end);
         text_put_literal(out, "\",\"remainingItemCount\":");
         text_put_number(out, pods->pod_count - end);
@@ -86,23 +87,30 @@ void pods_append_list(struct text *out, const struct pod_collection *pods, uint6
     pods_append_list_end(out);
 }
 
-void pods_append_event(struct text *out, const struct pod_collection *pods, uint64_t number)
+void pods_append_change(struct text *out, const struct pod_collection *pods, const struct pod_change *change)
 {
     struct pod_version version = {
         .seed = pods->seed,
-        .resource_version = pods_list_resource_version(pods) + 1 + number,
+        .index = change->index,
+        .revision = change->revision,
+        .resource_version = pods_list_resource_version(pods) + 1 + change->number,
+        .deleted = strcmp(change->type, "DELETED") == 0,
     };
-    const char *type = "MODIFIED";
-    if (number % 10 == 9) {
-        type = "ADDED";
-        version.index = pods->pod_count + number;
-    } else {
-        version.index = scatter(pods, number, 1000003);
-        version.revision = 1;
-        version.deleted = number % 10 == 4;
-        type = version.deleted ? "DELETED" : type;
-    }
-    text_put(out, "{\"type\":\"", type, "\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",");
+    text_put(out, "{\"type\":\"", change->type, "\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",");
     append_body(out, &version);
     text_put_literal(out, "}\n");
+}
+
+void pods_append_event(struct text *out, const struct pod_collection *pods, uint64_t number)
+{
+    struct pod_change change = {.type = "MODIFIED", .number = number, .revision = 1};
+    if (number % 10 == 9) {
+        change.type = "ADDED";
+        change.index = pods->pod_count + number;
+        change.revision = 0;
+    } else {
+        change.index = scatter(pods, number, 1000003);
+        change.type = number % 10 == 4 ? "DELETED" : change.type;
+    }
+    pods_append_change(out, pods, &change);
 }

@@ -33,6 +33,9 @@ void pods_append_item(struct text *out, const struct pod_collection *pods, uint6
  * carries `continue` and `remainingItemCount`, as a page does. */
 void pods_append_list(struct text *out, const struct pod_collection *pods, uint64_t first, uint64_t count);
 
+/* What a page's `continue` begins with; the number of the next pod follows. */
+#define PODS_CONTINUE "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6"
+
 /* The two ends of such a list, for whoever writes its items piece by piece. */
 void pods_append_list_start(struct text *out, const struct pod_collection *pods, uint64_t end);
 void pods_append_list_end(struct text *out);
@@ -41,5 +44,14 @@ void pods_append_list_end(struct text *out);
  * DELETED, one ADDED (a pod the list does not have). The first pod_count events touch each pod at
  * most once, so the stream fits the list whichever events are taken. */
 void pods_append_event(struct text *out, const struct pod_collection *pods, uint64_t number);
+
+/* One event of the caller's choice, as such a line. */
+struct pod_change {
+    const char *type;  /* "ADDED", "MODIFIED", "DELETED" */
+    uint64_t index;    /* of the pod */
+    uint64_t number;   /* of the event: its version */
+    unsigned revision; /* 0 as in the list; each later one is a change of status */
+};
+void pods_append_change(struct text *out, const struct pod_collection *pods, const struct pod_change *change);
 
 #endif

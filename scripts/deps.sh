@@ -40,7 +40,8 @@ command python3 python3' ;;
         echo 'compiler g++ g++
 library jansson libjansson-dev
 library libcjson libcjson-dev
-library simdjson libsimdjson-dev' ;;
+library simdjson libsimdjson-dev
+command curl curl' ;;
     fuzz)
         echo "compiler clang clang
 clang_runtime fuzzer libclang-rt-$(clang_major)-dev" ;;

@@ -1,22 +1,27 @@
 #!/bin/sh
 # Runs the simulation of the informer for a range of seeds, on all cores, and says how many passed and which failed.
 #
-#   scripts/sim.sh [FROM-TO] [PRESET]
+#   scripts/sim.sh [COUNT | FROM-TO] [PRESET]
 #
 # One failing seed again, with its whole story: build/PRESET/sim_informer --seed N --verbose
 set -eu
 cd "$(dirname "$0")/.."
 seeds=${1-1-100000}
 preset=${2-release}
+case $seeds in
+*-*) ;;
+*) seeds=1-$seeds ;;
+esac
 from=${seeds%-*}
 to=${seeds#*-}
 case $from$to in
 *[!0-9]* | '') echo "sim: $seeds is no range of seeds, such as 1-100000" >&2; exit 2 ;;
 esac
+started=$(date +%s)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-chunk=1000
+chunk=5000
 first=$from
 while [ "$first" -le "$to" ]; do
     last=$((first + chunk - 1))
@@ -33,5 +38,5 @@ for failed in "$work"/*.failed; do
     grep -q 'seeds passed' "${failed%.failed}" || { cat "${failed%.failed}" "$failed"; }
 done
 passed=$(cat "$work"/*[0-9] | sed -n 's/^\([0-9]*\) seeds passed.*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
-echo "sim: $passed of $((to - from + 1)) seeds passed"
+echo "sim: $passed of $((to - from + 1)) seeds passed, in $(($(date +%s) - started)) s"
 [ "$passed" -eq $((to - from + 1)) ]

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "cache/reason.h"
+#include "util/alloc.h"
 #include "util/error.h"
 
 void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_plan *plan)
@@ -107,7 +108,7 @@ void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_sec
     answer->retry_after_seconds = retry_after_seconds;
     if (is_good(answer))
         answer->owner->heard(answer, 0, answer->user);
-    answer->owner->leave(1, answer->user);
+    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
 }
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
@@ -142,6 +143,7 @@ static void take_body(ki_answer *answer, ki_str bytes)
 {
     ki_error err = {0};
     answer->owner->heard(answer, bytes.len, answer->user);
+    ki_alloc_expect(bytes.len);
     while (answer->is_open && bytes.len > 0) {
         size_t used = 0;
         int step = feed_decoder(answer, bytes, &used, &err);
@@ -163,24 +165,43 @@ static void take_error_body(ki_answer *answer, ki_str bytes)
         ki_buf_fini(&answer->error_body);
 }
 
-int ki_answer_body(ki_answer *answer, const char *bytes, size_t n)
+/* Who is owed a pause gets none once the answer is closed: nothing waits for it then. */
+static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
 {
     if (answer == NULL || !answer->is_open)
         return KI_ERR_NOT_FOUND;
     answer->owner->enter(answer->user);
     answer->is_feeding = 1;
     if (is_good(answer))
-        take_body(answer, (ki_str){bytes, n});
-    else if (n > 0)
-        take_error_body(answer, (ki_str){bytes, n});
+        take_body(answer, bytes);
+    else if (bytes.len > 0)
+        take_error_body(answer, bytes);
     answer->is_feeding = 0;
     if (!answer->is_open)
         drop_decoder(answer);
     else
         answer->is_waiting = answer->owner->is_full(answer, answer->user);
     int rc = !answer->is_open ? KI_ERR_NOT_FOUND : answer->is_waiting;
-    answer->owner->leave(1, answer->user);
+    answer->owner->leave(answer->is_open ? place : KI_ANSWER_INSIDE, answer->user);
     return rc;
+}
+
+int ki_answer_body(ki_answer *answer, const char *bytes, size_t n)
+{
+    return feed(answer, (ki_str){bytes, n}, KI_ANSWER_INSIDE);
+}
+
+int ki_answer_body_part(ki_answer *answer, const char *bytes, size_t n)
+{
+    return feed(answer, (ki_str){bytes, n}, KI_ANSWER_IN_PIECE);
+}
+
+void ki_answer_pause(ki_answer *answer)
+{
+    if (!answer->is_open)
+        return;
+    answer->owner->enter(answer->user);
+    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
 }
 
 /* ---- ends ---------------------------------------------------------------------------------------------- */
@@ -231,7 +252,7 @@ void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message)
     answer->owner->enter(answer->user);
     ki_failure failure = failure_of(answer, reason, message);
     close_answer(answer, &failure);
-    answer->owner->leave(0, answer->user);
+    answer->owner->leave(KI_ANSWER_OUTSIDE, answer->user);
 }
 
 void ki_answer_set_data(ki_answer *answer, void *data)

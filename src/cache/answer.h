@@ -31,11 +31,17 @@ typedef struct ki_failure {
     ki_error error;
 } ki_failure;
 
+/* Where the source is when it has said something. */
+typedef enum ki_answer_place {
+    KI_ANSWER_OUTSIDE = 0, /* of any answer, or at its end */
+    KI_ANSWER_INSIDE,      /* no request should be begun */
+    KI_ANSWER_IN_PIECE     /* likewise, and more follows at once: what can be done once for all waits */
+} ki_answer_place;
+
 /* Who is told. Each call is between `enter` and `leave`, which may be nested. */
 typedef struct ki_answer_owner {
     void (*enter)(void *user);
-    /* `is_body`: the source is in the middle of an answer, and no request should be begun. */
-    void (*leave)(int is_body, void *user);
+    void (*leave)(ki_answer_place place, void *user);
     /* The server has said something, of so many bytes, and no error; 0: a head. */
     void (*heard)(ki_answer *answer, size_t bytes, void *user);
     /* A ki_list_step or ki_watch_step: what it brought is in the decoder. May cancel the answer. */
@@ -76,6 +82,11 @@ void ki_answer_fini(ki_answer *answer);
 
 /* Opens it and begins a request. When the source does not take it, `over` is called. */
 void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options);
+
+/* As ki_answer_body(), for a source that gets pieces in quick succession: after the last of them, or of each bunch,
+ * it calls ki_answer_pause(), unless the answer has ended. */
+KI_NODISCARD int ki_answer_body_part(ki_answer *answer, const char *bytes, size_t n);
+void ki_answer_pause(ki_answer *answer);
 
 /* Closes it and tells the source. A closed one stays as it is. */
 void ki_answer_cancel(ki_answer *answer);

@@ -2,6 +2,7 @@
 #include "cache/http_source.h"
 
 #include "api/query.h"
+#include "cache/answer.h"
 #include "http/transfer.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -22,7 +23,7 @@ static void on_head(ki_transfer *transfer, const ki_response_head *head, void *u
 static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *user)
 {
     (void)transfer;
-    return ki_answer_body(user, bytes, n);
+    return ki_answer_body_part(user, bytes, n);
 }
 
 static void on_end(ki_transfer *transfer, ki_reason reason, const char *message, void *user)
@@ -32,7 +33,13 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
     ki_answer_end(user, reason, message);
 }
 
-static const ki_transfer_events events = {on_head, on_body, on_end};
+static void on_pause(ki_transfer *transfer, void *user)
+{
+    (void)transfer;
+    ki_answer_pause(user);
+}
+
+static const ki_transfer_events events = {on_head, on_body, on_end, on_pause};
 
 /* ---- the list_watch -------------------------------------------------------------------------------------- */
 

@@ -44,7 +44,7 @@ struct ki_informer {
     ki_job io_job;
     ki_job dispatch_job;
     ki_reflector reflector; /* io's, as the next */
-    bool has_pushed;        /* since dispatch was last woken for it */
+    size_t pushed;          /* since dispatch was last woken for it */
     ki_apply apply;         /* dispatch's, as the next four */
     ki_fanout fanout;
     ki_mutation_detector detector;

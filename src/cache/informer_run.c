@@ -10,6 +10,9 @@
 
 enum { NS_PER_MS = 1000000, RETRY_MS = 100, FLUSH_MS = 1000, DETECT_MS = 1000 };
 
+/* That dispatch is given while more of them come. */
+enum { CHANGES_AT_A_TIME = 64 };
+
 /* Steps before another informer gets its turn on dispatch. */
 enum { STEPS_AT_A_TIME = 4 };
 
@@ -80,7 +83,8 @@ int ki_informer_take_change(const ki_change *change, void *user)
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;
-    informer->has_pushed = true;
+    if (++informer->pushed >= CHANGES_AT_A_TIME)
+        ki_informer_end_changes(informer);
     return rc == 1 ? wait_for_room(informer) : 0;
 }
 
@@ -88,9 +92,9 @@ int ki_informer_take_change(const ki_change *change, void *user)
 void ki_informer_end_changes(void *user)
 {
     ki_informer *informer = user;
-    if (informer->has_pushed)
+    if (informer->pushed > 0)
         ki_informer_wake_dispatch(informer);
-    informer->has_pushed = false;
+    informer->pushed = 0;
 }
 
 static void log_error(const ki_informer *informer, const ki_watch_error *error)

@@ -195,11 +195,11 @@ static void enter(void *user)
     reflector->depth++;
 }
 
-static void leave(int is_body, void *user)
+static void leave(ki_answer_place place, void *user)
 {
     ki_reflector *reflector = user;
-    if (reflector->depth == 1) {
-        if (!is_body)
+    if (reflector->depth == 1 && place != KI_ANSWER_IN_PIECE) {
+        if (place == KI_ANSWER_OUTSIDE)
             run(reflector);
         if (reflector->options.on_pause != NULL)
             reflector->options.on_pause(reflector->options.user);
@@ -381,7 +381,7 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
     ki_reflector_go_on(reflector, is_known && !reflector->owes_list ? KI_STEP_WATCH : KI_STEP_SYNC, 0);
-    leave(0, reflector);
+    leave(KI_ANSWER_OUTSIDE, reflector);
 }
 
 void ki_reflector_owe_list(ki_reflector *reflector)
@@ -408,7 +408,7 @@ void ki_reflector_halt(ki_reflector *reflector)
     reflector->is_full = 0;
     ki_reflector_clear_failure(reflector);
     ki_reflector_set_phase(reflector, KI_PHASE_STOPPED);
-    leave(0, reflector);
+    leave(KI_ANSWER_OUTSIDE, reflector);
 }
 
 void ki_reflector_tick(ki_reflector *reflector)
@@ -416,7 +416,7 @@ void ki_reflector_tick(ki_reflector *reflector)
     enter(reflector);
     reflector->scheduled_ns = UINT64_MAX;
     check_what_is_due(reflector, ki_reflector_now_ns(reflector));
-    leave(0, reflector);
+    leave(KI_ANSWER_OUTSIDE, reflector);
 }
 
 void ki_reflector_room(ki_reflector *reflector)
@@ -427,7 +427,7 @@ void ki_reflector_room(ki_reflector *reflector)
         reflector->quiet_ns = ki_reflector_now_ns(reflector);
         ki_answer_resume(&reflector->answer);
     }
-    leave(0, reflector);
+    leave(KI_ANSWER_OUTSIDE, reflector);
 }
 
 void ki_reflector_retry_now(ki_reflector *reflector)
@@ -437,5 +437,5 @@ void ki_reflector_retry_now(ki_reflector *reflector)
         reflector->next_ns = ki_reflector_now_ns(reflector);
         reflector->next_is_forced = 1;
     }
-    leave(0, reflector);
+    leave(KI_ANSWER_OUTSIDE, reflector);
 }

@@ -38,6 +38,7 @@ static void tell_ends(ki_http *http)
 void ki_http_leave(ki_http *http)
 {
     if (http->depth == 1) {
+        ki_transfers_pause(http);
         tell_ends(http);
         ki_transfers_reap(http);
     }
@@ -187,6 +188,7 @@ ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
     set_defaults(http);
     ki_list_init(&http->alive);
     ki_list_init(&http->over);
+    ki_list_init(&http->heard);
     ki_sockets_init(&http->sockets);
     if (init_parts(http, options->config, err) < 0) {
         ki_http_free(http);

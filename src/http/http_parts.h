@@ -23,7 +23,8 @@ struct ki_http {
     int depth;     /* of calls into libcurl: inside no transfer may be taken away */
     ki_list alive; /* ki_transfer */
     size_t alive_count;
-    ki_list over; /* those that wait to be taken away */
+    ki_list over;  /* those that wait to be taken away */
+    ki_list heard; /* those whose on_pause is owed; of the alive */
     ki_sockets sockets;
     ki_server server;
     ki_trust trust;
@@ -50,6 +51,9 @@ void ki_http_act(ki_http *http, curl_socket_t fd, int flags);
 
 /* libcurl is done with it. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code);
+
+/* Tells those that have heard something that libcurl has no more for now. */
+void ki_transfers_pause(ki_http *http);
 
 /* Frees those that are over. */
 void ki_transfers_reap(ki_http *http);

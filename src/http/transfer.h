@@ -27,6 +27,8 @@ typedef struct ki_transfer_events {
     /* Once, at last, unless it was cancelled: NONE when the answer is complete, whatever its status; else what cut it,
      * in words without a secret. The transfer is gone afterwards. */
     void (*on_end)(ki_transfer *transfer, ki_reason reason, const char *message, void *user);
+    /* After one on_body or several: no more is at hand now. NULL: does not matter. */
+    void (*on_pause)(ki_transfer *transfer, void *user);
 } ki_transfer_events;
 
 /* Zero means default. All is copied but `events`. */

@@ -18,6 +18,7 @@ typedef enum ki_transfer_state {
 
 struct ki_transfer {
     ki_list_node node;
+    ki_list_node heard_node; /* on_pause is owed */
     ki_http *http;
     ki_job job; /* begins it, resumes it, notices that no head has come */
     ki_transfer_state state;

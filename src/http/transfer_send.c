@@ -7,8 +7,8 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* Large pieces for large answers; a thousand watches keep small ones. */
-enum { LONG_PIECE_BYTES = 128 * 1024 };
+/* What is read at once. Only what comes takes up memory of it; a thousand watches may all have been busy once. */
+enum { LONG_PIECE_BYTES = 128 * 1024, PIECE_BYTES = 64 * 1024 };
 
 int ki_transfer_add_header(ki_transfer *transfer, const char *line)
 {
@@ -86,8 +86,8 @@ static bool set_request(ki_transfer *transfer)
     bool is_set = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers) == CURLE_OK &&
                   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version) == CURLE_OK &&
                   curl_easy_setopt(easy, CURLOPT_PIPEWAIT, is_http2 ? 1L : 0L) == CURLE_OK;
-    if (is_set && transfer->is_long)
-        is_set = curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)LONG_PIECE_BYTES) == CURLE_OK;
+    long piece_bytes = transfer->is_long ? (long)LONG_PIECE_BYTES : (long)PIECE_BYTES;
+    is_set = is_set && curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, piece_bytes) == CURLE_OK;
     if (is_set && transfer->body.len > 0)
         is_set =
             curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body.len) == CURLE_OK &&

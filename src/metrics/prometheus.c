@@ -133,10 +133,26 @@ static size_t character_length(ki_str text)
     return 0;
 }
 
+/* How many bytes at the beginning need no thought; usually all. */
+static size_t plain_length(ki_str text)
+{
+    size_t n = 0;
+    while (n < text.len && text.ptr[n] >= ' ' && text.ptr[n] <= '~' && text.ptr[n] != '"' &&
+           text.ptr[n] != '\\')
+        n++;
+    return n;
+}
+
 /* Quotes are escaped in labels and stand as they are in help. */
 static void put_escaped(writer *w, ki_str text, int escape_quotes)
 {
     while (text.len > 0) {
+        size_t plain = plain_length(text);
+        if (plain > 0) {
+            put(w, (ki_str){text.ptr, plain});
+            text = (ki_str){text.ptr + plain, text.len - plain};
+            continue;
+        }
         size_t length = character_length(text);
         char c = text.ptr[0];
         if (length == 0)

@@ -2,9 +2,12 @@
 #include "util/alloc.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static void *system_allocate(size_t size, void *user)
 {
@@ -69,4 +72,41 @@ void ki_free(void *memory)
 {
     if (memory != NULL)
         current.release(memory, current.user);
+}
+
+/* A thread's heap grows by a page or two at a time in glibc, with a call of the kernel for nearly each object of a
+ * list, and meanwhile everyone waits who frees something of that heap. A large block makes it grow once for many of
+ * them. It is given back at once, and stays with the heap: both limits, that of blocks outside of heaps and that of
+ * giving back to the kernel, are 128 KiB. */
+enum { GROW_BYTES = 96 * 1024 };
+
+/* The kernel finds the pages for all of it in one call, and not in a fault for each, inside of malloc with its lock
+ * held. A kernel that does not know how says so, and nothing is lost. */
+static void populate(char *block)
+{
+#ifdef MADV_POPULATE_WRITE
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t before = (page - (uintptr_t)block % page) % page; /* of the first whole one */
+    int was = errno;
+    if (before < GROW_BYTES)
+        (void)madvise(block + before, (GROW_BYTES - before) / page * page, MADV_POPULATE_WRITE);
+    errno = was;
+#else
+    (void)block;
+#endif
+}
+
+void ki_alloc_expect(size_t bytes)
+{
+    static _Thread_local size_t expected;
+    expected += bytes;
+    if (expected < GROW_BYTES)
+        return;
+    expected = 0;
+    if (current.allocate != system_allocate)
+        return;
+    char *volatile block = malloc(GROW_BYTES); /* volatile: a compiler may leave out what is freed unused */
+    if (block != NULL)
+        populate(block);
+    free(block);
 }

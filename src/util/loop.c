@@ -101,10 +101,11 @@ static uint64_t next_locked(const ki_loop *loop)
     return due_ns == UINT64_MAX || due_ns > ki_clock_now_ns(loop->clock) ? due_ns : 0;
 }
 
-/* A step and its jobs leave the descriptor behind what there is to do, which spares calls of the kernel;
+/* While somebody runs jobs the descriptor stays behind what there is to do, which spares calls of the kernel;
  * whoever is done calls this. A thread that has to end is woken by it too. */
 static void settle_fd_locked(ki_loop *loop)
 {
+    loop->is_attended = 0;
     ki_wake_fd_raise(&loop->wake_fd, !ki_list_is_empty(&loop->queue) || loop->stopping_count > 0);
     if (!loop->clock->is_virtual)
         ki_wake_fd_raise_at(&loop->wake_fd, first_due_locked(loop));
@@ -113,7 +114,8 @@ static void settle_fd_locked(ki_loop *loop)
 static void enqueue_locked(ki_loop *loop, ki_job *job)
 {
     ki_list_push_back(&loop->queue, &job->node);
-    ki_wake_fd_raise(&loop->wake_fd, 1);
+    if (!loop->is_attended)
+        ki_wake_fd_raise(&loop->wake_fd, 1);
     ki_cond_signal(&loop->work);
 }
 
@@ -181,6 +183,7 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
         until_ns = add_saturated(ki_clock_now_ns(loop->clock), budget_ns);
     size_t count = 0;
     ki_mutex_lock(&loop->mu);
+    loop->is_attended = 1;
     for (ki_job *job = take_locked(loop); job != NULL; job = take_locked(loop)) {
         run_locked(loop, job);
         count++;
@@ -212,6 +215,7 @@ static void wait_for_fd_locked(ki_loop *loop, int timeout_ms) KI_REQUIRES(loop->
     ki_mutex_unlock(&loop->mu);
     ki_wake_fd_wait(&loop->wake_fd, timeout_ms);
     ki_mutex_lock(&loop->mu);
+    loop->is_attended = 1;
 }
 
 /* Until the time, a signal, or no reason. */
@@ -242,6 +246,7 @@ void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
             break;
         wait_until_locked(loop, next_ns < until_ns ? next_ns : until_ns);
     }
+    settle_fd_locked(loop);
     ki_mutex_unlock(&loop->mu);
 }
 
@@ -284,6 +289,7 @@ static void thread_run(void *user)
     loop_thread *self = user;
     ki_loop *loop = self->loop;
     ki_mutex_lock(&loop->mu);
+    loop->is_attended = 1;
     while (!self->is_stopping)
         run_next_locked(loop);
     loop->stopping_count--;
@@ -368,7 +374,8 @@ static void end_locked(ki_loop *loop, ki_job *job)
     ki_list_remove(&job->node);
     ki_heap_remove(&loop->timers, &job->timer);
     loop->job_count--;
-    settle_fd_locked(loop);
+    if (!loop->is_attended)
+        settle_fd_locked(loop);
 }
 
 void ki_job_fini(ki_job *job)
@@ -418,7 +425,7 @@ void ki_job_wake_at(ki_job *job, uint64_t due_ns)
         set_timer_locked(loop, job, due_ns);
         if (first_due_locked(loop) < before_ns)
             ki_cond_broadcast(&loop->work);
-        if (!loop->clock->is_virtual)
+        if (!loop->clock->is_virtual && !loop->is_attended)
             ki_wake_fd_raise_at(&loop->wake_fd, first_due_locked(loop));
     }
     ki_mutex_unlock(&loop->mu);

@@ -60,6 +60,7 @@ struct ki_loop {
     size_t stopping_count; /* of threads that were told to end and have not yet */
     int has_timer_thread;  /* one of the threads that wait does so until the first timer only */
     size_t armed_count;    /* of ki_fd_watch */
+    int is_attended;       /* somebody runs jobs, and will look at the queue before the descriptor matters */
     unsigned runs;         /* since descriptors were looked at */
 };
 

@@ -78,6 +78,7 @@ static void a_body_comes_whole_however_it_is_sent(void **state)
         assert_int_equal(f.head.status, 200);
         assert_int_equal(f.head.retry_after_seconds, 0);
         assert_string_equal(f.body.text, "hello");
+        assert_true(f.pauses >= 1);
         fetch_free(&f);
     }
     http_bench_fini(&bench);
@@ -264,6 +265,19 @@ static void a_pause_stops_the_server_and_a_resume_lets_it_go_on(void **state)
     ki_transfer_resume(f.transfer);
     fetch_run_until_bytes(&f, bytes + 10 * 1000 * 1000);
     assert_int_equal(f.ends, 0);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static void pieces_that_come_together_are_followed_by_one_pause(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {.keeps_nothing = true};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_forever}, NULL);
+    fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/"), .is_long = true});
+    fetch_run_until_bytes(&f, 10 * 1000 * 1000);
+    assert_true(f.pauses >= 1 && f.pauses < f.pieces / 2);
     fetch_free(&f);
     http_bench_fini(&bench);
 }
@@ -644,6 +658,7 @@ int main(void)
         FLOW_TEST(method_headers_and_body_are_sent),
         FLOW_TEST(a_prefix_of_the_server_stands_before_the_path),
         FLOW_TEST(a_pause_stops_the_server_and_a_resume_lets_it_go_on),
+        FLOW_TEST(pieces_that_come_together_are_followed_by_one_pause),
         FLOW_TEST(a_paused_request_that_is_complete_ends_after_its_resume),
         FLOW_TEST(nothing_is_called_after_a_cancel),
         FLOW_TEST(a_request_may_be_cancelled_while_its_body_comes),

@@ -93,7 +93,7 @@ void sim_follower_open(sim_follower *follower)
                   follower->options.queue_items_max, follower->options.queue_bytes_max,
                   follower->options.resync_ms, follower->options.keep != NULL ? ", keeps some" : "",
                   follower->refusing > 0 ? ", refuses" : "");
-    for (uint64_t count = sim_below(run, 4) + 1; count > 0; count--)
+    for (uint64_t count = 1 + sim_below(run, run->plan.is_long ? 4 : 2); count > 0; count--)
         sim_witness_join(follower);
 }
 
@@ -139,6 +139,8 @@ bool sim_follower_is_sound(const sim_follower *follower)
         return false;
     if (informer->stage != KI_STAGE_RUNNING && informer->stage != KI_STAGE_STOPPED)
         return false;
+    if (follower->is_stopped && informer->stage == KI_STAGE_RUNNING)
+        return false; /* about to stop, and to forget what it has received */
     (void)ki_store_walk(informer->store, look_at, &n);
     return n.version <= sim_follower_version(follower);
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
+enum { ONE_LONG_OF = 64 };
+
+#define LATENCY_NS_MAX (300 * SIM_NS_PER_MS)
+
 static bool roll(ki_random *random, double chance)
 {
     return ki_random_double(random) < chance;
@@ -53,20 +57,23 @@ static void plan_faults(sim_faults *faults, ki_random *random)
         faults->lag_records_max = 1 + (uint32_t)below(random, 30);
 }
 
-static uint64_t plan_latency(ki_random *random)
+/* A part of the time that passes in a round: else nothing would happen before the end. */
+static uint64_t plan_latency(ki_random *random, uint64_t jump_ns)
 {
-    static const uint64_t choices[] = {0, 1, 20, 300};
-    return choices[below(random, 4)] * SIM_NS_PER_MS;
+    static const uint64_t parts[] = {0, 200, 20, 2};
+    uint64_t part = parts[below(random, 4)];
+    uint64_t latency_ns = part == 0 ? 0 : jump_ns / part;
+    return latency_ns < LATENCY_NS_MAX ? latency_ns : LATENCY_NS_MAX;
 }
 
-static void plan_server(sim_server_options *server, ki_random *random)
+static void plan_server(sim_server_options *server, ki_random *random, uint64_t jump_ns)
 {
-    static const size_t pieces[] = {0, 1, 40, 300, 3000};
+    static const size_t pieces[] = {0, 0, 1, 40, 300, 300, 3000, 3000};
     plan_faults(&server->faults, random);
     server->seed = ki_random_next(random);
-    server->latency_ns_max = plan_latency(random);
+    server->latency_ns_max = plan_latency(random, jump_ns);
     server->bookmark_ns = (1 + below(random, 60)) * SIM_NS_PER_S;
-    server->piece_bytes_max = pieces[below(random, 5)];
+    server->piece_bytes_max = pieces[below(random, 8)];
     if (server->piece_bytes_max == 1) {
         /* A byte at a time: so that time goes on, it comes at once. */
         server->latency_ns_max = 0;
@@ -93,26 +100,41 @@ static double sometimes(ki_random *random, double how_often, double highest)
     return is_done ? chance : 0;
 }
 
+/* What happens to a life, as often in a short one as in a long one. */
+static void plan_incidents(sim_plan *plan, ki_random *random)
+{
+    double density = plan->is_long ? 1 : 4;
+    plan->mutates = ki_random_double(random);
+    plan->ticks = sometimes(random, 0.5, 0.1);
+    plan->compacts = sometimes(random, 0.3, 0.05 * density);
+    plan->resets = sometimes(random, 0.3, 0.03 * density);
+    plan->cuts = sometimes(random, 0.4, 0.05 * density);
+    plan->deeds = sometimes(random, 0.7, 0.1 * density);
+    plan->inner_deeds = sometimes(random, 0.4, 0.05 * density);
+    plan->holds = sometimes(random, 0.7, 0.3);
+    plan->slow = sometimes(random, 0.3, 0.3);
+}
+
+static uint32_t plan_followers(const sim_plan *plan, ki_random *random)
+{
+    static const uint32_t few[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3};
+    return plan->is_long ? 1 + (uint32_t)below(random, SIM_FOLLOWERS_MAX) : few[below(random, 16)];
+}
+
+/* Most lives are short: so many more of them, and of what they differ in, fit into the same time. */
 void sim_plan_make(sim_plan *plan, ki_random *random)
 {
     static const uint64_t jumps_ms[] = {2, 50, 1000, 5000, 40000};
     *plan = (sim_plan){0};
-    plan_world(&plan->world, random);
-    plan_server(&plan->server, random);
-    plan->first_objects = (uint32_t)below(random, 60);
-    plan->followers = 1 + (uint32_t)below(random, SIM_FOLLOWERS_MAX);
-    plan->rounds = 50 + (uint32_t)below(random, 250);
-    plan->is_split = roll(random, 0.6);
-    plan->mutates = ki_random_double(random);
-    plan->ticks = sometimes(random, 0.5, 0.1);
-    plan->compacts = sometimes(random, 0.3, 0.05);
-    plan->resets = sometimes(random, 0.3, 0.03);
-    plan->cuts = sometimes(random, 0.4, 0.05);
-    plan->deeds = sometimes(random, 0.7, 0.1);
-    plan->inner_deeds = sometimes(random, 0.4, 0.05);
-    plan->holds = sometimes(random, 0.7, 0.3);
-    plan->slow = sometimes(random, 0.3, 0.3);
+    plan->is_long = below(random, ONE_LONG_OF) == 0;
     plan->jump_ns = jumps_ms[below(random, 5)] * SIM_NS_PER_MS;
+    plan_world(&plan->world, random);
+    plan_server(&plan->server, random, plan->jump_ns);
+    plan->first_objects = (uint32_t)below(random, plan->is_long ? 60 : 30);
+    plan->followers = plan_followers(plan, random);
+    plan->rounds = plan->is_long ? 50 + (uint32_t)below(random, 250) : 8 + (uint32_t)below(random, 40);
+    plan->is_split = roll(random, 0.6);
+    plan_incidents(plan, random);
     plan->touches =
         roll(random, 0.5) || plan->server.faults.malformed_item > 0 || plan->server.faults.huge_item > 0;
 }

@@ -201,7 +201,7 @@ int main(int argc, char **argv)
     } else {
         while (run_set_up(++count, &failed))
             continue;
-        count += run_lives(run, seeds != NULL && strtoull(seeds, NULL, 10) < 1000 ? LIVES_CHECKED : LIVES,
+        count += run_lives(run, seeds != NULL && strtoull(seeds, NULL, 10) < 10000 ? LIVES_CHECKED : LIVES,
                            &failed);
     }
     free(run);

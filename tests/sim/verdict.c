@@ -250,6 +250,8 @@ void sim_run_settle(sim_run *run)
     sim_run_trace(run, "the end begins");
     run->is_settling = true;
     sim_server_set_faults(run->server, &(sim_faults){0});
+    if (!run->plan.is_long) /* it has seen enough of that, and most of the time would go there */
+        sim_server_calm(run->server);
     for (uint32_t i = 0; i < run->plan.followers; i++)
         sim_follower_start(&run->followers[i]);
     wait_until_noticed(run);

@@ -27,8 +27,11 @@ static void put_metadata(sim_text *out, const sim_world *world, const sim_record
 static void put_spec(sim_text *out, const sim_record *record, sim_spoilt spoilt)
 {
     sim_text_put(out, ",\"spec\":{\"value\":\"v%" PRIu64 "\"", record->value);
-    if (spoilt == SIM_HUGE)
-        sim_text_put(out, ",\"huge\":\"%0*d\"", SIM_HUGE_BYTES, 0);
+    if (spoilt == SIM_HUGE) {
+        sim_text_put(out, ",\"huge\":\"");
+        sim_text_fill(out, '0', SIM_HUGE_BYTES);
+        sim_text_put(out, "\"");
+    }
     sim_text_put(out, "}");
 }
 
@@ -104,7 +107,7 @@ static void put_status(sim_text *out, const sim_status *status)
                  status->reason);
     if (status->details != NULL)
         sim_text_put(out, "\"details\":%s,", status->details);
-    sim_text_put(out, "\"code\":%d}", status->code);
+    sim_text_put(out, "\"code\":%" PRIu32 "}", (uint32_t)status->code);
 }
 
 void sim_put_status(sim_text *out, const sim_status *status)

@@ -4,6 +4,8 @@
 #define KI_TESTS_SUPPORT_SIM_MEMORY_H
 
 #include <kinformer/common.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* A zeroed one is empty. */
 typedef struct sim_text {
@@ -13,7 +15,15 @@ typedef struct sim_text {
 } sim_text;
 
 void sim_text_fini(sim_text *text);
+
+/* Knows %s, PRIu64 and PRIu32, and nothing else. Puts no 0 at the end. */
 void sim_text_put(sim_text *text, const char *format, ...) KI_PRINTF(2, 3);
+void sim_text_append(sim_text *text, const char *bytes, size_t n);
+void sim_text_fill(sim_text *text, char c, size_t count);
+
+/* In decimal, without a 0 at the end. Returns the length, SIM_NUMBER_BYTES at the most. */
+#define SIM_NUMBER_BYTES 20
+size_t sim_write_number(char *out, uint64_t number);
 
 /* A zeroed array of `count` elements, to be given to free(). */
 void *sim_array(size_t count, size_t size);

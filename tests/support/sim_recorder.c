@@ -33,7 +33,9 @@ static int on_body(ki_answer *answer, const char *bytes, size_t n)
     assert_int_equal(recorder->heads, 1);
     assert_false(recorder->ends || recorder->cancelled || recorder->paused);
     assert_true(n > 0);
-    sim_text_put(&recorder->body, "%.*s", (int)n, bytes);
+    sim_text_append(&recorder->body, bytes, n);
+    sim_text_append(&recorder->body, "", 1); /* a 0 behind it, for who reads it as a string */
+    recorder->body.len--;
     recorder->pieces++;
     if (recorder->pieces == recorder->cancels_after) {
         sim_recorder_cancel(recorder);

@@ -44,6 +44,12 @@ void sim_server_set_faults(sim_server *server, const sim_faults *faults)
     server->faults = *faults;
 }
 
+void sim_server_calm(sim_server *server)
+{
+    server->latency_ns_max = 0;
+    server->piece_bytes_max = 0;
+}
+
 const sim_counts *sim_server_counts(const sim_server *server)
 {
     return &server->counts;

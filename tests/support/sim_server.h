@@ -111,6 +111,9 @@ ki_list_watch sim_server_list_watch(sim_server *server);
 /* For what begins from now on, and for events from now on. */
 void sim_server_set_faults(sim_server *server, const sim_faults *faults);
 
+/* Texts come as a whole and at once from now on. */
+void sim_server_calm(sim_server *server);
+
 /* When there is something to bring, as far as is known now; UINT64_MAX: never. A change of the world may make
  * it earlier. */
 uint64_t sim_server_next_ns(const sim_server *server);

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/sim_memory.h"
 #include "util/random.h"
@@ -284,13 +284,30 @@ void sim_world_reset_history(sim_world *world, size_t records)
 
 /* ---- as text ---------------------------------------------------------------------------------------------- */
 
+static void write_number(char *out, uint64_t number)
+{
+    out[sim_write_number(out, number)] = 0;
+}
+
+/* The number in twelve hexadecimal digits. */
+static void write_uid(char *out, uint64_t uid)
+{
+    static const char before[] = "5eed0000-0000-4000-8000-000000000000";
+    memcpy(out, before, sizeof(before));
+    for (char *digit = out + sizeof(before) - 2; uid != 0; uid >>= 4)
+        *digit-- = "0123456789abcdef"[uid & 15];
+}
+
 void sim_world_describe(const sim_world *world, const sim_record *record, sim_object *out)
 {
-    (void)snprintf(out->ns, sizeof(out->ns), "%c", 'a' + (int)(record->key / world->names));
-    (void)snprintf(out->name, sizeof(out->name), "n%" PRIu32, record->key % world->names);
-    (void)snprintf(out->uid, sizeof(out->uid), "5eed0000-0000-4000-8000-%012" PRIx64, record->uid);
-    (void)snprintf(out->version, sizeof(out->version), "%" PRIu64, record->version);
-    (void)snprintf(out->value, sizeof(out->value), "v%" PRIu64, record->value);
+    out->ns[0] = (char)('a' + record->key / world->names);
+    out->ns[1] = 0;
+    out->name[0] = 'n';
+    write_number(out->name + 1, record->key % world->names);
+    write_uid(out->uid, record->uid);
+    write_number(out->version, record->version);
+    out->value[0] = 'v';
+    write_number(out->value + 1, record->value);
 }
 
 int sim_world_next(const sim_world *world, uint32_t *cursor, sim_object *out)

@@ -120,6 +120,17 @@ static void free_of_null_does_nothing(void **state)
     assert_int_equal(c.released, 0);
 }
 
+static void what_is_expected_asks_nothing_of_an_allocator(void **state)
+{
+    (void)state;
+    calls c = {0};
+    ki_allocator counting = {count_allocate, count_reallocate, count_release, &c};
+    ki_alloc_expect(1000 * 1000); /* of malloc */
+    assert_int_equal(ki_set_allocator(&counting), 0);
+    ki_alloc_expect(1000 * 1000);
+    assert_int_equal(c.allocated + c.reallocated + c.released, 0);
+}
+
 #define ALLOC_TEST(test) cmocka_unit_test_teardown(test, restore_malloc)
 
 int main(void)
@@ -132,6 +143,7 @@ int main(void)
         ALLOC_TEST(calloc_refuses_a_product_that_overflows),
         ALLOC_TEST(realloc_of_null_allocates),
         ALLOC_TEST(free_of_null_does_nothing),
+        ALLOC_TEST(what_is_expected_asks_nothing_of_an_allocator),
     };
     return RUN_TESTS(tests);
 }

@@ -19,6 +19,7 @@ typedef struct probe {
     text_log log;
     ki_failure failure;
     int depth;
+    ki_answer_place place; /* of the last leave */
     int is_full;
     int cancels_at; /* the step at which the owner loses interest; 0: none */
     int begin_result;
@@ -29,10 +30,11 @@ static void enter(void *user)
     ((probe *)user)->depth++;
 }
 
-static void leave(int is_body, void *user)
+static void leave(ki_answer_place place, void *user)
 {
-    (void)is_body;
-    ((probe *)user)->depth--;
+    probe *test = user;
+    test->place = place;
+    test->depth--;
 }
 
 static void heard(ki_answer *answer, size_t bytes, void *user)
@@ -131,6 +133,36 @@ static void end(probe *test)
 
 #define EMPTY_LIST "{\"kind\":\"PodList\",\"metadata\":{},\"items\":[]}"
 #define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{}}"
+
+static int part(probe *test, const char *text)
+{
+    return ki_answer_body_part(&test->answer, text, strlen(text));
+}
+
+static void parts_of_a_piece_end_with_a_pause(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    assert_int_equal(part(test, BOOKMARK), 0);
+    assert_int_equal(test->place, KI_ANSWER_IN_PIECE);
+    assert_int_equal(part(test, BOOKMARK), 0);
+    ki_answer_pause(&test->answer);
+    assert_int_equal(test->place, KI_ANSWER_INSIDE);
+    assert_int_equal(body(test, BOOKMARK), 0);
+    assert_int_equal(test->place, KI_ANSWER_INSIDE);
+}
+
+static void a_part_that_ends_the_answer_is_owed_no_pause(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    test->cancels_at = KI_WATCH_BOOKMARK;
+    assert_int_equal(part(test, BOOKMARK), KI_ERR_NOT_FOUND);
+    assert_int_equal(test->place, KI_ANSWER_INSIDE);
+    test->place = KI_ANSWER_IN_PIECE;
+    ki_answer_pause(&test->answer);
+    assert_int_equal(test->place, KI_ANSWER_IN_PIECE);
+}
 
 static void a_list_is_told_step_by_step(void **state)
 {
@@ -317,6 +349,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_error_that_is_cut_is_still_that_error, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cut_has_a_message, setup, teardown),
         cmocka_unit_test_setup_teardown(a_source_that_says_no_is_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(parts_of_a_piece_end_with_a_pause, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_part_that_ends_the_answer_is_owed_no_pause, setup, teardown),
         cmocka_unit_test_setup_teardown(a_decoder_without_memory_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(no_answer_is_harmless, setup, teardown),
     };

@@ -69,7 +69,16 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
     (void)snprintf(f->message, sizeof(f->message), "%s", message);
 }
 
-static const ki_transfer_events events = {on_head, on_body, on_end};
+static void on_pause(ki_transfer *transfer, void *user)
+{
+    fetch *f = user;
+    assert_ptr_equal(transfer, f->transfer);
+    assert_int_equal(f->ends, 0);
+    f->pauses++;
+    assert_true(f->pauses <= f->pieces);
+}
+
+static const ki_transfer_events events = {on_head, on_body, on_end, on_pause};
 
 void fetch_begin(fetch *f, http_bench *bench, const ki_request *request)
 {

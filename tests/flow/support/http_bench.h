@@ -24,6 +24,7 @@ typedef struct fetch {
     size_t bytes; /* counted also when they are not kept */
     bool keeps_nothing;
     int pieces;
+    int pauses;
     int pause_after; /* pieces, from then on each; 0: never */
     int cancel_after;
     int ends;

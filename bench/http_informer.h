@@ -1,0 +1,24 @@
+/* http_informer - a client of the server of bench_http, and an informer of pods.
+ *
+ *   From:     the roles of bench_http
+ *   To:       the library, through its public calls
+ *   Not here: what is measured.
+ */
+#ifndef BENCH_HTTP_INFORMER_H
+#define BENCH_HTTP_INFORMER_H
+
+#include <kinformer.h>
+#include <stdbool.h>
+
+enum { HTTP_TIMEOUT_MS = 600000 };
+
+/* Connects to the server at that port of the loopback interface, with no kubeconfig. NULL: it has said why. */
+ki_client *http_client_new(unsigned port, size_t handler_threads);
+
+/* Lists in pages and then watches. `ns` "": all namespaces. Not started. NULL: it has said why. */
+ki_informer *http_informer_new(ki_client *client, const char *ns);
+
+/* Starts it and waits for the first list. */
+bool http_informer_sync(ki_informer *informer);
+
+#endif

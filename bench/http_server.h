@@ -1,0 +1,39 @@
+/* http_server - an API server that has nothing to think about, in a process of its own.
+ *
+ *   From:     bench_http.c   (starts and ends it)
+ *   To:       whoever connects to its port of the loopback interface
+ *   Not here: the bytes of lists and bursts (http_material.h).
+ *
+ *   /api/v1/pods                     lists the pages; its watch is silent
+ *   /api/v1/namespaces/burst/pods    an empty list; its watch sends the burst, and ends then if asked with end=true
+ *   /api/v1/namespaces/ticks/pods    an empty list; its watch sends an event every few milliseconds, each with the
+ *                                    time of its sending
+ *   any other                        an empty list and a silent watch
+ *
+ * One thread for each connection: what it costs is not measured.
+ */
+#ifndef BENCH_HTTP_SERVER_H
+#define BENCH_HTTP_SERVER_H
+
+#include <sys/types.h>
+
+#include "http_material.h"
+
+enum { HTTP_TICK_MS = 5 };
+
+/* In each tick, the nanoseconds of CLOCK_MONOTONIC in 20 digits; a member of the object. */
+#define HTTP_TICK_MEMBER "written"
+#define HTTP_TICK_DIGITS 20
+
+struct http_server {
+    pid_t pid;
+    unsigned port;
+};
+
+/* The process has a copy of the material. Returns false when it cannot be started. */
+bool http_server_start(struct http_server *server, const struct http_material *material);
+void http_server_stop(struct http_server *server);
+
+uint64_t http_now_ns(void);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http_sync.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "generate_pods.h"
+#include "http_curl.h"
+#include "http_informer.h"
+
+enum { ROUNDS_MIN = 3, SPARE_BYTES = 64 << 20 };
+
+bool http_sync_role(const struct http_task *task, struct http_report *out_report)
+{
+    ki_client *client = http_client_new(task->port, 0);
+    ki_informer *informer = client == NULL ? NULL : http_informer_new(client, "");
+    if (informer == NULL || !http_informer_sync(informer)) {
+        return false;
+    }
+    http_report_fill(out_report);
+    ki_informer_status status;
+    ki_informer_read_status(informer, &status);
+    out_report->objects = status.objects;
+    out_report->object_bytes = status.bytes;
+    out_report->bytes_read = status.bytes_read;
+    return status.objects == task->numbers[0];
+}
+
+/* ---- the turns -------------------------------------------------------------------------------------- */
+
+struct contest {
+    const struct http_pages *pages;
+    unsigned port;
+    struct http_curl curl;
+    struct http_best ours;
+    struct http_best reference;
+    struct http_report report; /* of our last turn */
+    uint64_t peak_bytes;       /* the highest of all */
+    unsigned rounds;
+};
+
+/* The requests that the informer makes. */
+static bool open_curl(struct contest *contest)
+{
+    char target[160];
+    if (!http_curl_open(&contest->curl)) {
+        return false;
+    }
+    for (uint64_t i = 0; i < contest->pages->count; i++) {
+        int n = snprintf(target, sizeof(target), "/api/v1/pods?limit=%d", HTTP_PAGE_PODS);
+        if (i > 0) {
+            (void)snprintf(target + n, sizeof(target) - (size_t)n, "&continue=%s%" PRIu64, PODS_CONTINUE,
+                           i * HTTP_PAGE_PODS);
+        }
+        http_curl_add(&contest->curl, contest->port, target);
+    }
+    return true;
+}
+
+static bool run_round(struct contest *contest)
+{
+    const struct http_task task = {.role = "sync", .port = contest->port, .numbers = {contest->pages->pods}};
+    struct http_report reference = {0};
+    double start = bench_now_seconds();
+    if (!http_curl_run(&contest->curl, &reference)) {
+        return false;
+    }
+    http_best_keep(&contest->reference, start, &reference);
+    start = bench_now_seconds();
+    if (!http_child_run(&task, &contest->report)) {
+        return false;
+    }
+    http_best_keep(&contest->ours, start, &contest->report);
+    if (contest->report.resident_peak_bytes > contest->peak_bytes) {
+        contest->peak_bytes = contest->report.resident_peak_bytes;
+    }
+    contest->rounds++;
+    return true;
+}
+
+/* ---- the figures ------------------------------------------------------------------------------------ */
+
+static void print_row(const char *name, const struct contest *contest, const struct http_best *best)
+{
+    double bytes = (double)contest->pages->starts[contest->pages->count];
+    printf("%-34s %8.1f %9.1f %10.3f %9.1f %10.0f\n", name, bytes / 1e6, best->wall * 1e3,
+           bytes / best->wall / 1e9, best->cpu * 1e3, best->cpu * 1e9 / (double)contest->pages->pods);
+}
+
+static void print_figures(const struct contest *contest, bool *out_met)
+{
+    const struct http_report *report = &contest->report;
+    uint64_t pods = contest->pages->pods;
+    double limit = (double)report->object_bytes + SPARE_BYTES;
+    printf("\nsync of %" PRIu64 " pods over HTTP, in pages of %d: %u rounds, the best of each\n", pods,
+           HTTP_PAGE_PODS, contest->rounds);
+    printf("%-34s %8s %9s %10s %9s %10s\n", "", "MB", "wall ms", "GB/s", "CPU ms", "CPU ns/pod");
+    print_row("kinformer", contest, &contest->ours);
+    print_row("curl to /dev/null", contest, &contest->reference);
+    printf("objects %.1f MB, %.0f bytes each; resident %.1f MB, %.0f bytes for each; at the most %.1f MB\n",
+           (double)report->object_bytes / 1e6, (double)report->object_bytes / (double)pods,
+           (double)report->resident_bytes / 1e6, (double)report->resident_bytes / (double)pods,
+           (double)contest->peak_bytes / 1e6);
+    *out_met &= bench_target("sync over HTTP: wall time, times curl's",
+                             contest->ours.wall / contest->reference.wall, "<=", 2.5);
+    *out_met &= bench_target("sync over HTTP: CPU time, times curl's",
+                             contest->ours.cpu / contest->reference.cpu, "<=", 2.5);
+    *out_met &= bench_target("sync over HTTP: peak resident, times objects and 64 MB",
+                             (double)contest->peak_bytes / limit, "<=", 1.1);
+    fflush(stdout);
+}
+
+bool http_sync_bench(const struct http_pages *pages, unsigned port, const struct bench_options *options,
+                     bool *out_met)
+{
+    struct contest contest = {.pages = pages, .port = port};
+    bool is_done = open_curl(&contest);
+    double start = bench_now_seconds();
+    while (is_done && (contest.rounds < ROUNDS_MIN || bench_now_seconds() - start < options->seconds)) {
+        is_done = run_round(&contest);
+    }
+    if (is_done) {
+        print_figures(&contest, out_met);
+    }
+    http_curl_close(&contest.curl);
+    return is_done;
+}
