@@ -105,8 +105,8 @@ static json_t *resource_entry(const struct ki_as_resource *resource)
     return json_pack("{s:s, s:s, s:b, s:s, s:o, s:o*, s:o*, s:o}", "name", resource->plural, "singularName",
                      resource->singular, "namespaced", resource->is_namespaced, "kind", resource->kind,
                      "verbs", ki_as_resource_verbs(resource), "shortNames",
-                     ki_as_text_array(resource->short_names), "categories",
-                     ki_as_text_array(resource->categories), "storageVersionHash", storage_hash(resource));
+                     ki_as_resource_short_names(resource), "categories", ki_as_resource_categories(resource),
+                     "storageVersionHash", storage_hash(resource));
 }
 
 static json_t *status_entry(const struct ki_as_resource *resource)

@@ -48,8 +48,8 @@ static json_t *resource_entry(const struct ki_as_resource *resource)
                      "responseKind", kind_entry(resource), "scope",
                      resource->is_namespaced ? "Namespaced" : "Cluster", "singularResource",
                      resource->singular, "verbs", ki_as_resource_verbs(resource), "shortNames",
-                     ki_as_text_array(resource->short_names), "categories",
-                     ki_as_text_array(resource->categories), "subresources", more);
+                     ki_as_resource_short_names(resource), "categories", ki_as_resource_categories(resource),
+                     "subresources", more);
 }
 
 static json_t *version_entry(const struct ki_as_resources *resources, const struct ki_as_group_version *entry)

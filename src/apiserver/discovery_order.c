@@ -110,6 +110,17 @@ json_t *ki_as_text_array(const char *const *texts)
     return array;
 }
 
+/* A group that is left for old clients alone: short names there would only make those of today ambiguous. */
+json_t *ki_as_resource_short_names(const struct ki_as_resource *resource)
+{
+    return strcmp(resource->group, "extensions") == 0 ? NULL : ki_as_text_array(resource->short_names);
+}
+
+json_t *ki_as_resource_categories(const struct ki_as_resource *resource)
+{
+    return strcmp(resource->group, "extensions") == 0 ? NULL : ki_as_text_array(resource->categories);
+}
+
 json_t *ki_as_subresource_verbs(void)
 {
     return json_pack("[sss]", "get", "patch", "update");

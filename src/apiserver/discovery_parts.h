@@ -25,6 +25,8 @@ struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *r
 
 /* The verbs of a resource, a new array; NULL without memory. */
 json_t *ki_as_resource_verbs(const struct ki_as_resource *resource);
+json_t *ki_as_resource_short_names(const struct ki_as_resource *resource);
+json_t *ki_as_resource_categories(const struct ki_as_resource *resource);
 json_t *ki_as_subresource_verbs(void);
 /* The strings up to NULL as an array; NULL without memory, or when there is none: for json_pack's "o*". */
 json_t *ki_as_text_array(const char *const *texts);
