@@ -112,7 +112,9 @@ static int start_cluster(cli_demo *demo, ki_error *err)
 
 static int start(cli_demo *demo, ki_error *err)
 {
-    demo->began_ms = cli_moment_now_ms();
+    char line[64];
+    snprintf(line, sizeof(line), "making a cluster of %lld pods", (long long)demo->flags->pods);
+    cli_demo_write(demo, line);
     int rc = start_cluster(demo, err);
     if (rc < 0)
         return rc;
