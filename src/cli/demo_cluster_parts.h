@@ -140,10 +140,10 @@ void demo_pod_name(const cli_demo_cluster *cluster, uint32_t pod, char out[DEMO_
 /* ---- demo_objects.c, demo_pod_object.c: what a change says of an object -------------------------------- */
 
 void demo_tell_namespace(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out);
-void demo_tell_node(cli_demo_cluster *cluster, uint32_t node, cli_demo_change *out);
-void demo_tell_deployment(cli_demo_cluster *cluster, uint32_t deployment, cli_demo_change *out);
-void demo_tell_set(cli_demo_cluster *cluster, uint32_t deployment, const demo_set *set, cli_demo_change *out);
-void demo_tell_pod(cli_demo_cluster *cluster, uint32_t pod, cli_demo_change *out);
+void demo_tell_node(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out);
+void demo_tell_deployment(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out);
+void demo_tell_set(cli_demo_cluster *cluster, uint32_t number, const demo_set *set, cli_demo_change *out);
+void demo_tell_pod(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out);
 
 /* The pod spec that a deployment's template, its replica sets and its pods have in common: the members. */
 void demo_write_pod_spec(ki_json_writer *writer, const demo_deployment *deployment, uint32_t revision);

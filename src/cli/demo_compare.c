@@ -70,13 +70,21 @@ size_t cli_demo_compare_lists(ki_object_list *cached, ki_object_list *served, cl
 
 /* ---- what the server has ------------------------------------------------------------------------------- */
 
+typedef struct reading {
+    ki_client *client;
+    ki_rest_request request;
+    ki_object_list *served;
+    char *token; /* of the page that is read next; "" of the first, and behind the last */
+} reading;
+
 static int take_page(ki_object_list *served, const ki_rest_answer *page, ki_error *err)
 {
     if (page->refused_count > 0)
         return cli_fail(err, "a list of the server has objects without a name");
     if (page->object_count == 0)
         return 0;
-    ki_object **grown = realloc(served->objects, (served->count + page->object_count) * sizeof(*grown));
+    size_t bytes = (served->count + page->object_count) * sizeof(ki_object *);
+    ki_object **grown = realloc(served->objects, bytes);
     if (grown == NULL)
         return cli_fail_no_memory(err);
     served->objects = grown;
@@ -85,19 +93,18 @@ static int take_page(ki_object_list *served, const ki_rest_answer *page, ki_erro
     return 0;
 }
 
-/* `token` names the page; then it names the next one, and is "" behind the last. */
-static int read_page(ki_client *client, ki_rest_request *request, ki_object_list *served, char **token,
-                     ki_error *err)
+static int read_page(reading *it, ki_error *err)
 {
     ki_rest_answer page = {0};
-    request->list.continue_token = ki_str_of(*token);
-    int rc = ki_rest_run(client, request, &page, err);
+    it->request.list.continue_token = ki_str_of(it->token);
+    int rc = ki_rest_run(it->client, &it->request, &page, err);
     if (rc == 0)
-        rc = take_page(served, &page, err);
+        rc = take_page(it->served, &page, err);
     if (rc == 0) {
-        free(*token);
-        *token = strndup(page.continue_token.len > 0 ? page.continue_token.ptr : "", page.continue_token.len);
-        rc = *token == NULL ? cli_fail_no_memory(err) : 0;
+        ki_str next = page.continue_token;
+        free(it->token);
+        it->token = strndup(next.len > 0 ? next.ptr : "", next.len);
+        rc = it->token == NULL ? cli_fail_no_memory(err) : 0;
     }
     ki_rest_answer_fini(&page);
     return rc;
@@ -106,14 +113,16 @@ static int read_page(ki_client *client, ki_rest_request *request, ki_object_list
 int cli_demo_served_read(ki_client *client, const ki_resource *resource, ki_object_list *served,
                          ki_error *err)
 {
-    ki_rest_request request = {.verb = KI_REST_LIST, .resource = resource, .list = {.limit = PAGE_ITEMS}};
-    char *token = strdup("");
-    int rc = token == NULL ? cli_fail_no_memory(err) : 0;
-    do {
-        if (rc == 0)
-            rc = read_page(client, &request, served, &token, err);
-    } while (rc == 0 && token[0] != 0);
-    free(token);
+    reading it = {.client = client,
+                  .request = {.verb = KI_REST_LIST, .resource = resource, .list = {.limit = PAGE_ITEMS}},
+                  .served = served,
+                  .token = strdup("")};
+    if (it.token == NULL)
+        return cli_fail_no_memory(err);
+    int rc = read_page(&it, err);
+    while (rc == 0 && it.token[0] != 0)
+        rc = read_page(&it, err);
+    free(it.token);
     return rc;
 }
 
