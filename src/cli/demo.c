@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/demo_terminal.h"
 #include "cli/failure.h"
@@ -232,5 +233,8 @@ int cli_demo_run(cli_demo *demo)
         cli_say("%s", err.message);
         return CLI_EXIT_FAILED;
     }
-    return demo->output->state == CLI_OUTPUT_FAILED ? CLI_EXIT_FAILED : code;
+    if (demo->output->state != CLI_OUTPUT_FAILED)
+        return code;
+    cli_say("stdout: %s", strerror(demo->output->error));
+    return CLI_EXIT_FAILED;
 }
