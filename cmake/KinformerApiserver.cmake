@@ -33,7 +33,7 @@ foreach(library kinformer_apiserver_static kinformer_apiserver)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME kinformer-apiserver)
     target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:kinformer_flags>
-        PkgConfig::LIBMICROHTTPD PkgConfig::JANSSON PkgConfig::GNUTLS PkgConfig::ZLIB PkgConfig::LIBYAML
+        PkgConfig::LIBMICROHTTPD PkgConfig::JANSSON PkgConfig::GNUTLS PkgConfig::ZLIB PkgConfig::LIBYAML m
         Threads::Threads)
     add_library(kinformer::${library} ALIAS ${library})
 endforeach()

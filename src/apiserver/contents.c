@@ -3,6 +3,7 @@
 #include <kinformer/apiserver.h>
 #include <string.h>
 
+#include "apiserver/decode.h"
 #include "apiserver/load.h"
 #include "apiserver/server.h"
 #include "apiserver/verbs.h"
@@ -105,7 +106,7 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
-    json_t *tree = json == NULL ? NULL : json_loads(json, 0, &why);
+    json_t *tree = json == NULL ? NULL : ki_as_decode(ki_str_of(json), &why);
     int rc = json_is_object(tree) ? put_tree(server, found, tree, err)
                                   : ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
                                             json == NULL || tree != NULL ? "" : ": ",

@@ -27,7 +27,7 @@ static int fill(json_t *object, const char *name, json_t *value)
 static json_t *singular_of(const char *kind)
 {
     json_t *string = json_string(kind);
-    char *text = string == NULL ? NULL : (char *)(uintptr_t)json_string_value(string);
+    char *text = string == NULL ? NULL : (char *)json_string_value(string);
     for (size_t i = 0; text != NULL && text[i] != '\0'; i++)
         text[i] = (char)tolower((unsigned char)text[i]);
     return string;
@@ -132,6 +132,20 @@ int ki_as_definition_empty(const struct ki_as_verb *verb, const struct ki_as_obj
     struct ki_as_verb other = *verb;
     other.collection = collection_of(verb, definition, &other.resource);
     return other.collection == NULL ? 0 : ki_as_verb_delete_all(&other, KI_STR(""));
+}
+
+void ki_as_definition_changed(const struct ki_as_verb *verb, const struct ki_as_object *definition)
+{
+    char plural[PLURAL_BYTES];
+    struct ki_as_resource named = resource_named(definition, plural);
+    named.is_namespaced = true;
+    struct ki_as_resource *resource = NULL;
+    struct ki_as_collection *collection = collection_of(verb, definition, &resource);
+    /* Not one version is served: it is found by its names alone. */
+    if (collection == NULL)
+        collection = ki_as_storage_collection(verb->storage, &named);
+    if (collection != NULL)
+        ki_as_collection_end_unserved(collection);
 }
 
 void ki_as_definition_end(const struct ki_as_verb *verb, const struct ki_as_object *definition)

@@ -28,7 +28,8 @@ static size_t escape(char out[6], unsigned char c)
             out[1] = shorts[i + 1];
             return 2;
         }
-    memcpy(out + 1, "u00", 3);
+    out[1] = 'u';
+    out[2] = out[3] = '0';
     out[4] = digits[c >> 4];
     out[5] = digits[c & 15];
     return 6;
@@ -99,7 +100,7 @@ static int append_real(ki_buf *buf, double number)
 static int append_object(ki_buf *buf, const json_t *object, unsigned depth)
 {
     /* Iteration does not change it, but for what jansson declares. */
-    json_t *tree = (json_t *)(uintptr_t)object;
+    json_t *tree = (json_t *)object;
     int rc = ki_buf_append_byte(buf, '{');
     bool is_first = true;
     for (void *at = json_object_iter(tree); rc == 0 && at != NULL; at = json_object_iter_next(tree, at)) {

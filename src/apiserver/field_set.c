@@ -68,7 +68,7 @@ static int compare_members(const struct step *step, const char *parent, json_t *
 {
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)step->after, key, value)
+    json_object_foreach((json_t *)step->after, key, value)
     {
         if (is_nobodys(step->depth, parent, key))
             continue;
@@ -121,7 +121,7 @@ static const json_t *find_element(const json_t *list, const json_t *keys)
         bool is_it = json_is_object(element);
         const char *key = NULL;
         json_t *value = NULL;
-        json_object_foreach((json_t *)(uintptr_t)keys, key, value)
+        json_object_foreach((json_t *)keys, key, value)
         {
             const json_t *there = json_object_get(element, key);
             is_it = is_it && (there == NULL || json_equal(there, value));
@@ -236,7 +236,7 @@ int ki_as_field_set_add(json_t *set, const json_t *more)
 {
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)more, key, value)
+    json_object_foreach((json_t *)more, key, value)
     {
         json_t *there = json_object_get(set, key);
         int rc = 0;
@@ -254,7 +254,7 @@ void ki_as_field_set_subtract(json_t *set, const json_t *less)
 {
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)less, key, value)
+    json_object_foreach((json_t *)less, key, value)
     {
         json_t *there = json_object_get(set, key);
         if (there == NULL)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apiserver/decode.h"
 #include "apiserver/load.h"
 #include "util/clock.h"
 #include "util/units.h"
@@ -135,7 +136,7 @@ int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **
     if (is_yaml(ki_as_media_type(exchange->headers.content_type)))
         return parse_yaml(exchange, kind, out);
     errno = 0;
-    *out = json_loadb(body->data, body->len, 0, &error);
+    *out = ki_as_decode(ki_buf_str(body), &error);
     if (*out != NULL)
         return 0;
     if (json_error_code(&error) == json_error_out_of_memory)

@@ -83,6 +83,7 @@ static enum MHD_Result take_body(struct ki_as_exchange *exchange, const char *by
     return MHD_YES;
 }
 
+/* So many, because libmicrohttpd says so. NOLINTNEXTLINE(readability-function-size) */
 static enum MHD_Result on_request(void *user, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_bytes, void **context)

@@ -95,7 +95,7 @@ static bool has_all_wishes(const struct ki_as_resource *resource, const json_t *
 {
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)of, key,
+    json_object_foreach((json_t *)of, key,
                         value) if (is_wish(resource, key) &&
                                    !json_equal(json_object_get(tree, key), value)) return false;
     return true;

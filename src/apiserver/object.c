@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apiserver/decode.h"
 #include "apiserver/encode.h"
 #include "util/alloc.h"
 
@@ -83,7 +84,7 @@ static int append_labels(struct draft *draft, const json_t *labels)
     size_t plain_bytes = json_object_size(labels) == 0 ? 2 : 1;
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)labels, key, value) plain_bytes +=
+    json_object_foreach((json_t *)labels, key, value) plain_bytes +=
         strlen(key) + json_string_length(value) + 6;
     size_t at = draft->block.len;
     int rc = ki_as_encode(&draft->block, labels);
@@ -144,7 +145,7 @@ static int append_text(struct draft *draft, const json_t *tree)
         rc = append_metadata(draft, json_object_get(tree, "metadata"));
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)tree, key, value)
+    json_object_foreach((json_t *)tree, key, value)
     {
         if (rc < 0 || stands_before(key))
             continue;
@@ -183,7 +184,7 @@ static int append_copies(struct draft *draft, const json_t *tree, const struct k
         return rc;
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value)
+    json_object_foreach((json_t *)draft->labels, key, value)
     {
         if (rc == 0)
             rc = ki_buf_append_str(&draft->block, ki_str_of(key));
@@ -207,11 +208,11 @@ static void fill_labels(struct ki_as_pair *out, const struct draft *draft, const
     json_t *value = NULL;
     if (draft->is_label_escaped) {
         at = block + draft->block.len;
-        json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value) at -=
+        json_object_foreach((json_t *)draft->labels, key, value) at -=
             strlen(key) + json_string_length(value);
     }
     size_t count = 0;
-    json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value)
+    json_object_foreach((json_t *)draft->labels, key, value)
     {
         out[count].name = (ki_str){at, strlen(key)};
         out[count].value = (ki_str){at + strlen(key) + gap, json_string_length(value)};
@@ -229,7 +230,7 @@ static void fill_fields(struct ki_as_pair *out, const struct draft *draft, const
     const char *key = NULL;
     json_t *value = NULL;
     if (draft->is_label_escaped)
-        json_object_foreach((json_t *)(uintptr_t)draft->labels, key, value) end -=
+        json_object_foreach((json_t *)draft->labels, key, value) end -=
             strlen(key) + json_string_length(value);
     for (size_t i = field_count; i > 0; i--) {
         end -= fields[i - 1].value.len;
@@ -363,7 +364,7 @@ struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object
 
 json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version)
 {
-    json_t *content = json_loadb(object->text.ptr - 1, object->text.len + 1, 0, NULL);
+    json_t *content = ki_as_decode((ki_str){object->text.ptr - 1, object->text.len + 1}, NULL);
     json_t *tree = json_pack("{s:s, s:s}", "kind", kind, "apiVersion", api_version);
     if (content == NULL || tree == NULL || json_object_update(tree, content) < 0) {
         json_decref(tree);

@@ -28,7 +28,7 @@ static const char *step(const char *path, char name[PATH_NAME_BYTES])
 static json_t *value_at(const json_t *tree, const char *path)
 {
     char name[PATH_NAME_BYTES];
-    json_t *value = (json_t *)(uintptr_t)tree;
+    json_t *value = (json_t *)tree;
     while (path != NULL && value != NULL) {
         path = step(path, name);
         value = json_object_get(value, name);
@@ -44,7 +44,7 @@ static json_t *selector_text(const json_t *labels)
     const char *key = NULL;
     json_t *value = NULL;
     int rc = 0;
-    json_object_foreach((json_t *)(uintptr_t)labels, key, value)
+    json_object_foreach((json_t *)labels, key, value)
     {
         if (rc == 0 && text.len > 0)
             rc = ki_buf_append_byte(&text, ',');

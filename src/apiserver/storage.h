@@ -108,6 +108,8 @@ bool ki_as_collection_has_history(const struct ki_as_collection *collection, uin
 
 /* Ends the watches of a collection, once they have taken what has happened: the resource is not served any more. */
 void ki_as_collection_end_watches(struct ki_as_collection *collection);
+/* The same for those alone whose version of the resource is not served any more. */
+void ki_as_collection_end_unserved(struct ki_as_collection *collection);
 /* Forgets all history up to now: older watches and pages end with 410. */
 void ki_as_storage_compact(struct ki_as_storage *storage);
 /* The counter goes back by `by` as after a restored backup; objects keep their contents with versions cut to the new

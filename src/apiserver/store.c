@@ -99,6 +99,8 @@ static int put(const struct ki_as_verb *verb, const json_t *tree, struct ki_as_o
     int rc = ki_as_storage_put(verb->storage, verb->collection, object);
     if (rc < 0 && is_definition(verb) && is_new)
         ki_as_definition_end(verb, object);
+    if (rc == 0 && is_definition(verb) && !is_new)
+        ki_as_definition_changed(verb, object);
     return rc < 0 ? fail_storage(verb, rc) : 0;
 }
 

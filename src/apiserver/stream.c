@@ -291,6 +291,7 @@ static void take_pending(struct ki_as_stream *stream, ki_buf *text)
     stream->pending_at = 0;
 }
 
+/* Written by way of the text. NOLINTNEXTLINE(readability-non-const-parameter) */
 ssize_t ki_as_stream_read(struct ki_as_stream *stream, char *bytes, size_t max, uint64_t *out_due_ns)
 {
     ki_buf text = {.data = bytes, .cap = max, .max = max};

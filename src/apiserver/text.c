@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define ZLIB_CONST /* it only reads what it compresses */
 #include "apiserver/text.h"
 
 #include <stdio.h>
@@ -150,7 +151,7 @@ int ki_as_text_gzip(ki_buf *out, ki_str text)
     size_t bound = deflateBound(&stream, (uLong)text.len);
     int rc = bound > UINT32_MAX ? KI_ERR_TOO_LARGE : ki_buf_reserve(out, bound);
     if (rc == 0) {
-        stream.next_in = (Bytef *)(uintptr_t)text.ptr;
+        stream.next_in = (const Bytef *)text.ptr;
         stream.avail_in = (uInt)text.len;
         stream.next_out = (Bytef *)out->data + out->len;
         stream.avail_out = (uInt)bound;

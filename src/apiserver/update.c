@@ -79,7 +79,7 @@ static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_up
     json_t *managed = json_incref(json_object_get(ki_as_metadata(update->tree), "managedFields"));
     json_t *metadata = json_copy(ki_as_metadata(update->before));
     (void)json_object_clear(update->tree);
-    int rc = metadata == NULL ? -1 : json_object_update(update->tree, (json_t *)(uintptr_t)update->before);
+    int rc = metadata == NULL ? -1 : json_object_update(update->tree, (json_t *)update->before);
     if (status == NULL)
         (void)json_object_del(update->tree, "status");
     else if (rc == 0)

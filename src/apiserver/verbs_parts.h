@@ -76,6 +76,8 @@ KI_NODISCARD int ki_as_definition_serve(const struct ki_as_verb *verb, const jso
 /* Deletes all objects of a definition; those with finalizers stay for now. */
 KI_NODISCARD int ki_as_definition_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
 bool ki_as_definition_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
+/* Ends the watches of versions that it serves no more. */
+void ki_as_definition_changed(const struct ki_as_verb *verb, const struct ki_as_object *definition);
 /* Serves it no more, and ends its watches. */
 void ki_as_definition_end(const struct ki_as_verb *verb, const struct ki_as_object *definition);
 

@@ -115,6 +115,29 @@ void ki_as_collection_end_watches(struct ki_as_collection *collection)
     finish_all(&collection->busy, true);
 }
 
+static bool is_served(const struct ki_as_watch *watch)
+{
+    const struct ki_as_resource *resource = watch->resource;
+    return ki_as_resources_find(&watch->collection->storage->resources, ki_str_of(resource->group),
+                                ki_str_of(resource->version), ki_str_of(resource->plural)) != NULL;
+}
+
+static void finish_unserved(ki_list *list)
+{
+    for (ki_list_node *node = ki_list_first(list), *next = NULL; node != NULL; node = next) {
+        struct ki_as_watch *watch = KI_CONTAINER_OF(node, struct ki_as_watch, node);
+        next = ki_list_next(list, node);
+        if (!is_served(watch))
+            finish(watch, KI_AS_WATCH_GONE, true);
+    }
+}
+
+void ki_as_collection_end_unserved(struct ki_as_collection *collection)
+{
+    finish_unserved(&collection->idle);
+    finish_unserved(&collection->busy);
+}
+
 static void watch_free(struct ki_as_watch *watch)
 {
     ki_as_resource_unref(watch->resource);

@@ -71,6 +71,9 @@ static int set_up(ki_apiserver *server, const cli_apiserver_flags *flags, ki_err
     int rc = 0;
     for (size_t i = 0; i < flags->load.count && rc == 0; i++)
         rc = ki_apiserver_load(server, flags->load.items[i], err);
+    /* A file that is not there is wrong usage, whoever says so. */
+    if (rc == KI_ERR_SYSTEM)
+        err->code = KI_ERR_INVALID;
     for (size_t i = 0; i < flags->faults.count && rc == 0; i++) {
         char path[CLI_FAULT_PATH_BYTES];
         ki_fault fault;

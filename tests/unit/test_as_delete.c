@@ -251,6 +251,33 @@ static void the_end_of_a_definition_ends_its_objects_and_watches(void **state)
     as_rig_fini(&rig);
 }
 
+static void a_version_that_is_served_no_more_ends_its_watches(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w'}}");
+    struct ki_as_watch *watch = open_watch(&rig, "widgets.example.com");
+    struct ki_as_call call = as_rig_call(&rig, CRDS, "widgets.example.com");
+    struct ki_as_object *object = NULL;
+    json_t *patch = tree_of(
+        "{'spec':{'versions':[{'name':'v1','served':false,'storage':true,'schema':{'openAPIV3Schema':{"
+        "'type':'object'}}},{'name':'v2','served':true,'storage':false,'schema':{'openAPIV3Schema':{"
+        "'type':'object'}}}]}}");
+    assert_taken(ki_as_patch(&call, KI_AS_PATCH_MERGE, patch, &object, NULL, &rig.failure), &rig.failure);
+    json_decref(patch);
+    ki_as_object_unref(object);
+    assert_string_equal(as_rig_events(watch), "gone");
+    const struct ki_as_resources *resources = ki_as_storage_resources(rig.storage);
+    assert_null(ki_as_resources_find(resources, KI_STR("example.com"), KI_STR("v1"), KI_STR("widgets")));
+    struct ki_as_resource *second =
+        ki_as_resources_find(resources, KI_STR("example.com"), KI_STR("v2"), KI_STR("widgets"));
+    assert_int_equal(ki_as_collection_count(ki_as_storage_collection(rig.storage, second)), 1);
+    ki_as_watch_close(watch);
+    as_rig_fini(&rig);
+}
+
 static void a_definition_waits_for_finalizers_of_its_objects(void **state)
 {
     (void)state;
@@ -324,6 +351,7 @@ int main(void)
         cmocka_unit_test(who_may_everything_deletes_at_once),
         cmocka_unit_test(a_definition_is_served_at_once_and_says_so),
         cmocka_unit_test(the_end_of_a_definition_ends_its_objects_and_watches),
+        cmocka_unit_test(a_version_that_is_served_no_more_ends_its_watches),
         cmocka_unit_test(a_definition_waits_for_finalizers_of_its_objects),
         cmocka_unit_test(each_allocation_may_fail),
     };
