@@ -109,6 +109,7 @@ expect_refusal 'wants a value' watch pods -o
 expect_refusal '-l (--selector)' watch pods -l 'a=('
 expect_refusal '--keep' watch pods --keep spec
 expect_refusal "$work/none" watch pods --kubeconfig "$work/none"
+expect_refusal '/dev/null: current-context: is missing' watch pods --kubeconfig /dev/null
 expect_refusal 'kinformer: ' watch pods
 expect_refusal 'kinformer: ' watch pods --server 'http://'
 expect_refusal 'kinformer: ' watch pods --server http://127.0.0.1:1 --certificate-authority "$work/none"
