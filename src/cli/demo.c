@@ -12,8 +12,8 @@
 #include "cli/moment.h"
 #include "cli/signals.h"
 
-/* The server tells watches where they are every BOOKMARK_MS. Writes that are due are made for SLICE_MS at a time; the thread
- * rests REST_MS between, so that fast churn comes in small bursts. */
+/* The server tells watches where they are every BOOKMARK_MS. Writes that are due are made for SLICE_MS at a
+ * time; the thread rests REST_MS between, so that fast churn comes in small bursts. */
 enum {
     BOOKMARK_MS = 1000,
     SLICE_MS = 10,

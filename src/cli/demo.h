@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo - the embedded server, a simulated cluster in it, and informers that follow it: run, shown, and compared.
+/* demo - the embedded server, a simulated cluster in it, and informers that follow it: run, shown, and
+ * compared.
  *
  *   From:     cli/cmd_demo.c
- *   To:       cli/demo_cluster.c (what is written), cli/demo_followers.c (who hears of it), cli/demo_trouble.c (what goes
- *             wrong), cli/demo_view.c and cli/demo_terminal.c (what is shown), cli/demo_end.c (whether all was well)
+ *   To:       cli/demo_cluster.c (what is written), cli/demo_followers.c (who hears of it),
+ *             cli/demo_trouble.c (what goes wrong), cli/demo_view.c and cli/demo_terminal.c (what is
+ *             shown), cli/demo_end.c (whether all was well)
  *   Locks:    none: writes, handlers and the picture share one thread; network and stores have their own.
  */
 #ifndef KI_CLI_DEMO_H
@@ -45,7 +47,8 @@ int cli_demo_run(cli_demo *demo);
 
 /* ---- demo_show.c --------------------------------------------------------------------------------------- */
 
-/* One line, with the time before it, among the latest lines if `kept`, and written unless there is a picture. */
+/* One line, with the time before it, among the latest lines if `kept`, and written unless there is a
+ * picture. */
 void cli_demo_say(cli_demo *demo, cli_demo_lines *kept, const char *line);
 
 /* A line that is always written; with a picture after that has gone. */

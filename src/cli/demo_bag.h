@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* demo_bag - a set of small numbers, from which a random one is drawn at once.
  *
- *   From:     cli/demo_cluster.c and its parts: pods that move, deployments that are not what they should be
+ *   From:     cli/demo_cluster.c and its parts: pods that move, deployments that are not settled
  *   To:       cli/demo_random.h
  *   Locks:    none.
  */

@@ -10,8 +10,8 @@
 /* Deployments have MIN to MAX pods to begin with, nodes about PODS_PER_NODE. */
 enum { REPLICAS_MIN = 2, REPLICAS_MAX = 30, PODS_PER_NODE = 40, NODES_MIN = 3 };
 
-const char *const demo_namespaces[] = {"shop", "payments", "search", "media", "logistics", "monitoring"};
-const uint32_t demo_namespace_count = sizeof(demo_namespaces) / sizeof(demo_namespaces[0]);
+const char *const cli_demo_namespaces[] = {"shop", "payments", "search", "media", "logistics", "monitoring"};
+const uint32_t cli_demo_namespace_count = sizeof(cli_demo_namespaces) / sizeof(cli_demo_namespaces[0]);
 
 static const char *const apps[] = {
     "cart",    "catalog", "checkout", "frontend", "ledger",  "fraud",   "invoices", "refunds",
@@ -22,16 +22,16 @@ static const uint32_t app_count = sizeof(apps) / sizeof(apps[0]);
 
 /* ---- drawing ------------------------------------------------------------------------------------------- */
 
-void demo_draw_uid(cli_demo_cluster *cluster, char out[DEMO_UID_BYTES])
+void cli_demo_draw_uid(cli_demo_cluster *cluster, char out[CLI_DEMO_UID_BYTES])
 {
     uint64_t high = cli_demo_random_next(&cluster->random);
     uint64_t low = cli_demo_random_next(&cluster->random);
-    snprintf(out, DEMO_UID_BYTES, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(high >> 32),
+    snprintf(out, CLI_DEMO_UID_BYTES, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(high >> 32),
              (unsigned)(high >> 16) & 0xffff, (unsigned)high & 0xfff,
              (unsigned)((low >> 48) & 0x3fff) | 0x8000, (unsigned long long)(low & 0xffffffffffff));
 }
 
-void demo_draw_letters(cli_demo_cluster *cluster, char *out, size_t bytes)
+void cli_demo_draw_letters(cli_demo_cluster *cluster, char *out, size_t bytes)
 {
     static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
     for (size_t i = 0; i + 1 < bytes; i++)
@@ -42,11 +42,12 @@ void demo_draw_letters(cli_demo_cluster *cluster, char *out, size_t bytes)
 /* ---- what there is from the beginning ------------------------------------------------------------------ */
 
 /* The namespaces take turns; when all names have been used, a number tells the next from the first. */
-static void name_deployment(demo_deployment *deployment, uint32_t number)
+static void name_deployment(cli_demo_deployment *deployment, uint32_t number)
 {
-    uint32_t round = number / (demo_namespace_count * app_count);
-    deployment->ns = demo_namespaces[number % demo_namespace_count];
-    deployment->app = apps[(number / demo_namespace_count + number % demo_namespace_count * 4) % app_count];
+    uint32_t round = number / (cli_demo_namespace_count * app_count);
+    deployment->ns = cli_demo_namespaces[number % cli_demo_namespace_count];
+    deployment->app =
+        apps[(number / cli_demo_namespace_count + number % cli_demo_namespace_count * 4) % app_count];
     if (round == 0)
         snprintf(deployment->name, sizeof(deployment->name), "%s", deployment->app);
     else
@@ -55,23 +56,23 @@ static void name_deployment(demo_deployment *deployment, uint32_t number)
 
 static void make_deployment(cli_demo_cluster *cluster, uint32_t replicas)
 {
-    demo_deployment *deployment = &cluster->deployments[cluster->deployment_count];
+    cli_demo_deployment *deployment = &cluster->deployments[cluster->deployment_count];
     name_deployment(deployment, cluster->deployment_count++);
     deployment->base = deployment->replicas = replicas;
-    deployment->pods = DEMO_NO_POD;
+    deployment->pods = CLI_DEMO_NO_POD;
     deployment->generation = 1;
     deployment->revision = deployment->sets[0].revision = 1;
-    demo_draw_uid(cluster, deployment->uid);
-    demo_draw_uid(cluster, deployment->sets[0].uid);
-    demo_draw_letters(cluster, deployment->sets[0].hash, DEMO_HASH_BYTES);
+    cli_demo_draw_uid(cluster, deployment->uid);
+    cli_demo_draw_uid(cluster, deployment->sets[0].uid);
+    cli_demo_draw_letters(cluster, deployment->sets[0].hash, CLI_DEMO_HASH_BYTES);
 }
 
 static void make_nodes(cli_demo_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->node_count; i++) {
-        demo_node *node = &cluster->nodes[i];
+        cli_demo_node *node = &cluster->nodes[i];
         snprintf(node->name, sizeof(node->name), "worker-%02u", i + 1);
-        demo_draw_uid(cluster, node->uid);
+        cli_demo_draw_uid(cluster, node->uid);
         node->is_ready = 1;
     }
 }
@@ -92,9 +93,9 @@ static void make_pods(cli_demo_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->deployment_count; i++)
         for (uint32_t n = 0; n < cluster->deployments[i].replicas; n++) {
-            uint32_t pod = demo_pod_add(cluster, i);
-            if (demo_pod_schedule(cluster, pod))
-                demo_pod_run(cluster, pod);
+            uint32_t pod = cli_demo_pod_add(cluster, i);
+            if (cli_demo_pod_schedule(cluster, pod))
+                cli_demo_pod_run(cluster, pod);
             cluster->first_pods = pod + 1;
         }
 }
@@ -113,7 +114,7 @@ static void forget_dirt(cli_demo_cluster *cluster)
 static void link_free_pods(cli_demo_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->pod_max; i++)
-        cluster->pods[i].next = i + 1 < cluster->pod_max ? i + 1 : DEMO_NO_POD;
+        cluster->pods[i].next = i + 1 < cluster->pod_max ? i + 1 : CLI_DEMO_NO_POD;
 }
 
 /* Twice the pods are more than any scaling and surge make of them. */
@@ -168,7 +169,7 @@ void cli_demo_cluster_free(cli_demo_cluster *cluster)
 
 static size_t load_count(const cli_demo_cluster *cluster)
 {
-    return (size_t)demo_namespace_count + cluster->node_count + 2 * (size_t)cluster->deployment_count +
+    return (size_t)cli_demo_namespace_count + cluster->node_count + 2 * (size_t)cluster->deployment_count +
            cluster->first_pods;
 }
 
@@ -181,25 +182,25 @@ size_t cli_demo_cluster_to_load(const cli_demo_cluster *cluster)
 static void tell_first(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     uint32_t at = (uint32_t)cluster->loaded++;
-    if (at < demo_namespace_count) {
-        demo_tell_namespace(cluster, at, out);
+    if (at < cli_demo_namespace_count) {
+        cli_demo_tell_namespace(cluster, at, out);
         return;
     }
-    at -= demo_namespace_count;
+    at -= cli_demo_namespace_count;
     if (at < cluster->node_count) {
-        demo_tell_node(cluster, at, out);
+        cli_demo_tell_node(cluster, at, out);
         return;
     }
     at -= cluster->node_count;
     if (at < cluster->deployment_count) {
-        demo_tell_deployment(cluster, at, out);
+        cli_demo_tell_deployment(cluster, at, out);
         return;
     }
     at -= cluster->deployment_count;
     if (at < cluster->deployment_count)
-        demo_tell_set(cluster, at, &cluster->deployments[at].sets[0], out);
+        cli_demo_tell_set(cluster, at, &cluster->deployments[at].sets[0], out);
     else
-        demo_tell_pod(cluster, at - cluster->deployment_count, out);
+        cli_demo_tell_pod(cluster, at - cluster->deployment_count, out);
 }
 
 /* Timestamps of the first objects are those of the first change. */
@@ -224,7 +225,7 @@ int cli_demo_cluster_next(cli_demo_cluster *cluster, int64_t now_s, cli_demo_cha
     if (cli_demo_cluster_to_load(cluster) > 0)
         tell_first(cluster, &change);
     else
-        demo_next_change(cluster, &change);
+        cli_demo_next_change(cluster, &change);
     if (!change.is_delete) {
         ki_json_write_object_end(cluster->writer);
         int rc = ki_json_writer_finish(cluster->writer, &json, err);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo_cluster - a cluster that is made up: nodes, deployments, and pods that start, crash, roll out and scale.
+/* demo_cluster - a cluster that is made up: nodes, deployments, and pods that start, crash, roll out and
+ * scale.
  *
  *   From:     cli/demo.c
  *   To:       changes, each of them one write to an API server
  *   Locks:    none.
  *   Not here: the API server; when a change is made.
  *
- * One seed, one sequence of changes: nothing depends on time but the timestamps inside of objects. The first changes
- * make what there is from the beginning, with every pod running; then life begins.
+ * One seed, one sequence of changes: nothing depends on time but the timestamps inside of objects. The
+ * first changes make what there is from the beginning, with every pod running; then life begins.
  */
 #ifndef KI_CLI_DEMO_CLUSTER_H
 #define KI_CLI_DEMO_CLUSTER_H
@@ -51,8 +52,8 @@ void cli_demo_cluster_free(cli_demo_cluster *cluster);
 /* How many of the next changes make what there is from the beginning. */
 size_t cli_demo_cluster_to_load(const cli_demo_cluster *cluster);
 
-/* Makes the next change; there is always one. `now_s` is the time in seconds since 1970 that objects bear. Returns 0, or
- * KI_ERR_NO_MEMORY. */
+/* Makes the next change; there is always one. `now_s` is the time in seconds since 1970 that objects bear.
+ * Returns 0, or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_demo_cluster_next(cli_demo_cluster *cluster, int64_t now_s, cli_demo_change *out,
                                        ki_error *err);
 

@@ -18,8 +18,8 @@ typedef void (*cli_demo_differ_cb)(const char *line, void *user);
 size_t cli_demo_compare_lists(ki_object_list *cached, ki_object_list *served, cli_demo_differ_cb differ,
                               void *user);
 
-/* Reads all of a resource from the server, with nothing of a cache in between. Returns 0, or what ki_rest_run() does; the
- * list is ended with cli_demo_served_fini() in any case. */
+/* Reads all of a resource from the server, with nothing of a cache in between. Returns 0, or what
+ * ki_rest_run() does; the list is ended with cli_demo_served_fini() in any case. */
 KI_NODISCARD int cli_demo_served_read(ki_client *client, const ki_resource *resource, ki_object_list *served,
                                       ki_error *err);
 

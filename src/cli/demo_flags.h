@@ -25,8 +25,8 @@ typedef struct cli_demo_flags {
 
 void cli_demo_flags_init(cli_demo_flags *flags, cli_flag_group out_groups[CLI_DEMO_GROUPS]);
 
-/* Whether they can be, and what they amount to. Where nobody can press Ctrl-C because stdout is no terminal, the
- * demonstration ends by itself unless told otherwise. Returns 0 or KI_ERR_INVALID. */
+/* Whether they can be, and what they amount to. Where nobody can press Ctrl-C because stdout is no
+ * terminal, the demonstration ends by itself unless told otherwise. Returns 0 or KI_ERR_INVALID. */
 KI_NODISCARD int cli_demo_flags_check(cli_demo_flags *flags, int is_terminal, ki_error *err);
 
 #endif

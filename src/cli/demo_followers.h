@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo_followers - the informers of the demonstration, what their handlers hear, and whether they are up to date.
+/* demo_followers - the informers of the demonstration, what their handlers hear, and whether they are up to
+ * date.
  *
  *   From:     cli/demo.c, cli/demo_trouble.c
  *   To:       informers of a client in KI_MODE_HANDLERS_ON_LOOP
@@ -38,8 +39,8 @@ typedef struct cli_demo_followers {
     cli_demo_follower items[CLI_DEMO_FOLLOWED];
 } cli_demo_followers;
 
-/* Makes and starts them. `heard` gets a line for each event but the first. Returns 0; on failure the code, and
- * cli_demo_followers_fini() is to be called all the same. */
+/* Makes and starts them. `heard` gets a line for each event but the first. Returns 0; on failure the code,
+ * and cli_demo_followers_fini() is to be called all the same. */
 KI_NODISCARD int cli_demo_followers_start(cli_demo_followers *followers, ki_client *client,
                                           cli_demo_lines *heard, ki_error *err);
 

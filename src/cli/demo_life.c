@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens next in the simulated cluster. Every function that is asked for a change makes one and returns 1, or does
- * nothing and returns 0: then another is asked. */
+/* What happens next in the simulated cluster. Every function that is asked for a change makes one and
+ * returns 1, or does nothing and returns 0: then another is asked. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,27 +24,27 @@ static int move_pod(cli_demo_cluster *cluster, cli_demo_change *out)
     if (cluster->moving.count == 0)
         return 0;
     uint32_t pod = cli_demo_bag_draw(&cluster->moving, &cluster->random);
-    demo_pod_state state = cluster->pods[pod].state;
-    if (state == DEMO_POD_PENDING) {
-        if (!demo_pod_schedule(cluster, pod))
+    cli_demo_pod_state state = cluster->pods[pod].state;
+    if (state == CLI_DEMO_POD_PENDING) {
+        if (!cli_demo_pod_schedule(cluster, pod))
             return 0;
-    } else if (state == DEMO_POD_CRASHED && draw(cluster, 3) == 0) {
-        demo_pod_crash(cluster, pod);
+    } else if (state == CLI_DEMO_POD_CRASHED && draw(cluster, 3) == 0) {
+        cli_demo_pod_crash(cluster, pod);
     } else {
-        demo_pod_run(cluster, pod);
+        cli_demo_pod_run(cluster, pod);
     }
-    demo_tell_pod(cluster, pod, out);
+    cli_demo_tell_pod(cluster, pod, out);
     return 1;
 }
 
 static void delete_pod(cli_demo_cluster *cluster, uint32_t pod, cli_demo_change *out)
 {
-    demo_pod_name(cluster, pod, cluster->name);
+    cli_demo_pod_name(cluster, pod, cluster->name);
     out->kind = CLI_DEMO_PODS;
     out->is_delete = 1;
     out->ns = cluster->deployments[cluster->pods[pod].deployment].ns;
     out->name = cluster->name;
-    demo_pod_remove(cluster, pod);
+    cli_demo_pod_remove(cluster, pod);
 }
 
 /* ---- deployments that are not as they should be -------------------------------------------------------- */
@@ -55,10 +55,10 @@ typedef struct tally {
     uint32_t old_pods; /* of earlier replica sets */
 } tally;
 
-static tally count(const demo_deployment *deployment)
+static tally count(const cli_demo_deployment *deployment)
 {
     tally sum = {0};
-    for (int i = 0; i < DEMO_SETS; i++) {
+    for (int i = 0; i < CLI_DEMO_SETS; i++) {
         sum.pods += deployment->sets[i].pod_count;
         sum.ready += deployment->sets[i].ready_count;
         sum.old_pods += i > 0 ? deployment->sets[i].pod_count : 0;
@@ -67,39 +67,40 @@ static tally count(const demo_deployment *deployment)
 }
 
 /* A pod that may go: of an old replica set if there are any; one that is not ready before one that is. */
-static uint32_t find_victim(const cli_demo_cluster *cluster, const demo_deployment *deployment, int is_old)
+static uint32_t find_victim(const cli_demo_cluster *cluster, const cli_demo_deployment *deployment,
+                            int is_old)
 {
-    uint32_t found = DEMO_NO_POD;
-    for (uint32_t i = deployment->pods; i != DEMO_NO_POD; i = cluster->pods[i].next) {
-        const demo_pod *pod = &cluster->pods[i];
+    uint32_t found = CLI_DEMO_NO_POD;
+    for (uint32_t i = deployment->pods; i != CLI_DEMO_NO_POD; i = cluster->pods[i].next) {
+        const cli_demo_pod *pod = &cluster->pods[i];
         if ((pod->revision != deployment->revision) != is_old)
             continue;
-        if (pod->state != DEMO_POD_RUNNING)
+        if (pod->state != CLI_DEMO_POD_RUNNING)
             return i;
-        found = found == DEMO_NO_POD ? i : found;
+        found = found == CLI_DEMO_NO_POD ? i : found;
     }
     return found;
 }
 
 static void create_set(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
-    demo_set *set = &cluster->deployments[number].sets[0];
+    cli_demo_set *set = &cluster->deployments[number].sets[0];
     set->is_there = 1;
     set->is_dirty = 0;
-    demo_tell_set(cluster, number, set, out);
+    cli_demo_tell_set(cluster, number, set, out);
 }
 
 /* Of the replica sets that have no pods any more one is kept, to go back to. */
 static int settle(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
-    demo_deployment *deployment = &cluster->deployments[number];
-    demo_set *oldest = &deployment->sets[DEMO_SETS - 1];
+    cli_demo_deployment *deployment = &cluster->deployments[number];
+    cli_demo_set *oldest = &deployment->sets[CLI_DEMO_SETS - 1];
     cli_demo_bag_remove(&cluster->unsettled, number);
     cli_demo_bag_add(&cluster->dirty, number);
     if (!oldest->is_there)
         return 0;
     snprintf(cluster->name, sizeof(cluster->name), "%s-%s", deployment->name, oldest->hash);
-    *oldest = (demo_set){0};
+    *oldest = (cli_demo_set){0};
     out->kind = CLI_DEMO_REPLICA_SETS;
     out->is_delete = 1;
     out->ns = deployment->ns;
@@ -109,19 +110,19 @@ static int settle(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *o
 
 static int create_pod(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
-    uint32_t pod = demo_pod_add(cluster, number);
-    if (pod == DEMO_NO_POD)
+    uint32_t pod = cli_demo_pod_add(cluster, number);
+    if (pod == CLI_DEMO_NO_POD)
         return 0;
-    demo_tell_pod(cluster, pod, out);
+    cli_demo_tell_pod(cluster, pod, out);
     return 1;
 }
 
 /* An old pod may go when enough others are ready, or when it is of no use. */
-static int retire_pod(cli_demo_cluster *cluster, const demo_deployment *deployment, cli_demo_change *out)
+static int retire_pod(cli_demo_cluster *cluster, const cli_demo_deployment *deployment, cli_demo_change *out)
 {
     uint32_t victim = find_victim(cluster, deployment, 1);
     uint32_t needed = deployment->replicas - deployment->replicas / 4;
-    if (cluster->pods[victim].state == DEMO_POD_RUNNING && count(deployment).ready <= needed)
+    if (cluster->pods[victim].state == CLI_DEMO_POD_RUNNING && count(deployment).ready <= needed)
         return 0;
     delete_pod(cluster, victim, out);
     return 1;
@@ -133,7 +134,7 @@ static int reconcile(cli_demo_cluster *cluster, cli_demo_change *out)
     if (cluster->unsettled.count == 0)
         return 0;
     uint32_t number = cli_demo_bag_draw(&cluster->unsettled, &cluster->random);
-    demo_deployment *deployment = &cluster->deployments[number];
+    cli_demo_deployment *deployment = &cluster->deployments[number];
     tally now = count(deployment);
     if (!deployment->sets[0].is_there) {
         create_set(cluster, number, out);
@@ -144,7 +145,7 @@ static int reconcile(cli_demo_cluster *cluster, cli_demo_change *out)
         return 1;
     }
     if (deployment->sets[0].pod_count < deployment->replicas &&
-        now.pods < deployment->replicas + (now.old_pods > 0 ? demo_surge(deployment) : 0))
+        now.pods < deployment->replicas + (now.old_pods > 0 ? cli_demo_surge(deployment) : 0))
         return create_pod(cluster, number, out);
     if (now.old_pods > 0)
         return retire_pod(cluster, deployment, out);
@@ -157,17 +158,17 @@ static int tell_status(cli_demo_cluster *cluster, cli_demo_change *out)
     if (cluster->dirty.count == 0)
         return 0;
     uint32_t number = cli_demo_bag_draw(&cluster->dirty, &cluster->random);
-    demo_deployment *deployment = &cluster->deployments[number];
-    for (int i = 0; i < DEMO_SETS; i++) {
-        demo_set *set = &deployment->sets[i];
+    cli_demo_deployment *deployment = &cluster->deployments[number];
+    for (int i = 0; i < CLI_DEMO_SETS; i++) {
+        cli_demo_set *set = &deployment->sets[i];
         if (!set->is_there || !set->is_dirty)
             continue;
         set->is_dirty = 0;
-        demo_tell_set(cluster, number, set, out);
+        cli_demo_tell_set(cluster, number, set, out);
         return 1;
     }
     cli_demo_bag_remove(&cluster->dirty, number);
-    demo_tell_deployment(cluster, number, out);
+    cli_demo_tell_deployment(cluster, number, out);
     return 1;
 }
 
@@ -179,7 +180,8 @@ static void say(cli_demo_cluster *cluster, cli_demo_change *out, const char *wha
     out->happening = cluster->happening;
 }
 
-/* A deployment that is as it should be. Returns 0 when there is none at hand, or enough of them are under way. */
+/* A deployment that is as it should be. Returns 0 when there is none at hand, or enough of them are under
+ * way. */
 static int draw_settled(cli_demo_cluster *cluster, uint32_t *out_number)
 {
     uint32_t number = draw(cluster, cluster->deployment_count);
@@ -192,13 +194,13 @@ static int draw_settled(cli_demo_cluster *cluster, uint32_t *out_number)
 
 static void change_deployment(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
-    demo_deployment *deployment = &cluster->deployments[number];
+    cli_demo_deployment *deployment = &cluster->deployments[number];
     deployment->generation++;
     deployment->changed_s = cluster->now_s;
     deployment->sets[0].is_dirty = 1;
     cli_demo_bag_add(&cluster->unsettled, number);
     cli_demo_bag_add(&cluster->dirty, number);
-    demo_tell_deployment(cluster, number, out);
+    cli_demo_tell_deployment(cluster, number, out);
 }
 
 static int scale(cli_demo_cluster *cluster, cli_demo_change *out)
@@ -207,7 +209,7 @@ static int scale(cli_demo_cluster *cluster, cli_demo_change *out)
     uint32_t number = 0;
     if (!draw_settled(cluster, &number))
         return 0;
-    demo_deployment *deployment = &cluster->deployments[number];
+    cli_demo_deployment *deployment = &cluster->deployments[number];
     uint32_t before = deployment->replicas;
     deployment->replicas = deployment->base / 2 + 1 + draw(cluster, deployment->base);
     if (deployment->replicas == before)
@@ -225,12 +227,12 @@ static int roll_out(cli_demo_cluster *cluster, cli_demo_change *out)
     uint32_t number = 0;
     if (!draw_settled(cluster, &number))
         return 0;
-    demo_deployment *deployment = &cluster->deployments[number];
-    memmove(&deployment->sets[1], &deployment->sets[0], (DEMO_SETS - 1) * sizeof(demo_set));
-    deployment->sets[0] = (demo_set){.revision = ++deployment->revision};
+    cli_demo_deployment *deployment = &cluster->deployments[number];
+    memmove(&deployment->sets[1], &deployment->sets[0], (CLI_DEMO_SETS - 1) * sizeof(cli_demo_set));
+    deployment->sets[0] = (cli_demo_set){.revision = ++deployment->revision};
     deployment->sets[1].is_dirty = 1;
-    demo_draw_uid(cluster, deployment->sets[0].uid);
-    demo_draw_letters(cluster, deployment->sets[0].hash, DEMO_HASH_BYTES);
+    cli_demo_draw_uid(cluster, deployment->sets[0].uid);
+    cli_demo_draw_letters(cluster, deployment->sets[0].hash, CLI_DEMO_HASH_BYTES);
     change_deployment(cluster, number, out);
     snprintf(text, sizeof(text), "%s/%s rolls out v1.%u.0", deployment->ns, deployment->name,
              deployment->revision);
@@ -238,13 +240,13 @@ static int roll_out(cli_demo_cluster *cluster, cli_demo_change *out)
     return 1;
 }
 
-/* Any pod of a deployment that is drawn; DEMO_NO_POD: it has none. */
+/* Any pod of a deployment that is drawn; CLI_DEMO_NO_POD: it has none. */
 static uint32_t draw_pod(cli_demo_cluster *cluster)
 {
-    const demo_deployment *deployment = &cluster->deployments[draw(cluster, cluster->deployment_count)];
+    const cli_demo_deployment *deployment = &cluster->deployments[draw(cluster, cluster->deployment_count)];
     uint32_t pod = deployment->pods;
-    for (uint32_t n = draw(cluster, deployment->replicas + 1); n > 0 && pod != DEMO_NO_POD; n--)
-        pod = cluster->pods[pod].next == DEMO_NO_POD ? deployment->pods : cluster->pods[pod].next;
+    for (uint32_t n = draw(cluster, deployment->replicas + 1); n > 0 && pod != CLI_DEMO_NO_POD; n--)
+        pod = cluster->pods[pod].next == CLI_DEMO_NO_POD ? deployment->pods : cluster->pods[pod].next;
     return pod;
 }
 
@@ -252,10 +254,10 @@ static int crash(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     char text[128];
     uint32_t pod = draw_pod(cluster);
-    if (pod == DEMO_NO_POD || cluster->pods[pod].state != DEMO_POD_RUNNING)
+    if (pod == CLI_DEMO_NO_POD || cluster->pods[pod].state != CLI_DEMO_POD_RUNNING)
         return 0;
-    demo_pod_crash(cluster, pod);
-    demo_tell_pod(cluster, pod, out);
+    cli_demo_pod_crash(cluster, pod);
+    cli_demo_tell_pod(cluster, pod, out);
     snprintf(text, sizeof(text), "%s/%s crashes", out->ns, out->name);
     say(cluster, out, text);
     return 1;
@@ -265,7 +267,7 @@ static int evict(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     char text[128];
     uint32_t pod = draw_pod(cluster);
-    if (pod == DEMO_NO_POD)
+    if (pod == CLI_DEMO_NO_POD)
         return 0;
     cli_demo_bag_add(&cluster->unsettled, cluster->pods[pod].deployment);
     delete_pod(cluster, pod, out);
@@ -279,14 +281,14 @@ static int turn_node(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     char text[128];
     uint32_t number = draw(cluster, cluster->node_count);
-    demo_node *node = &cluster->nodes[number];
+    cli_demo_node *node = &cluster->nodes[number];
     uint32_t unready_max = 1 + cluster->node_count / 20;
     if (node->is_ready && cluster->unready_nodes >= unready_max)
         return 0;
     node->is_ready = !node->is_ready;
     node->changed_s = cluster->now_s;
     cluster->unready_nodes += node->is_ready ? -1U : 1U;
-    demo_tell_node(cluster, number, out);
+    cli_demo_tell_node(cluster, number, out);
     snprintf(text, sizeof(text), "%s is %s", node->name, node->is_ready ? "ready again" : "not ready");
     say(cluster, out, text);
     return 1;
@@ -309,7 +311,7 @@ static int happen(cli_demo_cluster *cluster, cli_demo_change *out)
 /* A node that tells how it is: what there is to do when there is nothing. */
 static void beat(cli_demo_cluster *cluster, cli_demo_change *out)
 {
-    demo_tell_node(cluster, draw(cluster, cluster->node_count), out);
+    cli_demo_tell_node(cluster, draw(cluster, cluster->node_count), out);
 }
 
 static int begin_something(cli_demo_cluster *cluster, cli_demo_change *out)
@@ -321,7 +323,7 @@ static int begin_something(cli_demo_cluster *cluster, cli_demo_change *out)
 }
 
 /* Controllers are quick, people are not: something new begins only while little is under way. */
-void demo_next_change(cli_demo_cluster *cluster, cli_demo_change *out)
+void cli_demo_next_change(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     uint32_t moving = cluster->moving.count;
     uint32_t goal = moving_goal(cluster);

@@ -7,50 +7,50 @@
 
 enum { ADDRESS_MIN = 2, ADDRESS_END = 255 };
 
-demo_set *demo_set_of(demo_deployment *deployment, uint32_t revision)
+cli_demo_set *cli_demo_set_of(cli_demo_deployment *deployment, uint32_t revision)
 {
-    for (int i = 0; i < DEMO_SETS; i++)
+    for (int i = 0; i < CLI_DEMO_SETS; i++)
         if (deployment->sets[i].revision == revision)
             return &deployment->sets[i];
     return NULL;
 }
 
 /* 25 % rounded up, as a deployment's default. */
-uint32_t demo_surge(const demo_deployment *deployment)
+uint32_t cli_demo_surge(const cli_demo_deployment *deployment)
 {
     return (deployment->replicas + 3) / 4;
 }
 
-void demo_pod_name(const cli_demo_cluster *cluster, uint32_t pod, char out[DEMO_POD_NAME_BYTES])
+void cli_demo_pod_name(const cli_demo_cluster *cluster, uint32_t pod, char out[CLI_DEMO_POD_NAME_BYTES])
 {
-    const demo_pod *it = &cluster->pods[pod];
-    demo_deployment *deployment = &cluster->deployments[it->deployment];
-    const demo_set *set = demo_set_of(deployment, it->revision);
-    snprintf(out, DEMO_POD_NAME_BYTES, "%s-%s-%s", deployment->name, set == NULL ? "" : set->hash,
+    const cli_demo_pod *it = &cluster->pods[pod];
+    cli_demo_deployment *deployment = &cluster->deployments[it->deployment];
+    const cli_demo_set *set = cli_demo_set_of(deployment, it->revision);
+    snprintf(out, CLI_DEMO_POD_NAME_BYTES, "%s-%s-%s", deployment->name, set == NULL ? "" : set->hash,
              it->suffix);
 }
 
 /* ---- counting ------------------------------------------------------------------------------------------ */
 
-static void count(cli_demo_cluster *cluster, const demo_pod *pod, int pods, int ready)
+static void count(cli_demo_cluster *cluster, const cli_demo_pod *pod, int pods, int ready)
 {
-    demo_set *set = demo_set_of(&cluster->deployments[pod->deployment], pod->revision);
+    cli_demo_set *set = cli_demo_set_of(&cluster->deployments[pod->deployment], pod->revision);
     set->pod_count += (uint32_t)pods;
     set->ready_count += (uint32_t)ready;
     set->is_dirty = 1;
     cli_demo_bag_add(&cluster->dirty, pod->deployment);
 }
 
-static void set_state(cli_demo_cluster *cluster, uint32_t pod, demo_pod_state state)
+static void set_state(cli_demo_cluster *cluster, uint32_t pod, cli_demo_pod_state state)
 {
-    demo_pod *it = &cluster->pods[pod];
-    int was_ready = it->state == DEMO_POD_RUNNING;
-    int is_ready = state == DEMO_POD_RUNNING;
+    cli_demo_pod *it = &cluster->pods[pod];
+    int was_ready = it->state == CLI_DEMO_POD_RUNNING;
+    int is_ready = state == CLI_DEMO_POD_RUNNING;
     it->state = state;
     it->changed_s = cluster->now_s;
     if (was_ready != is_ready)
         count(cluster, it, 0, is_ready - was_ready);
-    if (is_ready || state == DEMO_POD_FREE)
+    if (is_ready || state == CLI_DEMO_POD_FREE)
         cli_demo_bag_remove(&cluster->moving, pod);
     else
         cli_demo_bag_add(&cluster->moving, pod);
@@ -58,50 +58,50 @@ static void set_state(cli_demo_cluster *cluster, uint32_t pod, demo_pod_state st
 
 /* ---- coming and going ---------------------------------------------------------------------------------- */
 
-uint32_t demo_pod_add(cli_demo_cluster *cluster, uint32_t deployment)
+uint32_t cli_demo_pod_add(cli_demo_cluster *cluster, uint32_t deployment)
 {
     uint32_t pod = cluster->free_pods;
-    demo_deployment *owner = &cluster->deployments[deployment];
-    if (pod == DEMO_NO_POD)
+    cli_demo_deployment *owner = &cluster->deployments[deployment];
+    if (pod == CLI_DEMO_NO_POD)
         return pod;
-    demo_pod *it = &cluster->pods[pod];
+    cli_demo_pod *it = &cluster->pods[pod];
     cluster->free_pods = it->next;
-    *it = (demo_pod){.deployment = deployment,
-                     .revision = owner->revision,
-                     .node = DEMO_NO_NODE,
-                     .next = owner->pods,
-                     .previous = DEMO_NO_POD,
-                     .created_s = cluster->now_s};
-    demo_draw_uid(cluster, it->uid);
-    demo_draw_letters(cluster, it->suffix, sizeof(it->suffix));
-    if (owner->pods != DEMO_NO_POD)
+    *it = (cli_demo_pod){.deployment = deployment,
+                         .revision = owner->revision,
+                         .node = CLI_DEMO_NO_NODE,
+                         .next = owner->pods,
+                         .previous = CLI_DEMO_NO_POD,
+                         .created_s = cluster->now_s};
+    cli_demo_draw_uid(cluster, it->uid);
+    cli_demo_draw_letters(cluster, it->suffix, sizeof(it->suffix));
+    if (owner->pods != CLI_DEMO_NO_POD)
         cluster->pods[owner->pods].previous = pod;
     owner->pods = pod;
     count(cluster, it, 1, 0);
-    set_state(cluster, pod, DEMO_POD_PENDING);
+    set_state(cluster, pod, CLI_DEMO_POD_PENDING);
     return pod;
 }
 
-static void leave_node(cli_demo_cluster *cluster, demo_pod *pod)
+static void leave_node(cli_demo_cluster *cluster, cli_demo_pod *pod)
 {
-    if (pod->node == DEMO_NO_NODE)
+    if (pod->node == CLI_DEMO_NO_NODE)
         return;
-    demo_node *node = &cluster->nodes[pod->node];
+    cli_demo_node *node = &cluster->nodes[pod->node];
     node->pod_count--;
     node->addresses[pod->address / 64] &= ~(1ULL << (pod->address % 64));
 }
 
-void demo_pod_remove(cli_demo_cluster *cluster, uint32_t pod)
+void cli_demo_pod_remove(cli_demo_cluster *cluster, uint32_t pod)
 {
-    demo_pod *it = &cluster->pods[pod];
-    set_state(cluster, pod, DEMO_POD_FREE);
+    cli_demo_pod *it = &cluster->pods[pod];
+    set_state(cluster, pod, CLI_DEMO_POD_FREE);
     count(cluster, it, -1, 0);
     leave_node(cluster, it);
-    if (it->previous != DEMO_NO_POD)
+    if (it->previous != CLI_DEMO_NO_POD)
         cluster->pods[it->previous].next = it->next;
     else
         cluster->deployments[it->deployment].pods = it->next;
-    if (it->next != DEMO_NO_POD)
+    if (it->next != CLI_DEMO_NO_POD)
         cluster->pods[it->next].previous = it->previous;
     it->next = cluster->free_pods;
     cluster->free_pods = pod;
@@ -109,9 +109,9 @@ void demo_pod_remove(cli_demo_cluster *cluster, uint32_t pod)
 
 /* ---- life ---------------------------------------------------------------------------------------------- */
 
-static int can_take(const demo_node *node)
+static int can_take(const cli_demo_node *node)
 {
-    return node->is_ready && node->pod_count < DEMO_NODE_PODS_MAX;
+    return node->is_ready && node->pod_count < CLI_DEMO_NODE_PODS_MAX;
 }
 
 /* Of two nodes the one with fewer pods: that spreads them well. Else any that has room. */
@@ -125,11 +125,11 @@ static uint32_t find_node(cli_demo_cluster *cluster)
         if (can_take(&cluster->nodes[node]))
             return node;
     }
-    return DEMO_NO_NODE;
+    return CLI_DEMO_NO_NODE;
 }
 
 /* A node has more addresses than pods. */
-static uint32_t take_address(demo_node *node)
+static uint32_t take_address(cli_demo_node *node)
 {
     uint32_t address = ADDRESS_MIN;
     while (address < ADDRESS_END - 1 && (node->addresses[address / 64] >> (address % 64) & 1) != 0)
@@ -138,26 +138,26 @@ static uint32_t take_address(demo_node *node)
     return address;
 }
 
-int demo_pod_schedule(cli_demo_cluster *cluster, uint32_t pod)
+int cli_demo_pod_schedule(cli_demo_cluster *cluster, uint32_t pod)
 {
-    demo_pod *it = &cluster->pods[pod];
+    cli_demo_pod *it = &cluster->pods[pod];
     uint32_t node = find_node(cluster);
-    if (node == DEMO_NO_NODE)
+    if (node == CLI_DEMO_NO_NODE)
         return 0;
     it->node = node;
     it->address = take_address(&cluster->nodes[node]);
     cluster->nodes[node].pod_count++;
-    set_state(cluster, pod, DEMO_POD_CREATING);
+    set_state(cluster, pod, CLI_DEMO_POD_CREATING);
     return 1;
 }
 
-void demo_pod_run(cli_demo_cluster *cluster, uint32_t pod)
+void cli_demo_pod_run(cli_demo_cluster *cluster, uint32_t pod)
 {
-    set_state(cluster, pod, DEMO_POD_RUNNING);
+    set_state(cluster, pod, CLI_DEMO_POD_RUNNING);
 }
 
-void demo_pod_crash(cli_demo_cluster *cluster, uint32_t pod)
+void cli_demo_pod_crash(cli_demo_cluster *cluster, uint32_t pod)
 {
     cluster->pods[pod].restarts++;
-    set_state(cluster, pod, DEMO_POD_CRASHED);
+    set_state(cluster, pod, CLI_DEMO_POD_CRASHED);
 }

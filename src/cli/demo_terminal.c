@@ -43,7 +43,8 @@ static void on_resize(int number)
     errno = saved;
 }
 
-/* Ctrl-Z: the shell gets its screen back before the program rests, and the program gets its own when it goes on. */
+/* Ctrl-Z: the shell gets its screen back before the program rests, and the program gets its own when it
+ * goes on. */
 static void on_rest(int number)
 {
     int saved = errno;

@@ -3,7 +3,8 @@
  *
  *   From:     cli/demo.c
  *   To:       cli/output.c
- *   Locks:    none. One at a time: what leaves the screen when the program is ended is one for the whole of it.
+ *   Locks:    none. One at a time: what leaves the screen when the program is ended is one for the whole of
+ *             it.
  *   Not here: what is drawn.
  *
  * Nothing is erased before it is drawn over, so nothing flickers.
@@ -17,11 +18,12 @@
 /* 1 when the descriptor is a terminal that can move its cursor. */
 int cli_demo_terminal_can(int fd);
 
-/* Changes to the screen, and notices from then on when its size changes. Returns a descriptor that is readable after
- * that, or -1 without one. */
+/* Changes to the screen, and notices from then on when its size changes. Returns a descriptor that is
+ * readable after that, or -1 without one. */
 int cli_demo_terminal_enter(cli_output *output);
 
-/* Reads how large it is; forgets that it had changed. 80 times 24 when it does not say. NO_COLOR is honoured. */
+/* Reads how large it is; forgets that it had changed. 80 times 24 when it does not say. NO_COLOR is
+ * honoured. */
 cli_demo_screen cli_demo_terminal_read_screen(const cli_output *output);
 
 /* Lines as cli_demo_view_draw() gives them. */

@@ -28,8 +28,8 @@ static uint64_t count_expired(const cli_demo_trouble *trouble)
 
 /* ---- beginning ----------------------------------------------------------------------------------------- */
 
-/* Before the connections end, since every watch that begins afterwards counts. One that has not healed is forgotten for
- * the next. */
+/* Before the connections end, since every watch that begins afterwards counts. One that has not healed is
+ * forgotten for the next. */
 static void remember(cli_demo_trouble *trouble)
 {
     for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++) {

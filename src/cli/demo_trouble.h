@@ -6,8 +6,9 @@
  *   Locks:    none.
  *   Not here: what the informers do about it: that is the library.
  *
- * Connections are cut, the server goes and comes back, it comes back without its history: in turn. The cluster lives on
- * meanwhile. Healed means: every informer watches again, and has all that was written until the trouble was over.
+ * Connections are cut, the server goes and comes back, it comes back without its history: in turn. The
+ * cluster lives on meanwhile. Healed means: every informer watches again, and has all that was written
+ * until the trouble was over.
  */
 #ifndef KI_CLI_DEMO_TROUBLE_H
 #define KI_CLI_DEMO_TROUBLE_H

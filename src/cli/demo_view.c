@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room that the latest lines share: troubles and happenings get a third each, and no more than this; events the rest. */
+/* Room that the latest lines share: troubles and happenings get a third each, and no more than this; events
+ * the rest. */
 enum { LATEST_LINES = 4, LATEST_TITLES = 5 };
 
 #define BOLD "\033[1m"
