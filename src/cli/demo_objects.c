@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of the simulated cluster as JSON, but for pods. Each is left open: who makes the change ends it.
- * */
+/* Objects of the simulated cluster as JSON, but for pods. Each is left open: who makes the change ends it. */
 #include <stdio.h>
 #include <time.h>
 
