@@ -5,4 +5,3 @@ cd "$(dirname "$0")/.."
 python3 scripts/generate_resources.py --check
 python3 scripts/generate_apiserver_resources.py --check
 python3 scripts/generate_schemas.py --check
-python3 scripts/generate_messages.py --check

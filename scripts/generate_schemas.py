@@ -4,7 +4,8 @@
 
     scripts/generate_schemas.py                 write the table
     scripts/generate_schemas.py --check         change nothing; fail when the table is not what would be written
-    scripts/generate_schemas.py --import DIR    write schemas.txt anew from the openapi-spec/v3 folder of Kubernetes
+    scripts/generate_schemas.py --import DIR PROTOS
+        write schemas.txt anew from the openapi-spec/v3 folder of Kubernetes and the generated.proto below PROTOS
 
 schemas.txt has one type a paragraph, and one field a line:
 
@@ -16,12 +17,15 @@ schemas.txt has one type a paragraph, and one field a line:
 [] is a list, {} an object with any names. keys= names the fields that tell elements apart for server-side apply, "set"
 stands for scalars that are there once; a list with neither is replaced as a whole. merge= names the field by which a
 strategic merge patch tells them apart ("merge" alone for scalars), retainKeys is its other directive. atomic is a value
-that apply replaces as a whole. A type that is a kind of its own has "kind=GROUP/VERSION/KIND" behind its name.
+that apply replaces as a whole. #3 is the number of the field in Kubernetes' protobuf; #2.3 is field 3 of the message in
+field 2, whose members stand among the others in JSON. pointer is a scalar that is there even if it is 0, false or "".
+micro is a time with microseconds; schema is a JSON schema, or what may stand in its place. A type that is a kind of its own has "kind=GROUP/VERSION/KIND" behind its name.
 """
 import csv
 import glob
 import json
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -31,6 +35,7 @@ RESOURCES = ROOT / "src/api/resources.tsv"
 
 SCALARS = ["any", "object", "string", "date-time", "byte", "integer", "int32", "int64", "number", "double", "boolean",
            "int-or-string", "quantity"]
+SCALARS_OF_GO = ["string", "integer", "int32", "int64", "number", "double", "boolean", "int-or-string"]
 SPECIAL = {
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
     "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "date-time",
@@ -57,13 +62,50 @@ MORE_KINDS = [
 # ---- import ---------------------------------------------------------------------------------------------------
 
 
+def read_protos(root):
+    """{message: {field: (number, type)}} with messages named as OpenAPI names them."""
+    messages = {}
+    for name in glob.glob(root + "/**/generated.proto", recursive=True):
+        package = message = None
+        for line in open(name):
+            line = line.split("//")[0].strip()
+            if line.startswith("package "):
+                package = line[8:].rstrip("; ")
+            elif line.startswith("message "):
+                message = messages.setdefault("io.k8s" + package[6:].replace("_", "-") + "." + line.split()[1], {})
+            elif line.endswith(";") and "=" in line and message is not None:
+                words, number = line.rstrip(";").rsplit("=", 1)
+                words = words.replace("map<string, ", "map ").replace(">", " ").split()
+                kind = words[-2].lstrip(".").replace("_", "-")
+                kind = "io.k8s" + kind[6:] if kind.startswith("k8s.io.") else "io.k8s" + package[6:].replace("_", "-") + "." + kind
+                message[words[-1].lower()] = (int(number.split("[")[0]), kind)
+    return messages
+
+
+def read_pointers(root):
+    """{(type, field)} of what Go has pointers to: scalars of those may be said to be 0, false or empty."""
+    pointers = set()
+    for name in glob.glob(root + "/*/pkg/apis/meta/v1/types.go") + glob.glob(root + "/api@*/*/*/types.go") + glob.glob(
+            root + "/*/pkg/apis/apiextensions/v1/types*.go"):
+        owner = None
+        for line in open(name):
+            begin = re.match(r"type (\w+) struct", line)
+            owner = begin.group(1) if begin else owner
+            field = re.match(r'\s+\w+\s+\*[\w.]+\s+`json:"([\w$-]+)', line)
+            if field and owner:
+                pointers.add((owner, field.group(1)))
+    return pointers
+
+
 def reference(value):
     parts = value.get("allOf", [value])
     return parts[0]["$ref"].split("/")[-1] if len(parts) == 1 and "$ref" in parts[0] else None
 
 
 class Import:
-    def __init__(self, folder):
+    def __init__(self, folder, protos):
+        self.messages = read_protos(protos)
+        self.pointers = read_pointers(protos)
         self.schemas = {}
         self.kinds = {}
         self.types = {}
@@ -89,10 +131,32 @@ class Import:
             return "{}" + self.type_of(value["additionalProperties"]) if "additionalProperties" in value else "object"
         return value["format"] if value.get("format") in SCALARS else kind
 
-    def field(self, name, value, required):
+    def number(self, owner, name):
+        """Of the field itself, or of that of a message whose members stand among the others."""
+        fields = self.messages.get(owner, {})
+        name = name.lower().lstrip("$").replace("-", "")
+        if name in fields:
+            return "#%d" % fields[name][0]
+        properties = {one.lower() for one in self.schemas[owner]["properties"]}
+        for inline, (number, kind) in fields.items():
+            if inline not in properties and name in self.messages.get(kind, {}):
+                return "#%d.%d" % (number, self.messages[kind][name][0])
+        return None
+
+    def field(self, owner, name, value, required):
         words = [name, self.type_of(value)]
+        number = self.number(owner, name)
+        if number is not None:
+            words.append(number)
         if name in required:
             words.append("required")
+        if words[1] in SCALARS_OF_GO and (owner.split(".")[-1], name) in self.pointers:
+            words.append("pointer")
+        of = reference(value) or reference(value.get("additionalProperties") or {}) or ""
+        if of.endswith(".MicroTime"):
+            words.append("micro")
+        if ".JSONSchemaPropsOr" in of:
+            words.append("schema")
         kind = value.get("x-kubernetes-list-type")
         if kind == "map":
             words.append("keys=" + ",".join(value["x-kubernetes-list-map-keys"]))
@@ -114,7 +178,7 @@ class Import:
         schema = self.schemas[name]
         self.types[name] = []
         required = schema.get("required", [])
-        lines = [self.field(field, value, required) for field, value in sorted(schema["properties"].items())]
+        lines = [self.field(name, field, value, required) for field, value in sorted(schema["properties"].items())]
         kinds = [kind for kind, owner in self.kinds.items() if owner == name and not kind[2].endswith("List")]
         head = name
         if len(kinds) == 1:
@@ -171,13 +235,15 @@ def field_line(words, numbers):
         kind = "any"
     keys = option(options, "keys")
     merge = option(options, "merge")
-    for flag in ("required", "set", "atomic", "retainKeys"):
+    for flag in ("required", "set", "atomic", "retainKeys", "pointer", "micro", "schema"):
         if flag in options:
             flags.append({"retainKeys": "RETAIN"}.get(flag, flag.upper()))
     if "merge" in options or merge:
         flags.append("MERGE")
-    return "{%s, %s, %s, %d, %s, %s}," % (
-        quoted(name), quoted(keys), quoted(merge), type_number(kind, numbers), shape, " | ".join(flags) or "0")
+    numbers_of = ([word[1:].split(".") for word in options if word.startswith("#")] or [["0"]])[0]
+    outer, inner = (int(numbers_of[0]), int(numbers_of[1])) if len(numbers_of) == 2 else (0, int(numbers_of[0]))
+    return "{%s, %s, %s, %d, %s, %s, %d, %d}," % (
+        quoted(name), quoted(keys), quoted(merge), type_number(kind, numbers), shape, " | ".join(flags) or "0", outer, inner)
 
 
 def packed(items):
@@ -211,7 +277,8 @@ def table():
         '#include "apiserver/schemas_table.h"\n\n'
         "/* clang-format off */\n\n"
         + "".join("#define %s KI_AS_FIELD_%s\n" % (name, name)
-                  for name in ("ONE", "LIST", "MAP", "REQUIRED", "SET", "ATOMIC", "RETAIN", "MERGE"))
+                  for name in ("ONE", "LIST", "MAP", "REQUIRED", "SET", "ATOMIC", "RETAIN", "MERGE", "POINTER",
+                               "MICRO", "SCHEMA"))
         + "\nconst struct ki_as_schema_field ki_as_schema_fields[] = {\n" + packed(fields) + "};\n"
         + "\nconst struct ki_as_schema ki_as_schemas[] = {\n" + packed(rows) + "};\n"
         + "\nconst uint16_t ki_as_schema_kinds[] = {\n" + packed(kinds) + "};\n"
@@ -221,7 +288,7 @@ def table():
 
 def main():
     if sys.argv[1:2] == ["--import"]:
-        TEXT.write_text(Import(sys.argv[2]).text())
+        TEXT.write_text(Import(sys.argv[2], sys.argv[3]).text())
     wanted = table()
     if "--check" in sys.argv[1:]:
         if not TABLE.exists() or TABLE.read_text() != wanted:

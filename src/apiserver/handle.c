@@ -7,7 +7,7 @@
 
 #include "apiserver/decode.h"
 #include "apiserver/load.h"
-#include "apiserver/protobuf.h"
+#include "apiserver/proto.h"
 #include "util/clock.h"
 #include "util/units.h"
 
@@ -136,8 +136,8 @@ int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **
         return 0;
     if (is_yaml(ki_as_media_type(exchange->headers.content_type)))
         return parse_yaml(exchange, kind, out);
-    if (ki_as_protobuf_is_type(ki_as_media_type(exchange->headers.content_type)))
-        return ki_as_protobuf_decode(ki_buf_str(body), out, &exchange->failure);
+    if (ki_as_proto_is_type(ki_as_media_type(exchange->headers.content_type)))
+        return ki_as_proto_parse(ki_buf_str(body), out, &exchange->failure);
     errno = 0;
     *out = ki_as_decode(ki_buf_str(body), &error);
     if (*out != NULL)

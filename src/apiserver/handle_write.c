@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "apiserver/handle.h"
-#include "apiserver/protobuf.h"
+#include "apiserver/proto.h"
 #include "apiserver/prune.h"
 #include "apiserver/text.h"
 #include "util/alloc.h"
@@ -86,7 +86,7 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     /* curl's -d says this of anything, and Kubernetes takes it for JSON. */
     is_known |= ki_str_equal(type, KI_STR("application/x-www-form-urlencoded"));
     /* Custom kinds have no numbers for their fields. */
-    is_known |= !visit->resource->is_custom && ki_as_protobuf_is_type(type);
+    is_known |= !visit->resource->is_custom && ki_as_proto_is_type(type);
     if (!is_known)
         return fail_type(visit, visit->resource->is_custom ? "application/json, application/yaml"
                                                            : "application/json, application/yaml, "

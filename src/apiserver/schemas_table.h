@@ -35,10 +35,13 @@ enum ki_as_field_shape { KI_AS_FIELD_ONE, KI_AS_FIELD_LIST, KI_AS_FIELD_MAP };
 
 enum ki_as_field_flag {
     KI_AS_FIELD_REQUIRED = 1,
-    KI_AS_FIELD_SET = 2,    /* a list of scalars, each there once */
-    KI_AS_FIELD_ATOMIC = 4, /* apply replaces it as a whole */
-    KI_AS_FIELD_RETAIN = 8, /* a strategic patch may say which members stay */
-    KI_AS_FIELD_MERGE = 16, /* a strategic patch merges the list */
+    KI_AS_FIELD_SET = 2,      /* a list of scalars, each there once */
+    KI_AS_FIELD_ATOMIC = 4,   /* apply replaces it as a whole */
+    KI_AS_FIELD_RETAIN = 8,   /* a strategic patch may say which members stay */
+    KI_AS_FIELD_MERGE = 16,   /* a strategic patch merges the list */
+    KI_AS_FIELD_POINTER = 32, /* a scalar that is there even if it is 0, false or "" */
+    KI_AS_FIELD_MICRO = 64,   /* a time with microseconds */
+    KI_AS_FIELD_SCHEMA = 128, /* a JSON schema, or what may stand in its place */
 };
 
 struct ki_as_schema_field {
@@ -49,6 +52,9 @@ struct ki_as_schema_field {
     uint16_t type;         /* of the element, if it is a list or map */
     uint8_t shape;
     uint8_t flags;
+    uint8_t
+        outer; /* in protobuf: the message that holds it, when its members stand among the others in JSON */
+    uint8_t number; /* in protobuf; 0: not there */
 };
 
 struct ki_as_schema {

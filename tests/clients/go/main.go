@@ -5,7 +5,6 @@
 //	clients kubectl [FLAGS]         kubectl
 //	clients informer KUBECONFIG     follows the embedded API server with client-go's informer, through cuts and more
 //	clients codecs FILE KUBECONFIG  has the objects of a file read as JSON and as protobuf, and compares
-//	clients messages                writes src/apiserver/messages.txt
 package main
 
 import (
@@ -16,7 +15,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd"
 )
 
-const usage = "usage: clients kubectl|informer|codecs|messages ..."
+const usage = "usage: clients kubectl|informer|codecs ..."
 
 func end(err error) {
 	if err != nil {
@@ -39,8 +38,6 @@ func main() {
 		end(follow(os.Args[1:]))
 	case "codecs":
 		end(codecs(os.Args[1:]))
-	case "messages":
-		end(writeMessages(os.Stdout))
 	default:
 		fmt.Fprintln(os.Stderr, usage)
 		os.Exit(2)

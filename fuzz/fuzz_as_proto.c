@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_as_protobuf - any bytes as a body in protobuf.
+/* fuzz_as_proto - any bytes as a body in protobuf.
  *
  * What is read is a tree that JSON can hold: written and read again, it is the same. What is refused has a Status.
  */
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "apiserver/protobuf.h"
+#include "apiserver/proto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct ki_as_failure failure = {0};
     json_t *tree = NULL;
-    if (ki_as_protobuf_decode((ki_str){(const char *)data, size}, &tree, &failure) < 0) {
+    if (ki_as_proto_parse((ki_str){(const char *)data, size}, &tree, &failure) < 0) {
         require(failure.code == 400 && failure.status != NULL && tree == NULL);
         ki_as_failure_fini(&failure);
         return 0;
