@@ -339,8 +339,8 @@ int ki_as_proto_parse(ki_str body, json_t **out, struct ki_as_failure *failure)
     if (schema == NULL)
         return ki_as_fail_bad_request(failure, "no kind \"%.*s\" is registered for version \"%.*s\"",
                                       KI_STR_ARGS(kind.bytes), KI_STR_ARGS(api_version.bytes));
-    json_t *object = json_pack("{s:s%, s:s%}", "kind", kind.bytes.ptr, kind.bytes.len, "apiVersion",
-                               api_version.bytes.len > 0 ? api_version.bytes.ptr : "", api_version.bytes.len);
+    json_t *object =
+        json_pack("{s:o, s:o}", "kind", string_of(kind.bytes), "apiVersion", string_of(api_version.bytes));
     if (object == NULL || read_message(raw.bytes, schema, 0, 0, object) < 0) {
         json_decref(object);
         return ki_as_fail_bad_request(
