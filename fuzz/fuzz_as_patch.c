@@ -58,9 +58,9 @@ static void run(unsigned kind, const json_t *current, const json_t *patch)
     }
     struct ki_as_failure failure = {0};
     if (json_is_object(once) && ki_as_defaults_apply(&pods, once) == 0) {
-        (void)ki_as_validate(&pods, once, &failure);
+        require((ki_as_validate(&pods, once, &failure) < 0) == (failure.code != 0));
         ki_as_failure_fini(&failure);
-        (void)ki_as_validate_update(&pods, current, once, &failure);
+        require((ki_as_validate_update(&pods, current, once, &failure) < 0) == (failure.code != 0));
         ki_as_failure_fini(&failure);
     }
     json_decref(once);
