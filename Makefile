@@ -7,7 +7,7 @@ RUN_ARGS ?=
 SEEDS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-arm64 test-cluster sim bench fuzz fuzz-merge lint format install coverage clean
+.PHONY: help deps build run test test-arm64 test-cluster test-clients sim bench fuzz fuzz-merge lint format install coverage clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kerne
 test-cluster: ## build a control plane with Go 1.26, start it on loopback, follow it with informers
 	@scripts/deps.sh build test
 	@scripts/test_cluster.sh
+
+test-clients: ## have kubectl, client-go's and JavaScript's informers talk to the embedded server
+	@scripts/deps.sh build test
+	@scripts/test_clients.sh
 
 sim: ## run the simulation of the informer for SEEDS (100000, or FROM-TO), on all cores
 	@scripts/deps.sh build test

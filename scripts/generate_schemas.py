@@ -18,8 +18,8 @@ schemas.txt has one type a paragraph, and one field a line:
 stands for scalars that are there once; a list with neither is replaced as a whole. merge= names the field by which a
 strategic merge patch tells them apart ("merge" alone for scalars), retainKeys is its other directive. atomic is a value
 that apply replaces as a whole. #3 is the number of the field in Kubernetes' protobuf; #2.3 is field 3 of the message in
-field 2, whose members stand among the others in JSON. pointer is a number or boolean that is there even if it is 0 or
-false. A type that is a kind of its own has "kind=GROUP/VERSION/KIND" behind its name.
+field 2, whose members stand among the others in JSON. pointer is a scalar that is there even if it is 0, false or "".
+micro is a time with microseconds; schema is a JSON schema, or what may stand in its place. A type that is a kind of its own has "kind=GROUP/VERSION/KIND" behind its name.
 """
 import csv
 import glob
@@ -35,6 +35,7 @@ RESOURCES = ROOT / "src/api/resources.tsv"
 
 SCALARS = ["any", "object", "string", "date-time", "byte", "integer", "int32", "int64", "number", "double", "boolean",
            "int-or-string", "quantity"]
+SCALARS_OF_GO = ["string", "integer", "int32", "int64", "number", "double", "boolean", "int-or-string"]
 SPECIAL = {
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
     "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "date-time",
@@ -82,14 +83,15 @@ def read_protos(root):
 
 
 def read_pointers(root):
-    """{(type, field)} of the numbers and booleans that Go has pointers to: those may be said to be 0 or false."""
+    """{(type, field)} of what Go has pointers to: scalars of those may be said to be 0, false or empty."""
     pointers = set()
-    for name in glob.glob(root + "/*/pkg/apis/meta/v1/types.go") + glob.glob(root + "/api@*/*/*/types.go"):
+    for name in glob.glob(root + "/*/pkg/apis/meta/v1/types.go") + glob.glob(root + "/api@*/*/*/types.go") + glob.glob(
+            root + "/*/pkg/apis/apiextensions/v1/types*.go"):
         owner = None
         for line in open(name):
             begin = re.match(r"type (\w+) struct", line)
             owner = begin.group(1) if begin else owner
-            field = re.match(r'\s+\w+\s+\*(?:int32|int64|bool)\s+`json:"(\w+)', line)
+            field = re.match(r'\s+\w+\s+\*[\w.]+\s+`json:"([\w$-]+)', line)
             if field and owner:
                 pointers.add((owner, field.group(1)))
     return pointers
@@ -132,7 +134,7 @@ class Import:
     def number(self, owner, name):
         """Of the field itself, or of that of a message whose members stand among the others."""
         fields = self.messages.get(owner, {})
-        name = name.lower().lstrip("$")
+        name = name.lower().lstrip("$").replace("-", "")
         if name in fields:
             return "#%d" % fields[name][0]
         properties = {one.lower() for one in self.schemas[owner]["properties"]}
@@ -148,8 +150,13 @@ class Import:
             words.append(number)
         if name in required:
             words.append("required")
-        if (owner.split(".")[-1], name) in self.pointers:
+        if words[1] in SCALARS_OF_GO and (owner.split(".")[-1], name) in self.pointers:
             words.append("pointer")
+        of = reference(value) or reference(value.get("additionalProperties") or {}) or ""
+        if of.endswith(".MicroTime"):
+            words.append("micro")
+        if ".JSONSchemaPropsOr" in of:
+            words.append("schema")
         kind = value.get("x-kubernetes-list-type")
         if kind == "map":
             words.append("keys=" + ",".join(value["x-kubernetes-list-map-keys"]))
@@ -228,7 +235,7 @@ def field_line(words, numbers):
         kind = "any"
     keys = option(options, "keys")
     merge = option(options, "merge")
-    for flag in ("required", "set", "atomic", "retainKeys", "pointer"):
+    for flag in ("required", "set", "atomic", "retainKeys", "pointer", "micro", "schema"):
         if flag in options:
             flags.append({"retainKeys": "RETAIN"}.get(flag, flag.upper()))
     if "merge" in options or merge:
@@ -270,7 +277,8 @@ def table():
         '#include "apiserver/schemas_table.h"\n\n'
         "/* clang-format off */\n\n"
         + "".join("#define %s KI_AS_FIELD_%s\n" % (name, name)
-                  for name in ("ONE", "LIST", "MAP", "REQUIRED", "SET", "ATOMIC", "RETAIN", "MERGE", "POINTER"))
+                  for name in ("ONE", "LIST", "MAP", "REQUIRED", "SET", "ATOMIC", "RETAIN", "MERGE", "POINTER",
+                               "MICRO", "SCHEMA"))
         + "\nconst struct ki_as_schema_field ki_as_schema_fields[] = {\n" + packed(fields) + "};\n"
         + "\nconst struct ki_as_schema ki_as_schemas[] = {\n" + packed(rows) + "};\n"
         + "\nconst uint16_t ki_as_schema_kinds[] = {\n" + packed(kinds) + "};\n"

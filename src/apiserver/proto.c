@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 #include "util/base64.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, NANOS_A_SECOND = 1000000000 };
 enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
 /* One field of a message. */
@@ -90,12 +90,18 @@ static bool find_field(ki_str message, uint32_t number, struct field *out)
 /* ---- values; NULL: not of this type, or without memory
  * ------------------------------------------------------ */
 
-static json_t *string_of(ki_str text)
+/* As in JSON that is read, there is no NUL in a text. */
+static bool has_nul(ki_str text)
 {
-    return json_stringn(text.len > 0 ? text.ptr : "", text.len);
+    return text.len > 0 && memchr(text.ptr, 0, text.len) != NULL;
 }
 
-static json_t *time_of(ki_str message)
+static json_t *string_of(ki_str text)
+{
+    return has_nul(text) ? NULL : json_stringn(text.len > 0 ? text.ptr : "", text.len);
+}
+
+static json_t *time_of(ki_str message, bool is_micro)
 {
     struct field seconds = {0};
     struct field nanos = {0};
@@ -105,7 +111,10 @@ static json_t *time_of(ki_str message)
     if (message.len == 0)
         return json_null();
     (void)find_field(message, 1, &seconds);
-    if (find_field(message, 2, &nanos) && nanos.value < 1000000000U)
+    (void)find_field(message, 2, &nanos);
+    if (nanos.value >= NANOS_A_SECOND)
+        return NULL;
+    if (is_micro)
         (void)snprintf(fraction, sizeof(fraction), ".%06u", (unsigned)(nanos.value / 1000));
     time_t moment = (time_t)(int64_t)seconds.value;
     if (gmtime_r(&moment, &date) == NULL || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &date) == 0)
@@ -141,17 +150,17 @@ static json_t *raw_of(ki_str message)
                                         : json_null();
 }
 
-static json_t *scalar_of(uint16_t type, const struct field *field)
+static json_t *scalar_of(const struct ki_as_schema_field *known, const struct field *field)
 {
     struct field text = {0};
     double real = 0;
-    switch (type) {
+    switch (known->type) {
     case KI_AS_TYPE_STRING:
         return string_of(field->bytes);
     case KI_AS_TYPE_BYTES:
         return bytes_of(field->bytes);
     case KI_AS_TYPE_TIME:
-        return time_of(field->bytes);
+        return time_of(field->bytes, (known->flags & KI_AS_FIELD_MICRO) != 0);
     case KI_AS_TYPE_INT32:
         return json_integer((json_int_t)(int32_t)field->value);
     case KI_AS_TYPE_INTEGER:
@@ -160,7 +169,7 @@ static json_t *scalar_of(uint16_t type, const struct field *field)
     case KI_AS_TYPE_NUMBER:
     case KI_AS_TYPE_DOUBLE:
         memcpy(&real, &field->value, sizeof(real));
-        return json_real(real);
+        return json_real(real); /* NULL for what JSON has not */
     case KI_AS_TYPE_BOOLEAN:
         return json_boolean(field->value != 0);
     case KI_AS_TYPE_INT_OR_STRING:
@@ -179,17 +188,50 @@ static json_t *scalar_of(uint16_t type, const struct field *field)
 static int read_message(ki_str message, const struct ki_as_schema *schema, uint8_t outer, unsigned depth,
                         json_t *object);
 
-static json_t *value_of(const struct ki_as_schema_field *known, const struct field *field, unsigned depth)
+static json_t *object_of(ki_str message, const struct ki_as_schema *schema, unsigned depth)
 {
-    const struct ki_as_schema *schema = ki_as_schema_of_type(known->type);
-    if (schema == NULL)
-        return scalar_of(known->type, field);
     json_t *object = json_object();
-    if (object != NULL && read_message(field->bytes, schema, 0, depth + 1, object) < 0) {
+    if (object != NULL && read_message(message, schema, 0, depth + 1, object) < 0) {
         json_decref(object);
         return NULL;
     }
     return object;
+}
+
+static const struct ki_as_schema *schema_named(const char *name)
+{
+    for (size_t i = 0; i < ki_as_schema_count; i++) {
+        if (strcmp(ki_as_schemas[i].name, name) == 0)
+            return &ki_as_schemas[i];
+    }
+    return NULL;
+}
+
+/* Where a boolean may stand in the place of a schema, that is field 1 and the schema field 2; else the schema is field
+ * 1. No kind that is served may have lists of them. */
+static json_t *json_schema_of(ki_str message, unsigned depth)
+{
+    struct field first = {0};
+    struct field second = {0};
+    const struct ki_as_schema *schema =
+        schema_named("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps");
+    bool has_first = find_field(message, 1, &first);
+    bool has_second = find_field(message, 2, &second);
+    if (schema == NULL || (!has_first && has_second))
+        return NULL;
+    if (has_first && first.wire == WIRE_BYTES)
+        return object_of(first.bytes, schema, depth);
+    return has_second ? object_of(second.bytes, schema, depth) : json_boolean(first.value != 0);
+}
+
+static json_t *value_of(const struct ki_as_schema_field *known, const struct field *field, unsigned depth)
+{
+    const struct ki_as_schema *schema = ki_as_schema_of_type(known->type);
+    if (schema != NULL)
+        return object_of(field->bytes, schema, depth);
+    if ((known->flags & KI_AS_FIELD_SCHEMA) != 0)
+        return json_schema_of(field->bytes, depth);
+    return scalar_of(known, field);
 }
 
 /* Go writes all of its strings, numbers and booleans; JSON has only those that say something. */
@@ -209,6 +251,8 @@ static int put_entry(json_t *map, const struct ki_as_schema_field *known, ki_str
     struct field value = {.wire = WIRE_BYTES};
     (void)find_field(entry, 1, &key);
     (void)find_field(entry, 2, &value);
+    if (has_nul(key.bytes))
+        return -1;
     json_t *decoded = value_of(known, &value, depth);
     return json_object_setn_new(map, key.bytes.len > 0 ? key.bytes.ptr : "", key.bytes.len, decoded);
 }
@@ -267,11 +311,8 @@ static int read_message(ki_str message, const struct ki_as_schema *schema, uint8
 static const struct ki_as_schema *schema_of(ki_str api_version, ki_str kind)
 {
     static const char options[] = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
-    for (size_t i = 0; ki_str_equal(kind, KI_STR("DeleteOptions")) && i < ki_as_schema_count; i++) {
-        if (strcmp(ki_as_schemas[i].name, options) == 0)
-            return &ki_as_schemas[i];
-    }
-    return ki_as_schema_find(api_version, kind);
+    return ki_str_equal(kind, KI_STR("DeleteOptions")) ? schema_named(options)
+                                                       : ki_as_schema_find(api_version, kind);
 }
 
 bool ki_as_proto_is_type(ki_str media_type)
@@ -298,8 +339,8 @@ int ki_as_proto_parse(ki_str body, json_t **out, struct ki_as_failure *failure)
     if (schema == NULL)
         return ki_as_fail_bad_request(failure, "no kind \"%.*s\" is registered for version \"%.*s\"",
                                       KI_STR_ARGS(kind.bytes), KI_STR_ARGS(api_version.bytes));
-    json_t *object = json_pack("{s:s%, s:s%}", "kind", kind.bytes.ptr, kind.bytes.len, "apiVersion",
-                               api_version.bytes.len > 0 ? api_version.bytes.ptr : "", api_version.bytes.len);
+    json_t *object =
+        json_pack("{s:o, s:o}", "kind", string_of(kind.bytes), "apiVersion", string_of(api_version.bytes));
     if (object == NULL || read_message(raw.bytes, schema, 0, 0, object) < 0) {
         json_decref(object);
         return ki_as_fail_bad_request(

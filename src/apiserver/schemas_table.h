@@ -39,7 +39,9 @@ enum ki_as_field_flag {
     KI_AS_FIELD_ATOMIC = 4,   /* apply replaces it as a whole */
     KI_AS_FIELD_RETAIN = 8,   /* a strategic patch may say which members stay */
     KI_AS_FIELD_MERGE = 16,   /* a strategic patch merges the list */
-    KI_AS_FIELD_POINTER = 32, /* a number or boolean that is there even if it is 0 or false */
+    KI_AS_FIELD_POINTER = 32, /* a scalar that is there even if it is 0, false or "" */
+    KI_AS_FIELD_MICRO = 64,   /* a time with microseconds */
+    KI_AS_FIELD_SCHEMA = 128, /* a JSON schema, or what may stand in its place */
 };
 
 struct ki_as_schema_field {
