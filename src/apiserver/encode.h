@@ -18,5 +18,7 @@
 /* Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (of the buffer, or nested deeper than jansson itself reads). */
 KI_NODISCARD int ki_as_encode(ki_buf *buf, const json_t *tree);
 KI_NODISCARD int ki_as_encode_string(ki_buf *buf, ki_str text);
+/* A string that begins with `prefix`, in which nothing needs escaping. */
+KI_NODISCARD int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text);
 
 #endif

@@ -26,8 +26,7 @@ static void free_text(char *text)
         release(text);
 }
 
-/* Nobody's: they are in every object, and the server writes them. */
-static bool is_nobodys(unsigned depth, const char *parent, const char *name)
+bool ki_as_field_is_nobodys(unsigned depth, const char *parent, const char *name)
 {
     static const char *const names[] = {"name",         "namespace",         "uid",
                                         "generation",   "creationTimestamp", "deletionTimestamp",
@@ -70,7 +69,7 @@ static int compare_members(const struct step *step, const char *parent, json_t *
     json_t *value = NULL;
     json_object_foreach((json_t *)step->after, key, value)
     {
-        if (is_nobodys(step->depth, parent, key))
+        if (ki_as_field_is_nobodys(step->depth, parent, key))
             continue;
         struct step inner = {ki_as_shape_member(step->shape, ki_str_of(key)),
                              json_object_get(step->before, key), value, step->depth + 1};

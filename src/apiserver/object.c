@@ -44,6 +44,7 @@ struct span {
 /* What is known while the text is written. */
 struct draft {
     ki_buf block;
+    ki_str managed; /* instead of the tree's managedFields */
     struct span ns;
     struct span name;
     struct span uid;
@@ -121,13 +122,18 @@ static int append_metadata(struct draft *draft, const json_t *metadata)
     const char *separator = "";
     for (size_t i = 0; rc == 0 && ki_as_metadata_order[i] != NULL; i++) {
         const json_t *value = json_object_get(metadata, ki_as_metadata_order[i]);
-        if (ki_as_is_empty(value))
+        /* Managed fields come last, here or below. */
+        if (ki_as_is_empty(value) || (draft->managed.len > 0 && ki_as_metadata_order[i + 1] == NULL))
             continue;
         rc = append_key(&draft->block, separator, ki_str_of(ki_as_metadata_order[i]));
         if (rc == 0)
             rc = append_metadata_field(draft, ki_as_metadata_order[i], value);
         separator = ",";
     }
+    if (rc == 0 && draft->managed.len > 0)
+        rc = append_key(&draft->block, separator, KI_STR("managedFields"));
+    if (rc == 0)
+        rc = ki_buf_append_str(&draft->block, draft->managed);
     return rc < 0 ? rc : ki_buf_append_byte(&draft->block, '}');
 }
 
@@ -280,7 +286,13 @@ static struct ki_as_object *assemble(const struct draft *draft, const json_t *tr
 
 struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields, size_t field_count)
 {
-    struct draft draft = {0};
+    return ki_as_object_new_managed(tree, (ki_str){0}, fields, field_count);
+}
+
+struct ki_as_object *ki_as_object_new_managed(const json_t *tree, ki_str managed,
+                                              const struct ki_as_pair *fields, size_t field_count)
+{
+    struct draft draft = {.managed = managed};
     struct ki_as_object *object = NULL;
     ki_buf_init(&draft.block, BLOCK_BYTES_MAX);
     int rc = append_text(&draft, tree);
