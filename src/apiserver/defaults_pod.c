@@ -152,9 +152,12 @@ static int default_tolerations(json_t *spec)
         return 0;
     json_t *tolerations = json_array();
     for (size_t i = 0; i < 2; i++) {
-        json_t *one = json_pack("{s:s, s:s, s:s, s:i}", "key", keys[i], "operator", "Exists", "effect",
-                                "NoExecute", "tolerationSeconds", 300);
-        if (json_array_append_new(tolerations, one) < 0) {
+        json_t *one = json_object();
+        bool is_made = json_object_set_new_nocheck(one, "key", json_string_nocheck(keys[i])) == 0 &&
+                       json_object_set_new_nocheck(one, "operator", json_string_nocheck("Exists")) == 0 &&
+                       json_object_set_new_nocheck(one, "effect", json_string_nocheck("NoExecute")) == 0 &&
+                       json_object_set_new_nocheck(one, "tolerationSeconds", json_integer(300)) == 0;
+        if (json_array_append_new(tolerations, one) < 0 || !is_made) {
             json_decref(tolerations);
             return KI_ERR_NO_MEMORY;
         }

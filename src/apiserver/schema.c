@@ -47,6 +47,17 @@ const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
     return ki_str_equal(group_of(api_version), KI_STR("extensions")) ? of_kind : NULL;
 }
 
+/* As ki_str_compare(). Names mostly differ in their first bytes, before a call to compare them has begun. */
+static int compare_name(const char *own, ki_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        int order = (unsigned char)own[i] - (unsigned char)name.ptr[i];
+        if (order != 0 || own[i] == '\0')
+            return order != 0 ? order : -1;
+    }
+    return own[name.len] == '\0' ? 0 : 1;
+}
+
 const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *schema, ki_str name)
 {
     size_t low = 0;
@@ -54,7 +65,7 @@ const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *s
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct ki_as_schema_field *field = &ki_as_schema_fields[schema->first_field + middle];
-        int order = ki_str_compare(ki_str_of(field->name), name);
+        int order = compare_name(field->name, name);
         if (order == 0)
             return field;
         if (order < 0)
