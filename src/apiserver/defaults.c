@@ -137,7 +137,7 @@ int ki_as_defaults_schema(const json_t *schema, json_t *value)
         const json_t *there = json_object_get(value, name);
         bool is_null = json_is_null(there) && !ki_as_tree_is_true(property, "nullable");
         if (given != NULL && (there == NULL || is_null) &&
-            json_object_set_new(value, name, json_deep_copy(given)) < 0)
+            json_object_set_new(value, name, ki_as_json_copy(given)) < 0)
             return KI_ERR_NO_MEMORY;
         rc = ki_as_defaults_schema(property, json_object_get(value, name));
         if (rc < 0)

@@ -117,16 +117,6 @@ static int write_keys(ki_buf *key, struct ki_as_shape shape, const struct ki_as_
     return rc < 0 ? rc : ki_buf_append_byte(key, '}');
 }
 
-static void sort_keys(struct ki_as_keys *keys)
-{
-    for (size_t i = 1; i < keys->count; i++)
-        for (size_t j = i; j > 0 && ki_str_compare(keys->names[j], keys->names[j - 1]) < 0; j--) {
-            ki_str name = keys->names[j];
-            keys->names[j] = keys->names[j - 1];
-            keys->names[j - 1] = name;
-        }
-}
-
 /* A list whose elements have names of their own: keys, or what they are. */
 struct list {
     const struct place *place;
@@ -167,7 +157,6 @@ static int write_elements(ki_buf *out, const struct place *place, bool *is_first
     struct list list = {.place = place};
     size_t count = json_array_size(place->value);
     list.is_keyed = ki_as_shape_list(place->shape, &list.keys) == KI_AS_LIST_KEYED;
-    sort_keys(&list.keys);
     ki_buf_init(&list.key, KEY_BYTES_MAX);
     int rc = written_init(&list.written, count);
     for (size_t i = 0; rc == 0 && i < count; i++)

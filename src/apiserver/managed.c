@@ -15,14 +15,16 @@ static const char *text_at(const json_t *object, const char *name)
     return text == NULL ? "" : text;
 }
 
-/* Entries are changed below: the tree must not share them with the one before. */
+/* Borrowed. They may be those of the object before as well, of which nobody reads them any more. */
 static json_t *own_entries(json_t *tree)
 {
-    const json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
-    json_t *copy = json_is_array(entries) ? json_deep_copy(entries) : json_array();
-    if (copy == NULL || json_object_set_new(ki_as_metadata(tree), "managedFields", copy) < 0)
+    json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
+    if (json_is_array(entries))
+        return entries;
+    entries = json_array();
+    if (entries == NULL || json_object_set_new(ki_as_metadata(tree), "managedFields", entries) < 0)
         return NULL;
-    return copy;
+    return entries;
 }
 
 static bool is_entry_of(const struct ki_as_verb *verb, const json_t *entry, const char *subresource)
