@@ -3,6 +3,7 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
+RUN_ARGS ?=
 SEEDS ?= 100000
 
 .DEFAULT_GOAL := help
@@ -18,10 +19,10 @@ build: ## build the library, the program and the examples, in build/release
 	@scripts/deps.sh build test
 	@scripts/build.sh release kinformer kinformer_static kinformer_program kinformer_examples
 
-run: ## build and run an informer that follows a recorded list and watch of pods
+run: ## build and show it at work: a simulated cluster, informers, and what goes wrong (RUN_ARGS="--pods 20000")
 	@scripts/deps.sh build test
-	@scripts/build.sh release kinformer_examples
-	@scripts/run.sh
+	@scripts/build.sh release kinformer_program
+	@scripts/run.sh $(RUN_ARGS)
 
 test: ## build and run all tests: release, address + undefined, thread sanitizer
 	@scripts/deps.sh build test

@@ -55,7 +55,7 @@ foreach(source IN LISTS test_sources)
     endif()
     cmake_path(GET source STEM name)
     # The program is run by the test: it has no threads to look at, and an emulator would not run it.
-    if(name STREQUAL "test_cli_watch" AND (KI_SANITIZE STREQUAL "thread" OR CMAKE_CROSSCOMPILING))
+    if(name MATCHES "^test_cli_(watch|cluster|discovery|demo)$" AND (KI_SANITIZE STREQUAL "thread" OR CMAKE_CROSSCOMPILING))
         continue()
     endif()
     add_executable(${name} ${source})

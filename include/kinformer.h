@@ -10,6 +10,7 @@
 #include <kinformer/client.h>
 #include <kinformer/common.h>
 #include <kinformer/delta_queue.h>
+#include <kinformer/discovery.h>
 #include <kinformer/error.h>
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>

@@ -136,8 +136,7 @@ int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **
         return 0;
     if (is_yaml(ki_as_media_type(exchange->headers.content_type)))
         return parse_yaml(exchange, kind, out);
-    if (ki_str_equal(ki_as_media_type(exchange->headers.content_type),
-                     KI_STR("application/vnd.kubernetes.protobuf")))
+    if (ki_as_proto_is_type(ki_as_media_type(exchange->headers.content_type)))
         return ki_as_proto_parse(ki_buf_str(body), out, &exchange->failure);
     errno = 0;
     *out = ki_as_decode(ki_buf_str(body), &error);

@@ -2,7 +2,12 @@
 #include <string.h>
 
 #include "apiserver/handle.h"
+#include "apiserver/proto.h"
+#include "apiserver/prune.h"
+#include "apiserver/text.h"
 #include "util/alloc.h"
+
+enum { MESSAGE_BYTES_MAX = 1 << 20 };
 
 /* ---- what all writes have in common -------------------------------------------------------------------- */
 
@@ -78,12 +83,14 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     ki_str type = ki_as_media_type(visit->exchange->headers.content_type);
     bool is_known = type.len == 0 || ki_str_equal(type, KI_STR("application/json")) ||
                     ki_str_equal(type, KI_STR("application/yaml")) || ki_str_equal(type, KI_STR("*/*"));
-    is_known |=
-        ki_str_equal(type, KI_STR("application/vnd.kubernetes.protobuf")) && !visit->resource->is_custom;
     /* curl's -d says this of anything, and Kubernetes takes it for JSON. */
     is_known |= ki_str_equal(type, KI_STR("application/x-www-form-urlencoded"));
+    /* Custom kinds have no numbers for their fields. */
+    is_known |= !visit->resource->is_custom && ki_as_proto_is_type(type);
     if (!is_known)
-        return fail_type(visit, "application/json, application/yaml, application/vnd.kubernetes.protobuf");
+        return fail_type(visit, visit->resource->is_custom ? "application/json, application/yaml"
+                                                           : "application/json, application/yaml, "
+                                                             "application/vnd.kubernetes.protobuf");
     if (ki_as_body_tree(visit->exchange, visit->resource->kind, out) < 0)
         return KI_AS_STEP_FAILED;
     if (!json_is_object(*out)) {
@@ -95,12 +102,54 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     return check_kind(visit, *out) < 0 ? KI_AS_STEP_FAILED : KI_AS_STEP_DONE;
 }
 
+/* Of a tree of messages, joined by ", ". */
+static int fail_strict(struct ki_as_visit *visit, const json_t *unknown)
+{
+    const json_t *message = NULL;
+    size_t i = 0;
+    ki_buf text;
+    int rc = 0;
+    ki_buf_init(&text, MESSAGE_BYTES_MAX);
+    json_array_foreach(unknown, i, message)
+    {
+        rc |= ki_as_text_put(&text, i == 0 ? "" : ", ");
+        rc |= ki_as_text_put(&text, json_string_value(message));
+    }
+    if (rc == 0)
+        (void)ki_as_fail_bad_request(
+            visit->failure, "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %.*s",
+            visit->resource->kind, visit->resource->version, visit->resource->kind,
+            KI_STR_ARGS(ki_buf_str(&text)));
+    else
+        (void)ki_as_fail_no_memory(visit->failure);
+    ki_buf_fini(&text);
+    return -1;
+}
+
+/* Who asks for it is told of fields that there are not; else they go silently. */
+static int check_fields(struct ki_as_visit *visit, json_t *body)
+{
+    if (!ki_str_equal(visit->query->field_validation, KI_STR("Strict")) ||
+        ki_str_equal(visit->request->subresource, KI_STR("scale")))
+        return 0;
+    json_t *unknown = json_array();
+    int rc = unknown == NULL || ki_as_prune(visit->resource, body, unknown) < 0
+                 ? ki_as_fail_no_memory(visit->failure)
+                 : 0;
+    if (rc == 0 && json_array_size(unknown) > 0)
+        rc = fail_strict(visit, unknown);
+    json_decref(unknown);
+    return rc;
+}
+
 static enum ki_as_step put_object(struct ki_as_visit *visit, const struct ki_as_call *call)
 {
     json_t *body = NULL;
     struct ki_as_object *object = NULL;
     bool is_created = visit->request->method == KI_AS_METHOD_POST;
     int rc = (int)read_object(visit, &body);
+    if (rc == 0)
+        rc = check_fields(visit, body);
     if (rc == 0)
         rc = is_created ? ki_as_create(call, body, &object, visit->failure)
                         : ki_as_update(call, body, &object, &is_created, visit->failure);

@@ -72,8 +72,11 @@ int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree)
     ki_as_time_now(now);
     for (size_t i = 0; i < sizeof(not_yet) / sizeof(not_yet[0]); i++)
         (void)json_object_del(ki_as_metadata(tree), not_yet[i]);
-    if (set(verb, tree, "uid", new_uid(verb->storage)) < 0 ||
-        set(verb, tree, "creationTimestamp", json_string_nocheck(now)) < 0)
+    /* Who loads whole objects may name owners by their uid. */
+    bool has_uid = verb->call->is_whole && ki_as_metadata_text(tree, "uid").len > 0;
+    if (!has_uid && set(verb, tree, "uid", new_uid(verb->storage)) < 0)
+        return -1;
+    if (set(verb, tree, "creationTimestamp", json_string_nocheck(now)) < 0)
         return -1;
     return verb->resource->has_generation ? set(verb, tree, "generation", json_integer(1)) : 0;
 }

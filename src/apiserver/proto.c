@@ -274,6 +274,11 @@ static const struct ki_as_schema *schema_of(ki_str api_version, ki_str kind)
     return ki_as_schema_find(api_version, kind);
 }
 
+bool ki_as_proto_is_type(ki_str media_type)
+{
+    return ki_str_equal(media_type, KI_STR("application/vnd.kubernetes.protobuf"));
+}
+
 int ki_as_proto_parse(ki_str body, json_t **out, struct ki_as_failure *failure)
 {
     static const char magic[4] = {'k', '8', 's', 0};

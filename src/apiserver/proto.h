@@ -9,7 +9,11 @@
 #ifndef KI_APISERVER_PROTO_H
 #define KI_APISERVER_PROTO_H
 
+#include <stdbool.h>
+
 #include "apiserver/failure.h"
+
+bool ki_as_proto_is_type(ki_str media_type);
 
 /* An envelope ("k8s", NUL, runtime.Unknown) with an object of a built-in kind, or DeleteOptions. 400 for
  * anything else. */

@@ -56,6 +56,7 @@ static const struct text_option texts[] = {
     {"resourceVersionMatch", AT(resource_version_match)},
     {"continue", AT(continue_token)},
     {"fieldManager", AT(field_manager)},
+    {"fieldValidation", AT(field_validation)},
     {"dryRun", AT(dry_run)},
     {"propagationPolicy", AT(propagation_policy)},
     {"gracePeriodSeconds", AT(grace_period_seconds)},

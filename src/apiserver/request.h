@@ -48,6 +48,7 @@ struct ki_as_query {
     ki_str resource_version_match;
     ki_str continue_token;
     ki_str field_manager;
+    ki_str field_validation;
     ki_str dry_run;
     ki_str propagation_policy;
     ki_str grace_period_seconds;

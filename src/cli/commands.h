@@ -28,6 +28,7 @@ int cli_run(int argc, char **argv);
 int cli_finish_stdout(void);
 
 int cli_cmd_apiserver(int argc, char **argv);
+int cli_cmd_demo(int argc, char **argv);
 int cli_cmd_help(int argc, char **argv);
 int cli_cmd_version(int argc, char **argv);
 int cli_cmd_watch(int argc, char **argv);

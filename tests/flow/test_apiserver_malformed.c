@@ -77,7 +77,7 @@ static void a_body_in_an_unknown_format_is_415(void **state)
     api_answer answer =
         api_call(*state, &(api_request){.path = "/api/v1/namespaces/default/pods",
                                         .body = "{}",
-                                        .headers = {"Content-Type: application/vnd.kubernetes.protobuf"}});
+                                        .headers = {"Content-Type: application/cbor"}});
     assert_int_equal(answer.status, 415);
     assert_string_equal(api_text(&answer, "reason"), "UnsupportedMediaType");
     api_answer_fini(&answer);

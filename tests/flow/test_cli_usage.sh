@@ -51,6 +51,8 @@ expect_stdout 0 '--until-synced' help watch
 expect_stdout 0 "kinformer $version" version
 expect_stdout 0 "kinformer $version" --version
 expect_stdout 0 'usage: kinformer version' version --help
+expect_stdout 0 '--churn' demo --help
+expect_stdout 0 '20s when stdout is no terminal' help demo
 for flag in kubeconfig context cluster user server token certificate-authority insecure-skip-tls-verify \
     tls-server-name as as-group namespace all-namespaces selector field-selector output request-timeout resync \
     page-size watch-list keep keep-managed-fields until-synced stats; do
@@ -107,9 +109,21 @@ expect_refusal 'wants a value' watch pods -o
 expect_refusal '-l (--selector)' watch pods -l 'a=('
 expect_refusal '--keep' watch pods --keep spec
 expect_refusal "$work/none" watch pods --kubeconfig "$work/none"
+expect_refusal '/dev/null: current-context: is missing' watch pods --kubeconfig /dev/null
 expect_refusal 'kinformer: ' watch pods
 expect_refusal 'kinformer: ' watch pods --server 'http://'
 expect_refusal 'kinformer: ' watch pods --server http://127.0.0.1:1 --certificate-authority "$work/none"
+
+expect_refusal 'takes flags alone' demo now
+expect_refusal '--pods' demo --pods 0
+expect_refusal '--pods' demo --pods 1000000000
+expect_refusal '--churn' demo --churn fast
+expect_refusal '--churn' demo --churn -1/s
+expect_refusal '--churn' demo --churn 50/h
+expect_refusal '--churn' demo --churn 1e12/s
+expect_refusal '--for' demo --for ever
+expect_refusal '--trouble' demo --trouble 1ms
+expect_refusal '--port' demo --port 70000
 
 # A reader that has gone is no failure; a full disk is one.
 got=0

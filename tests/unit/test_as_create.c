@@ -68,6 +68,26 @@ static void status_is_kept_of_whole_objects(void **state)
     as_rig_fini(&rig);
 }
 
+static void a_uid_is_kept_of_whole_objects_and_of_no_others(void **state)
+{
+    (void)state;
+    static const char text[] = "{'metadata':{'name':'c','uid':'00000000-0000-4000-8000-000000000007'}}";
+    for (int is_whole = 0; is_whole < 2; is_whole++) {
+        struct as_rig rig;
+        struct ki_as_object *object = NULL;
+        as_rig_init_seeded(&rig);
+        struct ki_as_call call = as_rig_call(&rig, "configmaps", "default/");
+        json_t *body = tree_of(text);
+        call.is_whole = is_whole != 0;
+        assert_taken(ki_as_create(&call, body, &object, &rig.failure), &rig.failure);
+        json_decref(body);
+        ki_as_object_unref(object);
+        const char *uid = as_rig_text(as_rig_get(&rig, "configmaps", "default/c"), "metadata.uid");
+        assert_int_equal(strcmp(uid, "00000000-0000-4000-8000-000000000007") == 0, is_whole);
+        as_rig_fini(&rig);
+    }
+}
+
 static void names_are_generated_from_kubernetes_alphabet(void **state)
 {
     (void)state;
@@ -237,6 +257,7 @@ int main(void)
         cmocka_unit_test(what_counts_generations_begins_with_one),
         cmocka_unit_test(status_is_not_for_who_creates),
         cmocka_unit_test(status_is_kept_of_whole_objects),
+        cmocka_unit_test(a_uid_is_kept_of_whole_objects_and_of_no_others),
         cmocka_unit_test(names_are_generated_from_kubernetes_alphabet),
         cmocka_unit_test(a_long_base_of_a_name_is_cut),
         cmocka_unit_test(a_second_one_of_a_name_is_refused),
