@@ -181,8 +181,7 @@ static double measure(ki_apiserver *server, struct run *run)
     return is_done ? (double)report.events / (report.finished - start) : 0;
 }
 
-/* Each watch is a connection, with an end here and one there. */
-static void raise_limit(void)
+void apiserver_raise_limit(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -196,7 +195,6 @@ bool apiserver_watchers_bench(ki_apiserver *server, const struct bench_options *
     static const size_t watchers[] = {1, 10, 100, 1000};
     double rates[sizeof(watchers) / sizeof(watchers[0])];
     uint64_t events_max = options->pods < EVENTS_MAX ? options->pods : EVENTS_MAX;
-    raise_limit();
     printf("\nevents to watchers over HTTP, while pods are changed one by one\n");
     printf("%10s %10s %14s %14s %16s %16s\n", "watchers", "changes", "delivered/s", "changes/s",
            "us of CPU each", "reader's");

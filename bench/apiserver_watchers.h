@@ -13,6 +13,9 @@
 
 #include "bench.h"
 
+/* Before the server starts: each watch is a connection, with an end here and one there. */
+void apiserver_raise_limit(void);
+
 bool apiserver_watchers_bench(ki_apiserver *server, const struct bench_options *options, bool *out_met);
 
 #endif

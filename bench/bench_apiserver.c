@@ -16,6 +16,7 @@ int main(int count, char **arguments)
     }
     ki_error err = {0};
     bool met = true;
+    apiserver_raise_limit();
     ki_apiserver *server = ki_apiserver_start(NULL, &err);
     if (server == NULL) {
         fprintf(stderr, "server: %s\n", err.message);
