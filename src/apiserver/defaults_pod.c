@@ -168,12 +168,12 @@ static int default_tolerations(json_t *spec)
 int ki_as_defaults_pod(json_t *tree)
 {
     static const struct ki_as_default defaults[] = {
-        KI_AS_NUMBER("spec.priority", 0),
-        KI_AS_TRUE("spec.enableServiceLinks"),
-        KI_AS_TEXT("spec.preemptionPolicy", "PreemptLowerPriority"),
-        KI_AS_TEXT("status.phase", "Pending"),
+        KI_AS_NUMBER("priority", 0),
+        KI_AS_TRUE("enableServiceLinks"),
+        KI_AS_TEXT("preemptionPolicy", "PreemptLowerPriority"),
         {NULL, 0, NULL, 0},
     };
+    json_t *status = NULL;
     json_t *spec = json_object_get(tree, "spec");
     if (!json_is_object(spec))
         return 0;
@@ -181,8 +181,13 @@ int ki_as_defaults_pod(json_t *tree)
     if (rc == 0)
         rc = default_tolerations(spec);
     if (rc == 0)
-        rc = ki_as_defaults_fill(tree, defaults);
+        rc = ki_as_defaults_fill(spec, defaults);
     if (rc == 0)
-        rc = ki_as_tree_default(tree, "status.qosClass", json_string(quality_of(spec)));
+        rc = ki_as_tree_object(tree, "status", &status);
+    if (rc < 0 || status == NULL)
+        return rc;
+    rc = ki_as_tree_default(status, "phase", json_string_nocheck("Pending"));
+    if (rc == 0)
+        rc = ki_as_tree_default(status, "qosClass", json_string_nocheck(quality_of(spec)));
     return rc;
 }

@@ -18,21 +18,7 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c != '"' && c != '\\';
 }
 
-/* Almost always there is room, and no call is needed to see it. */
-static inline int reserve(ki_buf *buf, size_t extra)
-{
-    return buf->cap - buf->len >= extra ? 0 : ki_buf_reserve(buf, extra);
-}
-
 #define EVERY_BYTE(byte) (UINT64_MAX / 255 * (byte))
-
-static inline int append_byte(ki_buf *buf, char byte)
-{
-    int rc = reserve(buf, 1);
-    if (rc == 0)
-        buf->data[buf->len++] = byte;
-    return rc;
-}
 
 /* Whether one of eight bytes is equal to the byte of which `pattern` has eight. */
 static inline uint64_t has_byte(uint64_t word, uint64_t pattern)
@@ -78,7 +64,8 @@ static size_t escape(char out[6], unsigned char c)
 int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
 {
     /* All that may come of it at once, so that nothing is checked byte by byte. */
-    int rc = text.len > (SIZE_MAX / 8) ? KI_ERR_TOO_LARGE : reserve(buf, prefix.len + text.len + 2);
+    int rc =
+        text.len > (SIZE_MAX / 8) ? KI_ERR_TOO_LARGE : ki_as_encode_reserve(buf, prefix.len + text.len + 2);
     if (rc < 0)
         return rc;
     char *start = buf->data + buf->len;
@@ -88,7 +75,7 @@ int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
     size_t plain = copy_plain(start + 1 + prefix.len, text);
     /* What is written already moves along. */
     if (plain < text.len)
-        rc = reserve(buf, prefix.len + text.len * 6 + 2);
+        rc = ki_as_encode_reserve(buf, prefix.len + text.len * 6 + 2);
     if (rc < 0)
         return rc;
     char *out = buf->data + buf->len + 1 + prefix.len + plain;
@@ -149,33 +136,33 @@ static int append_object(ki_buf *buf, const json_t *object, unsigned depth)
     int rc = 0;
     for (void *at = json_object_iter(tree); rc == 0 && at != NULL; at = json_object_iter_next(tree, at)) {
         ki_str key = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        rc = reserve(buf, key.len + 4);
+        rc = ki_as_encode_reserve(buf, key.len + 4);
         if (rc < 0)
             return rc;
         buf->data[buf->len++] = separator;
         separator = ',';
         rc = ki_as_encode_string(buf, key);
         if (rc == 0)
-            rc = append_byte(buf, ':');
+            rc = ki_as_encode_byte(buf, ':');
         if (rc == 0)
             rc = append_value(buf, json_object_iter_value(at), depth + 1);
     }
     if (rc == 0 && separator == '{')
-        rc = append_byte(buf, '{');
-    return rc < 0 ? rc : append_byte(buf, '}');
+        rc = ki_as_encode_byte(buf, '{');
+    return rc < 0 ? rc : ki_as_encode_byte(buf, '}');
 }
 
 static int append_array(ki_buf *buf, const json_t *array, unsigned depth)
 {
     size_t count = json_array_size(array);
-    int rc = append_byte(buf, '[');
+    int rc = ki_as_encode_byte(buf, '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
         if (i > 0)
-            rc = append_byte(buf, ',');
+            rc = ki_as_encode_byte(buf, ',');
         if (rc == 0)
             rc = append_value(buf, json_array_get(array, i), depth + 1);
     }
-    return rc < 0 ? rc : append_byte(buf, ']');
+    return rc < 0 ? rc : ki_as_encode_byte(buf, ']');
 }
 
 static int append_value(ki_buf *buf, const json_t *value, unsigned depth)
@@ -194,11 +181,11 @@ static int append_value(ki_buf *buf, const json_t *value, unsigned depth)
     case JSON_REAL:
         return append_real(buf, json_real_value(value));
     case JSON_TRUE:
-        return ki_buf_append_str(buf, KI_STR("true"));
+        return ki_as_encode_plain(buf, KI_STR("true"));
     case JSON_FALSE:
-        return ki_buf_append_str(buf, KI_STR("false"));
+        return ki_as_encode_plain(buf, KI_STR("false"));
     case JSON_NULL:
-        return ki_buf_append_str(buf, KI_STR("null"));
+        return ki_as_encode_plain(buf, KI_STR("null"));
     }
     return KI_ERR_TOO_LARGE;
 }

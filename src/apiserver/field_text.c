@@ -25,7 +25,7 @@ static int write_value(ki_buf *out, const struct place *place);
 
 static int write_separator(ki_buf *out, bool *is_first)
 {
-    int rc = *is_first ? 0 : ki_buf_append_byte(out, ',');
+    int rc = *is_first ? 0 : ki_as_encode_byte(out, ',');
     *is_first = false;
     return rc;
 }
@@ -37,7 +37,7 @@ static int write_member(ki_buf *out, ki_str name, const struct place *place)
 {
     int rc = ki_as_encode_prefixed(out, KI_STR("f:"), name);
     if (rc == 0)
-        rc = ki_buf_append_byte(out, ':');
+        rc = ki_as_encode_byte(out, ':');
     return rc < 0 ? rc : write_value(out, place);
 }
 
@@ -47,7 +47,7 @@ static int write_members(ki_buf *out, const struct place *place, const char *par
     int rc = 0;
     for (void *at = json_object_iter(object); rc == 0 && at != NULL; at = json_object_iter_next(object, at)) {
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        if (ki_as_field_is_nobodys(place->depth, parent, name.ptr))
+        if (place->depth <= 1 && ki_as_field_is_nobodys(place->depth, parent, name.ptr))
             continue;
         struct place inner = {ki_as_shape_member(place->shape, name), json_object_iter_value(at),
                               place->depth + 1};
@@ -99,7 +99,7 @@ static bool is_repeated(struct written *written, const ki_buf *out, size_t start
 static int write_keys(ki_buf *key, struct ki_as_shape shape, const struct ki_as_keys *keys,
                       const json_t *element)
 {
-    int rc = ki_buf_append_byte(key, '{');
+    int rc = ki_as_encode_byte(key, '{');
     bool is_first = true;
     for (size_t i = 0; rc == 0 && i < keys->count; i++) {
         const json_t *value = ki_as_json_member(element, keys->names[i]);
@@ -110,11 +110,11 @@ static int write_keys(ki_buf *key, struct ki_as_shape shape, const struct ki_as_
         if (rc == 0)
             rc = ki_as_encode_string(key, keys->names[i]);
         if (rc == 0)
-            rc = ki_buf_append_byte(key, ':');
+            rc = ki_as_encode_byte(key, ':');
         if (rc == 0)
             rc = value != NULL ? ki_as_encode(key, value) : ki_as_encode_string(key, ki_str_of(otherwise));
     }
-    return rc < 0 ? rc : ki_buf_append_byte(key, '}');
+    return rc < 0 ? rc : ki_as_encode_byte(key, '}');
 }
 
 /* A list whose elements have names of their own: keys, or what they are. */
@@ -148,7 +148,7 @@ static int write_element(ki_buf *out, struct list *list, const json_t *element, 
         return 0;
     }
     if (rc == 0)
-        rc = ki_buf_append_byte(out, ':');
+        rc = ki_as_encode_byte(out, ':');
     return rc < 0 ? rc : write_value(out, &inner);
 }
 
@@ -179,14 +179,15 @@ static bool is_one(const struct place *place)
 
 static int write_value(ki_buf *out, const struct place *place)
 {
-    if (is_one(place))
-        return ki_buf_append_str(out, KI_STR("{}"));
+    bool is_scalar = !json_is_object(place->value) && !json_is_array(place->value);
+    if (is_scalar || is_one(place))
+        return ki_as_encode_plain(out, KI_STR("{}"));
     bool is_first = place->depth <= 1;
-    int rc = ki_buf_append_str(out, is_first ? KI_STR("{") : KI_STR("{\".\":{}"));
+    int rc = ki_as_encode_plain(out, is_first ? KI_STR("{") : KI_STR("{\".\":{}"));
     if (rc == 0)
         rc = json_is_object(place->value) ? write_members(out, place, "", &is_first)
                                           : write_elements(out, place, &is_first);
-    return rc < 0 ? rc : ki_buf_append_byte(out, '}');
+    return rc < 0 ? rc : ki_as_encode_byte(out, '}');
 }
 
 /* The object in which all metadata is has no entry of its own, and none at all when nothing in it is anybody's. */
@@ -197,11 +198,11 @@ static int write_metadata(ki_buf *out, const struct place *place, bool *is_first
     bool is_empty = true;
     int rc = write_separator(out, is_first);
     if (rc == 0)
-        rc = ki_buf_append_str(out, KI_STR("\"f:metadata\":{"));
+        rc = ki_as_encode_plain(out, KI_STR("\"f:metadata\":{"));
     if (rc == 0)
         rc = write_members(out, place, "metadata", &is_empty);
     if (rc < 0 || !is_empty)
-        return rc < 0 ? rc : ki_buf_append_byte(out, '}');
+        return rc < 0 ? rc : ki_as_encode_byte(out, '}');
     out->len = start;
     *is_first = was_first;
     return 0;
@@ -210,7 +211,7 @@ static int write_metadata(ki_buf *out, const struct place *place, bool *is_first
 int ki_as_field_text(struct ki_as_shape shape, const json_t *tree, ki_buf *out)
 {
     bool is_first = true;
-    int rc = ki_buf_append_byte(out, '{');
+    int rc = ki_as_encode_byte(out, '{');
     for (void *at = json_object_iter((json_t *)tree); rc == 0 && at != NULL;
          at = json_object_iter_next((json_t *)tree, at)) {
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
@@ -225,5 +226,5 @@ int ki_as_field_text(struct ki_as_shape shape, const json_t *tree, ki_buf *out)
         if (rc == 0)
             rc = write_member(out, name, &inner);
     }
-    return rc < 0 ? rc : ki_buf_append_byte(out, '}');
+    return rc < 0 ? rc : ki_as_encode_byte(out, '}');
 }
