@@ -16,9 +16,9 @@
 enum ki_as_event_type { KI_AS_ADDED, KI_AS_MODIFIED, KI_AS_DELETED };
 
 struct ki_as_event {
-    enum ki_as_event_type type;    /* as the selector sees it: an object that stops matching is DELETED */
-    uint64_t version;              /* of the change; shown in the object in place of its own */
-    struct ki_as_object *object;   /* a counted reference */
+    enum ki_as_event_type type;  /* as the selector sees it: an object that stops matching is DELETED */
+    uint64_t version;            /* of the change; shown in the object in place of its own */
+    struct ki_as_object *object; /* a counted reference */
 };
 
 /* Called with the storage's lock, from the thread of the change, when there is something to take (or the watch is over)
@@ -31,6 +31,8 @@ struct ki_as_watch_options {
     struct ki_as_selector *selector; /* taken over */
     uint64_t after;                  /* events with a greater version */
     ki_as_wake_cb wake;
+    ki_as_wake_cb
+        lose; /* the same for a watch that the history has left behind before it had taken all; or NULL */
     void *user;
 };
 
@@ -50,7 +52,7 @@ enum ki_as_watch_end {
 
 /* Up to `max` events; unref each object. `*out_version` is how far the watch has seen, for a bookmark: all changes up to it
  * are taken or do not concern it. Returns how many. */
-size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, size_t max, uint64_t *out_version,
-                        enum ki_as_watch_end *out_end);
+size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, size_t max,
+                        uint64_t *out_version, enum ki_as_watch_end *out_end);
 
 #endif

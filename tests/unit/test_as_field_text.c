@@ -41,9 +41,10 @@ static void assert_text_of(const char *object)
 static void it_is_the_text_of_the_set(void **state)
 {
     (void)state;
-    assert_text_of("{" POD ",'metadata':{'name':'a','uid':'u','labels':{'l':'1'},'annotations':{}},'spec':{"
-                   "'nodeName':'n','hostNetwork':true,'securityContext':{},'containers':[{'name':'c','image':'i',"
-                   "'resources':{'limits':{'cpu':'1'}},'command':['a','b']}]},'status':{'phase':'Running'}}");
+    assert_text_of(
+        "{" POD ",'metadata':{'name':'a','uid':'u','labels':{'l':'1'},'annotations':{}},'spec':{"
+        "'nodeName':'n','hostNetwork':true,'securityContext':{},'containers':[{'name':'c','image':'i',"
+        "'resources':{'limits':{'cpu':'1'}},'command':['a','b']}]},'status':{'phase':'Running'}}");
 }
 
 static void what_belongs_to_nobody_is_not_in_it(void **state)
@@ -57,7 +58,8 @@ static void what_belongs_to_nobody_is_not_in_it(void **state)
 static void keys_are_ordered_and_filled_in(void **state)
 {
     (void)state;
-    assert_text_of("{" POD ",'spec':{'containers':[{'name':'c','ports':[{'containerPort':80},{'protocol':'UDP',"
+    assert_text_of("{" POD
+                   ",'spec':{'containers':[{'name':'c','ports':[{'containerPort':80},{'protocol':'UDP',"
                    "'containerPort':80}]}]}}");
     assert_text_of("{" POD ",'spec':{'topologySpreadConstraints':[{'whenUnsatisfiable':'DoNotSchedule',"
                    "'topologyKey':'zone','maxSkew':1}]}}");
@@ -81,8 +83,8 @@ static json_t *many_variables(void)
     json_t *env = json_array();
     for (int i = 0; i < ENV_COUNT; i++)
         assert_int_equal(json_array_append_new(env, json_pack("{s:o}", "name", json_sprintf("V%d", i))), 0);
-    return json_pack("{s:s, s:s, s:{s:[{s:s, s:o}]}}", "kind", "Pod", "apiVersion", "v1", "spec", "containers",
-                     "name", "c", "env", env);
+    return json_pack("{s:s, s:s, s:{s:[{s:s, s:o}]}}", "kind", "Pod", "apiVersion", "v1", "spec",
+                     "containers", "name", "c", "env", env);
 }
 
 static void long_lists_are_as_short_ones(void **state)
@@ -112,16 +114,17 @@ static void without_memory_it_fails(void **state)
 {
     (void)state;
     json_t *tree = many_variables();
-    int rc = KI_ERR_NO_MEMORY;
-    for (size_t i = 0; rc < 0; i++) {
+    bool has_failed = true;
+    for (size_t n = 1; has_failed; n++) {
         ki_buf text;
         ki_buf_init(&text, BYTES_MAX);
-        failing_allocator_install(i);
-        rc = ki_as_field_text(ki_as_shape_of_kind(tree), tree, &text);
-        failing_allocator_remove();
-        assert_true(rc == 0 || rc == KI_ERR_NO_MEMORY);
+        failing_allocator_fail_at(n);
+        int rc = ki_as_field_text(ki_as_shape_of_kind(tree), tree, &text);
+        has_failed = failing_allocator_has_failed();
+        assert_int_equal(rc, has_failed ? KI_ERR_NO_MEMORY : 0);
         ki_buf_fini(&text);
     }
+    failing_allocator_fail_at(0);
     json_decref(tree);
 }
 
@@ -135,7 +138,8 @@ int main(void)
         cmocka_unit_test(names_are_escaped),
         cmocka_unit_test(long_lists_are_as_short_ones),
         cmocka_unit_test(an_element_that_is_there_twice_is_named_once),
-        cmocka_unit_test(without_memory_it_fails),
+        cmocka_unit_test_setup_teardown(without_memory_it_fails, failing_allocator_setup,
+                                        failing_allocator_teardown),
     };
     return RUN_TESTS(tests);
 }
