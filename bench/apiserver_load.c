@@ -18,9 +18,10 @@ enum { BATCH = 250, NAMESPACE_BYTES = 64, SMALL_BYTES = 512, SECONDS_MAX = 3, EX
 /* The rate that a hundred thousand in three seconds is. */
 #define PODS_A_LOAD 100000.0
 
-/* ---- texts ----------------------------------------------------------------------------------------------- */
+/* ---- texts --------------------------------------------------------------------------------------------- */
 
-/* Takes out the list of that name, which stands behind another member; nothing in it has brackets of its own in strings. */
+/* Takes out the list of that name, which stands behind another member; nothing in it has brackets of its
+ * own in strings. */
 static void strip_list(struct text *text, const char *opening)
 {
     char *start = strstr(text->data, opening);
@@ -105,7 +106,7 @@ static void batch_fini(struct batch *batch)
     }
 }
 
-/* ---- the two ---------------------------------------------------------------------------------------------- */
+/* ---- the two ------------------------------------------------------------------------------------------- */
 
 static bool make_namespace(ki_apiserver *server, const char *pod)
 {
@@ -202,7 +203,7 @@ static bool load(ki_apiserver *server, text_cb text_of, uint64_t pods, struct lo
     return is_done;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 
 static size_t allocated_bytes(void)
 {
@@ -225,20 +226,26 @@ static uint64_t stored_text_bytes(ki_apiserver *server)
     return bytes;
 }
 
-/* ---- the benchmark ---------------------------------------------------------------------------------------- */
+/* ---- the benchmark ------------------------------------------------------------------------------------- */
 
-static bool load_and_print(ki_apiserver *server, const char *name, text_cb text_of, uint64_t pods,
+/* What is loaded. */
+struct kind {
+    const char *name;
+    text_cb text_of;
+};
+
+static bool load_and_print(ki_apiserver *server, const struct kind *kind, uint64_t pods,
                            struct load_times *times)
 {
     double count = (double)pods;
     size_t before = allocated_bytes();
     uint64_t text_before = stored_text_bytes(server);
-    if (!load(server, text_of, pods, times)) {
+    if (!load(server, kind->text_of, pods, times)) {
         return false;
     }
     double text_bytes = (double)(stored_text_bytes(server) - text_before);
     times->extra_bytes = ((double)(allocated_bytes() - before) - text_bytes) / count;
-    printf("\n%.0f %s of %.0f bytes put one by one, stored with %.0f bytes of text each\n", count, name,
+    printf("\n%.0f %s of %.0f bytes put one by one, stored with %.0f bytes of text each\n", count, kind->name,
            (double)times->bytes / count, text_bytes / count);
     printf("%-42s %7.2f s of CPU, %.1f us each, %.2f s by the clock\n", "ki_apiserver_put", times->put_cpu,
            times->put_cpu / count * 1e6, times->put_wall);
@@ -249,13 +256,15 @@ static bool load_and_print(ki_apiserver *server, const char *name, text_cb text_
 
 bool apiserver_load_bench(ki_apiserver *server, const struct bench_options *options, bool *out_met)
 {
+    static const struct kind small_pods = {"small pods", small_pod_text};
+    static const struct kind real_pods = {"production pods", real_pod_text};
     struct load_times small = {0};
     struct load_times real = {0};
     double count = (double)options->pods;
     ki_error err = {0};
-    if (!load_and_print(server, "small pods", small_pod_text, options->pods, &small) ||
+    if (!load_and_print(server, &small_pods, options->pods, &small) ||
         ki_apiserver_delete(server, &KI_CORE_V1_NAMESPACES, "", "small", &err) < 0 ||
-        !load_and_print(server, "production pods", real_pod_text, options->pods, &real)) {
+        !load_and_print(server, &real_pods, options->pods, &real)) {
         return false;
     }
     *out_met &= bench_target("load: seconds of CPU for 100,000 small pods",

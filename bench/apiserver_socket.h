@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apiserver_socket - requests to the embedded API server over a bare socket, so that the client costs next to nothing.
+/* apiserver_socket - requests to the embedded API server over a bare socket, so that the client costs
+ * next to nothing.
  *
  *   From:     apiserver_pages.c, apiserver_watchers.c
  *   Not here: anything about answers

@@ -25,7 +25,7 @@ enum { WATCHERS_MAX = 1000, READ_BYTES = 1 << 18, READY_AT_ONCE = 64, DELIVERED 
 /* What a thousand watchers get of the rate that ten get, all taken together. */
 #define SHARE_MIN 0.5
 
-/* ---- the readers' process --------------------------------------------------------------------------------- */
+/* ---- the readers' process ------------------------------------------------------------------------------ */
 
 struct reader {
     int fd;
@@ -126,7 +126,7 @@ static void read_all(const struct run *run)
     _exit(is_good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* ---- the server's process --------------------------------------------------------------------------------- */
+/* ---- the server's process ------------------------------------------------------------------------------ */
 
 static bool change_pods(ki_apiserver *server, uint64_t count)
 {

@@ -114,8 +114,7 @@ int ki_as_defaults_fill(json_t *tree, const struct ki_as_default *defaults)
     return 0;
 }
 
-/* ---- custom resources
- * ------------------------------------------------------------------------------------ */
+/* ---- custom resources ---------------------------------------------------------------------------------- */
 
 int ki_as_defaults_schema(const json_t *schema, json_t *value)
 {

@@ -113,8 +113,7 @@ int ki_as_defaults_pod_spec(json_t *spec)
     return rc < 0 ? rc : ki_as_defaults_fill(spec, spec_defaults);
 }
 
-/* ---- quality of service
- * ---------------------------------------------------------------------------------- */
+/* ---- quality of service -------------------------------------------------------------------------------- */
 
 static bool is_guaranteed(const json_t *container)
 {

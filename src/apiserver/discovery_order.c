@@ -75,8 +75,8 @@ static int compare(const void *left, const void *right)
     return strcmp(a->version, b->version);
 }
 
-/* A group that Kubernetes has given up. It is served to those who ask for it, but a client that looks around takes its
- * kinds for rivals of today's, and warns of them. */
+/* A group that Kubernetes has given up. It is served to those who ask for it, but a client that looks
+ * around takes its kinds for rivals of today's, and warns of them. */
 static bool is_shown(const struct ki_as_resource *resource)
 {
     return resource->is_custom || strcmp(resource->group, "extensions") != 0;

@@ -13,8 +13,8 @@
 #include "util/clock.h"
 #include "util/units.h"
 
-/* LOOK_AGAIN_MS: how often somebody looks whether a version has been reached. LOST_MS: for how long a client that is too slow
- * may still read. */
+/* LOOK_AGAIN_MS: how often somebody looks whether a version has been reached. LOST_MS: for how long a
+ * client that is too slow may still read. */
 enum { LOOK_AGAIN_MS = 20, LOST_MS = 5000 };
 
 /* An answer holds a whole list. */
@@ -68,8 +68,8 @@ void ki_as_exchange_wake(struct ki_as_exchange *exchange)
     ki_mutex_unlock(&exchange->mu);
 }
 
-/* A client that has been told nothing for so long that what it missed is gone. Nobody can tell it so unless it reads. One that
- * is parked meanwhile is not waited for: a fault holds it. */
+/* A client that has been told nothing for so long that what it missed is gone. Nobody can tell it so
+ * unless it reads. One that is parked meanwhile is not waited for: a fault holds it. */
 static void cut_lost(struct ki_as_exchange *exchange)
 {
     uint64_t now_ns = ki_clock_now_ns(ki_clock_real());

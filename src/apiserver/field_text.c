@@ -30,7 +30,7 @@ static int write_separator(ki_buf *out, bool *is_first)
     return rc;
 }
 
-/* ---- members -------------------------------------------------------------------------------------------- */
+/* ---- members ------------------------------------------------------------------------------------------- */
 
 /* "f:name":{…} */
 static int write_member(ki_buf *out, ki_str name, const struct place *place)
@@ -58,7 +58,7 @@ static int write_members(ki_buf *out, const struct place *place, const char *par
     return rc;
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------- */
+/* ---- elements ------------------------------------------------------------------------------------------ */
 
 /* Where the keys of the elements of a list are in the text. */
 struct written {
@@ -166,7 +166,7 @@ static int write_elements(ki_buf *out, const struct place *place, bool *is_first
     return rc;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
 /* Whether it belongs to somebody as a whole. */
 static bool is_one(const struct place *place)
@@ -190,7 +190,8 @@ static int write_value(ki_buf *out, const struct place *place)
     return rc < 0 ? rc : ki_as_encode_byte(out, '}');
 }
 
-/* The object in which all metadata is has no entry of its own, and none at all when nothing in it is anybody's. */
+/* The object in which all metadata is has no entry of its own, and none at all when nothing in it is
+ * anybody's. */
 static int write_metadata(ki_buf *out, const struct place *place, bool *is_first)
 {
     size_t start = out->len;

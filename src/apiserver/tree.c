@@ -99,8 +99,7 @@ int ki_as_tree_default(json_t *tree, const char *path, json_t *value)
     return rc;
 }
 
-/* ---- copies
- * ---------------------------------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------------------------------------- */
 
 static json_t *copy_object(const json_t *object)
 {
@@ -149,8 +148,7 @@ json_t *ki_as_json_copy(const json_t *value)
     }
 }
 
-/* ---- values in messages
- * ---------------------------------------------------------------------------------- */
+/* ---- values in messages -------------------------------------------------------------------------------- */
 
 /* Bytes of the character that begins here, 0 when it is not UTF-8. */
 static size_t character_bytes(ki_str text, size_t at)
