@@ -17,7 +17,7 @@ deps: ## install what building, testing and checking need (Debian packages)
 
 build: ## build the library, the program and the examples, in build/release
 	@scripts/deps.sh build test
-	@scripts/build.sh release kinformer kinformer_static kinformer_program kinformer_examples
+	@scripts/build.sh release kinformer kinformer_static kinformer_apiserver kinformer_apiserver_static kinformer_program kinformer_examples
 
 run: ## build and show it at work: a simulated cluster, informers, and what goes wrong (RUN_ARGS="--pods 20000")
 	@scripts/deps.sh build test
@@ -70,7 +70,7 @@ format: ## format all sources in place
 
 install: ## install program, headers and libraries below PREFIX (/usr/local); DESTDIR is honoured
 	@scripts/deps.sh build test
-	@scripts/build.sh release kinformer kinformer_static kinformer_program
+	@scripts/build.sh release kinformer kinformer_static kinformer_apiserver kinformer_apiserver_static kinformer_program
 	@scripts/install.sh "$(DESTDIR)" "$(PREFIX)"
 
 coverage: ## run the tests and write which lines they reach, build/coverage/report.txt

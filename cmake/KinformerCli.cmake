@@ -10,7 +10,10 @@ target_include_directories(kinformer_cli PUBLIC
 target_link_libraries(kinformer_cli PRIVATE kinformer_flags)
 
 add_executable(kinformer_program src/cli/main.c)
-set_target_properties(kinformer_program PROPERTIES OUTPUT_NAME kinformer)
+# It finds its libraries below the prefix that it is installed to, whatever that is.
+file(RELATIVE_PATH program_to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(kinformer_program PROPERTIES OUTPUT_NAME kinformer
+    INSTALL_RPATH "$ORIGIN/${program_to_libraries}")
 target_link_libraries(kinformer_program PRIVATE kinformer_cli kinformer kinformer_apiserver kinformer_flags)
 
 install(TARGETS kinformer_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

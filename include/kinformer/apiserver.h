@@ -65,9 +65,11 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
 
 /**
  * Creates an object, or replaces the one that is there, as a client with all permissions would: what is missing of
- * metadata (uid, resourceVersion, …) is filled in, a missing namespace "default" for namespaced kinds.
+ * metadata (uid, resourceVersion, …) is filled in, a missing namespace "default" for namespaced kinds. A spec may lack
+ * what its kind demands, as a pod its containers: a test writes what it needs.
  *
- * Returns: 0, or KI_ERR_INVALID with the Status message of the refusal.
+ * Returns: 0, or KI_ERR_INVALID with the Status message of the refusal, KI_ERR_NOT_FOUND without its namespace,
+ *          KI_ERR_RESOURCE for what is not served.
  */
 KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
                                          ki_error *err);

@@ -56,22 +56,22 @@ static ki_str text_of(const json_t *string)
 }
 
 /* The tree is changed. An update of what is not there makes it, so that nobody can come in between. */
-static int put_tree(ki_apiserver *server, struct ki_as_resource *resource, json_t *tree, ki_error *err)
+static int put_tree(ki_apiserver *server, const struct ki_as_call *like, json_t *tree, ki_error *err)
 {
     struct ki_as_failure failure = {0};
     struct ki_as_object *object = NULL;
     json_t *metadata = json_object_get(tree, "metadata");
-    struct ki_as_call call = {.storage = server->storage,
-                              .resource = resource,
-                              .field_manager = ki_str_of(manager),
-                              .is_whole = true};
+    struct ki_as_call call = *like;
+    call.storage = server->storage;
+    call.field_manager = ki_str_of(manager);
+    call.is_whole = true;
     (void)json_object_del(metadata, "resourceVersion");
     /* References of their own: what they are borrowed from is changed. */
     json_t *ns = json_incref(json_object_get(metadata, "namespace"));
     json_t *name = json_incref(json_object_get(metadata, "name"));
     call.ns = text_of(ns);
     call.name = text_of(name);
-    if (call.ns.len == 0 && resource->is_namespaced)
+    if (call.ns.len == 0 && call.resource->is_namespaced)
         call.ns = KI_STR("default");
     int rc = call.name.len > 0 ? ki_as_update(&call, tree, &object, NULL, &failure)
                                : ki_as_create(&call, tree, &object, &failure);
@@ -89,10 +89,11 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
     if (found == NULL)
         return fail_not_served(resource, err);
     json_t *tree = json == NULL ? NULL : ki_as_decode(ki_str_of(json), &why);
-    int rc = json_is_object(tree) ? put_tree(server, found, tree, err)
-                                  : ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
-                                            json == NULL || tree != NULL ? "" : ": ",
-                                            json == NULL || tree != NULL ? "" : why.text);
+    int rc =
+        json_is_object(tree)
+            ? put_tree(server, &(struct ki_as_call){.resource = found, .is_sketch = true}, tree, err)
+            : ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
+                      json == NULL || tree != NULL ? "" : ": ", json == NULL || tree != NULL ? "" : why.text);
     json_decref(tree);
     ki_as_resource_unref(found);
     return rc;
@@ -170,7 +171,7 @@ static int on_object(json_t *object, const char *file, void *user, ki_error *err
         return ki_fail(err, KI_ERR_RESOURCE, "%s: no kind \"%.*s\" of \"%.*s\" is served here", file,
                        KI_STR_ARGS(kind), KI_STR_ARGS(version));
     ki_error why = {0};
-    int rc = put_tree(loading->server, resource, object, &why);
+    int rc = put_tree(loading->server, &(struct ki_as_call){.resource = resource}, object, &why);
     ki_as_resource_unref(resource);
     return rc < 0 ? ki_fail(err, rc, "%s: %s", file, why.message) : 0;
 }

@@ -69,8 +69,12 @@ static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, st
     bool is_definition = ki_as_verb_is_for(verb, "apiextensions.k8s.io", "customresourcedefinitions");
     if (is_definition && ki_as_definition_prepare(verb, body, NULL) < 0)
         return -1;
-    if (ki_as_metadata_begin(verb, body) < 0 || ki_as_validate(verb->resource, body, verb->failure) < 0)
+    if (ki_as_metadata_begin(verb, body) < 0)
         return -1;
+    int rc = verb->call->is_sketch ? ki_as_validate_sketch(verb->resource, body, verb->failure)
+                                   : ki_as_validate(verb->resource, body, verb->failure);
+    if (rc < 0)
+        return rc;
     if (ki_as_collection_find(verb->collection, ns, name) != NULL)
         return ki_as_fail_already_exists(verb->failure, verb->resource, name);
     return is_apply ? ki_as_verb_store(verb, body, out) : store_managed(verb, body, out);

@@ -126,13 +126,25 @@ static int name_kind(const struct ki_as_verb *verb, json_t *tree)
     return 0;
 }
 
+static int validate(const struct ki_as_verb *verb, const struct ki_as_update *update)
+{
+    if (verb->call->is_sketch)
+        return ki_as_validate_sketch(verb->resource, update->tree, verb->failure);
+    if (ki_as_validate(verb->resource, update->tree, verb->failure) == 0)
+        return 0;
+    if (!ki_as_is_sketch(verb->resource, update->before))
+        return -1;
+    ki_as_failure_fini(verb->failure);
+    return ki_as_validate_sketch(verb->resource, update->tree, verb->failure);
+}
+
 int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
                         struct ki_as_object **out)
 {
     json_t *tree = update->tree;
     if (check_version(verb, update) < 0 || name_kind(verb, tree) < 0 || complete(verb, update) < 0)
         return -1;
-    if (ki_as_validate(verb->resource, tree, verb->failure) < 0 ||
+    if (validate(verb, update) < 0 ||
         ki_as_validate_update(verb->resource, update->before, tree, verb->failure) < 0)
         return -1;
     bool is_released = update->current->is_deleting &&

@@ -25,18 +25,41 @@ static int conclude(struct ki_as_check *check, const struct ki_as_resource *reso
                               check->causes);
 }
 
-int ki_as_validate(const struct ki_as_resource *resource, const json_t *tree, struct ki_as_failure *failure)
+static int validate(const struct ki_as_resource *resource, const json_t *tree, bool is_sketch,
+                    struct ki_as_failure *failure)
 {
     struct ki_as_check check = {0};
     int rc = ki_as_check_types(resource, tree, failure);
     if (rc < 0)
         return rc;
     ki_as_check_metadata(&check, resource, json_object_get(tree, "metadata"));
-    if (!resource->is_custom)
+    if (!resource->is_custom && !is_sketch)
         ki_as_check_kind(&check, resource, tree);
     else if (resource->schema != NULL)
         ki_as_check_schema(&check, NULL, resource->schema, tree);
     return conclude(&check, resource, tree, failure);
+}
+
+int ki_as_validate(const struct ki_as_resource *resource, const json_t *tree, struct ki_as_failure *failure)
+{
+    return validate(resource, tree, false, failure);
+}
+
+int ki_as_validate_sketch(const struct ki_as_resource *resource, const json_t *tree,
+                          struct ki_as_failure *failure)
+{
+    /* A definition that lacks something could not be served. */
+    bool is_definition = ki_as_is_resource(resource, "apiextensions.k8s.io", "customresourcedefinitions");
+    return validate(resource, tree, !is_definition, failure);
+}
+
+bool ki_as_is_sketch(const struct ki_as_resource *resource, const json_t *tree)
+{
+    struct ki_as_check check = {0};
+    if (!resource->is_custom)
+        ki_as_check_kind(&check, resource, tree);
+    json_decref(check.causes);
+    return check.count > 0;
 }
 
 /* ---- changes

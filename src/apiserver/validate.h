@@ -20,6 +20,13 @@
 KI_NODISCARD int ki_as_validate(const struct ki_as_resource *resource, const json_t *tree,
                                 struct ki_as_failure *failure);
 
+/* The same without what a kind's spec must have: who fills a server for a test writes no more than the test needs. */
+KI_NODISCARD int ki_as_validate_sketch(const struct ki_as_resource *resource, const json_t *tree,
+                                       struct ki_as_failure *failure);
+
+/* Whether a stored object lacks such things. What it lacked before, a change of it may lack, too. */
+bool ki_as_is_sketch(const struct ki_as_resource *resource, const json_t *tree);
+
 /* What an update may not change: uid, name, namespace, creationTimestamp, deletionTimestamp; fields that are
  * immutable in Kubernetes (a deployment's selector, a service's clusterIP, an immutable configmap or secret, …). */
 KI_NODISCARD int ki_as_validate_update(const struct ki_as_resource *resource, const json_t *before,

@@ -27,6 +27,7 @@ struct ki_as_call {
     bool is_dry_run;
     bool is_forced; /* ?force=true of an apply */
     bool is_whole;  /* status is stored as it comes, as for who loads whole objects */
+    bool is_sketch; /* a spec may lack what its kind demands */
 };
 
 enum ki_as_patch_type { KI_AS_PATCH_JSON, KI_AS_PATCH_MERGE, KI_AS_PATCH_STRATEGIC, KI_AS_PATCH_APPLY };

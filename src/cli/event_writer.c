@@ -6,7 +6,7 @@
 
 enum {
     TYPE_WIDTH = 9,
-    VERSION_WIDTH = 12,
+    VERSION_WIDTH = 16,
     RESOURCE_WIDTH_MIN = 8,
     KEY_WIDTH_MIN = 30,
     KEY_WIDTH_MAX = 80,

@@ -45,8 +45,10 @@ int cli_resource_list_fail_unknown(const cli_resource *item, const char *why, ki
 {
     ki_error unknown = {0};
     (void)!ki_resource_find(ki_str_of(item->wanted), &unknown);
-    return cli_fail(err, "%s %s; a custom one can be named in full, as widgets.v1.example.com",
-                    unknown.message, why);
+    size_t n = strlen(unknown.message);
+    const char *end = n > 0 && unknown.message[n - 1] == '?' ? "" : "."; /* "… did you mean "pods"?" */
+    return cli_fail(err, "%s%s %s; a custom one can be named in full, as widgets.v1.example.com",
+                    unknown.message, end, why);
 }
 
 static int is_known(const cli_resource_list *list, const ki_resource *resource)

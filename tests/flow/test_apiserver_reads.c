@@ -334,6 +334,25 @@ static void the_server_is_well(void **state)
     }
 }
 
+/* A test writes no more than it needs; everyone else may still change what it wrote. */
+static void a_program_may_put_less_than_a_kind_demands(void **state)
+{
+    ki_error err = {0};
+    assert_int_equal(ki_apiserver_put(*state, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"bare\"}}", &err),
+                     0);
+    api_answer answer =
+        api_call(*state, &(api_request){.method = "PATCH",
+                                        .path = "/api/v1/namespaces/default/pods/bare",
+                                        .body = "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}",
+                                        .headers = {"Content-Type: application/merge-patch+json"}});
+    assert_int_equal(answer.status, 200);
+    api_answer_fini(&answer);
+    answer = api_call(*state, &(api_request){.path = "/api/v1/namespaces/default/pods",
+                                             .body = "{\"metadata\":{\"name\":\"other\"}}"});
+    assert_int_equal(answer.status, 422);
+    api_answer_fini(&answer);
+}
+
 static void a_program_counts_and_deletes(void **state)
 {
     ki_error err = {0};
@@ -368,6 +387,7 @@ int main(void)
         TEST(a_large_list_is_compressed_when_asked_for),
         TEST(the_server_says_what_it_is),
         TEST(the_server_is_well),
+        TEST(a_program_may_put_less_than_a_kind_demands),
         TEST(a_program_counts_and_deletes),
     };
     return RUN_TESTS(tests);

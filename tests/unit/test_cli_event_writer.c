@@ -165,11 +165,11 @@ static void lines_have_one_title_and_say_what_happened(void **state)
     write_event(KI_EVENT_ADD, KI_EVENT_INITIAL);
     write_event(KI_EVENT_DELETE, KI_EVENT_FINAL_STATE_UNKNOWN);
     cli_event_writer_batch_end(&b.writer);
-    assert_string_equal(written(),
-                        "EVENT     RESOURCE NAMESPACE/NAME                 VERSION      PHASE\n"
-                        "ADDED     pods     d/a                            5            Running\n"
-                        "DELETED   pods     d/a                            5            Running (final state "
-                        "unknown)\n");
+    assert_string_equal(
+        written(), "EVENT     RESOURCE NAMESPACE/NAME                 VERSION          PHASE\n"
+                   "ADDED     pods     d/a                            5                Running\n"
+                   "DELETED   pods     d/a                            5                Running (final state "
+                   "unknown)\n");
 }
 
 /* ---- stats --------------------------------------------------------------------------------------------- */

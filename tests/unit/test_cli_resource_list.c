@@ -97,6 +97,10 @@ static void a_name_that_nobody_knows_gets_a_hint(void **state)
     assert_non_null(strstr(err.message, "did you mean \"pods\"? No; "));
     assert_non_null(strstr(err.message, "widgets.v1.example.com"));
     cli_resource_list_fini(&list);
+    list = parse("wdx");
+    assert_int_equal(cli_resource_list_fail_unknown(&list.items[0], "No", &err), KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "\"wdx\". No; "));
+    cli_resource_list_fini(&list);
 }
 
 static void without_memory_there_is_no_list(void **state)
