@@ -3,10 +3,11 @@
  *
  *   From:     json/kernel_*.c, each of which includes this once, after defining
  *               ki_masks ki_classify(const uint8_t bytes[64])
- *               void     ki_classify_low(const uint8_t bytes[64], uint64_t *control, uint64_t *white)
+ *               ki_rare  ki_classify_rare(const uint8_t bytes[64])
  *               uint64_t ki_prefix_xor(uint64_t bits)          bit i = parity of the bits 0 … i
  *               ki_squeeze, ki_squeeze_for(keep), ki_squeeze_bits(squeeze, bits)   the bits that `keep`
  *               selects, moved together
+ *               uint64_t ki_gather(bits, select)               the same for one mask and few bits
  *   To:       json/walk.h, json/sink.c
  *   Not here: instruction sets.
  *
@@ -28,13 +29,14 @@
 #define KI_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define KI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-enum { KI_NO_MISTAKE = 64 };
+enum { KI_NO_MISTAKE = 64, KI_TAKEN = 128 };
 
 /* The characters of a block by what they are. Strings: `in` has their bytes with the opening quote, without
  * the closing one. */
 typedef struct ki_tokens {
-    uint64_t quote, in, open, close, brace, comma, colon;
-    uint64_t literal, literal_start; /* numbers and words */
+    uint64_t quote, in;
+    uint64_t expects, bracket, marked; /* as in ki_masks, outside of strings */
+    uint64_t literal, literal_start;   /* numbers and words */
 } ki_tokens;
 
 /* The first mistake in a block that is not one of grammar. */
@@ -57,25 +59,28 @@ KI_INLINE uint64_t ki_behind(uint64_t bits, uint64_t carry)
     return bits << 1 | carry;
 }
 
-/* Finds the strings of a block and the bytes that a backslash escapes; *out_escaped_next says so of the
- * byte behind it. */
-KI_INLINE uint64_t ki_find_strings(const ki_json_carry *c, const ki_masks *m, unsigned n, ki_tokens *t,
-                                   uint64_t *out_escaped_next)
+/* Finds the bytes that a backslash escapes, of the first n; *out_next says so of the byte behind them. */
+KI_INLINE uint64_t ki_find_escaped(uint64_t backslash, uint64_t escaped, unsigned n, uint64_t *out_next)
 {
-    uint64_t escaped = c->escaped;
-    uint64_t next = 0;
-    if (KI_UNLIKELY((m->backslash | escaped) != 0)) {
-        next = m->backslash >> 63;
-        if (KI_LIKELY((m->backslash & (m->backslash << 1 | escaped)) == 0))
-            escaped |= m->backslash << 1;
-        else
-            escaped = ki_escape_find(m->backslash, escaped, &next);
-        next = n == 64 ? next : escaped >> n & 1;
-    }
-    t->quote = m->quote & ~escaped;
-    t->in = ki_prefix_xor(t->quote) ^ c->in_string;
-    *out_escaped_next = next;
+    uint64_t next = backslash >> 63;
+    if (KI_LIKELY((backslash & (backslash << 1 | escaped)) == 0))
+        escaped |= backslash << 1;
+    else
+        escaped = ki_escape_find(backslash, escaped, &next);
+    *out_next = n == 64 ? next : escaped >> n & 1;
     return escaped;
+}
+
+/* Tells strings from what stands between them. */
+KI_INLINE ki_tokens ki_find_tokens(const ki_json_carry *c, const ki_masks *m, uint64_t escaped)
+{
+    ki_tokens t = {.quote = m->quote & ~escaped};
+    t.in = ki_prefix_xor(t.quote) ^ c->in_string;
+    t.expects = m->expects & ~t.in;
+    t.bracket = m->bracket & ~t.in;
+    t.marked = m->marked & ~t.in;
+    t.literal = ~(t.in | t.quote | t.expects | t.bracket);
+    return t;
 }
 
 /* Runs the automaton over the numbers and words of a block. */
@@ -110,71 +115,35 @@ static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, uns
     c->literal_state = state;
 }
 
-/* What may stand behind what. */
+/* What may stand behind what. A value begins where one is expected and nowhere else, except that a bracket
+ * may close behind the one that opens. */
 KI_INLINE void ki_check_grammar(ki_json_carry *c, ki_block *b, const ki_tokens *t)
 {
     const unsigned last = b->count - 1;
     const uint64_t string_start = t->quote & t->in;
-    const uint64_t expects = t->colon | t->comma | t->open;
-    const uint64_t before_name = t->comma | (t->open & t->brace);
-    const uint64_t behind_expects = ki_behind(expects, c->expects_value);
-    const uint64_t behind_open = ki_behind(t->open, c->opened);
+    const uint64_t before_name = t->expects & t->marked;
+    const uint64_t behind_expects = ki_behind(t->expects, c->expects_value) & b->valid;
+    const uint64_t behind_open = ki_behind(b->open, c->opened);
     const uint64_t behind_before_name = ki_behind(before_name, c->may_begin_name);
 
     /* Adding the first byte of a run of ones carries to the bit behind its last: from opening to closing
      * quotes. */
-    const uint64_t sum = t->in + (string_start & behind_before_name);
-    const uint64_t total = sum + c->in_name;
+    uint64_t sum = 0;
+    uint64_t total = 0;
+    const int overflow = __builtin_add_overflow(t->in, string_start & behind_before_name, &sum) |
+                         __builtin_add_overflow(sum, c->in_name, &total);
     const uint64_t name_end = total & ~t->in & b->valid;
-    const uint64_t behind_name = ki_behind(name_end, c->ended_name) & b->valid;
 
-    const uint64_t value_start = string_start | t->literal_start | t->open;
-    b->mistakes = (value_start & ~behind_expects) |
-                  (behind_expects & (t->comma | (t->close & ~behind_open))) | (t->colon & ~behind_name);
-    b->in_object = behind_name & t->colon;
-    b->in_array = (behind_name & ~t->colon) | ((t->open | t->literal_start) & behind_before_name);
+    const uint64_t bare_start = t->literal_start | b->open;
+    b->mistakes = ((string_start | bare_start) ^ behind_expects) & ~(b->close & behind_open);
+    b->nameless = bare_start & behind_before_name;
+    b->behind_name = ki_behind(name_end, c->ended_name) & b->valid;
 
-    c->in_name = b->count == 64 ? (sum < t->in) | (total < sum) : total >> b->count & 1;
+    c->in_name = b->count == 64 ? (uint64_t)overflow : total >> b->count & 1;
     c->ended_name = name_end >> last & 1;
-    c->expects_value = expects >> last & 1;
+    c->expects_value = t->expects >> last & 1;
     c->may_begin_name = before_name >> last & 1;
-    c->opened = t->open >> last & 1;
-}
-
-/* Follows the kinds of the containers over one bracket, or over none (bit = 0). Sets `turns` where the kind
- * changes: no branches, since nothing about the next bracket can be foretold. */
-KI_INLINE uint64_t ki_step_bracket(const ki_block *b, uint64_t types, uint64_t bit, uint64_t *turns)
-{
-    const uint64_t opens = (b->open & bit) != 0;
-    const uint64_t closes = (b->close & bit) != 0;
-    const uint64_t is_object = (b->open & b->brace & bit) != 0;
-    const uint64_t now = (types << opens | is_object) >> closes;
-    *turns ^= (0 - ((now ^ types) & 1)) & (bit << 1);
-    return now;
-}
-
-/* As ki_block_walk, for a block in which neither the value nor a tracked container can end and no limit can
- * be met. Only the kinds of the containers must be followed from bracket to bracket; everything else is
- * asked of all 64 characters at once. `pairs` are the opening halves of {} and [], which match at sight. */
-KI_INLINE void ki_block_walk_inside(ki_json_scanner *s, ki_block *b, uint64_t pairs)
-{
-    uint64_t types = s->types;
-    /* Bit i: the innermost container is of another kind at character i than at the one before. */
-    uint64_t turns = types & 1;
-    const uint64_t closes = b->close & ~(pairs << 1);
-    uint64_t brackets = (b->open & ~pairs) | closes;
-    while (brackets != 0) {
-        types = ki_step_bracket(b, types, brackets & (0 - brackets), &turns);
-        brackets &= brackets - 1;
-        types = ki_step_bracket(b, types, brackets & (0 - brackets), &turns);
-        brackets &= brackets - 1;
-    }
-    const uint64_t in_object =
-        ki_prefix_xor(turns); /* at a bracket: the container before it opens or closes */
-    b->mistakes |=
-        (b->in_array & in_object) | (b->in_object & ~in_object) | (closes & (in_object ^ b->brace));
-    s->types = types;
-    s->depth += (uint32_t)__builtin_popcountll(b->open) - (uint32_t)__builtin_popcountll(b->close);
+    c->opened = b->open >> last & 1;
 }
 
 KI_INLINE uint64_t ki_block_pairs(const ki_block *b)
@@ -182,13 +151,47 @@ KI_INLINE uint64_t ki_block_pairs(const ki_block *b)
     return b->open & (b->close >> 1) & ~(b->brace ^ (b->brace >> 1));
 }
 
-/* Whether a block may go that way. */
-KI_INLINE int ki_block_is_inside(const ki_json_scanner *s, const ki_block *b, uint64_t pairs)
+/* Pushes the kinds of the containers that `opens` begins, all at once: the first becomes number depth + 1. */
+KI_INLINE uint64_t ki_push_kinds(uint64_t kinds, uint32_t depth, const ki_block *b, uint64_t opens)
 {
-    const uint32_t tracked = s->sink == NULL ? 0 : s->sink->tracked;
-    const uint32_t opens = (uint32_t)__builtin_popcountll(b->open);
-    const uint32_t closes = (uint32_t)__builtin_popcountll(b->close & ~(pairs << 1));
-    return (s->depth > tracked + closes) & (s->depth + opens <= s->inside_depth_max);
+    const uint64_t below = (UINT64_C(2) << depth) - 1;
+    return (kinds & below) | ki_gather(b->brace, opens) << 1 << depth;
+}
+
+/* As ki_block_walk, for a block in which neither the value nor one of the `tracked` outermost containers
+ * ends and no limit can be met; returns 0 and has done nothing when it is not such a block. Only closing
+ * brackets are followed one by one, and {} and [], which match at sight, not even then; everything else is
+ * asked of all 64 characters at once. */
+KI_INLINE int ki_block_walk_inside(ki_json_scanner *s, ki_block *b, uint32_t tracked)
+{
+    const uint64_t pairs = ki_block_pairs(b);
+    const uint64_t closes = b->close & ~(pairs << 1);
+    uint64_t opens = b->open & ~pairs;
+    const uint64_t between = ~(opens | closes);
+    uint64_t kinds = s->kinds[0];
+    uint32_t depth = s->depth;
+    if (KI_UNLIKELY((depth <= tracked) |
+                    (depth + (uint32_t)__builtin_popcountll(b->open) > s->inside_depth_max)))
+        return 0;
+    /* Bit i: from character i to the next bracket, with it, the innermost container is an object. */
+    uint64_t object_from = (opens & b->brace) << 1 | (kinds >> depth & 1);
+    for (uint64_t left = closes; left != 0; left &= left - 1) {
+        const uint64_t bit = left & (0 - left);
+        const uint64_t before = opens & (bit - 1);
+        kinds = ki_push_kinds(kinds, depth, b, before);
+        opens ^= before;
+        depth += (uint32_t)__builtin_popcountll(before) - 1;
+        if (KI_UNLIKELY(depth <= tracked))
+            return 0;
+        object_from |= (0 - (kinds >> depth & 1)) & bit << 1;
+    }
+    s->kinds[0] = ki_push_kinds(kinds, depth, b, opens);
+    s->depth = depth + (uint32_t)__builtin_popcountll(opens);
+    /* Adding the first bit of a run of ones clears the run and sets the bit behind it. */
+    const uint64_t in_object = between ^ (between + object_from);
+    b->mistakes |= (b->colon ^ (b->behind_name & in_object)) | (b->nameless & in_object) |
+                   (closes & (in_object ^ b->brace));
+    return 1;
 }
 
 /* Copies the characters that `keep` selects, run by run. */
@@ -210,11 +213,9 @@ static inline void ki_squeeze_tokens(ki_tokens *t, uint64_t keep)
     const ki_squeeze squeeze = ki_squeeze_for(keep);
     t->quote = ki_squeeze_bits(&squeeze, t->quote);
     t->in = ki_squeeze_bits(&squeeze, t->in);
-    t->open = ki_squeeze_bits(&squeeze, t->open);
-    t->close = ki_squeeze_bits(&squeeze, t->close);
-    t->brace = ki_squeeze_bits(&squeeze, t->brace);
-    t->comma = ki_squeeze_bits(&squeeze, t->comma);
-    t->colon = ki_squeeze_bits(&squeeze, t->colon);
+    t->expects = ki_squeeze_bits(&squeeze, t->expects);
+    t->bracket = ki_squeeze_bits(&squeeze, t->bracket);
+    t->marked = ki_squeeze_bits(&squeeze, t->marked);
     t->literal = ki_squeeze_bits(&squeeze, t->literal);
     t->literal_start = ki_squeeze_bits(&squeeze, t->literal_start);
 }
@@ -247,7 +248,7 @@ static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, 
     unsigned end = stop == 0 ? n : (unsigned)__builtin_ctzll(stop) + (unsigned)is_string;
     if (s->sink != NULL) {
         ki_json_sink_block(s->sink, bytes);
-        ki_json_sink_finish_block(s->sink, end);
+        ki_json_sink_flush(s->sink, end);
     }
     if (!is_string && mistake.at == end)
         end++; /* an unfinished literal is noticed at the byte behind it */
@@ -261,9 +262,11 @@ static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_b
                                                         uint64_t keep, ki_mistake mistake)
 {
     unsigned too_deep = KI_NO_MISTAKE;
+    if (s->sink != NULL)
+        ki_json_sink_block(s->sink, b->chars);
     unsigned end = ki_block_walk(s, b, &too_deep);
     if (s->sink != NULL)
-        ki_json_sink_finish_block(s->sink, end == KI_BLOCK_NO_END ? b->count : end + 1);
+        ki_json_sink_flush(s->sink, end == KI_BLOCK_NO_END ? b->count : end + 1);
     if (end != KI_BLOCK_NO_END)
         b->mistakes &= (UINT64_C(2) << end) - 1;
     if (too_deep != KI_NO_MISTAKE)
@@ -277,22 +280,20 @@ static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_b
 }
 
 /* Takes the tokens of a container, white space left out; `keep` says which bytes of the block they are.
- * Returns the bytes taken. */
+ * Returns the bytes taken, or KI_TAKEN when that is all of them and nothing else is to be said. */
 KI_INLINE unsigned ki_take_tokens(ki_json_scanner *s, ki_block b, unsigned n, uint64_t keep,
                                   ki_mistake mistake)
 {
-    if (s->sink != NULL)
-        ki_json_sink_block(s->sink, b.chars);
-    const uint64_t pairs = ki_block_pairs(&b);
-    if (KI_UNLIKELY(mistake.at != KI_NO_MISTAKE || !ki_block_is_inside(s, &b, pairs))) {
+    ki_json_sink *sink = s->sink;
+    if (KI_UNLIKELY(mistake.at != KI_NO_MISTAKE ||
+                    !ki_block_walk_inside(s, &b, sink == NULL ? 0 : sink->tracked))) {
         ki_block block = b; /* b itself stays in registers */
         return ki_take_event(s, &block, n, keep, mistake);
     }
-    ki_block_walk_inside(s, &b, pairs);
-    if (s->sink != NULL)
-        ki_json_sink_finish_block(s->sink, b.count);
+    if (sink != NULL)
+        ki_json_sink_take_block(sink, b.chars, b.count);
     if (KI_LIKELY(b.mistakes == 0))
-        return n;
+        return KI_TAKEN;
     s->error = KI_ERR_JSON_SYNTAX;
     return ki_raw_position(keep, (unsigned)__builtin_ctzll(b.mistakes));
 }
@@ -325,11 +326,11 @@ KI_INLINE ki_block ki_block_of(const ki_tokens *t, const uint8_t *chars, uint64_
     return (ki_block){.chars = chars,
                       .count = count,
                       .valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1,
-                      .open = t->open,
-                      .close = t->close,
-                      .brace = t->brace,
-                      .comma = t->comma,
-                      .colon = t->colon};
+                      .open = t->bracket & t->expects,
+                      .close = t->bracket & ~t->expects,
+                      .brace = t->marked,
+                      .comma = t->expects & ~t->bracket & t->marked,
+                      .colon = t->expects & ~t->bracket & ~t->marked};
 }
 
 /* Any block of n <= 64 bytes (64 can be read; those behind n are blanks). Returns the bytes taken. */
@@ -338,26 +339,19 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
 {
     ki_json_carry *c = &s->carry;
     const uint64_t valid = n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
-    const ki_masks m = ki_classify(bytes);
-    uint64_t control = 0;
-    uint64_t white = 0;
-    ki_classify_low(bytes, &control, &white);
-    ki_tokens t;
-    const uint64_t escaped = ki_find_strings(c, &m, n, &t, &c->escaped);
+    ki_masks m = ki_classify(bytes);
+    const ki_rare rare = ki_classify_rare(bytes);
+    m.expects &= ~rare.control;
+    const uint64_t escaped = ki_find_escaped(rare.backslash, c->escaped, n, &c->escaped);
+    ki_tokens t = ki_find_tokens(c, &m, escaped);
     c->in_string = (uint64_t)((int64_t)t.in >> 63);
     t.in &= valid;
-    const uint64_t outside = valid & ~(t.in | t.quote);
-    white &= outside;
-    t.open = m.open & outside;
-    t.close = m.close & outside;
-    t.brace = m.brace;
-    t.comma = m.comma & outside;
-    t.colon = m.colon & outside;
-    t.literal = outside & ~(t.open | t.close | t.comma | t.colon | white);
+    const uint64_t white = rare.white & valid & ~t.in;
+    t.literal &= valid & ~white;
     t.literal_start = t.literal & ~ki_behind(t.literal, c->literal_open);
-    ki_mistake mistake = ki_check_strings(s, bytes, n, escaped & t.in, m.has_high);
-    if ((control & t.in) != 0)
-        ki_mistake_add(&mistake, (unsigned)__builtin_ctzll(control & t.in), KI_ERR_JSON_CONTROL);
+    ki_mistake mistake = ki_check_strings(s, bytes, n, escaped & t.in, rare.has_high);
+    if ((rare.control & t.in) != 0)
+        ki_mistake_add(&mistake, (unsigned)__builtin_ctzll(rare.control & t.in), KI_ERR_JSON_CONTROL);
     if ((t.literal | c->literal_open) != 0)
         ki_check_literals(c, bytes, n, t.literal, &mistake);
     c->literal_open = t.literal >> (n - 1) & 1;
@@ -377,7 +371,8 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
         b.chars = room;
     }
     ki_check_grammar(c, &b, &t);
-    return ki_take_tokens(s, b, n, keep, mistake);
+    const unsigned taken = ki_take_tokens(s, b, n, keep, mistake);
+    return taken == KI_TAKEN ? n : taken;
 }
 
 /* Words that are true, false or null, whole, in this block: those bits of `literal`. */
@@ -399,37 +394,59 @@ KI_INLINE uint64_t ki_find_words(const uint8_t *bytes, uint64_t starts, uint64_t
     return words;
 }
 
+/* Checks the literals of a block that are more than integers in its midst. Returns 0 for a mistake, with
+ * nothing changed. */
+KI_INLINE int ki_take_literals(ki_json_carry *c, const uint8_t *bytes, ki_tokens *t, uint64_t leading_zero)
+{
+    ki_mistake mistake = {KI_NO_MISTAKE, 0};
+    const uint64_t strange = t->literal & ~t->marked;
+    const uint64_t starts = t->literal_start & ~c->literal_open;
+    const uint64_t words = ki_find_words(bytes, starts & strange, t->literal);
+    if (((strange & ~words) | leading_zero | c->literal_open | t->literal >> 63) != 0) {
+        ki_check_literals(c, bytes, 64, t->literal & ~words, &mistake);
+        if (mistake.at != KI_NO_MISTAKE)
+            return 0;
+    }
+    t->literal_start = starts;
+    c->literal_open = t->literal >> 63;
+    return 1;
+}
+
 /* The usual block: 64 bytes inside of a container, no white space between tokens. Hands anything else on,
- * before it has changed anything. */
+ * before it has changed anything. Returns as ki_take_tokens. */
 KI_INLINE unsigned ki_take_block(ki_json_scanner *s, const uint8_t *bytes)
 {
     ki_json_carry *c = &s->carry;
     const ki_masks m = ki_classify(bytes);
-    ki_tokens t;
+    const int is_rare = m.is_rare | ((c->escaped | c->escape.state | c->utf8.need) != 0);
+    ki_rare rare = {0};
+    uint64_t escaped = 0;
     uint64_t escaped_next = 0;
-    const uint64_t escaped = ki_find_strings(c, &m, 64, &t, &escaped_next);
-    const uint64_t outside = ~(t.in | t.quote);
-    t.open = m.open & outside;
-    t.close = m.close & outside;
-    t.brace = m.brace;
-    t.comma = m.comma & outside;
-    t.colon = m.colon & outside;
-    t.literal = outside & ~(t.open | t.close | t.comma | t.colon);
-    t.literal_start = t.literal & ~(t.literal << 1);
-    /* Integers of digits alone are right at sight, if they begin and end here and no 0 leads them. */
-    const uint64_t strange = t.literal & ~m.digit;
-    const uint64_t leading_zero = (t.literal_start & m.zero) << 1 & t.literal;
-    if (KI_UNLIKELY(((strange | leading_zero | c->literal_open | t.literal >> 63) != 0) | m.has_low)) {
-        const uint64_t words = ki_find_words(bytes, t.literal_start & strange, t.literal);
-        if (((strange & ~words) | leading_zero | c->literal_open | t.literal >> 63) != 0 || m.has_low)
+    if (KI_UNLIKELY(is_rare)) {
+        rare = ki_classify_rare(bytes);
+        escaped = ki_find_escaped(rare.backslash, c->escaped, 64, &escaped_next);
+        if (rare.control != 0)
             return ki_take_any_block(s, bytes, 64);
     }
-    /* \" and \\ are right at sight. */
-    const uint64_t unusual = escaped & ~(m.quote | m.backslash);
-    if (KI_UNLIKELY((unusual | c->escape.state | c->utf8.need) != 0 || m.has_high) &&
-        ki_check_strings(s, bytes, 64, escaped, m.has_high).at != KI_NO_MISTAKE)
+    ki_tokens t = ki_find_tokens(c, &m, escaped);
+    t.literal_start = t.literal & ~(t.literal << 1);
+    /* Integers of digits alone are right at sight, if they begin and end here and no 0 leads them. */
+    const uint64_t leading_zero = (t.literal_start & m.zero) << 1 & t.literal;
+    const uint64_t literal_open = c->literal_open;
+    const uint32_t literal_state = c->literal_state;
+    if (KI_UNLIKELY(((t.literal & ~t.marked) | leading_zero | literal_open | t.literal >> 63) != 0) &&
+        !ki_take_literals(c, bytes, &t, leading_zero))
         return ki_take_any_block(s, bytes, 64);
-    c->escaped = escaped_next;
+    /* \" and \\ are right at sight. */
+    if (KI_UNLIKELY(is_rare) &&
+        ((escaped & ~(m.quote | rare.backslash)) | c->escape.state | c->utf8.need | (uint64_t)rare.has_high) != 0 &&
+        ki_check_strings(s, bytes, 64, escaped, rare.has_high).at != KI_NO_MISTAKE) {
+        c->literal_open = literal_open;
+        c->literal_state = literal_state;
+        return ki_take_any_block(s, bytes, 64);
+    }
+    if (KI_UNLIKELY(is_rare))
+        c->escaped = escaped_next;
     c->in_string = (uint64_t)((int64_t)t.in >> 63);
     ki_block b = ki_block_of(&t, bytes, ~UINT64_C(0));
     ki_check_grammar(c, &b, &t);
@@ -442,7 +459,12 @@ KI_INLINE size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
     const uint8_t *end = at + n;
     const int is_scalar = s->scalar != KI_SCALAR_NONE;
     while (end - at >= 64) {
-        at += KI_UNLIKELY(is_scalar) ? ki_take_any_block(s, at, 64) : ki_take_block(s, at);
+        const unsigned taken = KI_UNLIKELY(is_scalar) ? ki_take_any_block(s, at, 64) : ki_take_block(s, at);
+        if (KI_LIKELY(taken == KI_TAKEN)) {
+            at += 64;
+            continue;
+        }
+        at += taken;
         if (KI_UNLIKELY(s->state != KI_SCAN_INSIDE || s->error != 0))
             return (size_t)(at - (const uint8_t *)bytes);
     }
@@ -472,11 +494,13 @@ KI_INLINE size_t ki_skip_container_blocks(const char *text, size_t n)
             block = padded;
         }
         const ki_masks m = ki_classify(block);
-        ki_tokens t;
-        ki_find_strings(&carry, &m, count, &t, &carry.escaped);
+        uint64_t escaped = 0;
+        if (KI_UNLIKELY((uint64_t)m.is_rare | carry.escaped))
+            escaped = ki_find_escaped(ki_classify_rare(block).backslash, carry.escaped, count, &carry.escaped);
+        const ki_tokens t = ki_find_tokens(&carry, &m, escaped);
         carry.in_string = (uint64_t)((int64_t)t.in >> 63);
-        const uint64_t close = m.close & ~t.in;
-        const uint64_t open = m.open & ~t.in;
+        const uint64_t close = t.bracket & ~t.expects;
+        const uint64_t open = t.bracket & t.expects;
         if (KI_LIKELY(depth > (uint64_t)__builtin_popcountll(close))) {
             depth += (uint64_t)__builtin_popcountll(open) - (uint64_t)__builtin_popcountll(close);
             continue;

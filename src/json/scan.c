@@ -30,7 +30,7 @@ void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink)
     scanner->sink = sink;
     scanner->carry = (ki_json_carry){.expects_value = 1};
     scanner->depth = 0;
-    scanner->types = 0;
+    scanner->kinds[0] = 0;
     scanner->state = KI_SCAN_BEFORE;
     scanner->error = 0;
     scanner->value_bytes = 0;

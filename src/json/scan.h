@@ -71,9 +71,8 @@ typedef struct ki_json_scanner {
     ki_json_carry carry;
     uint32_t depth; /* open containers */
     uint32_t depth_max;
-    uint32_t inside_depth_max; /* below this no limit and no end of a word of `types` can be met */
-    uint64_t types;            /* the innermost 64 containers, innermost in bit 0; 1: object */
-    uint64_t outer_types[KI_JSON_DEPTH_LIMIT / 64 + 1];
+    uint32_t inside_depth_max; /* up to this no limit and no end of the first word of `kinds` can be met */
+    uint64_t kinds[KI_JSON_DEPTH_LIMIT / 64 + 1]; /* bit i: the i-th open container is an object; bit 0: 0 */
     int scalar;           /* KI_SCALAR_… */
     int state;            /* KI_SCAN_… */
     int error;            /* first ki_error_code met */
