@@ -29,14 +29,15 @@
 #define KI_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define KI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-enum { KI_NO_MISTAKE = 64, KI_TAKEN = 128 };
+enum { KI_NO_MISTAKE = 64 };
 
 /* The characters of a block by what they are. Strings: `in` has their bytes with the opening quote, without
  * the closing one. */
 typedef struct ki_tokens {
     uint64_t quote, in;
-    uint64_t expects, bracket, marked; /* as in ki_masks, outside of strings */
-    uint64_t literal, literal_start;   /* numbers and words */
+    uint64_t expects, bracket;       /* as in ki_masks, outside of strings */
+    uint64_t marked;                 /* as in ki_masks, anything inside of strings */
+    uint64_t literal, literal_start; /* numbers and words */
 } ki_tokens;
 
 /* The first mistake in a block that is not one of grammar. */
@@ -71,14 +72,20 @@ KI_INLINE uint64_t ki_find_escaped(uint64_t backslash, uint64_t escaped, unsigne
     return escaped;
 }
 
+/* Those that must be looked at: \" and \\ are right at sight. */
+KI_INLINE uint64_t ki_unusual_escapes(const ki_masks *m, const ki_rare *rare, uint64_t escaped)
+{
+    return escaped & ~(m->quote | rare->backslash);
+}
+
 /* Tells strings from what stands between them. */
-KI_INLINE ki_tokens ki_find_tokens(const ki_json_carry *c, const ki_masks *m, uint64_t escaped)
+KI_INLINE ki_tokens ki_find_tokens(uint64_t in_string, const ki_masks *m, uint64_t escaped)
 {
     ki_tokens t = {.quote = m->quote & ~escaped};
-    t.in = ki_prefix_xor(t.quote) ^ c->in_string;
+    t.in = ki_prefix_xor(t.quote) ^ in_string;
     t.expects = m->expects & ~t.in;
     t.bracket = m->bracket & ~t.in;
-    t.marked = m->marked & ~t.in;
+    t.marked = m->marked;
     t.literal = ~(t.in | t.quote | t.expects | t.bracket);
     return t;
 }
@@ -115,82 +122,103 @@ static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, uns
     c->literal_state = state;
 }
 
-/* What may stand behind what. A value begins where one is expected and nowhere else, except that a bracket
- * may close behind the one that opens. */
-KI_INLINE void ki_check_grammar(ki_json_carry *c, ki_block *b, const ki_tokens *t)
+/* The containers around a character. */
+typedef struct ki_nesting {
+    uint64_t kinds; /* the first word of the scanner's */
+    uint32_t depth;
+} ki_nesting;
+
+/* What is known of a block before its brackets are followed; as in ki_block. */
+typedef struct ki_found {
+    uint64_t open, close, brace, separator; /* , : */
+    uint64_t behind_name, nameless, mistakes;
+} ki_found;
+
+/* What may stand behind what in a block of `count` characters. A value begins where one is expected and nowhere
+ * else, except that a bracket may close behind the one that opens. */
+KI_INLINE ki_found ki_check_grammar(ki_json_grammar *g, const ki_tokens *t, unsigned count)
 {
-    const unsigned last = b->count - 1;
+    const unsigned last = count - 1;
+    const uint64_t valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
+    const uint64_t open = t->bracket & t->expects;
+    const uint64_t close = t->bracket & ~t->expects;
     const uint64_t string_start = t->quote & t->in;
     const uint64_t before_name = t->expects & t->marked;
-    const uint64_t behind_expects = ki_behind(t->expects, c->expects_value) & b->valid;
-    const uint64_t behind_open = ki_behind(b->open, c->opened);
-    const uint64_t behind_before_name = ki_behind(before_name, c->may_begin_name);
+    const uint64_t behind_expects = ki_behind(t->expects, g->expects_value) & valid;
+    const uint64_t behind_open = ki_behind(open, g->opened);
+    const uint64_t behind_before_name = ki_behind(before_name, g->may_begin_name);
 
     /* Adding the first byte of a run of ones carries to the bit behind its last: from opening to closing
      * quotes. */
     uint64_t sum = 0;
-    uint64_t total = 0;
-    const int overflow = __builtin_add_overflow(t->in, string_start & behind_before_name, &sum) |
-                         __builtin_add_overflow(sum, c->in_name, &total);
-    const uint64_t name_end = total & ~t->in & b->valid;
-
-    const uint64_t bare_start = t->literal_start | b->open;
-    b->mistakes = ((string_start | bare_start) ^ behind_expects) & ~(b->close & behind_open);
-    b->nameless = bare_start & behind_before_name;
-    b->behind_name = ki_behind(name_end, c->ended_name) & b->valid;
-
-    c->in_name = b->count == 64 ? (uint64_t)overflow : total >> b->count & 1;
-    c->ended_name = name_end >> last & 1;
-    c->expects_value = t->expects >> last & 1;
-    c->may_begin_name = before_name >> last & 1;
-    c->opened = b->open >> last & 1;
+    const int overflow =
+        __builtin_add_overflow(t->in, (string_start & behind_before_name) | g->in_name, &sum);
+    const uint64_t name_end = sum & ~t->in & valid;
+    const uint64_t bare_start = t->literal_start | open;
+    const ki_found found = {
+        .open = open,
+        .close = close,
+        .brace = t->marked,
+        .separator = t->expects & ~t->bracket,
+        .behind_name = ki_behind(name_end, g->ended_name) & valid,
+        .nameless = bare_start & behind_before_name,
+        .mistakes = ((string_start | bare_start) ^ behind_expects) & ~(close & behind_open),
+    };
+    g->in_name = count == 64 ? (uint64_t)overflow : sum >> count & 1;
+    g->ended_name = name_end >> last & 1;
+    g->expects_value = t->expects >> last & 1;
+    g->may_begin_name = before_name >> last & 1;
+    g->opened = open >> last & 1;
+    return found;
 }
 
-KI_INLINE uint64_t ki_block_pairs(const ki_block *b)
+/* The opening halves of {} and []. */
+KI_INLINE uint64_t ki_found_pairs(const ki_found *f)
 {
-    return b->open & (b->close >> 1) & ~(b->brace ^ (b->brace >> 1));
+    return f->open & (f->close >> 1) & ~(f->brace ^ (f->brace >> 1));
 }
 
-/* Pushes the kinds of the containers that `opens` begins, all at once: the first becomes number depth + 1. */
-KI_INLINE uint64_t ki_push_kinds(uint64_t kinds, uint32_t depth, const ki_block *b, uint64_t opens)
+/* The kinds of the containers that `opens` begins, all at once: the first becomes number depth + 1. */
+KI_INLINE uint64_t ki_new_kinds(uint64_t brace, uint64_t opens, uint32_t depth)
 {
-    const uint64_t below = (UINT64_C(2) << depth) - 1;
-    return (kinds & below) | ki_gather(b->brace, opens) << 1 << depth;
+    return ki_gather(brace, opens) << 1 << depth;
 }
 
 /* As ki_block_walk, for a block in which neither the value nor one of the `tracked` outermost containers
- * ends and no limit can be met; returns 0 and has done nothing when it is not such a block. Only closing
- * brackets are followed one by one, and {} and [], which match at sight, not even then; everything else is
- * asked of all 64 characters at once. */
-KI_INLINE int ki_block_walk_inside(ki_json_scanner *s, ki_block *b, uint32_t tracked)
+ * ends, no limit can be met and no mistake is; returns 0, with nothing changed, when it is not such a block.
+ * Only closing brackets are followed one by one, and {} and [], which match at sight, not even then;
+ * everything else is asked of all 64 characters at once. */
+KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t tracked, uint32_t depth_max, ki_nesting *nesting)
 {
-    const uint64_t pairs = ki_block_pairs(b);
-    const uint64_t closes = b->close & ~(pairs << 1);
-    uint64_t opens = b->open & ~pairs;
+    const uint64_t pairs = ki_found_pairs(f);
+    const uint64_t closes = f->close & ~(pairs << 1);
+    uint64_t opens = f->open & ~pairs;
     const uint64_t between = ~(opens | closes);
-    uint64_t kinds = s->kinds[0];
-    uint32_t depth = s->depth;
-    if (KI_UNLIKELY((depth <= tracked) |
-                    (depth + (uint32_t)__builtin_popcountll(b->open) > s->inside_depth_max)))
+    uint64_t kinds = nesting->kinds;
+    uint32_t depth = nesting->depth;
+    if (KI_UNLIKELY((depth <= tracked) | (depth + (uint32_t)__builtin_popcountll(f->open) > depth_max)))
         return 0;
     /* Bit i: from character i to the next bracket, with it, the innermost container is an object. */
-    uint64_t object_from = (opens & b->brace) << 1 | (kinds >> depth & 1);
+    uint64_t object_from = (opens & f->brace) << 1 | (kinds >> depth & 1);
     for (uint64_t left = closes; left != 0; left &= left - 1) {
         const uint64_t bit = left & (0 - left);
         const uint64_t before = opens & (bit - 1);
-        kinds = ki_push_kinds(kinds, depth, b, before);
+        kinds |= ki_new_kinds(f->brace, before, depth);
         opens ^= before;
-        depth += (uint32_t)__builtin_popcountll(before) - 1;
+        depth += (uint32_t)__builtin_popcountll(before);
+        kinds &= ~(UINT64_C(1) << depth--);
         if (KI_UNLIKELY(depth <= tracked))
             return 0;
         object_from |= (0 - (kinds >> depth & 1)) & bit << 1;
     }
-    s->kinds[0] = ki_push_kinds(kinds, depth, b, opens);
-    s->depth = depth + (uint32_t)__builtin_popcountll(opens);
     /* Adding the first bit of a run of ones clears the run and sets the bit behind it. */
     const uint64_t in_object = between ^ (between + object_from);
-    b->mistakes |= (b->colon ^ (b->behind_name & in_object)) | (b->nameless & in_object) |
-                   (closes & (in_object ^ b->brace));
+    const uint64_t colon = f->separator & ~f->brace;
+    if (KI_UNLIKELY((f->mistakes | (colon ^ (f->behind_name & in_object)) | (f->nameless & in_object) |
+                     (closes & (in_object ^ f->brace))) != 0))
+        return 0;
+    nesting->kinds = kinds | ki_new_kinds(f->brace, opens, depth);
+    nesting->depth = depth + (uint32_t)__builtin_popcountll(opens);
     return 1;
 }
 
@@ -279,23 +307,40 @@ static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_b
     return ki_finish(s, end == KI_BLOCK_NO_END ? n : ki_raw_position(keep, end) + 1, mistake);
 }
 
-/* Takes the tokens of a container, white space left out; `keep` says which bytes of the block they are.
- * Returns the bytes taken, or KI_TAKEN when that is all of them and nothing else is to be said. */
-KI_INLINE unsigned ki_take_tokens(ki_json_scanner *s, ki_block b, unsigned n, uint64_t keep,
-                                  ki_mistake mistake)
+/* A block, white space left out, of `count` characters. */
+KI_INLINE ki_block ki_block_of(const ki_found *f, const uint8_t *chars, unsigned count)
 {
-    ki_json_sink *sink = s->sink;
-    if (KI_UNLIKELY(mistake.at != KI_NO_MISTAKE ||
-                    !ki_block_walk_inside(s, &b, sink == NULL ? 0 : sink->tracked))) {
-        ki_block block = b; /* b itself stays in registers */
-        return ki_take_event(s, &block, n, keep, mistake);
+    return (ki_block){.chars = chars,
+                      .count = count,
+                      .valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1,
+                      .open = f->open,
+                      .close = f->close,
+                      .brace = f->brace,
+                      .comma = f->separator & f->brace,
+                      .colon = f->separator & ~f->brace,
+                      .behind_name = f->behind_name,
+                      .nameless = f->nameless,
+                      .mistakes = f->mistakes};
+}
+
+/* Takes the tokens of a container, white space left out; `keep` says which of the n bytes of the block they
+ * are. Returns the bytes taken. */
+static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, const uint8_t *chars,
+                                      unsigned n, uint64_t keep, ki_mistake mistake)
+{
+    const unsigned count = (unsigned)__builtin_popcountll(keep);
+    const ki_found found = ki_check_grammar(&s->carry.grammar, t, count);
+    const uint32_t tracked = s->sink == NULL ? 0 : s->sink->tracked;
+    ki_nesting nesting = {s->kinds[0], s->depth};
+    if (mistake.at != KI_NO_MISTAKE || !ki_walk_inside(&found, tracked, s->inside_depth_max, &nesting)) {
+        ki_block b = ki_block_of(&found, chars, count);
+        return ki_take_event(s, &b, n, keep, mistake);
     }
-    if (sink != NULL)
-        ki_json_sink_take_block(sink, b.chars, b.count);
-    if (KI_LIKELY(b.mistakes == 0))
-        return KI_TAKEN;
-    s->error = KI_ERR_JSON_SYNTAX;
-    return ki_raw_position(keep, (unsigned)__builtin_ctzll(b.mistakes));
+    s->kinds[0] = nesting.kinds;
+    s->depth = nesting.depth;
+    if (s->sink != NULL)
+        ki_json_sink_take(s->sink, chars, count);
+    return n;
 }
 
 /* Escapes and UTF-8, which need the bytes themselves. Does not change the carry where it finds a mistake,
@@ -319,20 +364,6 @@ static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s,
     return mistake;
 }
 
-/* `keep` has a bit for each character that is in the tokens. */
-KI_INLINE ki_block ki_block_of(const ki_tokens *t, const uint8_t *chars, uint64_t keep)
-{
-    const unsigned count = (unsigned)__builtin_popcountll(keep);
-    return (ki_block){.chars = chars,
-                      .count = count,
-                      .valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1,
-                      .open = t->bracket & t->expects,
-                      .close = t->bracket & ~t->expects,
-                      .brace = t->marked,
-                      .comma = t->expects & ~t->bracket & t->marked,
-                      .colon = t->expects & ~t->bracket & ~t->marked};
-}
-
 /* Any block of n <= 64 bytes (64 can be read; those behind n are blanks). Returns the bytes taken. */
 static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, const uint8_t *bytes,
                                                             unsigned n)
@@ -343,7 +374,7 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
     const ki_rare rare = ki_classify_rare(bytes);
     m.expects &= ~rare.control;
     const uint64_t escaped = ki_find_escaped(rare.backslash, c->escaped, n, &c->escaped);
-    ki_tokens t = ki_find_tokens(c, &m, escaped);
+    ki_tokens t = ki_find_tokens(c->in_string, &m, escaped);
     c->in_string = (uint64_t)((int64_t)t.in >> 63);
     t.in &= valid;
     const uint64_t white = rare.white & valid & ~t.in;
@@ -365,114 +396,183 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
         return mistake.at == KI_NO_MISTAKE ? n : ki_finish(s, n, mistake);
     if (white != 0)
         ki_squeeze_tokens(&t, keep);
-    ki_block b = ki_block_of(&t, bytes, keep);
     if (white != 0 && s->sink != NULL) {
         ki_squeeze_bytes(bytes, keep, room);
-        b.chars = room;
+        bytes = room;
     }
-    ki_check_grammar(c, &b, &t);
-    const unsigned taken = ki_take_tokens(s, b, n, keep, mistake);
-    return taken == KI_TAKEN ? n : taken;
+    return ki_take_tokens(s, &t, bytes, n, keep, mistake);
 }
 
-/* Words that are true, false or null, whole, in this block: those bits of `literal`. */
-KI_INLINE uint64_t ki_find_words(const uint8_t *bytes, uint64_t starts, uint64_t literal)
+KI_INLINE int ki_is_word(const uint8_t *text, unsigned len)
 {
-    uint64_t words = 0;
-    for (; starts != 0; starts &= starts - 1) {
-        const unsigned at = (unsigned)__builtin_ctzll(starts);
-        if (at > 58)
-            break;
-        uint32_t four;
-        memcpy(&four, bytes + at, 4);
-        const uint64_t run = literal >> at & 0x3f;
-        if (run == 0x1f && bytes[at + 4] == 'e' && memcmp(bytes + at, "fals", 4) == 0)
-            words |= UINT64_C(0x1f) << at;
-        else if ((run & 0x1f) == 0xf && (memcmp(&four, "true", 4) == 0 || memcmp(&four, "null", 4) == 0))
-            words |= UINT64_C(0xf) << at;
-    }
-    return words;
+    return (len == 4 && (memcmp(text, "true", 4) == 0 || memcmp(text, "null", 4) == 0)) ||
+           (len == 5 && memcmp(text, "false", 5) == 0);
 }
 
-/* Checks the literals of a block that are more than integers in its midst. Returns 0 for a mistake, with
- * nothing changed. */
-KI_INLINE int ki_take_literals(ki_json_carry *c, const uint8_t *bytes, ki_tokens *t, uint64_t leading_zero)
+/* Whether the literals of a block are right at sight: integers of digits alone, and words, that end in it. */
+static __attribute__((noinline)) int ki_are_plain_literals(const uint8_t *bytes, uint64_t literal,
+                                                           uint64_t digit)
 {
-    ki_mistake mistake = {KI_NO_MISTAKE, 0};
-    const uint64_t strange = t->literal & ~t->marked;
-    const uint64_t starts = t->literal_start & ~c->literal_open;
-    const uint64_t words = ki_find_words(bytes, starts & strange, t->literal);
-    if (((strange & ~words) | leading_zero | c->literal_open | t->literal >> 63) != 0) {
-        ki_check_literals(c, bytes, 64, t->literal & ~words, &mistake);
-        if (mistake.at != KI_NO_MISTAKE)
+    if (literal >> 63 != 0)
+        return 0;
+    while (literal != 0) {
+        const unsigned at = (unsigned)__builtin_ctzll(literal);
+        const unsigned len = (unsigned)__builtin_ctzll(~(literal >> at));
+        const uint64_t bits = ((UINT64_C(1) << len) - 1) << at;
+        const int is_integer = (bits & ~digit) == 0 && (bytes[at] != '0' || len == 1);
+        if (!is_integer && !ki_is_word(bytes + at, len))
             return 0;
+        literal ^= bits;
     }
-    t->literal_start = starts;
-    c->literal_open = t->literal >> 63;
     return 1;
 }
 
-/* The usual block: 64 bytes inside of a container, no white space between tokens. Hands anything else on,
- * before it has changed anything. Returns as ki_take_tokens. */
-KI_INLINE unsigned ki_take_block(ki_json_scanner *s, const uint8_t *bytes)
+/* Checks the literals of a block that are not right at sight. Returns 0 for a mistake, with nothing changed. */
+KI_INLINE int ki_take_literals(ki_json_carry *c, const uint8_t *bytes, ki_tokens *t)
+{
+    ki_mistake mistake = {KI_NO_MISTAKE, 0};
+    t->literal_start &= ~c->literal_open;
+    ki_check_literals(c, bytes, 64, t->literal, &mistake);
+    if (mistake.at == KI_NO_MISTAKE)
+        c->literal_open = t->literal >> 63;
+    return mistake.at == KI_NO_MISTAKE;
+}
+
+/* A block of 64 bytes inside of a container without white space between tokens. Hands anything else on,
+ * before it has changed anything. Returns the bytes taken. */
+static __attribute__((noinline)) unsigned ki_take_dense_block(ki_json_scanner *s, const uint8_t *bytes)
 {
     ki_json_carry *c = &s->carry;
     const ki_masks m = ki_classify(bytes);
-    const int is_rare = m.is_rare | ((c->escaped | c->escape.state | c->utf8.need) != 0);
-    ki_rare rare = {0};
-    uint64_t escaped = 0;
+    const ki_rare rare = ki_classify_rare(bytes);
     uint64_t escaped_next = 0;
-    if (KI_UNLIKELY(is_rare)) {
-        rare = ki_classify_rare(bytes);
-        escaped = ki_find_escaped(rare.backslash, c->escaped, 64, &escaped_next);
-        if (rare.control != 0)
-            return ki_take_any_block(s, bytes, 64);
-    }
-    ki_tokens t = ki_find_tokens(c, &m, escaped);
+    const uint64_t escaped = ki_find_escaped(rare.backslash, c->escaped, 64, &escaped_next);
+    if (rare.control != 0)
+        return ki_take_any_block(s, bytes, 64);
+    ki_tokens t = ki_find_tokens(c->in_string, &m, escaped);
     t.literal_start = t.literal & ~(t.literal << 1);
-    /* Integers of digits alone are right at sight, if they begin and end here and no 0 leads them. */
-    const uint64_t leading_zero = (t.literal_start & m.zero) << 1 & t.literal;
     const uint64_t literal_open = c->literal_open;
     const uint32_t literal_state = c->literal_state;
-    if (KI_UNLIKELY(((t.literal & ~t.marked) | leading_zero | literal_open | t.literal >> 63) != 0) &&
-        !ki_take_literals(c, bytes, &t, leading_zero))
+    if ((t.literal | literal_open) != 0 && !ki_take_literals(c, bytes, &t))
         return ki_take_any_block(s, bytes, 64);
-    /* \" and \\ are right at sight. */
-    if (KI_UNLIKELY(is_rare) &&
-        ((escaped & ~(m.quote | rare.backslash)) | c->escape.state | c->utf8.need | (uint64_t)rare.has_high) != 0 &&
+    if ((ki_unusual_escapes(&m, &rare, escaped) | c->escape.state | c->utf8.need | (uint64_t)rare.has_high) !=
+            0 &&
         ki_check_strings(s, bytes, 64, escaped, rare.has_high).at != KI_NO_MISTAKE) {
         c->literal_open = literal_open;
         c->literal_state = literal_state;
         return ki_take_any_block(s, bytes, 64);
     }
-    if (KI_UNLIKELY(is_rare))
-        c->escaped = escaped_next;
+    c->escaped = escaped_next;
     c->in_string = (uint64_t)((int64_t)t.in >> 63);
-    ki_block b = ki_block_of(&t, bytes, ~UINT64_C(0));
-    ki_check_grammar(c, &b, &t);
-    return ki_take_tokens(s, b, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
+    return ki_take_tokens(s, &t, bytes, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
+}
+
+/* Takes the first of `count` blocks, as many as are usual, but for their brackets, and returns how many.
+ * Neither strings nor what may stand behind what depend on brackets, so they need not be waited for: two
+ * short loops keep a processor busier than a long one. A usual block has no bytes but plain ones, \" and
+ * \\, and no literals but those that are right at sight. */
+static __attribute__((noinline)) size_t ki_find_ahead(ki_json_carry *c, const uint8_t *bytes, size_t count,
+                                                      ki_found *out)
+{
+    const uint8_t *at = bytes;
+    const uint8_t *end = bytes + count * 64;
+    uint64_t in_string = c->in_string;
+    uint64_t escaped_next = c->escaped;
+    ki_json_grammar grammar = c->grammar;
+    for (; at < end; at += 64) {
+        const ki_masks m = ki_classify(at);
+        uint64_t escaped = 0;
+        uint64_t next = 0;
+        if (KI_UNLIKELY(((uint64_t)m.is_rare | escaped_next) != 0)) {
+            const ki_rare rare = ki_classify_rare(at);
+            escaped = ki_find_escaped(rare.backslash, escaped_next, 64, &next);
+            if ((ki_unusual_escapes(&m, &rare, escaped) | rare.control | (uint64_t)rare.has_high) != 0)
+                break;
+        }
+        ki_tokens t = ki_find_tokens(in_string, &m, escaped);
+        t.literal_start = t.literal & ~(t.literal << 1);
+        /* A single digit needs no look. */
+        if (KI_UNLIKELY(((t.literal & ~(t.marked & t.literal_start)) | t.literal >> 63) != 0) &&
+            !ki_are_plain_literals(at, t.literal, t.marked))
+            break;
+        in_string = (uint64_t)((int64_t)t.in >> 63);
+        escaped_next = next;
+        *out++ = ki_check_grammar(&grammar, &t, 64);
+    }
+    c->in_string = in_string;
+    c->escaped = escaped_next;
+    c->grammar = grammar;
+    return (size_t)(at - bytes) / 64;
+}
+
+/* Follows the brackets of `count` blocks, up to the first in which something happens. Returns how many. */
+static __attribute__((noinline)) size_t ki_walk_found(ki_json_scanner *s, const uint8_t *bytes,
+                                                      const ki_found *found, size_t count)
+{
+    ki_nesting nesting = {s->kinds[0], s->depth};
+    const uint32_t tracked = s->sink == NULL ? 0 : s->sink->tracked;
+    const uint32_t depth_max = s->inside_depth_max;
+    const ki_found *f = found;
+    while (f < found + count && ki_walk_inside(f, tracked, depth_max, &nesting))
+        f++;
+    s->kinds[0] = nesting.kinds;
+    s->depth = nesting.depth;
+    if (s->sink != NULL && f != found)
+        ki_json_sink_take(s->sink, bytes, (size_t)(f - found) * 64);
+    return (size_t)(f - found);
+}
+
+/* Whether something that began in the block before must be ended in this one. */
+KI_INLINE uint64_t ki_has_unfinished(const ki_json_carry *c)
+{
+    return c->escape.state | c->utf8.need | c->literal_open;
+}
+
+/* Blocks that are taken ahead at a time. What is found behind the end of the value was for nothing. */
+enum { KI_AHEAD = 8 };
+
+/* Whole blocks inside of a container. Returns the bytes taken. */
+KI_INLINE size_t ki_scan_whole_blocks(ki_json_scanner *s, const uint8_t *bytes, size_t count)
+{
+    ki_found found[KI_AHEAD];
+    const uint8_t *at = bytes;
+    const uint8_t *end = bytes + count * 64;
+    while (at < end) {
+        const size_t left = (size_t)(end - at) / 64;
+        const size_t ahead = ki_has_unfinished(&s->carry) ? 0 : left < KI_AHEAD ? left : KI_AHEAD;
+        const size_t usual = ki_find_ahead(&s->carry, at, ahead, found);
+        for (size_t i = 0; i < usual; i++) {
+            const size_t quiet = ki_walk_found(s, at, found + i, usual - i);
+            at += quiet * 64;
+            i += quiet;
+            if (i == usual)
+                break;
+            ki_block b = ki_block_of(&found[i], at, 64);
+            at += ki_take_event(s, &b, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
+            if (s->state != KI_SCAN_INSIDE || s->error != 0)
+                return (size_t)(at - bytes);
+        }
+        if (usual == KI_AHEAD || at == end)
+            continue;
+        at += ki_take_dense_block(s, at);
+        if (s->state != KI_SCAN_INSIDE || s->error != 0)
+            return (size_t)(at - bytes);
+    }
+    return (size_t)(at - bytes);
 }
 
 KI_INLINE size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
 {
     const uint8_t *at = (const uint8_t *)bytes;
     const uint8_t *end = at + n;
-    const int is_scalar = s->scalar != KI_SCALAR_NONE;
-    while (end - at >= 64) {
-        const unsigned taken = KI_UNLIKELY(is_scalar) ? ki_take_any_block(s, at, 64) : ki_take_block(s, at);
-        if (KI_LIKELY(taken == KI_TAKEN)) {
-            at += 64;
-            continue;
-        }
-        at += taken;
-        if (KI_UNLIKELY(s->state != KI_SCAN_INSIDE || s->error != 0))
-            return (size_t)(at - (const uint8_t *)bytes);
-    }
-    if (at < end) {
+    if (s->scalar == KI_SCALAR_NONE)
+        at += ki_scan_whole_blocks(s, at, n / 64);
+    while (at < end && s->state == KI_SCAN_INSIDE && s->error == 0) {
         uint8_t padded[64];
+        const unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
         memset(padded, ' ', sizeof(padded));
-        memcpy(padded, at, (size_t)(end - at));
-        at += ki_take_any_block(s, padded, (unsigned)(end - at));
+        memcpy(padded, at, count);
+        at += ki_take_any_block(s, padded, count);
     }
     return (size_t)(at - (const uint8_t *)bytes);
 }
@@ -496,8 +596,9 @@ KI_INLINE size_t ki_skip_container_blocks(const char *text, size_t n)
         const ki_masks m = ki_classify(block);
         uint64_t escaped = 0;
         if (KI_UNLIKELY((uint64_t)m.is_rare | carry.escaped))
-            escaped = ki_find_escaped(ki_classify_rare(block).backslash, carry.escaped, count, &carry.escaped);
-        const ki_tokens t = ki_find_tokens(&carry, &m, escaped);
+            escaped =
+                ki_find_escaped(ki_classify_rare(block).backslash, carry.escaped, count, &carry.escaped);
+        const ki_tokens t = ki_find_tokens(carry.in_string, &m, escaped);
         carry.in_string = (uint64_t)((int64_t)t.in >> 63);
         const uint64_t close = t.bracket & ~t.expects;
         const uint64_t open = t.bracket & t.expects;

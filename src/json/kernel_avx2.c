@@ -19,12 +19,11 @@ KI_INLINE uint64_t mask_of(__m256i low, __m256i high)
     {                                                                                                        \
         REPEAT_8(c), REPEAT_8(c), REPEAT_8(c), REPEAT_8(c)                                                   \
     }
-enum { QUOTE, BACKSLASH, BLANK, ZERO, EXPECTS, BRACKET, MARKED, CONSTANTS };
+enum { QUOTE, BACKSLASH, BLANK, EXPECTS, BRACKET, MARKED, CONSTANTS };
 static const _Alignas(32) char constants[CONSTANTS][32] = {
     [QUOTE] = REPEAT_32('"'),
     [BACKSLASH] = REPEAT_32('\\'),
     [BLANK] = REPEAT_32(' '),
-    [ZERO] = REPEAT_32('0'),
     [EXPECTS] = {KI_TABLE_EXPECTS, KI_TABLE_EXPECTS},
     [BRACKET] = {KI_TABLE_BRACKET, KI_TABLE_BRACKET},
     [MARKED] = {KI_TABLE_MARKED, KI_TABLE_MARKED},
@@ -56,16 +55,14 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
     const __m256i low_folded = _mm256_or_si256(low, blank);
     const __m256i high_folded = _mm256_or_si256(high, blank);
     /* As signed numbers, bytes above 0x7f are below a blank, too. */
-    const __m256i rare =
-        _mm256_or_si256(_mm256_cmpgt_epi8(blank, _mm256_min_epi8(low, high)),
-                        _mm256_or_si256(_mm256_cmpeq_epi8(low, constant(BACKSLASH)),
-                                        _mm256_cmpeq_epi8(high, constant(BACKSLASH))));
+    const __m256i rare = _mm256_or_si256(_mm256_cmpgt_epi8(blank, _mm256_min_epi8(low, high)),
+                                         _mm256_or_si256(_mm256_cmpeq_epi8(low, constant(BACKSLASH)),
+                                                         _mm256_cmpeq_epi8(high, constant(BACKSLASH))));
     return (ki_masks){
         .quote = equal_to(low, high, constant(QUOTE)),
         .expects = mask_of(in_table(low, low_folded, EXPECTS), in_table(high, high_folded, EXPECTS)),
         .bracket = mask_of(in_table(low, low_folded, BRACKET), in_table(high, high_folded, BRACKET)),
         .marked = mask_of(in_table(low, low, MARKED), in_table(high, high, MARKED)),
-        .zero = equal_to(low, high, constant(ZERO)),
         .is_rare = !_mm256_testz_si256(rare, rare),
     };
 }

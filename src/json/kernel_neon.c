@@ -40,10 +40,9 @@ KI_INLINE uint8x16_t is_in_table(uint8x16_t bytes, uint8x16_t folded, uint8x16_t
 
 KI_INLINE uint64_t in_table(uint8x16x4_t bytes, uint8x16x4_t folded, uint8x16_t table)
 {
-    return mask_of((uint8x16x4_t){{is_in_table(bytes.val[0], folded.val[0], table),
-                                   is_in_table(bytes.val[1], folded.val[1], table),
-                                   is_in_table(bytes.val[2], folded.val[2], table),
-                                   is_in_table(bytes.val[3], folded.val[3], table)}});
+    return mask_of((uint8x16x4_t){
+        {is_in_table(bytes.val[0], folded.val[0], table), is_in_table(bytes.val[1], folded.val[1], table),
+         is_in_table(bytes.val[2], folded.val[2], table), is_in_table(bytes.val[3], folded.val[3], table)}});
 }
 
 KI_INLINE uint8x16_t smallest(uint8x16x4_t all)
@@ -79,7 +78,6 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
         .expects = in_table(all, folded, expects),
         .bracket = in_table(all, folded, bracket),
         .marked = in_table(all, all, marked),
-        .zero = equal_to(all, '0'),
         .is_rare = vmaxvq_u8(vorrq_u8(backslash, outside_ascii)) != 0,
     };
 }

@@ -16,7 +16,6 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
         m.expects |= (c | 0x20) == '{' || c == ',' || c == ':' ? bit : 0;
         m.bracket |= is_bracket ? bit : 0;
         m.marked |= c == '{' || c == '}' || c == ',' || (c >= '0' && c <= '9') ? bit : 0;
-        m.zero |= c == '0' ? bit : 0;
         m.is_rare |= c == '\\' || c < 0x20 || c > 0x7f;
     }
     return m;

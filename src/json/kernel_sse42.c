@@ -69,7 +69,6 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
         .expects = in_table(&q, &folded, _mm_setr_epi8(KI_TABLE_EXPECTS)),
         .bracket = in_table(&q, &folded, _mm_setr_epi8(KI_TABLE_BRACKET)),
         .marked = in_table(&q, &q, _mm_setr_epi8(KI_TABLE_MARKED)),
-        .zero = equal_to(&q, '0'),
         .is_rare = _mm_movemask_epi8(rare) != 0,
     };
 }

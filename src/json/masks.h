@@ -23,7 +23,6 @@ typedef struct ki_masks {
     uint64_t expects; /* 0x0c and 0x1a as well, which is_rare tells of */
     uint64_t bracket;
     uint64_t marked;
-    uint64_t zero;
     int is_rare; /* a backslash, a byte below 0x20 or above 0x7f is there */
 } ki_masks;
 

@@ -103,13 +103,12 @@ static inline void ki_json_sink_flush(ki_json_sink *sink, unsigned at)
     sink->from = at;
 }
 
-/* Copies a whole block of `count` characters, in which no tracked container has any. At a fixed size, which
- * costs few instructions: the bytes too many fall into the room that was reserved. */
-static inline void ki_json_sink_take_block(ki_json_sink *sink, const uint8_t *block, unsigned count)
+/* Copies characters among which there are none of a tracked container. */
+static inline void ki_json_sink_take(ki_json_sink *sink, const uint8_t *chars, size_t n)
 {
     if (sink->emitting) {
-        memcpy(sink->text.data + sink->text.len, block, 64);
-        sink->text.len += count;
+        memcpy(sink->text.data + sink->text.len, chars, n);
+        sink->text.len += n;
     }
 }
 

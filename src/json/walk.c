@@ -38,7 +38,7 @@ static int close_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
         return 0;
     if (s->sink != NULL && s->depth == s->sink->tracked)
         ki_json_sink_close(s->sink, at);
-    s->depth--;
+    ki_kinds_pop(s);
     return 1;
 }
 

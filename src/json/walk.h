@@ -37,8 +37,13 @@ static inline uint64_t ki_kinds_innermost(const ki_json_scanner *s)
 static inline void ki_kinds_push(ki_json_scanner *s, uint64_t is_object)
 {
     s->depth++;
-    uint64_t *word = &s->kinds[s->depth >> 6];
-    *word = (*word & ~(UINT64_C(1) << (s->depth & 63))) | is_object << (s->depth & 63);
+    s->kinds[s->depth >> 6] |= is_object << (s->depth & 63);
+}
+
+static inline void ki_kinds_pop(ki_json_scanner *s)
+{
+    s->kinds[s->depth >> 6] &= ~(UINT64_C(1) << (s->depth & 63));
+    s->depth--;
 }
 
 /* Goes through the brackets with everything that may happen at one. Adds to block->mistakes. Returns the
