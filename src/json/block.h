@@ -86,7 +86,9 @@ KI_INLINE ki_tokens ki_find_tokens(uint64_t in_string, const ki_masks *m, uint64
     t.expects = m->expects & ~t.in;
     t.bracket = m->bracket & ~t.in;
     t.marked = m->marked;
-    t.literal = ~(t.in | t.quote | t.expects | t.bracket);
+    const uint64_t other = t.in | t.quote | t.expects | t.bracket;
+    t.literal = ~other;
+    t.literal_start = ~other & (other << 1 | 1);
     return t;
 }
 
@@ -126,6 +128,7 @@ static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, uns
 typedef struct ki_nesting {
     uint64_t kinds; /* the first word of the scanner's */
     uint32_t depth;
+    uint32_t lowest; /* depth in the last block walked */
 } ki_nesting;
 
 /* What is known of a block before its brackets are followed; as in ki_block. */
@@ -184,11 +187,11 @@ KI_INLINE uint64_t ki_new_kinds(uint64_t brace, uint64_t opens, uint32_t depth)
     return ki_gather(brace, opens) << 1 << depth;
 }
 
-/* As ki_block_walk, for a block in which neither the value nor one of the `tracked` outermost containers
- * ends, no limit can be met and no mistake is; returns 0, with nothing changed, when it is not such a block.
- * Only closing brackets are followed one by one, and {} and [], which match at sight, not even then;
- * everything else is asked of all 64 characters at once. */
-KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t tracked, uint32_t depth_max, ki_nesting *nesting)
+/* As ki_block_walk, for a block in which the value does not end, no limit can be met and no mistake is; returns
+ * 0, with nothing changed, when it is not such a block. Tells the sink nothing. Only closing brackets are
+ * followed one by one, and {} and [], which match at sight, not even then; everything else is asked of all 64
+ * characters at once. */
+KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t depth_max, ki_nesting *nesting)
 {
     const uint64_t pairs = ki_found_pairs(f);
     const uint64_t closes = f->close & ~(pairs << 1);
@@ -196,7 +199,8 @@ KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t tracked, uint32_t depth
     const uint64_t between = ~(opens | closes);
     uint64_t kinds = nesting->kinds;
     uint32_t depth = nesting->depth;
-    if (KI_UNLIKELY((depth <= tracked) | (depth + (uint32_t)__builtin_popcountll(f->open) > depth_max)))
+    uint32_t lowest = depth;
+    if (KI_UNLIKELY(depth + (uint32_t)__builtin_popcountll(f->open) > depth_max))
         return 0;
     /* Bit i: from character i to the next bracket, with it, the innermost container is an object. */
     uint64_t object_from = (opens & f->brace) << 1 | (kinds >> depth & 1);
@@ -207,8 +211,9 @@ KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t tracked, uint32_t depth
         opens ^= before;
         depth += (uint32_t)__builtin_popcountll(before);
         kinds &= ~(UINT64_C(1) << depth--);
-        if (KI_UNLIKELY(depth <= tracked))
+        if (KI_UNLIKELY(depth == 0))
             return 0;
+        lowest = lowest < depth ? lowest : depth;
         object_from |= (0 - (kinds >> depth & 1)) & bit << 1;
     }
     /* Adding the first bit of a run of ones clears the run and sets the bit behind it. */
@@ -219,6 +224,7 @@ KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t tracked, uint32_t depth
         return 0;
     nesting->kinds = kinds | ki_new_kinds(f->brace, opens, depth);
     nesting->depth = depth + (uint32_t)__builtin_popcountll(opens);
+    nesting->lowest = lowest;
     return 1;
 }
 
@@ -323,23 +329,33 @@ KI_INLINE ki_block ki_block_of(const ki_found *f, const uint8_t *chars, unsigned
                       .mistakes = f->mistakes};
 }
 
+/* Hands a block to the sink in which a tracked container has characters of its own. */
+static __attribute__((noinline)) void ki_tell_sink(ki_json_sink *sink, const ki_block *b, uint32_t depth)
+{
+    ki_json_sink_block(sink, b->chars);
+    ki_block_tell(sink, b, depth);
+    ki_json_sink_flush(sink, b->count);
+}
+
 /* Takes the tokens of a container, white space left out; `keep` says which of the n bytes of the block they
  * are. Returns the bytes taken. */
-static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, const uint8_t *chars,
-                                      unsigned n, uint64_t keep, ki_mistake mistake)
+static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, const uint8_t *chars, unsigned n,
+                                      uint64_t keep, ki_mistake mistake)
 {
     const unsigned count = (unsigned)__builtin_popcountll(keep);
     const ki_found found = ki_check_grammar(&s->carry.grammar, t, count);
-    const uint32_t tracked = s->sink == NULL ? 0 : s->sink->tracked;
-    ki_nesting nesting = {s->kinds[0], s->depth};
-    if (mistake.at != KI_NO_MISTAKE || !ki_walk_inside(&found, tracked, s->inside_depth_max, &nesting)) {
-        ki_block b = ki_block_of(&found, chars, count);
+    const uint32_t depth = s->depth;
+    ki_json_sink *sink = s->sink;
+    ki_nesting nesting = {.kinds = s->kinds[0], .depth = depth};
+    ki_block b = ki_block_of(&found, chars, count);
+    if (mistake.at != KI_NO_MISTAKE || !ki_walk_inside(&found, s->inside_depth_max, &nesting))
         return ki_take_event(s, &b, n, keep, mistake);
-    }
     s->kinds[0] = nesting.kinds;
     s->depth = nesting.depth;
-    if (s->sink != NULL)
-        ki_json_sink_take(s->sink, chars, count);
+    if (sink != NULL && nesting.lowest > sink->tracked)
+        ki_json_sink_take(sink, chars, count);
+    else if (sink != NULL)
+        ki_tell_sink(sink, &b, depth);
     return n;
 }
 
@@ -450,7 +466,6 @@ static __attribute__((noinline)) unsigned ki_take_dense_block(ki_json_scanner *s
     if (rare.control != 0)
         return ki_take_any_block(s, bytes, 64);
     ki_tokens t = ki_find_tokens(c->in_string, &m, escaped);
-    t.literal_start = t.literal & ~(t.literal << 1);
     const uint64_t literal_open = c->literal_open;
     const uint32_t literal_state = c->literal_state;
     if ((t.literal | literal_open) != 0 && !ki_take_literals(c, bytes, &t))
@@ -478,48 +493,58 @@ static __attribute__((noinline)) size_t ki_find_ahead(ki_json_carry *c, const ui
     const uint8_t *end = bytes + count * 64;
     uint64_t in_string = c->in_string;
     uint64_t escaped_next = c->escaped;
-    ki_json_grammar grammar = c->grammar;
     for (; at < end; at += 64) {
         const ki_masks m = ki_classify(at);
         uint64_t escaped = 0;
         uint64_t next = 0;
-        if (KI_UNLIKELY(((uint64_t)m.is_rare | escaped_next) != 0)) {
+        if (KI_UNLIKELY(m.is_rare) || KI_UNLIKELY(escaped_next != 0)) {
             const ki_rare rare = ki_classify_rare(at);
             escaped = ki_find_escaped(rare.backslash, escaped_next, 64, &next);
             if ((ki_unusual_escapes(&m, &rare, escaped) | rare.control | (uint64_t)rare.has_high) != 0)
                 break;
         }
         ki_tokens t = ki_find_tokens(in_string, &m, escaped);
-        t.literal_start = t.literal & ~(t.literal << 1);
-        /* A single digit needs no look. */
-        if (KI_UNLIKELY(((t.literal & ~(t.marked & t.literal_start)) | t.literal >> 63) != 0) &&
-            !ki_are_plain_literals(at, t.literal, t.marked))
+            /* A single digit needs no look, if it is known to end here. */
+        const uint64_t digit_start = t.literal_start & t.marked & ~(UINT64_C(1) << 63);
+        if (KI_UNLIKELY((t.literal & ~digit_start) != 0) && !ki_are_plain_literals(at, t.literal, t.marked))
             break;
         in_string = (uint64_t)((int64_t)t.in >> 63);
         escaped_next = next;
-        *out++ = ki_check_grammar(&grammar, &t, 64);
+        *out++ = ki_check_grammar(&c->grammar, &t, 64);
     }
     c->in_string = in_string;
     c->escaped = escaped_next;
-    c->grammar = grammar;
     return (size_t)(at - bytes) / 64;
 }
 
-/* Follows the brackets of `count` blocks, up to the first in which something happens. Returns how many. */
+/* Follows the brackets of `count` blocks, up to the first with a mistake or the end of the value. Returns how
+ * many. */
 static __attribute__((noinline)) size_t ki_walk_found(ki_json_scanner *s, const uint8_t *bytes,
                                                       const ki_found *found, size_t count)
 {
-    ki_nesting nesting = {s->kinds[0], s->depth};
-    const uint32_t tracked = s->sink == NULL ? 0 : s->sink->tracked;
+    ki_json_sink *sink = s->sink;
+    ki_nesting nesting = {.kinds = s->kinds[0], .depth = s->depth};
     const uint32_t depth_max = s->inside_depth_max;
-    const ki_found *f = found;
-    while (f < found + count && ki_walk_inside(f, tracked, depth_max, &nesting))
-        f++;
+    uint32_t tracked = sink == NULL ? 0 : sink->tracked;
+    const uint8_t *kept = bytes; /* the sink has everything before */
+    size_t i = 0;
+    for (; i < count; i++) {
+        const uint32_t depth = nesting.depth;
+        if (KI_UNLIKELY(!ki_walk_inside(&found[i], depth_max, &nesting)))
+            break;
+        if (KI_LIKELY(nesting.lowest > tracked) || sink == NULL)
+            continue;
+        const ki_block b = ki_block_of(&found[i], bytes + i * 64, 64);
+        ki_json_sink_take(sink, kept, (size_t)(b.chars - kept));
+        ki_tell_sink(sink, &b, depth);
+        tracked = sink->tracked;
+        kept = b.chars + 64;
+    }
     s->kinds[0] = nesting.kinds;
     s->depth = nesting.depth;
-    if (s->sink != NULL && f != found)
-        ki_json_sink_take(s->sink, bytes, (size_t)(f - found) * 64);
-    return (size_t)(f - found);
+    if (sink != NULL)
+        ki_json_sink_take(sink, kept, (size_t)(bytes + i * 64 - kept));
+    return i;
 }
 
 /* Whether something that began in the block before must be ended in this one. */
@@ -541,16 +566,12 @@ KI_INLINE size_t ki_scan_whole_blocks(ki_json_scanner *s, const uint8_t *bytes, 
         const size_t left = (size_t)(end - at) / 64;
         const size_t ahead = ki_has_unfinished(&s->carry) ? 0 : left < KI_AHEAD ? left : KI_AHEAD;
         const size_t usual = ki_find_ahead(&s->carry, at, ahead, found);
-        for (size_t i = 0; i < usual; i++) {
-            const size_t quiet = ki_walk_found(s, at, found + i, usual - i);
-            at += quiet * 64;
-            i += quiet;
-            if (i == usual)
-                break;
-            ki_block b = ki_block_of(&found[i], at, 64);
+        const size_t walked = ki_walk_found(s, at, found, usual);
+        at += walked * 64;
+        if (walked < usual) {
+            ki_block b = ki_block_of(&found[walked], at, 64);
             at += ki_take_event(s, &b, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
-            if (s->state != KI_SCAN_INSIDE || s->error != 0)
-                return (size_t)(at - bytes);
+            return (size_t)(at - bytes);
         }
         if (usual == KI_AHEAD || at == end)
             continue;

@@ -74,3 +74,32 @@ unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_de
         tell_separators(s, block, ~before & block->valid);
     return KI_BLOCK_NO_END;
 }
+
+void ki_block_tell(ki_json_sink *sink, const ki_block *block, uint32_t depth)
+{
+    const uint64_t brackets = block->open | block->close;
+    const uint64_t all = brackets | block->comma | block->colon;
+    uint64_t ahead = ~UINT64_C(0);
+    for (;;) {
+        const int is_tracked = depth == sink->tracked;
+        const uint64_t next = ahead & (is_tracked ? all : brackets);
+        if (next == 0)
+            return;
+        const unsigned at = (unsigned)__builtin_ctzll(next);
+        const uint64_t bit = next & (0 - next);
+        ahead = 0 - (bit << 1);
+        if ((block->open & bit) != 0) {
+            if (is_tracked)
+                ki_json_sink_open(sink, at, (block->brace & bit) != 0);
+            depth++;
+        } else if ((block->close & bit) != 0) {
+            if (is_tracked)
+                ki_json_sink_close(sink, at);
+            depth--;
+        } else if ((block->comma & bit) != 0) {
+            ki_json_sink_comma(sink, at);
+        } else {
+            ki_json_sink_colon(sink, at);
+        }
+    }
+}
