@@ -187,6 +187,12 @@ KI_INLINE uint64_t ki_new_kinds(uint64_t brace, uint64_t opens, uint32_t depth)
     return ki_gather(brace, opens) << 1 << depth;
 }
 
+/* Whether the value is {} or []: it ends where no bracket is looked at. */
+KI_INLINE int ki_is_empty_value(const ki_found *f, uint32_t depth)
+{
+    return depth == 0 && (f->close & 2) != 0;
+}
+
 /* As ki_block_walk, for a block in which the value does not end, no limit can be met and no mistake is; returns
  * 0, with nothing changed, when it is not such a block. Tells the sink nothing. Only closing brackets are
  * followed one by one, and {} and [], which match at sight, not even then; everything else is asked of all 64
@@ -339,8 +345,8 @@ static __attribute__((noinline)) void ki_tell_sink(ki_json_sink *sink, const ki_
 
 /* Takes the tokens of a container, white space left out; `keep` says which of the n bytes of the block they
  * are. Returns the bytes taken. */
-static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, const uint8_t *chars, unsigned n,
-                                      uint64_t keep, ki_mistake mistake)
+static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, const uint8_t *chars,
+                                      unsigned n, uint64_t keep, ki_mistake mistake)
 {
     const unsigned count = (unsigned)__builtin_popcountll(keep);
     const ki_found found = ki_check_grammar(&s->carry.grammar, t, count);
@@ -348,7 +354,8 @@ static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, co
     ki_json_sink *sink = s->sink;
     ki_nesting nesting = {.kinds = s->kinds[0], .depth = depth};
     ki_block b = ki_block_of(&found, chars, count);
-    if (mistake.at != KI_NO_MISTAKE || !ki_walk_inside(&found, s->inside_depth_max, &nesting))
+    if (mistake.at != KI_NO_MISTAKE || ki_is_empty_value(&found, depth) ||
+        !ki_walk_inside(&found, s->inside_depth_max, &nesting))
         return ki_take_event(s, &b, n, keep, mistake);
     s->kinds[0] = nesting.kinds;
     s->depth = nesting.depth;
@@ -504,7 +511,7 @@ static __attribute__((noinline)) size_t ki_find_ahead(ki_json_carry *c, const ui
                 break;
         }
         ki_tokens t = ki_find_tokens(in_string, &m, escaped);
-            /* A single digit needs no look, if it is known to end here. */
+        /* A single digit needs no look, if it is known to end here. */
         const uint64_t digit_start = t.literal_start & t.marked & ~(UINT64_C(1) << 63);
         if (KI_UNLIKELY((t.literal & ~digit_start) != 0) && !ki_are_plain_literals(at, t.literal, t.marked))
             break;
@@ -528,6 +535,8 @@ static __attribute__((noinline)) size_t ki_walk_found(ki_json_scanner *s, const 
     uint32_t tracked = sink == NULL ? 0 : sink->tracked;
     const uint8_t *kept = bytes; /* the sink has everything before */
     size_t i = 0;
+    if (count == 0 || ki_is_empty_value(found, nesting.depth))
+        return 0;
     for (; i < count; i++) {
         const uint32_t depth = nesting.depth;
         if (KI_UNLIKELY(!ki_walk_inside(&found[i], depth_max, &nesting)))
@@ -566,12 +575,16 @@ KI_INLINE size_t ki_scan_whole_blocks(ki_json_scanner *s, const uint8_t *bytes, 
         const size_t left = (size_t)(end - at) / 64;
         const size_t ahead = ki_has_unfinished(&s->carry) ? 0 : left < KI_AHEAD ? left : KI_AHEAD;
         const size_t usual = ki_find_ahead(&s->carry, at, ahead, found);
-        const size_t walked = ki_walk_found(s, at, found, usual);
-        at += walked * 64;
-        if (walked < usual) {
-            ki_block b = ki_block_of(&found[walked], at, 64);
+        for (size_t i = 0; i < usual; i++) {
+            const size_t walked = ki_walk_found(s, at, found + i, usual - i);
+            at += walked * 64;
+            i += walked;
+            if (i == usual)
+                break;
+            ki_block b = ki_block_of(&found[i], at, 64);
             at += ki_take_event(s, &b, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
-            return (size_t)(at - bytes);
+            if (s->state != KI_SCAN_INSIDE || s->error != 0)
+                return (size_t)(at - bytes);
         }
         if (usual == KI_AHEAD || at == end)
             continue;

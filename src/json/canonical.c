@@ -43,6 +43,27 @@ static void move_bounds(ki_capture *captures, const ki_capture *old, size_t coun
     }
 }
 
+/* The next escape that has another spelling, which goes to `spelt`. Returns the end when there is none. */
+static const char *next_rewritten(const char *at, const char *end, char spelt[6], size_t *out_len,
+                                  size_t *out_spelt_len)
+{
+    *out_len = 0;
+    *out_spelt_len = 0;
+    while (at < end && (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        uint32_t code_point = 0;
+        size_t n = ki_json_escape_read(at, end, &code_point);
+        assert(n > 0);
+        size_t spelt_len = spell(code_point, spelt);
+        if (n != spelt_len || memcmp(at, spelt, n) != 0) {
+            *out_len = n;
+            *out_spelt_len = spelt_len;
+            return at;
+        }
+        at += n;
+    }
+    return end;
+}
+
 size_t ki_json_canonical(char *text, size_t len, ki_capture *captures, size_t capture_count)
 {
     ki_capture old[KI_PROJECTION_CAPTURES_MAX];
@@ -51,18 +72,21 @@ size_t ki_json_canonical(char *text, size_t len, ki_capture *captures, size_t ca
     const char *at = text;
     char *out = text;
     for (;;) {
-        const char *escape = memchr(at, '\\', (size_t)(end - at));
-        const size_t run = (size_t)((escape == NULL ? end : escape) - at);
-        const size_t from = (size_t)(at - text);
-        move_bounds(captures, old, capture_count, from, from + run, (size_t)(out - text));
-        memmove(out, at, run);
+        char spelt[6];
+        size_t escape_len = 0;
+        size_t spelt_len = 0;
+        const char *escape = next_rewritten(at, end, spelt, &escape_len, &spelt_len);
+        const size_t run = (size_t)(escape - at);
+        if (out != at) { /* else all is in its place */
+            const size_t from = (size_t)(at - text);
+            move_bounds(captures, old, capture_count, from, from + run, (size_t)(out - text));
+            memmove(out, at, run);
+        }
         out += run;
-        if (escape == NULL)
+        if (escape == end)
             return (size_t)(out - text);
-        uint32_t code_point = 0;
-        size_t n = ki_json_escape_read(escape, end, &code_point);
-        assert(n > 0);
-        out += spell(code_point, out);
-        at = escape + n;
+        memcpy(out, spelt, spelt_len);
+        out += spelt_len;
+        at = escape + escape_len;
     }
 }
