@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* block - what 64 bytes of JSON mean, given bit masks of their characters. The one source of the grammar.
+/* block - takes a value in blocks of 64 bytes, given bit masks of their characters.
  *
  *   From:     json/kernel_*.c, each of which includes this once, after defining
  *               ki_masks ki_classify(const uint8_t bytes[64])
@@ -8,265 +8,21 @@
  *               ki_squeeze, ki_squeeze_for(keep), ki_squeeze_bits(squeeze, bits)   the bits that `keep`
  *               selects, moved together
  *               uint64_t ki_gather(bits, select)               the same for one mask and few bits
- *   To:       json/walk.h, json/sink.c
+ *   To:       json/tokens.h, json/grammar.h, json/walk.h, json/sink.c
  *   Not here: instruction sets.
  *
- * Most of the grammar of JSON is about neighbours: which token may stand behind which. Neighbours are
- * adjacent bits once white space is left out, so 64 characters are checked with a few dozen operations on
- * words. What needs more than neighbours is which kind of container encloses a comma: a string behind , or
- * { is a name if a colon follows, which proves an object, and anything else behind a comma proves an array.
- * The proofs are held against the brackets in json/walk.h.
+ * Compact text in whole blocks, which is what servers send, is taken some blocks at a time: first all that
+ * does not depend on brackets (ki_find_ahead), then the brackets (ki_walk_found). Blocks with something less
+ * usual in them go one by one, and what is not compact the long way (ki_take_any_block).
  */
 #ifndef KI_JSON_BLOCK_H
 #define KI_JSON_BLOCK_H
 
-#include "json/escape.h"
+#include "json/grammar.h"
 #include "json/kernel.h"
-#include "json/literal.h"
+#include "json/tokens.h"
 #include "json/utf8.h"
 #include "json/walk.h"
-
-#define KI_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define KI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-
-enum { KI_NO_MISTAKE = 64 };
-
-/* The characters of a block by what they are. Strings: `in` has their bytes with the opening quote, without
- * the closing one. */
-typedef struct ki_tokens {
-    uint64_t quote, in;
-    uint64_t expects, bracket;       /* as in ki_masks, outside of strings */
-    uint64_t marked;                 /* as in ki_masks, anything inside of strings */
-    uint64_t literal, literal_start; /* numbers and words */
-} ki_tokens;
-
-/* The first mistake in a block that is not one of grammar. */
-typedef struct ki_mistake {
-    unsigned at;
-    int code;
-} ki_mistake;
-
-KI_INLINE void ki_mistake_add(ki_mistake *mistake, unsigned at, int code)
-{
-    if (at < mistake->at) {
-        mistake->at = at;
-        mistake->code = code;
-    }
-}
-
-/* Bit i says whether the character before the i-th one was in `bits`. */
-KI_INLINE uint64_t ki_behind(uint64_t bits, uint64_t carry)
-{
-    return bits << 1 | carry;
-}
-
-/* Finds the bytes that a backslash escapes, of the first n; *out_next says so of the byte behind them. */
-KI_INLINE uint64_t ki_find_escaped(uint64_t backslash, uint64_t escaped, unsigned n, uint64_t *out_next)
-{
-    uint64_t next = backslash >> 63;
-    if (KI_LIKELY((backslash & (backslash << 1 | escaped)) == 0))
-        escaped |= backslash << 1;
-    else
-        escaped = ki_escape_find(backslash, escaped, &next);
-    *out_next = n == 64 ? next : escaped >> n & 1;
-    return escaped;
-}
-
-/* Those that must be looked at: \" and \\ are right at sight. */
-KI_INLINE uint64_t ki_unusual_escapes(const ki_masks *m, const ki_rare *rare, uint64_t escaped)
-{
-    return escaped & ~(m->quote | rare->backslash);
-}
-
-/* Tells strings from what stands between them. */
-KI_INLINE ki_tokens ki_find_tokens(uint64_t in_string, const ki_masks *m, uint64_t escaped)
-{
-    ki_tokens t = {.quote = m->quote & ~escaped};
-    t.in = ki_prefix_xor(t.quote) ^ in_string;
-    t.expects = m->expects & ~t.in;
-    t.bracket = m->bracket & ~t.in;
-    t.marked = m->marked;
-    const uint64_t other = t.in | t.quote | t.expects | t.bracket;
-    t.literal = ~other;
-    t.literal_start = ~other & (other << 1 | 1);
-    return t;
-}
-
-/* Runs the automaton over the numbers and words of a block. */
-static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, unsigned n, uint64_t literal,
-                                     ki_mistake *mistake)
-{
-    uint32_t state = c->literal_open ? c->literal_state : KI_LITERAL_START;
-    if (c->literal_open && (literal & 1) == 0) {
-        if (!ki_literal_may_end(state))
-            ki_mistake_add(mistake, 0, KI_ERR_JSON_LITERAL);
-        state = KI_LITERAL_START;
-    }
-    while (literal != 0) {
-        unsigned at = (unsigned)__builtin_ctzll(literal);
-        do {
-            state = ki_literal_step(state, bytes[at]);
-            if (state == KI_LITERAL_BAD) {
-                ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL);
-                return;
-            }
-            literal &= literal - 1;
-            at++;
-        } while (at < 64 && (literal >> at & 1));
-        if (at >= n)
-            break;
-        if (!ki_literal_may_end(state)) {
-            ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL); /* at the byte behind, as in the next block */
-            return;
-        }
-        state = KI_LITERAL_START;
-    }
-    c->literal_state = state;
-}
-
-/* The containers around a character. */
-typedef struct ki_nesting {
-    uint64_t kinds; /* the first word of the scanner's */
-    uint32_t depth;
-    uint32_t lowest; /* depth in the last block walked */
-} ki_nesting;
-
-/* What is known of a block before its brackets are followed; as in ki_block. */
-typedef struct ki_found {
-    uint64_t open, close, brace, separator; /* , : */
-    uint64_t behind_name, nameless, mistakes;
-} ki_found;
-
-/* What may stand behind what in a block of `count` characters. A value begins where one is expected and nowhere
- * else, except that a bracket may close behind the one that opens. */
-KI_INLINE ki_found ki_check_grammar(ki_json_grammar *g, const ki_tokens *t, unsigned count)
-{
-    const unsigned last = count - 1;
-    const uint64_t valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1;
-    const uint64_t open = t->bracket & t->expects;
-    const uint64_t close = t->bracket & ~t->expects;
-    const uint64_t string_start = t->quote & t->in;
-    const uint64_t before_name = t->expects & t->marked;
-    const uint64_t behind_expects = ki_behind(t->expects, g->expects_value) & valid;
-    const uint64_t behind_open = ki_behind(open, g->opened);
-    const uint64_t behind_before_name = ki_behind(before_name, g->may_begin_name);
-
-    /* Adding the first byte of a run of ones carries to the bit behind its last: from opening to closing
-     * quotes. */
-    uint64_t sum = 0;
-    const int overflow =
-        __builtin_add_overflow(t->in, (string_start & behind_before_name) | g->in_name, &sum);
-    const uint64_t name_end = sum & ~t->in & valid;
-    const uint64_t bare_start = t->literal_start | open;
-    const ki_found found = {
-        .open = open,
-        .close = close,
-        .brace = t->marked,
-        .separator = t->expects & ~t->bracket,
-        .behind_name = ki_behind(name_end, g->ended_name) & valid,
-        .nameless = bare_start & behind_before_name,
-        .mistakes = ((string_start | bare_start) ^ behind_expects) & ~(close & behind_open),
-    };
-    g->in_name = count == 64 ? (uint64_t)overflow : sum >> count & 1;
-    g->ended_name = name_end >> last & 1;
-    g->expects_value = t->expects >> last & 1;
-    g->may_begin_name = before_name >> last & 1;
-    g->opened = open >> last & 1;
-    return found;
-}
-
-/* The opening halves of {} and []. */
-KI_INLINE uint64_t ki_found_pairs(const ki_found *f)
-{
-    return f->open & (f->close >> 1) & ~(f->brace ^ (f->brace >> 1));
-}
-
-/* The kinds of the containers that `opens` begins, all at once: the first becomes number depth + 1. */
-KI_INLINE uint64_t ki_new_kinds(uint64_t brace, uint64_t opens, uint32_t depth)
-{
-    return ki_gather(brace, opens) << 1 << depth;
-}
-
-/* Whether the value is {} or []: it ends where no bracket is looked at. */
-KI_INLINE int ki_is_empty_value(const ki_found *f, uint32_t depth)
-{
-    return depth == 0 && (f->close & 2) != 0;
-}
-
-/* As ki_block_walk, for a block in which the value does not end, no limit can be met and no mistake is; returns
- * 0, with nothing changed, when it is not such a block. Tells the sink nothing. Only closing brackets are
- * followed one by one, and {} and [], which match at sight, not even then; everything else is asked of all 64
- * characters at once. */
-KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t depth_max, ki_nesting *nesting)
-{
-    const uint64_t pairs = ki_found_pairs(f);
-    const uint64_t closes = f->close & ~(pairs << 1);
-    uint64_t opens = f->open & ~pairs;
-    const uint64_t between = ~(opens | closes);
-    uint64_t kinds = nesting->kinds;
-    uint32_t depth = nesting->depth;
-    uint32_t lowest = depth;
-    if (KI_UNLIKELY(depth + (uint32_t)__builtin_popcountll(f->open) > depth_max))
-        return 0;
-    /* Bit i: from character i to the next bracket, with it, the innermost container is an object. */
-    uint64_t object_from = (opens & f->brace) << 1 | (kinds >> depth & 1);
-    for (uint64_t left = closes; left != 0; left &= left - 1) {
-        const uint64_t bit = left & (0 - left);
-        const uint64_t before = opens & (bit - 1);
-        kinds |= ki_new_kinds(f->brace, before, depth);
-        opens ^= before;
-        depth += (uint32_t)__builtin_popcountll(before);
-        kinds &= ~(UINT64_C(1) << depth--);
-        if (KI_UNLIKELY(depth == 0))
-            return 0;
-        lowest = lowest < depth ? lowest : depth;
-        object_from |= (0 - (kinds >> depth & 1)) & bit << 1;
-    }
-    /* Adding the first bit of a run of ones clears the run and sets the bit behind it. */
-    const uint64_t in_object = between ^ (between + object_from);
-    const uint64_t colon = f->separator & ~f->brace;
-    if (KI_UNLIKELY((f->mistakes | (colon ^ (f->behind_name & in_object)) | (f->nameless & in_object) |
-                     (closes & (in_object ^ f->brace))) != 0))
-        return 0;
-    nesting->kinds = kinds | ki_new_kinds(f->brace, opens, depth);
-    nesting->depth = depth + (uint32_t)__builtin_popcountll(opens);
-    nesting->lowest = lowest;
-    return 1;
-}
-
-/* Copies the characters that `keep` selects, run by run. */
-static inline void ki_squeeze_bytes(const uint8_t *bytes, uint64_t keep, uint8_t *out)
-{
-    while (keep != 0) {
-        unsigned from = (unsigned)__builtin_ctzll(keep);
-        uint64_t rest = ~(keep >> from);
-        unsigned run = rest == 0 ? 64 : (unsigned)__builtin_ctzll(rest);
-        memcpy(out, bytes + from, run);
-        out += run;
-        keep = from + run >= 64 ? 0 : keep & (~UINT64_C(0) << (from + run));
-    }
-}
-
-/* Leaves the white space out. */
-static inline void ki_squeeze_tokens(ki_tokens *t, uint64_t keep)
-{
-    const ki_squeeze squeeze = ki_squeeze_for(keep);
-    t->quote = ki_squeeze_bits(&squeeze, t->quote);
-    t->in = ki_squeeze_bits(&squeeze, t->in);
-    t->expects = ki_squeeze_bits(&squeeze, t->expects);
-    t->bracket = ki_squeeze_bits(&squeeze, t->bracket);
-    t->marked = ki_squeeze_bits(&squeeze, t->marked);
-    t->literal = ki_squeeze_bits(&squeeze, t->literal);
-    t->literal_start = ki_squeeze_bits(&squeeze, t->literal_start);
-}
-
-/* The position in the block of the i-th character. */
-static inline unsigned ki_raw_position(uint64_t keep, unsigned i)
-{
-    for (; i > 0; i--)
-        keep &= keep - 1;
-    return keep == 0 ? 64 : (unsigned)__builtin_ctzll(keep);
-}
 
 /* The value ends before `end` (or goes on, end = n, with a mistake). Returns the bytes taken of the block. */
 static inline unsigned ki_finish(ki_json_scanner *s, unsigned end, ki_mistake mistake)
@@ -426,31 +182,7 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
     return ki_take_tokens(s, &t, bytes, n, keep, mistake);
 }
 
-KI_INLINE int ki_is_word(const uint8_t *text, unsigned len)
-{
-    return (len == 4 && (memcmp(text, "true", 4) == 0 || memcmp(text, "null", 4) == 0)) ||
-           (len == 5 && memcmp(text, "false", 5) == 0);
-}
-
-/* Whether the literals of a block are right at sight: integers of digits alone, and words, that end in it. */
-static __attribute__((noinline)) int ki_are_plain_literals(const uint8_t *bytes, uint64_t literal,
-                                                           uint64_t digit)
-{
-    if (literal >> 63 != 0)
-        return 0;
-    while (literal != 0) {
-        const unsigned at = (unsigned)__builtin_ctzll(literal);
-        const unsigned len = (unsigned)__builtin_ctzll(~(literal >> at));
-        const uint64_t bits = ((UINT64_C(1) << len) - 1) << at;
-        const int is_integer = (bits & ~digit) == 0 && (bytes[at] != '0' || len == 1);
-        if (!is_integer && !ki_is_word(bytes + at, len))
-            return 0;
-        literal ^= bits;
-    }
-    return 1;
-}
-
-/* Checks the literals of a block that are not right at sight. Returns 0 for a mistake, with nothing changed. */
+/* Checks literals that are not right at sight. Returns 0 for a mistake, with nothing changed. */
 KI_INLINE int ki_take_literals(ki_json_carry *c, const uint8_t *bytes, ki_tokens *t)
 {
     ki_mistake mistake = {KI_NO_MISTAKE, 0};

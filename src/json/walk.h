@@ -4,7 +4,7 @@
  *
  *   From:     json/block.h
  *   To:       json/sink.c
- *   Not here: what may follow what (json/block.h).
+ *   Not here: what may follow what (json/grammar.h).
  */
 #ifndef KI_JSON_WALK_H
 #define KI_JSON_WALK_H
@@ -51,8 +51,8 @@ static inline void ki_kinds_pop(ki_json_scanner *s)
  * scanner's error with its position in *out_too_deep. */
 unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_deep);
 
-/* Tells the sink of the characters of tracked containers in a block that is right, that begins at `depth` and in
- * which the value does not end. */
+/* Tells the sink of the characters of tracked containers in a block that is right, that begins at `depth`
+ * and in which the value does not end. */
 void ki_block_tell(ki_json_sink *sink, const ki_block *block, uint32_t depth);
 
 #endif
