@@ -22,11 +22,14 @@ command pkg-config pkg-config
 library liburcu-bp liburcu-dev
 library libcurl libcurl4-openssl-dev
 library zlib zlib1g-dev
-library yaml-0.1 libyaml-dev' ;;
+library yaml-0.1 libyaml-dev
+library libmicrohttpd libmicrohttpd-dev
+library gnutls libgnutls28-dev
+library jansson libjansson-dev' ;;
     test)
         echo 'library cmocka libcmocka-dev
-library jansson libjansson-dev
-library openssl libssl-dev' ;;
+library openssl libssl-dev
+daemon nghttpx nghttp2-proxy' ;;
     lint)
         echo 'compiler clang clang
 compiler g++ g++
@@ -56,6 +59,8 @@ command qemu-aarch64 qemu-user' ;;
 }
 
 has_command() { command -v "$1" >/dev/null 2>&1; }
+# Where not everybody's $PATH leads.
+has_daemon() { has_command "$1" || has_command "/usr/sbin/$1"; }
 has_library() { has_command pkg-config && pkg-config --exists "$1"; }
 # A compiler without the C library's headers is no use.
 has_compiler() { has_command "$1" && echo '#include <stdlib.h>' | "$1" -E -x c - >/dev/null 2>&1; }

@@ -57,7 +57,7 @@ typedef struct ki_client_options {
     int gzip;  /* 1: asks for compressed answers */
     int reserved_flag;
     const char *user_agent;      /* NULL: "kinformer/" and the version */
-    size_t connections_max;      /* 0: no limit */
+    size_t connections_max;      /* 0: no limit. With http2 each of the two ways to speak has its own */
     uint64_t connect_timeout_ms; /* 0: 30,000 */
 
     size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */

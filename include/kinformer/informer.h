@@ -167,7 +167,8 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
  * Adds a handler; what it says is copied. Before or after start: it hears of everything that is in the store,
  * as adds with KI_EVENT_INITIAL, and of all that follows; nothing is lost or doubled.
  *
- * Returns:   the registration, or NULL: the reason is what the next start reports.
+ * Returns:   the registration, or NULL: a handler that cannot be, or no memory. Before the first start the reason is what
+ *            that reports; afterwards it is in the log.
  * Ownership: the informer's. It is valid until it is removed or the informer is freed.
  */
 KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler);

@@ -125,7 +125,12 @@ typedef struct ki_rest_request {
     /* Of ki_rest_begin(). */
     ki_rest_cb on_answer; /* NULL: nobody wants to know */
     void *user;
-    uint64_t reserved[8];
+
+    /* Of a get: any path of the server ("/version", "/apis"), in place of resource, namespace and name. Its answer is
+     * `body` alone, whatever that is. */
+    const char *path;
+    const char *accept; /* the content types that are welcome; NULL: application/json */
+    uint64_t reserved[6];
 } ki_rest_request;
 
 /**

@@ -69,9 +69,9 @@ static int init_loops(ki_client *client, ki_error *err)
     bool is_single = client->options.mode == KI_MODE_EVENT_LOOP;
     ki_loop_options plain = {.clock = client->clock};
     ki_loop_options network = {.clock = client->clock, .with_fd = !client->clock->is_virtual};
+    bool is_simulated = client->clock->is_virtual && client->seed != 0;
     ki_loop_options polled = {.clock = client->clock,
-                              .with_fd =
-                                  client->options.mode != KI_MODE_THREADS && !client->clock->is_virtual};
+                              .with_fd = client->options.mode != KI_MODE_THREADS && !is_simulated};
     client->handlers = &client->loops[HANDLERS];
     client->io = is_single ? client->handlers : &client->loops[IO];
     client->dispatch = is_single ? client->handlers : &client->loops[DISPATCH];

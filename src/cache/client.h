@@ -50,7 +50,8 @@ struct ki_client {
     _Atomic size_t waiters;
 };
 
-/* As ki_client_new(), with a clock and a seed: for simulations. */
+/* As ki_client_new(), with a clock and a seed: for simulations. With a virtual clock and a seed it has no descriptor;
+ * without a seed it has one in KI_MODE_EVENT_LOOP, and can be connected. */
 KI_NODISCARD ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_clock *clock,
                                                 uint64_t seed, ki_error *err);
 

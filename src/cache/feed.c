@@ -61,7 +61,9 @@ static int init_parts(ki_feed *feed, ki_error *err)
     if (ki_job_init(&feed->io_job, feed->client->io, ki_feed_run_io) < 0 ||
         ki_job_init(&feed->dispatch_job, feed->client->dispatch, ki_feed_run_dispatch) < 0)
         return ki_fail_no_memory(err);
-    ki_client_join(feed->client, &feed->alive, feed->resource->plural);
+    ki_error_log_init(&feed->errors, "feed", feed->resource, feed->client->clock);
+    ki_client_join(feed->client, &feed->alive,
+                   options->name == NULL ? feed->resource->plural : options->name);
     ki_informer_metrics_init(&feed->metrics, feed->client->metrics,
                              options->name == NULL ? feed->alive.name : options->name, feed->resource);
     return 0;

@@ -16,6 +16,7 @@
 #include <kinformer/feed.h>
 
 #include "cache/client.h"
+#include "cache/error_log.h"
 #include "cache/gathered.h"
 #include "cache/informer_metrics.h"
 #include "cache/informer_options.h"
@@ -38,7 +39,8 @@ struct ki_feed {
     ki_object_plan *plan;
     ki_job io_job;
     ki_job dispatch_job;
-    ki_reflector reflector;    /* io's, as the next two */
+    ki_reflector reflector; /* io's, as the next three */
+    ki_error_log errors;
     ki_gathered gathered;      /* of a store and a queue */
     bool owes_list;            /* a stop has swallowed the end of one */
     ki_feed_timers timers;     /* dispatch's, as the next two */

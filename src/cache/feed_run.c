@@ -27,11 +27,7 @@ void ki_feed_schedule_io(uint64_t due_ns, void *user)
 void ki_feed_report(const ki_watch_error *error, void *user)
 {
     ki_feed *feed = user;
-    ki_log(error->reason == KI_REASON_EXPIRED ? KI_LOG_INFO : KI_LOG_WARNING, "feed",
-           KI_LOG_FIELDS({"resource", ki_str_of(feed->resource->plural)},
-                         {"reason", ki_str_of(ki_reason_name(error->reason))},
-                         {"key", ki_str_of(error->key)}),
-           "%s", error->error->message);
+    ki_error_log_write(&feed->errors, error);
     if (feed->options.on_error == NULL)
         return;
     ki_callback_enter();

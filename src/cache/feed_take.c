@@ -4,7 +4,6 @@
 #include "cache/feed.h"
 #include "cache/store.h"
 #include "util/alloc.h"
-#include "util/log.h"
 
 /* ---- versions ----------------------------------------------------------------------------------------- */
 
@@ -36,9 +35,7 @@ static int leave_out_unusable(ki_feed *feed, const ki_object *object, int rc)
     if (rc != KI_ERR_INVALID && rc != KI_ERR_TOO_LARGE)
         return rc;
     atomic_fetch_add_explicit(&feed->left_out, 1, memory_order_relaxed); /* a number by itself */
-    ki_log(KI_LOG_WARNING, "feed",
-           KI_LOG_FIELDS({"resource", ki_str_of(feed->resource->plural)}, {"key", ki_object_key_str(object)}),
-           "the object has no key that can be used");
+    ki_error_log_object(&feed->errors, ki_object_key_str(object), "the object has no key that can be used");
     return 0;
 }
 

@@ -104,7 +104,7 @@ static void join_by_name(ki_informer *informer)
     char name[KI_CLIENT_NAME_BYTES];
     (void)snprintf(name, sizeof(name), "%s%s%s", informer->resource->plural, options->ns[0] == 0 ? "" : "/",
                    options->ns);
-    ki_client_join(informer->client, &informer->alive, name);
+    ki_client_join(informer->client, &informer->alive, options->name == NULL ? name : options->name);
     informer->name = options->name == NULL ? informer->alive.name : options->name;
 }
 
@@ -133,6 +133,7 @@ static int init(ki_informer *informer, const ki_resource *resource, const ki_inf
         rc = init_reflector(informer, err);
     if (rc < 0)
         return rc;
+    ki_error_log_init(&informer->errors, "reflector", informer->resource, informer->client->clock);
     informer->check_ms = ki_resync_period_ms(informer->setup.options.resync_ms);
     ki_apply_init(&informer->apply,
                   &(ki_apply_options){.store = informer->store,

@@ -17,6 +17,7 @@
 
 #include "cache/apply.h"
 #include "cache/client.h"
+#include "cache/error_log.h"
 #include "cache/informer_metrics.h"
 #include "cache/informer_options.h"
 #include "cache/reflector.h"
@@ -43,9 +44,10 @@ struct ki_informer {
     ki_delta_fifo fifo;
     ki_job io_job;
     ki_job dispatch_job;
-    ki_reflector reflector; /* io's, as the next */
-    size_t pushed;          /* since dispatch was last woken for it */
-    ki_apply apply;         /* dispatch's, as the next four */
+    ki_reflector reflector; /* io's, as the next two */
+    ki_error_log errors;
+    size_t pushed;  /* since dispatch was last woken for it */
+    ki_apply apply; /* dispatch's, as the next four */
     ki_fanout fanout;
     ki_mutation_detector detector;
     ki_informer_timers timers;

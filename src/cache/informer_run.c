@@ -6,7 +6,6 @@
 #include "cache/informer.h"
 #include "cache/registration.h"
 #include "util/error.h"
-#include "util/log.h"
 
 enum { NS_PER_MS = 1000000, RETRY_MS = 100, FLUSH_MS = 1000, DETECT_MS = 1000 };
 
@@ -83,7 +82,7 @@ int ki_informer_take_change(const ki_change *change, void *user)
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;
-    if (++informer->pushed >= CHANGES_AT_A_TIME)
+    if (++informer->pushed >= CHANGES_AT_A_TIME || rc == 1) /* full: nothing more comes until there is room */
         ki_informer_end_changes(informer);
     return rc == 1 ? wait_for_room(informer) : 0;
 }
@@ -97,20 +96,10 @@ void ki_informer_end_changes(void *user)
     informer->pushed = 0;
 }
 
-static void log_error(const ki_informer *informer, const ki_watch_error *error)
-{
-    ki_log_level level = error->reason == KI_REASON_EXPIRED ? KI_LOG_INFO : KI_LOG_WARNING;
-    ki_log(level, "reflector",
-           KI_LOG_FIELDS({"resource", ki_str_of(informer->resource->plural)},
-                         {"reason", ki_str_of(ki_reason_name(error->reason))},
-                         {"key", ki_str_of(error->key)}),
-           "%s", error->error->message);
-}
-
 void ki_informer_report(const ki_watch_error *error, void *user)
 {
     ki_informer *informer = user;
-    log_error(informer, error);
+    ki_error_log_write(&informer->errors, error);
     if (informer->on_watch_error != NULL) /* never changes once started */
         informer->on_watch_error(informer, error, informer->watch_error_user);
 }

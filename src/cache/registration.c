@@ -187,13 +187,19 @@ static const char *fault_of(const ki_handler *handler)
     return NULL;
 }
 
+/* The first failure of the set-up is for the start to report. Later there may be no start any more, and one that
+ * fails because of it would stop what runs well. */
 static ki_registration *fail(ki_informer *informer, int code, const char *why)
 {
     ki_mutex_lock(&informer->mu);
-    if (informer->setup_error.code == 0)
+    bool was_started = informer->was_started;
+    if (!was_started && informer->setup_error.code == 0)
         ki_error_set(&informer->setup_error, code, 0, "%s: adding a handler: %s", informer->resource->plural,
                      why);
     ki_mutex_unlock(&informer->mu);
+    if (was_started)
+        ki_log(KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s: adding a handler: %s",
+               informer->resource->plural, why);
     return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/discovery.h"
 #include "cli/failure.h"
 #include "cli/signals.h"
 #include "cli/watch.h"
@@ -16,8 +17,10 @@ static const char help_head[] =
     "stderr\n"
     "what is going on. SIGINT and SIGTERM end it with 0, so does a reader that goes away.\n"
     "\n"
-    "A resource is named as kubectl accepts it: pods, po, deployments.apps; a custom one in full:\n"
-    "widgets.v1.example.com.\n"
+    "A resource is named as kubectl accepts it: pods, po, deployments.apps, widgets.example.com. The server "
+    "is asked "
+    "for\n"
+    "those that are not built in, unless they are named in full: widgets.v1.example.com.\n"
     "\n"
     "  kinformer watch pods -A\n"
     "  kinformer watch pods,services -n web -l app=api -o events\n"
@@ -64,7 +67,20 @@ static int run_client(cli_watch *watch, ki_error *err)
     return rc;
 }
 
-static int run(const cli_watch_flags *flags, const cli_resource_list *resources, ki_error *err)
+/* A name that nobody knows is mentioned first: it may be the mistake. */
+static int end_without_client(const cli_resource_list *resources, ki_error *err)
+{
+    const cli_resource *item = cli_resource_list_wanted(resources);
+    ki_error both = {0};
+    char why[KI_ERROR_MESSAGE_BYTES];
+    if (item == NULL || err->code == KI_ERR_NO_MEMORY)
+        return cli_end_with(err);
+    snprintf(why, sizeof(why), "No server can be asked (%.80s)", err->message);
+    (void)cli_resource_list_fail_unknown(item, why, &both);
+    return cli_end_with(&both);
+}
+
+static int run(const cli_watch_flags *flags, cli_resource_list *resources, ki_error *err)
 {
     static cli_output output;
     ki_client_options options = cli_connection_options(&flags->connection);
@@ -75,7 +91,7 @@ static int run(const cli_watch_flags *flags, const cli_resource_list *resources,
         return cli_end_with(err);
     ki_client *client = ki_client_new(&options, err);
     if (client == NULL)
-        return cli_end_with(err);
+        return end_without_client(resources, err);
     cli_output_init(&output, STDOUT_FILENO, cli_signals_is_stopped);
     cli_watch watch = {.flags = flags,
                        .resources = resources,
@@ -83,7 +99,9 @@ static int run(const cli_watch_flags *flags, const cli_resource_list *resources,
                        .output = &output,
                        .is_stopped = cli_signals_is_stopped,
                        .stop_fd = stop_fd};
-    int rc = run_client(&watch, err);
+    int rc = cli_discovery_run(&(cli_discovery){client, resources, cli_signals_is_stopped, stop_fd}, err);
+    if (rc == 0 && cli_resource_list_wanted(resources) == NULL)
+        rc = run_client(&watch, err);
     cli_watch_fini(&watch);
     ki_client_free(client);
     if (rc < 0)

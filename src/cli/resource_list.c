@@ -7,7 +7,18 @@
 
 #include "cli/failure.h"
 
-/* A name that is nobody's gets the library's hint, which knows what is near. */
+/* What a server might know. */
+static int is_plausible(ki_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+              c == '.'))
+            return 0;
+    }
+    return name.len > 0;
+}
+
 static int find(ki_str name, cli_resource *out, ki_error *err)
 {
     ki_error unknown = {0};
@@ -19,18 +30,46 @@ static int find(ki_str name, cli_resource *out, ki_error *err)
     out->resource = out->made;
     if (out->made != NULL)
         return 0;
-    (void)cli_fail(err, "%s; a custom one is named in full: widgets.v1.example.com", unknown.message);
-    if (not_custom.code == KI_ERR_NO_MEMORY)
+    if (not_custom.code == KI_ERR_NO_MEMORY) {
         *err = not_custom;
-    return err->code;
+        return err->code;
+    }
+    if (!is_plausible(name))
+        return cli_fail(err, "%s", unknown.message);
+    out->wanted = strndup(name.ptr, name.len);
+    return out->wanted == NULL ? cli_fail_no_memory(err) : 0;
+}
+
+/* The library's hint knows what is near. */
+int cli_resource_list_fail_unknown(const cli_resource *item, const char *why, ki_error *err)
+{
+    ki_error unknown = {0};
+    (void)!ki_resource_find(ki_str_of(item->wanted), &unknown);
+    return cli_fail(err, "%s %s; a custom one can be named in full, as widgets.v1.example.com",
+                    unknown.message, why);
 }
 
 static int is_known(const cli_resource_list *list, const ki_resource *resource)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (ki_resource_equal(list->items[i].resource, resource))
+        if (list->items[i].resource != NULL && ki_resource_equal(list->items[i].resource, resource))
             return 1;
     return 0;
+}
+
+static int is_wanted(const cli_resource_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].wanted != NULL && strcmp(list->items[i].wanted, name) == 0)
+            return 1;
+    return 0;
+}
+
+static void drop(cli_resource *item)
+{
+    ki_resource_free(item->made);
+    free(item->wanted);
+    *item = (cli_resource){0};
 }
 
 static int add(cli_resource_list *list, ki_str name, ki_error *err)
@@ -43,8 +82,8 @@ static int add(cli_resource_list *list, ki_str name, ki_error *err)
     int rc = find(name, &fresh, err);
     if (rc < 0)
         return rc;
-    if (is_known(list, fresh.resource))
-        ki_resource_free(fresh.made);
+    if (fresh.wanted != NULL ? is_wanted(list, fresh.wanted) : is_known(list, fresh.resource))
+        drop(&fresh);
     else
         list->items[list->count++] = fresh;
     return 0;
@@ -53,7 +92,8 @@ static int add(cli_resource_list *list, ki_str name, ki_error *err)
 static int is_plural_shared(const cli_resource_list *list, size_t which)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (i != which && strcmp(list->items[i].resource->plural, list->items[which].resource->plural) == 0)
+        if (i != which && list->items[i].resource != NULL &&
+            strcmp(list->items[i].resource->plural, list->items[which].resource->plural) == 0)
             return 1;
     return 0;
 }
@@ -63,7 +103,9 @@ static void name_all(cli_resource_list *list)
     for (size_t i = 0; i < list->count; i++) {
         cli_resource *item = &list->items[i];
         const ki_resource *r = item->resource;
-        if (is_plural_shared(list, i))
+        if (r == NULL)
+            snprintf(item->name, sizeof(item->name), "%s", item->wanted);
+        else if (is_plural_shared(list, i))
             snprintf(item->name, sizeof(item->name), "%s.%s.%s", r->plural, r->version, r->group);
         else
             snprintf(item->name, sizeof(item->name), "%s", r->plural);
@@ -95,10 +137,33 @@ int cli_resource_list_parse(const char *text, cli_resource_list *out_list, ki_er
     return 0;
 }
 
+cli_resource *cli_resource_list_wanted(const cli_resource_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].wanted != NULL)
+            return &list->items[i];
+    return NULL;
+}
+
+void cli_resource_list_resolve(cli_resource_list *list, cli_resource *item, ki_resource *made)
+{
+    size_t behind = list->count - (size_t)(item - list->items) - 1;
+    free(item->wanted);
+    item->wanted = NULL;
+    if (is_known(list, made)) {
+        ki_resource_free(made);
+        memmove(item, item + 1, behind * sizeof(*item));
+        list->count--;
+    } else {
+        item->resource = item->made = made;
+    }
+    name_all(list);
+}
+
 void cli_resource_list_fini(cli_resource_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        ki_resource_free(list->items[i].made);
+        drop(&list->items[i]);
     free(list->items);
     *list = (cli_resource_list){0};
 }

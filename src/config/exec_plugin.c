@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,6 +74,34 @@ static int read_answer(const ki_exec_plugin *plugin, ki_exec_credential *out_cre
     return rc < 0 ? fail(plugin, err, mistake.message) : 0;
 }
 
+/* ---- looking after it ---------------------------------------------------------------------------------- */
+
+enum { WATCHES = sizeof(((ki_exec_plugin *)NULL)->watches) / sizeof(ki_fd_watch) };
+
+static bool has_watches(const ki_exec_plugin *plugin)
+{
+    return ki_loop_fd(plugin->job.loop) >= 0;
+}
+
+/* Before the descriptors are closed, and their numbers are somebody else's. */
+static void watch_nothing(ki_exec_plugin *plugin)
+{
+    for (int i = 0; i < WATCHES && has_watches(plugin); i++)
+        (void)!ki_fd_watch_set(&plugin->watches[i], -1, 0);
+}
+
+/* Returns whether all that may happen next is watched. */
+static bool watch_all(ki_exec_plugin *plugin)
+{
+    const ki_exec_process *process = &plugin->process;
+    const int fds[WATCHES] = {process->is_output_over ? -1 : process->output_fd,
+                              process->is_errors_over ? -1 : process->errors_fd, process->pid_fd};
+    bool is_watched = has_watches(plugin) && process->pid_fd >= 0;
+    for (int i = 0; i < WATCHES && is_watched; i++)
+        is_watched = ki_fd_watch_set(&plugin->watches[i], fds[i], fds[i] >= 0 ? EPOLLIN : 0) == 0;
+    return is_watched;
+}
+
 static void end(ki_exec_plugin *plugin, bool is_late)
 {
     ki_error err = {0};
@@ -80,23 +109,50 @@ static void end(ki_exec_plugin *plugin, bool is_late)
     char reason[64];
     snprintf(reason, sizeof(reason), "not done after %d s", KI_EXEC_LIMIT_MS / 1000);
     int rc = is_late ? fail(plugin, &err, reason) : read_answer(plugin, &credential, &err);
+    watch_nothing(plugin);
+    ki_job_wake_at(&plugin->job, UINT64_MAX);
     ki_exec_process_close(&plugin->process);
     plugin->is_running = false;
     plugin->on_end(rc < 0 ? NULL : &credential, &err, plugin->user);
 }
 
-static void look(ki_job *job)
+static void go_on(ki_exec_plugin *plugin, uint64_t now_ns)
 {
-    ki_exec_plugin *plugin = KI_CONTAINER_OF(job, ki_exec_plugin, job);
+    uint64_t due_ns = watch_all(plugin) ? plugin->deadline_ns : now_ns + KI_EXEC_POLL_MS * KI_NS_PER_MS;
+    ki_job_wake_at(&plugin->job, due_ns);
+}
+
+static void look(ki_exec_plugin *plugin)
+{
     if (!plugin->is_running)
         return;
-    uint64_t now_ns = ki_clock_now_ns(job->loop->clock);
+    uint64_t now_ns = ki_clock_now_ns(plugin->job.loop->clock);
     if (ki_exec_process_poll(&plugin->process))
         end(plugin, false);
     else if (now_ns >= plugin->deadline_ns)
         end(plugin, true);
     else
-        ki_job_wake_at(job, now_ns + KI_EXEC_POLL_MS * KI_NS_PER_MS);
+        go_on(plugin, now_ns);
+}
+
+static void run_timer(ki_job *job)
+{
+    look(KI_CONTAINER_OF(job, ki_exec_plugin, job));
+}
+
+static void run_output(ki_job *job)
+{
+    look(KI_CONTAINER_OF(job, ki_exec_plugin, watches[0].job));
+}
+
+static void run_errors(ki_job *job)
+{
+    look(KI_CONTAINER_OF(job, ki_exec_plugin, watches[1].job));
+}
+
+static void run_end(ki_job *job)
+{
+    look(KI_CONTAINER_OF(job, ki_exec_plugin, watches[2].job));
 }
 
 /* ---- the beginning ------------------------------------------------------------------------------------- */
@@ -104,12 +160,20 @@ static void look(ki_job *job)
 int ki_exec_plugin_init(ki_exec_plugin *plugin, const ki_config *config, ki_loop *loop)
 {
     assert(config->exec != NULL);
+    static const ki_job_cb runs[WATCHES] = {run_output, run_errors, run_end};
     *plugin = (ki_exec_plugin){.config = config};
-    return ki_job_init(&plugin->job, loop, look);
+    int rc = ki_job_init(&plugin->job, loop, run_timer);
+    for (int i = 0; i < WATCHES && rc == 0 && has_watches(plugin); i++)
+        rc = ki_fd_watch_init(&plugin->watches[i], loop, runs[i]);
+    if (rc < 0)
+        ki_exec_plugin_fini(plugin);
+    return rc;
 }
 
 void ki_exec_plugin_fini(ki_exec_plugin *plugin)
 {
+    for (int i = 0; i < WATCHES; i++)
+        ki_fd_watch_fini(&plugin->watches[i]);
     ki_job_fini(&plugin->job);
     ki_exec_process_close(&plugin->process);
     *plugin = (ki_exec_plugin){0};
@@ -179,6 +243,6 @@ int ki_exec_plugin_start(ki_exec_plugin *plugin, ki_error *err)
     uint64_t now_ns = ki_clock_now_ns(plugin->job.loop->clock);
     plugin->is_running = true;
     plugin->deadline_ns = now_ns + ki_ns_of_ms(KI_EXEC_LIMIT_MS);
-    ki_job_wake_at(&plugin->job, now_ns + KI_EXEC_POLL_MS * KI_NS_PER_MS);
+    go_on(plugin, now_ns);
     return 0;
 }

@@ -6,7 +6,8 @@
  *   Locks:    none; io's.
  *   Not here: how long a credential is used; who waits for it.
  *
- * Nothing here waits for the child: a timer of the loop looks after it, and kills it when its time is over.
+ * Nothing here waits for the child: the loop watches its output and its end, and a timer kills it when its time is
+ * over. Where the system cannot watch one of them, the timer looks now and then.
  */
 #ifndef KI_CONFIG_EXEC_PLUGIN_H
 #define KI_CONFIG_EXEC_PLUGIN_H
@@ -14,7 +15,7 @@
 #include "config/config.h"
 #include "config/exec_credential.h"
 #include "config/exec_process.h"
-#include "util/loop.h"
+#include "util/fd_watch.h"
 
 #define KI_EXEC_LIMIT_MS 60000
 #define KI_EXEC_POLL_MS 20
@@ -28,7 +29,8 @@ typedef struct ki_exec_plugin {
     const ki_config *config; /* constant, as the next two */
     ki_exec_plugin_cb on_end;
     void *user;
-    ki_job job;
+    ki_job job;             /* its time; and what cannot be watched */
+    ki_fd_watch watches[3]; /* output, error output, end; not on a loop without a descriptor */
     ki_exec_process process;
     bool is_running;
     uint64_t deadline_ns;

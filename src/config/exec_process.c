@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,17 @@ static void close_fd(int *fd)
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
+}
+
+/* Close-on-exec by itself. */
+static int open_pid_fd(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    return -1;
+#endif
 }
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
@@ -109,6 +121,7 @@ static int spawn(ki_exec_process *process, const ki_exec_command *command, const
     posix_spawn_file_actions_destroy(&actions);
     if (rc == 0) {
         process->pid = pid;
+        process->pid_fd = open_pid_fd(pid);
         process->has_group = !command->is_interactive;
     }
     return rc;
@@ -149,7 +162,7 @@ static int start(ki_exec_process *process, const ki_exec_command *command)
 
 int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *command, ki_error *err)
 {
-    *process = (ki_exec_process){.output_fd = -1, .errors_fd = -1};
+    *process = (ki_exec_process){.pid_fd = -1, .output_fd = -1, .errors_fd = -1};
     process->output = ki_malloc(KI_EXEC_OUTPUT_BYTES_MAX);
     process->errors = ki_malloc(KI_EXEC_ERRORS_BYTES_MAX);
     int number = process->output == NULL || process->errors == NULL ? ENOMEM : start(process, command);
@@ -163,25 +176,32 @@ int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *comma
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
+/* Where to read, and where to write down that nothing more comes. */
+typedef struct stream {
+    int fd;
+    bool *is_over;
+} stream;
+
 /* Reads once. Returns whether there may be more now. */
-static bool read_some(int *fd, char *into, size_t room, size_t *out_len)
+static bool read_some(stream from, char *into, size_t room, size_t *out_len)
 {
-    ssize_t n = read(*fd, into, room);
+    ssize_t n = read(from.fd, into, room);
     *out_len = n > 0 ? (size_t)n : 0;
     if (n > 0 || (n < 0 && errno == EINTR))
         return true;
     if (n == 0 || errno != EAGAIN)
-        close_fd(fd);
+        *from.is_over = true;
     return false;
 }
 
 /* Too much of it: the rest is not read, and the child is no use any more. */
 static void read_output(ki_exec_process *process)
 {
-    bool has_more = process->output_fd >= 0;
+    stream from = {process->output_fd, &process->is_output_over};
+    bool has_more = process->output_fd >= 0 && !process->is_output_over;
     while (has_more && !process->is_too_large) {
         size_t n = 0;
-        has_more = read_some(&process->output_fd, process->output + process->output_len,
+        has_more = read_some(from, process->output + process->output_len,
                              KI_EXEC_OUTPUT_BYTES_MAX - process->output_len, &n);
         process->output_len += n;
         process->is_too_large = process->output_len == KI_EXEC_OUTPUT_BYTES_MAX;
@@ -192,14 +212,15 @@ static void read_output(ki_exec_process *process)
 static void read_errors(ki_exec_process *process)
 {
     const size_t half = KI_EXEC_ERRORS_BYTES_MAX / 2;
-    bool has_more = process->errors_fd >= 0;
+    stream from = {process->errors_fd, &process->is_errors_over};
+    bool has_more = process->errors_fd >= 0 && !process->is_errors_over;
     for (int rounds = 0; has_more && rounds < 64; rounds++) {
         if (process->errors_len == KI_EXEC_ERRORS_BYTES_MAX) {
             memmove(process->errors, process->errors + half, half);
             process->errors_len = half;
         }
         size_t n = 0;
-        has_more = read_some(&process->errors_fd, process->errors + process->errors_len,
+        has_more = read_some(from, process->errors + process->errors_len,
                              KI_EXEC_ERRORS_BYTES_MAX - process->errors_len, &n);
         process->errors_len += n;
     }
@@ -241,6 +262,7 @@ void ki_exec_process_close(ki_exec_process *process)
     }
     reap(process, 0);
     if (process->output != NULL) { /* a zeroed one has no descriptor 0 */
+        close_fd(&process->pid_fd);
         close_fd(&process->output_fd);
         close_fd(&process->errors_fd);
     }

@@ -26,9 +26,12 @@ typedef struct ki_exec_process {
     bool has_group;
     bool has_status;
     int status;    /* as waitpid() has it; -1: somebody else has taken it */
-    int output_fd; /* -1: closed, as the next */
+    int pid_fd;    /* readable at its end; -1: the system has none */
+    int output_fd; /* -1: there is none */
     int errors_fd; /* -1 also when the child has ours */
-    char *output;  /* KI_EXEC_OUTPUT_BYTES_MAX, fixed: growing would leave secrets behind */
+    bool is_output_over;
+    bool is_errors_over;
+    char *output; /* KI_EXEC_OUTPUT_BYTES_MAX, fixed: growing would leave secrets behind */
     size_t output_len;
     bool is_too_large;
     char *errors; /* the end of what it said, KI_EXEC_ERRORS_BYTES_MAX */
@@ -47,7 +50,7 @@ typedef struct ki_exec_command {
 KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *command,
                                        ki_error *err);
 
-/* Takes what there is. Returns true when the child has ended and all of its output has been read. What was
+/* Takes what there is, and closes nothing. Returns true when the child has ended and all of its output has been read. What was
  * left running by the child with its output open is not waited for. */
 bool ki_exec_process_poll(ki_exec_process *process);
 

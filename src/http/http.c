@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "http/close_on_exec.h"
 #include "http/http_parts.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/units.h"
 
-enum { CONNECT_TIMEOUT_MS = 30 * 1000, HEAD_TIMEOUT_MS = 60 * 1000, IDLE_CONNECTIONS_MAX = 25 };
+enum { CONNECT_TIMEOUT_MS = 30 * 1000, HEAD_TIMEOUT_MS = 60 * 1000 };
 
 /* ---- calls into libcurl ---------------------------------------------------------------------------------- */
 
@@ -21,11 +20,11 @@ void ki_http_enter(ki_http *http)
 }
 
 /* What has ended is told outside of libcurl, so that the callback may do anything. */
-static void tell_ends(ki_http *http)
+static void tell_ends(CURLM *multi)
 {
     int left = 0;
-    for (CURLMsg *said = curl_multi_info_read(http->multi, &left); said != NULL;
-         said = curl_multi_info_read(http->multi, &left)) {
+    for (CURLMsg *said = curl_multi_info_read(multi, &left); said != NULL;
+         said = curl_multi_info_read(multi, &left)) {
         void *transfer = NULL;
         CURLcode code = said->data.result;
         if (said->msg != CURLMSG_DONE)
@@ -35,52 +34,27 @@ static void tell_ends(ki_http *http)
     }
 }
 
+void ki_http_reap(ki_http *http)
+{
+    http->depth++; /* taking transfers away calls back */
+    ki_transfers_reap(http);
+    http->depth--;
+    ki_pools_reap(http);
+}
+
+/* Pools come and go outside of what is told only. */
 void ki_http_leave(ki_http *http)
 {
-    if (http->depth == 1) {
-        ki_transfers_pause(http);
-        tell_ends(http);
-        ki_transfers_reap(http);
+    if (http->depth > 1) {
+        http->depth--;
+        return;
     }
+    ki_transfers_pause(http);
+    for (ki_list_node *node = ki_list_first(&http->pools); node != NULL;
+         node = ki_list_next(&http->pools, node))
+        tell_ends(KI_CONTAINER_OF(node, ki_pool, node)->multi);
     http->depth--;
-}
-
-void ki_http_act(ki_http *http, curl_socket_t fd, int flags)
-{
-    int running = 0;
-    ki_http_enter(http);
-    (void)curl_multi_socket_action(http->multi, fd, flags, &running);
-    ki_http_leave(http);
-}
-
-/* libcurl's limit is for all connections, those of watches as well: so it has to grow with these. */
-void ki_http_keep_idle(ki_http *http)
-{
-    (void)curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS,
-                            (long)(http->alive_count + IDLE_CONNECTIONS_MAX));
-}
-
-/* ---- the timer ------------------------------------------------------------------------------------------- */
-
-static void run_timer(ki_job *job)
-{
-    ki_http_act(KI_CONTAINER_OF(job, ki_http, timer), CURL_SOCKET_TIMEOUT, 0);
-}
-
-static int on_timer(CURLM *multi, long timeout_ms, void *user)
-{
-    ki_http *http = user;
-    (void)multi;
-    if (timeout_ms < 0) {
-        ki_job_wake_at(&http->timer, UINT64_MAX);
-    } else if (timeout_ms == 0) {
-        ki_job_wake_at(&http->timer, UINT64_MAX);
-        ki_job_wake(&http->timer);
-    } else {
-        uint64_t now_ns = ki_clock_now_ns(http->clock);
-        ki_job_wake_at(&http->timer, now_ns + (uint64_t)timeout_ms * KI_NS_PER_MS);
-    }
-    return 0;
+    ki_http_reap(http);
 }
 
 /* ---- making and freeing ---------------------------------------------------------------------------------- */
@@ -92,22 +66,6 @@ static CURLcode global_code;
 static void init_global(void)
 {
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
-static int open_multi(ki_http *http, ki_error *err)
-{
-    http->multi = curl_multi_init();
-    if (http->multi == NULL)
-        return ki_fail_no_memory(err);
-    ki_close_on_exec_multi(http->multi);
-    if (curl_multi_setopt(http->multi, CURLMOPT_SOCKETFUNCTION, ki_sockets_on_change) != CURLM_OK ||
-        curl_multi_setopt(http->multi, CURLMOPT_SOCKETDATA, http) != CURLM_OK ||
-        curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer) != CURLM_OK ||
-        curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http) != CURLM_OK ||
-        curl_multi_setopt(http->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)http->options.connections_max) !=
-            CURLM_OK)
-        return ki_fail(err, KI_ERR_SYSTEM, "libcurl does not take its options");
-    return 0;
 }
 
 static int copy_proxy(ki_http *http, const ki_config *config, ki_error *err)
@@ -155,9 +113,7 @@ static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
         rc = copy_user_agent(http, err);
     if (rc == 0)
         ki_http_metrics_init(&http->metrics, http->options.metrics, host_of(&http->server));
-    if (rc == 0 && ki_job_init(&http->timer, http->options.loop, run_timer) < 0)
-        rc = ki_fail_no_memory(err);
-    return rc == 0 ? open_multi(http, err) : rc;
+    return rc;
 }
 
 static void set_defaults(ki_http *http)
@@ -188,6 +144,7 @@ ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
     set_defaults(http);
     ki_list_init(&http->alive);
     ki_list_init(&http->over);
+    ki_list_init(&http->pools);
     ki_list_init(&http->heard);
     ki_sockets_init(&http->sockets);
     if (init_parts(http, options->config, err) < 0) {
@@ -212,16 +169,13 @@ ki_http_metrics *ki_http_metrics_of(ki_http *http)
     return &http->metrics;
 }
 
-/* Closing connections calls back for their sockets. */
 void ki_http_free(ki_http *http)
 {
     if (http == NULL)
         return;
     assert(http->alive_count == 0 && http->depth == 0);
-    if (http->multi != NULL)
-        (void)curl_multi_cleanup(http->multi);
+    ki_pools_free(http);
     ki_sockets_fini(&http->sockets);
-    ki_job_fini(&http->timer);
     ki_server_fini(&http->server);
     ki_trust_fini(&http->trust);
     ki_http_metrics_fini(&http->metrics);

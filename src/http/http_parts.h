@@ -10,6 +10,7 @@
 #include <curl/curl.h>
 
 #include "http/http.h"
+#include "http/pool.h"
 #include "http/server.h"
 #include "http/sockets.h"
 #include "http/transfer.h"
@@ -18,8 +19,7 @@
 struct ki_http {
     ki_http_options options;
     const ki_clock *clock;
-    CURLM *multi;
-    ki_job timer;  /* libcurl's */
+    ki_list pools; /* ki_pool, of which one of each kind takes new transfers */
     int depth;     /* of calls into libcurl: inside no transfer may be taken away */
     ki_list alive; /* ki_transfer */
     size_t alive_count;
@@ -31,8 +31,6 @@ struct ki_http {
     ki_http_metrics metrics;
     char *proxy_url; /* NULL: none */
     char *user_agent;
-    uint64_t certificate_generation; /* of the last request */
-    bool wants_fresh; /* the connections that are there may be dead: the next request makes its own */
     bool use_gzip;
 };
 
@@ -41,11 +39,8 @@ struct ki_http {
 void ki_http_enter(ki_http *http);
 void ki_http_leave(ki_http *http);
 
-/* Connections without a request are kept for the next, some of them, however many others there are. */
-void ki_http_keep_idle(ki_http *http);
-
-/* libcurl is told that a socket is ready, or CURL_SOCKET_TIMEOUT. */
-void ki_http_act(ki_http *http, curl_socket_t fd, int flags);
+/* What the outermost leave takes away; nobody is inside of libcurl. */
+void ki_http_reap(ki_http *http);
 
 /* ---- transfer.c ------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/server.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -113,6 +114,13 @@ static int rename_for_tls(ki_server *server, const parts *p)
     return server->connect_to == NULL || server->host_header == NULL ? KI_ERR_NO_MEMORY : 0;
 }
 
+/* IPv6 addresses stand in brackets. */
+static bool is_address(const char *host)
+{
+    struct in_addr address;
+    return host[0] == '[' || inet_pton(AF_INET, host, &address) == 1;
+}
+
 static int fill(ki_server *server, parts *p, const ki_config *config)
 {
     const char *name = config->tls_server_name;
@@ -120,6 +128,7 @@ static int fill(ki_server *server, parts *p, const ki_config *config)
     while (n > 0 && p->path[n - 1] == '/')
         p->path[--n] = 0;
     server->is_tls = strcmp(p->scheme, "https") == 0;
+    server->is_name = !is_address(p->host);
     bool is_renamed = server->is_tls && name != NULL && name[0] != 0 && strcmp(name, p->host) != 0;
     server->base = JOIN(p->scheme, "://", is_renamed ? name : p->host, ":", p->port, p->path);
     if (server->base == NULL)

@@ -19,6 +19,7 @@ typedef struct ki_server {
     char *host_header;             /* "Host: host:6443" when `base` names another host for TLS; else NULL */
     struct curl_slist *connect_to; /* then: where to go really */
     bool is_tls;
+    bool is_name; /* the host has to be looked up */
 } ki_server;
 
 /* Returns 0, KI_ERR_CONFIG or KI_ERR_NO_MEMORY. */

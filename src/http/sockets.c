@@ -19,6 +19,7 @@ typedef struct ki_socket {
     ki_fd_watch watch;
     ki_list_node node;
     ki_http *http;
+    ki_pool *pool; /* whose it is, when used */
     curl_socket_t fd;
     uint32_t events;
 } ki_socket;
@@ -80,7 +81,7 @@ static void run_socket(ki_job *job)
     if (socket->events == 0)
         return;
     http->sockets.running = socket;
-    ki_http_act(http, socket->fd, flags_of(ready));
+    ki_pool_act(socket->pool, socket->fd, flags_of(ready));
     if (http->sockets.running == socket && socket->events != 0)
         arm(socket);
     http->sockets.running = NULL;
@@ -127,8 +128,9 @@ static void give_up(ki_socket *socket)
     ki_list_push_back(&sockets->spare, &socket->node);
 }
 
-static ki_socket *take_up(ki_http *http, curl_socket_t fd)
+static ki_socket *take_up(ki_pool *pool, curl_socket_t fd)
 {
+    ki_http *http = pool->http;
     ki_list_node *node = ki_list_pop_front(&http->sockets.spare);
     if (node == NULL && ki_sockets_reserve(http, http->alive_count + 1) == 0)
         node = ki_list_pop_front(&http->sockets.spare);
@@ -136,15 +138,16 @@ static ki_socket *take_up(ki_http *http, curl_socket_t fd)
         return NULL;
     ki_socket *socket = KI_CONTAINER_OF(node, ki_socket, node);
     ki_list_push_back(&http->sockets.used, node);
+    socket->pool = pool;
     socket->fd = fd;
     ki_close_on_exec_socket(fd);
-    (void)curl_multi_assign(http->multi, fd, socket);
+    (void)curl_multi_assign(pool->multi, fd, socket);
     return socket;
 }
 
 int ki_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *user, void *socket_data)
 {
-    ki_http *http = user;
+    ki_pool *pool = user;
     ki_socket *socket = socket_data;
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
@@ -153,7 +156,7 @@ int ki_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *user, voi
         return 0;
     }
     if (socket == NULL)
-        socket = take_up(http, fd);
+        socket = take_up(pool, fd);
     if (socket == NULL)
         return -1;
     socket->events = ((what & CURL_POLL_IN) != 0 ? (uint32_t)EPOLLIN : 0) |

@@ -2,7 +2,7 @@
 /* sockets - libcurl's sockets as watches of the loop.
  *
  *   From:     libcurl, by CURLMOPT_SOCKETFUNCTION; and the loop, when one is ready
- *   To:       ki_http_act()
+ *   To:       ki_pool_act()
  *   Locks:    none; io's.
  *   Not here: opening and closing them (easy.c, libcurl).
  *
@@ -34,7 +34,7 @@ void ki_sockets_fini(ki_sockets *sockets);
 /* Has enough for so many transfers; fewer: lets go of what is too much. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_sockets_reserve(struct ki_http *http, size_t transfers);
 
-/* CURLMOPT_SOCKETFUNCTION; `user` is the ki_http. */
+/* CURLMOPT_SOCKETFUNCTION; `user` is the ki_pool. */
 int ki_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *user, void *socket);
 
 #endif

@@ -18,9 +18,11 @@ enum { SUSPECT_MS = 10 * 1000 };
 
 static void take_from_libcurl(ki_transfer *transfer)
 {
-    if (transfer->is_added)
-        (void)curl_multi_remove_handle(transfer->http->multi, transfer->easy);
-    transfer->is_added = false;
+    if (transfer->pool != NULL) {
+        (void)curl_multi_remove_handle(transfer->pool->multi, transfer->easy);
+        ki_pool_leave(transfer->pool, transfer->is_told);
+    }
+    transfer->pool = NULL;
     curl_easy_cleanup(transfer->easy);
     transfer->easy = NULL;
 }
@@ -74,31 +76,20 @@ void ki_transfer_cancel(ki_transfer *transfer)
     if (transfer->state == KI_TRANSFER_OVER)
         return;
     uint64_t silent_ns = ki_clock_now_ns(http->clock) - transfer->heard_ns;
-    if (transfer->state == KI_TRANSFER_RUNNING && silent_ns > SUSPECT_MS * KI_NS_PER_MS)
-        http->wants_fresh = true;
+    if (transfer->pool != NULL && !transfer->is_paused && silent_ns > SUSPECT_MS * KI_NS_PER_MS)
+        ki_pool_suspect(transfer->pool, true);
     ki_transfer_set_over(transfer);
-    if (http->depth > 0)
-        return;
-    http->depth++;
-    ki_transfers_reap(http);
-    http->depth--;
+    if (http->depth == 0)
+        ki_http_reap(http);
 }
 
-/* Connections of before may be as dead as this one: the next request makes its own. */
-static void note_failure(ki_http *http, ki_reason reason)
+/* Connections of before may be as dead as this one. */
+static void note_failure(ki_transfer *transfer, ki_reason reason)
 {
-    switch (reason) {
-    case KI_REASON_TLS:
-        http->trust.is_old = true;
-        http->wants_fresh = true;
-        break;
-    case KI_REASON_CONNECTION_LOST:
-    case KI_REASON_TIMEOUT:
-        http->wants_fresh = true;
-        break;
-    default:
-        break;
-    }
+    if (reason == KI_REASON_TLS)
+        transfer->http->trust.is_old = true;
+    if (reason == KI_REASON_TLS || reason == KI_REASON_CONNECTION_LOST || reason == KI_REASON_TIMEOUT)
+        ki_pool_suspect(transfer->pool, reason == KI_REASON_TIMEOUT);
 }
 
 /* A watch lives for long by itself: its time and its size say nothing. */
@@ -125,7 +116,7 @@ static void count(const ki_transfer *transfer)
 /* The last callback. */
 static void end(ki_transfer *transfer, ki_reason reason, const char *message)
 {
-    if (transfer->is_added)
+    if (transfer->pool != NULL)
         count(transfer);
     ki_transfer_set_over(transfer);
     transfer->events->on_end(transfer, reason, message, transfer->user);
@@ -170,7 +161,7 @@ static void end_failed(ki_transfer *transfer, CURLcode code)
         reason = KI_REASON_MALFORMED;
         message = "a line in the head of the answer is too long";
     }
-    note_failure(transfer->http, reason);
+    note_failure(transfer, reason);
     end(transfer, reason, message);
 }
 
@@ -230,7 +221,7 @@ static void check_head(ki_transfer *transfer)
 {
     if (transfer->is_told || ki_clock_now_ns(transfer->http->clock) < transfer->head_due_ns)
         return;
-    note_failure(transfer->http, KI_REASON_TIMEOUT);
+    note_failure(transfer, KI_REASON_TIMEOUT);
     end(transfer, KI_REASON_TIMEOUT, "the server does not answer");
 }
 

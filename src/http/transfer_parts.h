@@ -35,8 +35,8 @@ struct ki_transfer {
     bool is_resumed;
     bool is_told; /* on_head was called */
     bool is_paused;
+    ki_pool *pool; /* where libcurl has it; NULL: it has not */
     CURL *easy;
-    bool is_added; /* to the multi handle */
     uint64_t sent_ns;
     uint64_t received_bytes; /* of the body, as it came */
     uint64_t generation;     /* of the identity it is sent with */

@@ -16,6 +16,8 @@ static int take_head(ki_transfer *transfer)
 {
     ki_response_head *head = &transfer->head;
     transfer->is_told = true;
+    ki_pool_answer(transfer->pool);
+    transfer->heard_ns = transfer->pool->heard_ns;
     ki_job_wake_at(&transfer->job, UINT64_MAX);
     ki_http_metrics_request(&transfer->http->metrics, transfer->method, head->status);
     if (head->status == 401 && transfer->http->options.credentials != NULL)
@@ -103,7 +105,8 @@ size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user)
     size_t n = size * count;
     if (transfer->state == KI_TRANSFER_OVER)
         return 0;
-    transfer->heard_ns = ki_clock_now_ns(transfer->http->clock);
+    ki_pool_hear(transfer->pool);
+    transfer->heard_ns = transfer->pool->heard_ns;
     transfer->received_bytes += n;
     int rc = transfer->inflate != NULL ? ki_inflate_feed(transfer->inflate, bytes, n)
                                        : give_body(transfer, bytes, n);

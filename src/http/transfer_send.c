@@ -78,10 +78,15 @@ static bool set_callbacks(ki_transfer *transfer)
            curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer) == CURLE_OK;
 }
 
+static bool wants_http2(const ki_transfer *transfer)
+{
+    return transfer->may_be_cut && ki_http_uses_http2(transfer->http);
+}
+
 static bool set_request(ki_transfer *transfer)
 {
     CURL *easy = transfer->easy;
-    bool is_http2 = transfer->may_be_cut && ki_http_uses_http2(transfer->http);
+    bool is_http2 = wants_http2(transfer);
     long version = is_http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1;
     bool is_set = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->headers) == CURLE_OK &&
                   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version) == CURLE_OK &&
@@ -95,16 +100,6 @@ static bool set_request(ki_transfer *transfer)
     if (is_set && transfer->method != NULL)
         is_set = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, transfer->method) == CURLE_OK;
     return is_set;
-}
-
-/* A new certificate of ours, or a failure of before, asks for a new connection. */
-static bool set_freshness(ki_transfer *transfer, const ki_identity *identity)
-{
-    ki_http *http = transfer->http;
-    bool is_fresh = http->wants_fresh || http->certificate_generation != identity->certificate_generation;
-    http->wants_fresh = false;
-    http->certificate_generation = identity->certificate_generation;
-    return curl_easy_setopt(transfer->easy, CURLOPT_FRESH_CONNECT, is_fresh ? 1L : 0L) == CURLE_OK;
 }
 
 static uint64_t head_timeout_ns(const ki_transfer *transfer)
@@ -121,12 +116,16 @@ int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
     transfer->generation = identity->generation;
     transfer->easy = ki_easy_new(http, identity);
     if (transfer->easy == NULL || !add_headers(transfer, identity) || !set_url(transfer) ||
-        !set_callbacks(transfer) || !set_request(transfer) || !set_freshness(transfer, identity))
+        !set_callbacks(transfer) || !set_request(transfer))
         return KI_ERR_NO_MEMORY;
-    ki_http_keep_idle(http);
-    if (curl_multi_add_handle(http->multi, transfer->easy) != CURLM_OK)
+    ki_pool *pool = ki_pool_join(http, identity, wants_http2(transfer));
+    if (pool == NULL)
         return KI_ERR_NO_MEMORY;
-    transfer->is_added = true;
+    if (curl_multi_add_handle(pool->multi, transfer->easy) != CURLM_OK) {
+        ki_pool_leave(pool, false);
+        return KI_ERR_NO_MEMORY;
+    }
+    transfer->pool = pool;
     transfer->sent_ns = ki_clock_now_ns(http->clock);
     transfer->heard_ns = transfer->sent_ns;
     transfer->head_due_ns = transfer->sent_ns + head_timeout_ns(transfer);

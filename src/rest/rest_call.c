@@ -150,7 +150,8 @@ static const ki_transfer_events events = {on_head, on_body, on_end, NULL};
 static void send_call(ki_rest_call *call)
 {
     const ki_rest_message *message = &call->message;
-    const char *const headers[] = {"Accept: application/json", message->content_type, NULL};
+    const char *accept = message->accept.len > 0 ? message->accept.data : "Accept: application/json";
+    const char *const headers[] = {accept, message->content_type, NULL};
     uint64_t left_ns = call->deadline_ns - now_of(call);
     ki_request request = {.method = message->method,
                           .target = ki_buf_str(&message->target),

@@ -2,6 +2,7 @@
 #include "rest/rest_message.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "api/query.h"
 #include "util/alloc.h"
@@ -223,14 +224,62 @@ static int make_body(ki_rest_message *message, const ki_rest_request *request, k
     return writes(request) ? set_body(message, request->body, err) : 0;
 }
 
+/* ---- any path ---------------------------------------------------------------------------------------------- */
+
+/* Nothing that would end a line of the head, or the path. */
+static bool is_line(const char *text)
+{
+    for (const char *at = text; *at != 0; at++)
+        if ((unsigned char)*at <= ' ' || (unsigned char)*at >= 0x7f || *at == '#')
+            return false;
+    return true;
+}
+
+static int check_path(const ki_rest_request *request, ki_error *err)
+{
+    if (request->verb != KI_REST_GET)
+        return ki_fail(err, KI_ERR_INVALID, "call: only a get can have a path");
+    if (request->path[0] != '/' || !is_line(request->path))
+        return ki_fail(err, KI_ERR_INVALID, "call: \"%.100s\" is no path", request->path);
+    return 0;
+}
+
+static int make_path(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
+{
+    ki_str path = ki_str_of(request->path);
+    ki_buf_init(&message->target, path.len);
+    if (ki_buf_append_str(&message->target, path) < 0)
+        return ki_fail_no_memory(err);
+    return 0;
+}
+
+static int make_accept(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
+{
+    static const ki_str name = {"Accept: ", sizeof("Accept: ") - 1};
+    if (request->accept == NULL)
+        return 0;
+    if (!is_line(request->accept))
+        return ki_fail(err, KI_ERR_INVALID, "call: \"%.100s\" is no content type", request->accept);
+    ki_buf_init(&message->accept, name.len + strlen(request->accept) + 1);
+    if (ki_buf_append_str(&message->accept, name) < 0 ||
+        ki_buf_append(&message->accept, request->accept, strlen(request->accept) + 1) < 0)
+        return ki_fail_no_memory(err);
+    return 0;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------- */
+
 int ki_rest_message_init(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {
-    int rc = check(request, err);
+    bool has_path = request->path != NULL;
+    int rc = has_path ? check_path(request, err) : check(request, err);
     if (rc < 0)
         return rc;
     *message = (ki_rest_message){.method = methods[request->verb]};
-    rc = make_target(message, request, err);
+    rc = has_path ? make_path(message, request, err) : make_target(message, request, err);
     if (rc == 0)
+        rc = make_accept(message, request, err);
+    if (rc == 0 && !has_path)
         rc = make_body(message, request, err);
     if (rc < 0)
         ki_rest_message_fini(message);
@@ -240,6 +289,7 @@ int ki_rest_message_init(ki_rest_message *message, const ki_rest_request *reques
 void ki_rest_message_fini(ki_rest_message *message)
 {
     ki_buf_fini(&message->target);
+    ki_buf_fini(&message->accept);
     ki_buf_fini(&message->body);
     *message = (ki_rest_message){0};
 }

@@ -21,6 +21,7 @@ typedef struct ki_rest_message {
     const char *method;       /* constant, as the next */
     const char *content_type; /* a header line; NULL: there is no body */
     ki_buf target;
+    ki_buf accept; /* a header line; empty: as ever */
     ki_buf body;
 } ki_rest_message;
 

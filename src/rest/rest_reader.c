@@ -72,6 +72,7 @@ int ki_rest_reader_init(ki_rest_reader *reader, const ki_rest_request *request, 
         (ki_rest_reader){.plan = plan,
                          .bytes_max = request->body_bytes_max > 0 ? request->body_bytes_max : BODY_BYTES_MAX,
                          .is_list = request->verb == KI_REST_LIST,
+                         .is_plain = request->path != NULL,
                          .may_lack_name = has_subresource || request->verb == KI_REST_CREATE ||
                                           request->verb == KI_REST_DELETE,
                          .answer = {.memory = m, .remaining_items = -1}};
@@ -352,7 +353,7 @@ void ki_rest_reader_end(ki_rest_reader *reader, ki_reason reason, const char *me
         ki_rest_reader_fail(reader, code_of_reason(reason), reason, message);
     else if (reader->is_list)
         end_list(reader);
-    else
+    else if (!reader->is_plain)
         end_object(reader);
     reader->answer.body = ki_buf_str(&m->body);
     drop_decoder(reader);

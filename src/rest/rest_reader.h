@@ -24,6 +24,7 @@ typedef struct ki_rest_reader {
     ki_object_plan *plan;
     size_t bytes_max;
     bool is_list;
+    bool is_plain;      /* whatever comes, it is not looked into */
     bool may_lack_name; /* what comes need not be an object */
     ki_rest_answer answer;
     size_t bytes; /* of this attempt, as all below */

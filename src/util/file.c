@@ -71,6 +71,8 @@ static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno
     return 0;
 }
 
+/* Of devices, /dev/null is a file with nothing in it; one that never ends meets the limit, and one that would have to
+ * be waited for fails, since it is not. */
 static int read_open(int fd, size_t bytes_max, ki_file_text *text, int *out_errno)
 {
     struct stat status;
@@ -78,7 +80,7 @@ static int read_open(int fd, size_t bytes_max, ki_file_text *text, int *out_errn
         *out_errno = errno;
         return KI_ERR_SYSTEM;
     }
-    if (!S_ISREG(status.st_mode)) {
+    if (!S_ISREG(status.st_mode) && !S_ISCHR(status.st_mode)) {
         *out_errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
         return KI_ERR_SYSTEM;
     }

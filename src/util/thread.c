@@ -30,18 +30,27 @@ static void fill_blocked(sigset_t *set)
         sigdelset(set, faults[i]);
 }
 
+int ki_signals_block(sigset_t *out_before)
+{
+    sigset_t blocked;
+    fill_blocked(&blocked);
+    return pthread_sigmask(SIG_SETMASK, &blocked, out_before) == 0 ? 0 : KI_ERR_SYSTEM;
+}
+
+void ki_signals_restore(const sigset_t *before)
+{
+    (void)pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 /* The mask is changed in the creator, from whom the thread inherits it: there is no moment in which the
  * thread runs and can be interrupted. */
 static int create_masked(ki_thread *thread, const pthread_attr_t *attributes)
 {
-    sigset_t blocked;
     sigset_t before;
-    fill_blocked(&blocked);
-    int rc = pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    if (rc != 0)
-        return rc;
-    rc = pthread_create(&thread->handle, attributes, thread_main, thread);
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (ki_signals_block(&before) < 0)
+        return EINVAL;
+    int rc = pthread_create(&thread->handle, attributes, thread_main, thread);
+    ki_signals_restore(&before);
     return rc;
 }
 

@@ -12,6 +12,7 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #include "util/annotations.h"
@@ -41,6 +42,11 @@ typedef struct ki_thread_options {
  * crash handler. The caller's own mask is as before. Returns 0, or KI_ERR_SYSTEM; `thread` is zeroed then.
  * */
 KI_NODISCARD int ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err);
+
+/* Around what may start a thread that is not ours: it inherits the mask. Returns 0, or KI_ERR_SYSTEM and nothing is
+ * changed. */
+KI_NODISCARD int ki_signals_block(sigset_t *out_before);
+void ki_signals_restore(const sigset_t *before);
 
 /* Waits until the thread has ended. Takes one that was never started or is joined already. One thread at a
  * time, and never the thread itself. */

@@ -7,6 +7,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,7 @@ static struct {
     ki_cond changed;
     bool hangs;
     int inside;
+    sigset_t mask; /* of the last thread that came */
 } resolver;
 
 /* In place of the C library's, for libcurl: it hangs as long as the test wants, and then knows no name. */
@@ -44,6 +47,7 @@ int getaddrinfo(const char *node, const char *service, const struct addrinfo *hi
     (void)out;
     ki_mutex_lock(&resolver.mu);
     resolver.inside++;
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &resolver.mask), 0);
     ki_cond_broadcast(&resolver.changed);
     while (resolver.hangs)
         ki_cond_wait(&resolver.changed, &resolver.mu);
@@ -105,6 +109,28 @@ static void a_name_that_nobody_knows_is_a_failure_of_dns(void **state)
     http_bench_init(&bench, NULL, NULL);
     fetch_get(&f, &bench, "/");
     assert_int_equal(f.reason, KI_REASON_DNS);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+/* The loop may be the program's, with signals that it waits for. */
+static void no_signal_of_the_program_ends_up_in_a_lookup(void **state)
+{
+    (void)state;
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGALRM, SIGPROF};
+    http_bench bench = {.config.server = unknown_server};
+    fetch f = {0};
+    sigset_t before;
+    sigset_t after;
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &before), 0);
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_DNS);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &after), 0);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        assert_int_equal(sigismember(&resolver.mask, numbers[i]), 1);
+        assert_int_equal(sigismember(&after, numbers[i]), sigismember(&before, numbers[i]));
+    }
     fetch_free(&f);
     http_bench_fini(&bench);
 }
@@ -383,6 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(a_name_that_nobody_knows_is_a_failure_of_dns),
+        FLOW_TEST(no_signal_of_the_program_ends_up_in_a_lookup),
         FLOW_TEST(a_cancel_during_a_name_lookup_does_not_wait),
         FLOW_TEST(a_lookup_takes_no_longer_than_connecting_may),
         FLOW_TEST(a_client_is_freed_while_a_name_is_looked_up),

@@ -204,12 +204,24 @@ static bool speaks_http2(const scripted_connection *c)
     return length == 2 && memcmp(protocol, "h2", 2) == 0;
 }
 
+/* Whom TLS has proved the client to be. */
+static void note_client(const scripted_connection *c, scripted_request *request)
+{
+    X509 *certificate = c->ssl != NULL ? SSL_get1_peer_certificate(c->ssl) : NULL;
+    if (certificate != NULL)
+        (void)X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, request->client,
+                                        sizeof(request->client));
+    X509_free(certificate);
+}
+
 static void serve(void *user)
 {
     scripted_connection *c = user;
     scripted_request *request = calloc(1, sizeof(*request));
     scripted_next next = SCRIPTED_KEEP;
     bool is_open = request != NULL && open_tls(c);
+    if (is_open)
+        note_client(c, request);
     if (is_open && speaks_http2(c))
         c->server->options.serve_http2(c, c->server->options.user);
     else if (is_open)

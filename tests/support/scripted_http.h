@@ -18,6 +18,7 @@ typedef struct scripted_request {
     char method[16];
     char target[4096];
     char head[16384]; /* with the request line */
+    char client[64];  /* the common name in its certificate; "": none */
     int number;       /* of the server's requests, from 1 on */
     int connection;   /* of the server's connections, from 1 on */
 } scripted_request;

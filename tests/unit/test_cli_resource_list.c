@@ -60,14 +60,9 @@ static void a_plural_that_two_share_is_told_apart_by_its_group(void **state)
 static void a_name_that_is_nobodys_is_refused_with_a_hint(void **state)
 {
     (void)state;
-    static const char *const wrong[][2] = {{"podz", "\"pods\""},
-                                           {"widgets", "widgets.v1.example.com"},
-                                           {"widgets.example.com", "named in full"},
-                                           {"pods,nonsense", "nonsense"},
-                                           {"", "empty name"},
-                                           {"pods,", "empty name"},
-                                           {",pods", "empty name"},
-                                           {"pods, services", "services"}};
+    static const char *const wrong[][2] = {{"pod_z", "pod_z"},      {"pods,non sense", "non sense"},
+                                           {"", "empty name"},      {"pods,", "empty name"},
+                                           {",pods", "empty name"}, {"pods, services", "services"}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         ki_error err = {0};
         cli_resource_list list = {.count = 77};
@@ -75,6 +70,33 @@ static void a_name_that_is_nobodys_is_refused_with_a_hint(void **state)
         assert_non_null(strstr(err.message, wrong[i][1]));
         assert_int_equal(list.count, 77);
     }
+}
+
+static void a_name_that_a_server_might_know_is_left_to_be_asked_for(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    cli_resource_list list = parse("pods,widgets,wd,widgets.example.com,widgets");
+    const ki_resource like = {"example.com", "v1", "widgets", "Widget", KI_SCOPE_NAMESPACED, 0};
+    assert_int_equal(list.count, 4);
+    assert_string_equal(list.items[1].name, "widgets");
+    assert_null(list.items[1].resource);
+    for (cli_resource *item; (item = cli_resource_list_wanted(&list)) != NULL;)
+        cli_resource_list_resolve(&list, item, ki_resource_new(&like, &err));
+    assert_int_equal(list.count, 2);
+    assert_string_equal(list.items[1].resource->group, "example.com");
+    cli_resource_list_fini(&list);
+}
+
+static void a_name_that_nobody_knows_gets_a_hint(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    cli_resource_list list = parse("podz");
+    assert_int_equal(cli_resource_list_fail_unknown(&list.items[0], "No", &err), KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "did you mean \"pods\"? No; "));
+    assert_non_null(strstr(err.message, "widgets.v1.example.com"));
+    cli_resource_list_fini(&list);
 }
 
 static void without_memory_there_is_no_list(void **state)
@@ -107,6 +129,8 @@ int main(void)
         WITH_MEMORY_CHECK(what_is_named_twice_is_there_once),
         WITH_MEMORY_CHECK(a_plural_that_two_share_is_told_apart_by_its_group),
         WITH_MEMORY_CHECK(a_name_that_is_nobodys_is_refused_with_a_hint),
+        WITH_MEMORY_CHECK(a_name_that_a_server_might_know_is_left_to_be_asked_for),
+        WITH_MEMORY_CHECK(a_name_that_nobody_knows_gets_a_hint),
         WITH_MEMORY_CHECK(without_memory_there_is_no_list),
     };
     return RUN_TESTS(tests);

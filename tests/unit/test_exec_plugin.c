@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <kinformer/json.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 static temp_dir dir;
 static ki_clock test_clock;
 static ki_loop loop;
+static int has_fd; /* the loop watches descriptors; else it looks again and again */
 
 static struct {
     int calls;
@@ -48,7 +50,7 @@ static int set_up(void **state)
     temp_dir_make(&dir);
     memset(&ended, 0, sizeof(ended));
     ki_clock_init_virtual(&test_clock, KI_NS_PER_S, 0);
-    return ki_loop_init(&loop, &(ki_loop_options){.clock = &test_clock}, NULL);
+    return ki_loop_init(&loop, &(ki_loop_options){.clock = &test_clock, .with_fd = has_fd}, NULL);
 }
 
 static int tear_down(void **state)
@@ -69,13 +71,20 @@ static ki_config_exec exec_of(const char *script)
     };
 }
 
+/* Where descriptors are watched no time has to pass. */
+static void let_it_look(void)
+{
+    if (!has_fd)
+        ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);
+    ki_loop_step(&loop, 0);
+}
+
 /* Waits for the child as such, without taking its status, and then lets the loop look after it. */
 static void finish_run(void)
 {
     siginfo_t info;
     assert_int_equal(waitid(P_ALL, 0, &info, WEXITED | WNOWAIT), 0);
-    ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);
-    ki_loop_step(&loop, 0);
+    let_it_look();
 }
 
 static void run(ki_config_exec *exec)
@@ -201,8 +210,7 @@ static void an_answer_without_end_is_cut_off(void **state)
     assert_int_equal(ki_exec_plugin_start(&plugin, NULL), 0);
     while (ended.calls == 0) {
         plugin.deadline_ns = UINT64_MAX;
-        ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);
-        ki_loop_step(&loop, 0);
+        let_it_look();
     }
     assert_non_null(strstr(ended.err.message, "its answer is too large"));
     ki_exec_plugin_fini(&plugin);
@@ -350,12 +358,37 @@ static void a_status_that_the_program_throws_away_is_not_needed(void **state)
     assert_int_equal(ki_exec_plugin_start(&plugin, NULL), 0);
     siginfo_t info;
     assert_int_equal(waitid(P_ALL, 0, &info, WEXITED), -1); /* returns when the last child is gone */
-    ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);
+    ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);      /* perhaps before its end could be watched */
     ki_loop_step(&loop, 0);
     assert_int_equal(sigaction(SIGCHLD, &old, NULL), 0);
     assert_int_equal(ended.err.code, 0);
     assert_string_equal(ended.credential.token, "t");
     ki_exec_plugin_fini(&plugin);
+}
+
+/* Whoever waits for it sleeps until something happens. */
+static void nobody_looks_while_nothing_happens(void **state)
+{
+    (void)state;
+    ki_config_exec exec = exec_of("echo one; sleep 600; :");
+    ki_config config = {.exec = &exec};
+    ki_exec_plugin plugin;
+    assert_int_equal(ki_exec_plugin_init(&plugin, &config, &loop), 0);
+    plugin.on_end = on_end;
+    assert_int_equal(ki_exec_plugin_start(&plugin, NULL), 0);
+    if (plugin.process.pid_fd >= 0) {
+        struct pollfd polled = {.fd = ki_loop_fd(&loop), .events = POLLIN};
+        assert_int_equal(ki_loop_next_ns(&loop), plugin.deadline_ns);
+        while (plugin.process.output_len < strlen("one\n")) {
+            assert_int_equal(poll(&polled, 1, 30 * 1000), 1);
+            ki_loop_step(&loop, 0);
+        }
+        assert_int_equal(ki_loop_next_ns(&loop), plugin.deadline_ns);
+        assert_int_equal(poll(&polled, 1, 0), 0);
+    }
+    ki_exec_plugin_fini(&plugin);
+    assert_int_equal(loop.armed_count, 0);
+    assert_int_equal(ended.calls, 0);
 }
 
 /* ---- the cluster --------------------------------------------------------------------------------------- */
@@ -419,5 +452,8 @@ int main(void)
         TEST(the_cluster_is_told_when_the_plug_in_wants_it),
         TEST(a_cluster_whose_certificates_cannot_be_read_is_an_error),
     };
-    return RUN_TESTS(tests);
+    const struct CMUnitTest watched[] = {TEST(nobody_looks_while_nothing_happens)};
+    int failures = RUN_TESTS(tests);
+    has_fd = 1;
+    return failures + RUN_TESTS(tests) + RUN_TESTS(watched);
 }

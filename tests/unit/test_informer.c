@@ -2,6 +2,7 @@
 /* An informer on one thread under a virtual clock: what comes into the store, and what it says of itself. */
 #include <kinformer/informer.h>
 #include <kinformer/lister.h>
+#include <kinformer/log.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,6 +278,20 @@ static void informers_of_one_resource_have_different_names_in_the_metrics(void *
     virtual_rig_fini(&rig);
 }
 
+static void an_informer_with_a_name_of_its_own_leaves_the_others_theirs(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, &(ki_informer_options){.name = "my-pods"});
+    ki_informer_options options = {.list_watch = &rig.source};
+    ki_informer *second = ki_informer_new(rig.client, &KI_CORE_V1_PODS, &options, NULL);
+    assert_non_null(second);
+    assert_true(has_numbers_of(&rig, "my-pods"));
+    assert_true(has_numbers_of(&rig, "pods"));
+    ki_informer_free(second);
+    virtual_rig_fini(&rig);
+}
+
 /* ---- indexes ----------------------------------------------------------------------------------------- */
 
 static int name_index(const ki_object *object, ki_index_emit *emit, void *user)
@@ -523,6 +538,31 @@ static void an_error_of_the_set_up_is_reported_by_the_next_start(void **state)
     virtual_rig_fini(&rig);
 }
 
+static int errors_logged;
+
+static void count_errors(const ki_log_record *record, void *user)
+{
+    (void)user;
+    errors_logged += strstr(record->message, "adding a handler: its overflow") != NULL;
+}
+
+/* The same for a handler; why it was refused is in the log. */
+static void a_handler_that_a_running_informer_refuses_does_not_concern_the_next_start(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, NULL);
+    virtual_rig_sync(&rig);
+    errors_logged = 0;
+    ki_set_log(count_errors, KI_LOG_ERROR, NULL);
+    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}));
+    ki_set_log(NULL, KI_LOG_TRACE, NULL);
+    assert_int_equal(errors_logged, 1);
+    ki_informer_stop(rig.informer);
+    assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
+    virtual_rig_fini(&rig);
+}
+
 /* Who adds it is told; who starts the informer again has nothing to do with it. */
 static void an_index_that_a_running_informer_refuses_does_not_concern_the_next_start(void **state)
 {
@@ -622,6 +662,8 @@ int main(void)
         cmocka_unit_test(a_null_informer_is_harmless),
         WITH_MEMORY_CHECK(an_error_of_the_set_up_is_reported_by_the_next_start),
         WITH_MEMORY_CHECK(an_index_that_a_running_informer_refuses_does_not_concern_the_next_start),
+        WITH_MEMORY_CHECK(a_handler_that_a_running_informer_refuses_does_not_concern_the_next_start),
+        WITH_MEMORY_CHECK(an_informer_with_a_name_of_its_own_leaves_the_others_theirs),
         WITH_MEMORY_CHECK(options_that_make_no_sense_make_no_informer),
         WITH_MEMORY_CHECK(without_memory_there_is_no_informer_and_the_source_stays_the_callers),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/support/http_bench.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ void http_bench_init(http_bench *bench, const scripted_http_options *server, con
         bench->server = scripted_http_start(server);
     if (bench->server != NULL && bench->config.server == NULL)
         bench->config.server = (char *)(uintptr_t)scripted_http_url(bench->server);
-    assert_int_equal(ki_loop_init(&bench->loop, &(ki_loop_options){.with_fd = 1}, NULL), 0);
+    assert_int_equal(
+        ki_loop_init(&bench->loop, &(ki_loop_options){.clock = bench->clock, .with_fd = 1}, NULL), 0);
     used.loop = &bench->loop;
     used.config = &bench->config;
     bench->http = ki_http_new(&used, &err);
@@ -99,9 +101,15 @@ void fetch_free(fetch *f)
     *f = (fetch){0};
 }
 
-static void run_once(http_bench *bench)
+void http_bench_step(http_bench *bench)
 {
-    ki_loop_wait(&bench->loop, 100);
+    struct pollfd polled = {.fd = ki_loop_fd(&bench->loop), .events = POLLIN};
+    if (bench->clock != NULL) {
+        (void)poll(&polled, 1, 1);
+        ki_clock_advance_ms(bench->clock, 1);
+    } else {
+        ki_loop_wait(&bench->loop, 100);
+    }
     (void)ki_loop_step(&bench->loop, 0);
 }
 
@@ -110,7 +118,7 @@ void fetch_run_until_bytes(fetch *f, size_t bytes)
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
     while (f->transfer != NULL && f->bytes < bytes) {
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
-        run_once(f->bench);
+        http_bench_step(f->bench);
     }
 }
 

@@ -13,6 +13,7 @@ typedef struct http_bench {
     ki_config config; /* texts are the test's */
     ki_http *http;
     scripted_http *server; /* NULL: none */
+    ki_clock *clock;       /* virtual, the test's: moves 1 ms with each step; NULL: the real one */
 } http_bench;
 
 typedef struct fetch {
@@ -45,6 +46,9 @@ void fetch_free(fetch *f);
 /* Runs the loop until the request has ended, or has got so far; fails the test after a while. */
 void fetch_run(fetch *f);
 void fetch_run_until_bytes(fetch *f, size_t bytes);
+
+/* Waits for a moment if nothing happens, and runs the loop. */
+void http_bench_step(http_bench *bench);
 
 /* Runs the loop for as long as something happens, `ms` at the least. */
 void http_bench_run_ms(http_bench *bench, uint64_t ms);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/pool.h"
+
+#include <assert.h>
+
+#include "http/close_on_exec.h"
+#include "http/http_parts.h"
+#include "util/alloc.h"
+#include "util/units.h"
+
+enum { IDLE_CONNECTIONS_MAX = 25 };
+
+/* After so long without a byte what lies between may have forgotten the connections, or the machine has slept, which
+ * libcurl's own clock does not notice. Where watches share one, a bookmark comes each minute. */
+enum { STALE_MS = 90 * 1000 };
+
+/* ---- the timer ------------------------------------------------------------------------------------------- */
+
+/* libcurl may start a thread that looks up a name, and that has the signal mask of who calls: on a loop of the
+ * program's a signal of the program's could end up there, where nobody waits for it. */
+static bool may_look_up(const ki_pool *pool)
+{
+    return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy_url != NULL);
+}
+
+void ki_pool_act(ki_pool *pool, curl_socket_t fd, int flags)
+{
+    ki_http *http = pool->http;
+    sigset_t before;
+    int running = 0;
+    ki_http_enter(http);
+    bool is_masked = may_look_up(pool) && ki_signals_block(&before) == 0;
+    (void)curl_multi_socket_action(pool->multi, fd, flags, &running);
+    if (is_masked)
+        ki_signals_restore(&before);
+    ki_http_leave(http);
+}
+
+static void run_timer(ki_job *job)
+{
+    ki_pool_act(KI_CONTAINER_OF(job, ki_pool, timer), CURL_SOCKET_TIMEOUT, 0);
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *user)
+{
+    ki_pool *pool = user;
+    (void)multi;
+    if (timeout_ms < 0) {
+        ki_job_wake_at(&pool->timer, UINT64_MAX);
+    } else if (timeout_ms == 0) {
+        ki_job_wake_at(&pool->timer, UINT64_MAX);
+        ki_job_wake(&pool->timer);
+    } else {
+        uint64_t now_ns = ki_clock_now_ns(pool->http->clock);
+        ki_job_wake_at(&pool->timer, now_ns + (uint64_t)timeout_ms * KI_NS_PER_MS);
+    }
+    return 0;
+}
+
+/* ---- making and freeing ---------------------------------------------------------------------------------- */
+
+static bool open_multi(ki_pool *pool)
+{
+    long connections_max = (long)pool->http->options.connections_max;
+    pool->multi = curl_multi_init();
+    if (pool->multi == NULL)
+        return false;
+    ki_close_on_exec_multi(pool->multi);
+    return curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, ki_sockets_on_change) == CURLM_OK &&
+           curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool) == CURLM_OK &&
+           curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
+           curl_multi_setopt(pool->multi, CURLMOPT_TIMERDATA, pool) == CURLM_OK &&
+           curl_multi_setopt(pool->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections_max) == CURLM_OK;
+}
+
+/* Closing connections calls back for their sockets. */
+static void free_pool(ki_pool *pool)
+{
+    assert(pool->count == 0 && pool->http->depth == 0);
+    if (pool->multi != NULL)
+        (void)curl_multi_cleanup(pool->multi);
+    ki_list_remove(&pool->node);
+    ki_job_fini(&pool->timer);
+    ki_free(pool);
+}
+
+static ki_pool *make_pool(ki_http *http, const ki_identity *identity, bool is_http2)
+{
+    ki_pool *made = ki_calloc(1, sizeof(*made));
+    if (made == NULL || ki_job_init(&made->timer, http->options.loop, run_timer) < 0) {
+        ki_free(made);
+        return NULL;
+    }
+    made->http = http;
+    made->certificate_generation = identity->certificate_generation;
+    made->heard_ns = ki_clock_now_ns(http->clock);
+    made->is_http2 = is_http2;
+    ki_list_push_back(&http->pools, &made->node);
+    if (open_multi(made))
+        return made;
+    made->is_retired = true; /* freed when libcurl has been left */
+    return NULL;
+}
+
+void ki_pools_reap(ki_http *http)
+{
+    for (ki_list_node *node = ki_list_first(&http->pools), *next = NULL; node != NULL; node = next) {
+        ki_pool *pool = KI_CONTAINER_OF(node, ki_pool, node);
+        next = ki_list_next(&http->pools, node);
+        if (pool->is_retired && pool->count == 0)
+            free_pool(pool);
+    }
+}
+
+void ki_pools_free(ki_http *http)
+{
+    for (ki_list_node *node = ki_list_first(&http->pools); node != NULL; node = ki_list_first(&http->pools))
+        free_pool(KI_CONTAINER_OF(node, ki_pool, node));
+}
+
+/* ---- places ---------------------------------------------------------------------------------------------- */
+
+static bool is_good(const ki_pool *pool, const ki_identity *identity)
+{
+    uint64_t quiet_ns = ki_clock_now_ns(pool->http->clock) - pool->heard_ns;
+    return pool->certificate_generation == identity->certificate_generation &&
+           quiet_ns < STALE_MS * KI_NS_PER_MS;
+}
+
+/* libcurl's limit is for all connections, those of watches as well: so it has to grow with these. */
+static void keep_idle(ki_pool *pool)
+{
+    (void)curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)(pool->count + IDLE_CONNECTIONS_MAX));
+}
+
+/* At most one of each kind is not retired. */
+ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
+{
+    ki_pool *found = NULL;
+    for (ki_list_node *node = ki_list_first(&http->pools); node != NULL && found == NULL;
+         node = ki_list_next(&http->pools, node)) {
+        ki_pool *pool = KI_CONTAINER_OF(node, ki_pool, node);
+        if (pool->is_retired || pool->is_http2 != is_http2)
+            continue;
+        if (is_good(pool, identity))
+            found = pool;
+        else
+            pool->is_retired = true;
+    }
+    if (found == NULL)
+        found = make_pool(http, identity, is_http2);
+    if (found != NULL) {
+        found->count++;
+        found->unanswered++;
+        keep_idle(found);
+    }
+    return found;
+}
+
+void ki_pool_leave(ki_pool *pool, bool is_answered)
+{
+    pool->count--;
+    if (!is_answered)
+        pool->unanswered--;
+}
+
+void ki_pool_answer(ki_pool *pool)
+{
+    pool->unanswered--;
+    ki_pool_hear(pool);
+}
+
+void ki_pool_hear(ki_pool *pool)
+{
+    pool->heard_ns = ki_clock_now_ns(pool->http->clock);
+    pool->has_heard = true;
+}
+
+/* Without an answer so far there is no connection that anybody could be given. */
+void ki_pool_suspect(ki_pool *pool, bool is_silent)
+{
+    if (is_silent || pool->has_heard)
+        pool->is_retired = true;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `kinformer watch` against servers that know several resources, ways to list, and users. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flow/support/cli_process.h"
+#include "support/certificates.h"
+#include "support/temp_dir.h"
+#include "support/unit.h"
+
+/* ---- the server ------------------------------------------------------------------------------------------ */
+
+typedef struct world {
+    scripted_http *server;
+    atomic_int lists;
+    atomic_int streams; /* lists that were asked for as watches */
+    atomic_int refusals_left;
+    atomic_bool is_rotated; /* only the second certificate, or the second token, counts */
+} world;
+
+#define OBJECT(kind, name, version)                                                                          \
+    "{\"kind\":\"" kind "\",\"apiVersion\":\"v1\",\"metadata\":{\"namespace\":\"default\",\"name\":\"" name  \
+    "\",\"uid\":\"" name "\",\"resourceVersion\":\"" version "\"}}"
+#define LIST(kind, items)                                                                                    \
+    "{\"kind\":\"" kind "List\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" \
+    "" items "]}"
+#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
+#define END_OF_LIST                                                                                          \
+    "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{"               \
+    "\"resourceVersion\":\"10\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}}\n"
+#define STATUS(code, reason, message)                                                                        \
+    "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":\"" message               \
+    "\",\"reason\":\"" reason "\",\"code\":" code "}"
+
+static bool asks(const scripted_request *r, const char *part)
+{
+    return strstr(r->target, part) != NULL;
+}
+
+/* A watch that gives the list as well, if the server is in the mood. */
+static scripted_next serve_stream(world *w, scripted_connection *c)
+{
+    w->streams++;
+    if (w->refusals_left > 0) {
+        w->refusals_left--;
+        (void)scripted_answer(c, "422 Unprocessable Entity", NULL,
+                              STATUS("422", "Invalid", "sendInitialEvents is forbidden here"));
+        return SCRIPTED_KEEP;
+    }
+    (void)(scripted_begin(c, "200 OK") && scripted_chunk(c, EVENT("ADDED", OBJECT("Pod", "a", "5"))) &&
+           scripted_chunk(c, END_OF_LIST));
+    scripted_wait_for_end(c);
+    return SCRIPTED_CLOSE;
+}
+
+static bool is_believed(const world *w, const scripted_request *r)
+{
+    return !w->is_rotated || strcmp(r->client, "two") == 0 || strstr(r->head, "Bearer two\r\n") != NULL;
+}
+
+static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
+{
+    world *w = user;
+    if (!is_believed(w, r)) {
+        (void)scripted_answer(c, "401 Unauthorized", NULL, STATUS("401", "Unauthorized", "who are you"));
+        return SCRIPTED_KEEP;
+    }
+    if (asks(r, "sendInitialEvents=true"))
+        return serve_stream(w, c);
+    if (asks(r, "watch=true")) {
+        bool is_later = asks(r, "resourceVersion=11&");
+        (void)(scripted_begin(c, "200 OK") &&
+               scripted_chunk(c, is_later ? EVENT("ADDED", OBJECT("Pod", "c", "12"))
+                                          : EVENT("ADDED", OBJECT("Pod", "b", "11"))) &&
+               scripted_wait(c, 1) && !is_later);
+        if (is_later)
+            scripted_wait_for_end(c);
+        return SCRIPTED_CLOSE;
+    }
+    w->lists++;
+    (void)scripted_answer(c, "200 OK", NULL,
+                          asks(r, "/services")
+                              ? LIST("Service", OBJECT("Service", "s", "4") "," OBJECT("Service", "t", "5"))
+                              : LIST("Pod", OBJECT("Pod", "a", "5")));
+    return SCRIPTED_KEEP;
+}
+
+static void world_init(world *w, const scripted_http_options *options)
+{
+    scripted_http_options used = options != NULL ? *options : (scripted_http_options){0};
+    used.serve = serve;
+    used.user = w;
+    w->server = scripted_http_start(&used);
+}
+
+/* ---- flags ----------------------------------------------------------------------------------------------- */
+
+static void two_resources_sync_at_once(void **state)
+{
+    (void)state;
+    world w = {0};
+    cli_process p;
+    world_init(&w, NULL);
+    cli_process_start(&p, w.server, "pods,services -o events --until-synced --stats --watch-list never");
+    assert_int_equal(cli_process_finish(&p), 0);
+    assert_true(cli_process_has(&p.written, "{\"type\":\"SYNCED\",\"resource\":\"pods\",\"objects\":1,"));
+    assert_true(cli_process_has(&p.written, "{\"type\":\"SYNCED\",\"resource\":\"services\",\"objects\":2,"));
+    assert_true(cli_process_has(&p.said, "\"lists\":2,"));
+    assert_int_equal(w.lists, 2);
+    cli_process_free(&p);
+    scripted_http_stop(w.server);
+}
+
+static void a_resync_tells_of_what_has_not_changed(void **state)
+{
+    (void)state;
+    world w = {0};
+    cli_process p;
+    world_init(&w, NULL);
+    cli_process_start(&p, w.server, "pods -o events --resync 1s --watch-list never");
+    cli_process_wait_for(&p, &p.written,
+                         "{\"type\":\"MODIFIED\",\"resync\":true,\"object\":" OBJECT("Pod", "a", "5"));
+    assert_int_equal(w.lists, 1);
+    cli_process_stop(&p, SIGTERM);
+    cli_process_free(&p);
+    scripted_http_stop(w.server);
+}
+
+static void watch_list_always_never_lists_and_says_why(void **state)
+{
+    (void)state;
+    world w = {.refusals_left = 2};
+    cli_process p;
+    world_init(&w, NULL);
+    cli_process_start(&p, w.server, "pods -o events --watch-list always");
+    cli_process_wait_for(&p, &p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"");
+    cli_process_wait_for(&p, &p.said, "sendInitialEvents is forbidden here");
+    cli_process_wait_for(&p, &p.written, "{\"type\":\"SYNCED\",\"resource\":\"pods\",\"objects\":1,");
+    assert_true(cli_process_has(&p.written, "\"phase\":\"STREAMING_LIST\""));
+    assert_false(cli_process_has(&p.written, "\"phase\":\"LISTING\""));
+    assert_int_equal(w.lists, 0);
+    assert_int_equal(w.streams, 3);
+    cli_process_stop(&p, SIGTERM);
+    cli_process_free(&p);
+    scripted_http_stop(w.server);
+}
+
+/* ---- users ----------------------------------------------------------------------------------------------- */
+
+/* The user's part is written by the test. */
+static const char *write_kubeconfig(const temp_dir *dir, const world *w, const char *user)
+{
+    char text[2048];
+    (void)snprintf(text, sizeof(text),
+                   "apiVersion: v1\nkind: Config\ncurrent-context: x\n"
+                   "contexts: [{name: x, context: {cluster: c, user: u}}]\n"
+                   "clusters:\n- name: c\n  cluster:\n    server: %s\n    certificate-authority: ca.pem\n"
+                   "users:\n- name: u\n  user:\n%s",
+                   scripted_http_url(w->server), user);
+    return temp_dir_write(dir, "config", text);
+}
+
+static void start_with_kubeconfig(cli_process *p, const char *path)
+{
+    char line[512];
+    (void)snprintf(line, sizeof(line), "pods -o events --watch-list never --kubeconfig %s", path);
+    cli_process_start(p, NULL, line);
+}
+
+/* The files are replaced, the server believes the new certificate only, and nobody has to start anything again. */
+static void a_rotated_certificate_is_used_on_a_new_connection(void **state)
+{
+    (void)state;
+    world w = {0};
+    cli_process p;
+    temp_dir dir;
+    certificate authority = certificate_make("authority", NULL, NULL);
+    certificate own = certificate_make("server", "IP:127.0.0.1", &authority);
+    certificate clients[] = {certificate_make("one", NULL, &authority),
+                             certificate_make("two", NULL, &authority)};
+    world_init(&w, &(scripted_http_options){
+                       .certificate_pem = own.pem, .key_pem = own.key_pem, .client_ca_pem = authority.pem});
+    temp_dir_make(&dir);
+    (void)temp_dir_write(&dir, "ca.pem", authority.pem);
+    (void)temp_dir_write(&dir, "client.pem", clients[0].pem);
+    (void)temp_dir_write(&dir, "client.key", clients[0].key_pem);
+    start_with_kubeconfig(&p, write_kubeconfig(&dir, &w,
+                                               "    client-certificate: client.pem\n"
+                                               "    client-key: client.key\n"));
+    cli_process_wait_for(&p, &p.written, "\"name\":\"b\"");
+    (void)temp_dir_write(&dir, "client.key", clients[1].key_pem);
+    (void)temp_dir_write(&dir, "client.pem", clients[1].pem);
+    w.is_rotated = true;
+    scripted_http_poke(w.server, 1);
+    cli_process_wait_for(&p, &p.written, "\"reason\":\"Unauthorized\"");
+    cli_process_wait_for(&p, &p.written, "\"name\":\"c\"");
+    cli_process_stop(&p, SIGTERM);
+    cli_process_free(&p);
+    scripted_http_stop(w.server);
+    temp_dir_remove(&dir);
+    for (int i = 0; i < 2; i++)
+        certificate_free(&clients[i]);
+    certificate_free(&own);
+    certificate_free(&authority);
+}
+
+/* Says "one" the first time, and "two" from then on. */
+static const char plug_in[] = "if [ -e ran ]; then token=two; else token=one; fi\n"
+                              "echo x >>ran\n"
+                              "echo '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+                              "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"'$token'\"}}'\n";
+
+static void a_plug_in_runs_again_when_its_token_is_refused(void **state)
+{
+    (void)state;
+    world w = {.is_rotated = true};
+    cli_process p;
+    temp_dir dir;
+    char user[512];
+    char script[sizeof(plug_in) + 256];
+    certificate authority = certificate_make("authority", NULL, NULL);
+    certificate own = certificate_make("server", "IP:127.0.0.1", &authority);
+    world_init(&w, &(scripted_http_options){.certificate_pem = own.pem, .key_pem = own.key_pem});
+    temp_dir_make(&dir);
+    (void)temp_dir_write(&dir, "ca.pem", authority.pem);
+    (void)snprintf(script, sizeof(script), "cd %s\n%s", dir.path, plug_in);
+    (void)snprintf(user, sizeof(user),
+                   "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n"
+                   "      interactiveMode: Never\n      command: %s\n",
+                   temp_dir_script(&dir, "plug-in", script));
+    start_with_kubeconfig(&p, write_kubeconfig(&dir, &w, user));
+    cli_process_wait_for(&p, &p.written, "\"name\":\"b\"");
+    assert_string_equal(temp_dir_read(&dir, "ran"), "x\nx\n");
+    cli_process_stop(&p, SIGTERM);
+    while (cli_process_read(&p))
+        continue;
+    assert_false(cli_process_has(&p.written, "Bearer"));
+    assert_false(cli_process_has(&p.said, "two"));
+    cli_process_free(&p);
+    scripted_http_stop(w.server);
+    temp_dir_remove(&dir);
+    certificate_free(&own);
+    certificate_free(&authority);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_resources_sync_at_once),
+        cmocka_unit_test(a_resync_tells_of_what_has_not_changed),
+        cmocka_unit_test(watch_list_always_never_lists_and_says_why),
+        cmocka_unit_test(a_rotated_certificate_is_used_on_a_new_connection),
+        cmocka_unit_test(a_plug_in_runs_again_when_its_token_is_refused),
+    };
+    (void)signal(SIGPIPE, SIG_IGN);
+    return RUN_TESTS(tests);
+}

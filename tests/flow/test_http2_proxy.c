@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Informers whose watches share a connection to a real HTTP/2 server: nghttpx, in front of a scripted one. */
+#include <kinformer.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache/client.h"
+#include "flow/support/nghttpx.h"
+#include "support/aside.h"
+#include "support/failing_allocator.h"
+#include "support/scripted_http.h"
+#include "support/unit.h"
+
+enum { HANG_MS = 60 * 1000, INFORMERS = 6, MANY = 4000, FIRST_VERSION = 10 };
+
+/* ---- the server ------------------------------------------------------------------------------------------ */
+
+typedef struct world {
+    nghttpx proxy;
+    scripted_http *server;
+    ki_client *client;
+    ki_informer *informers[INFORMERS];
+    ki_mutex mu;
+    int last_version;    /* guarded by mu, as all below: what the server has come to */
+    int watches;         /* that have begun */
+    char links[256][64]; /* the connection of each, as the proxy names it */
+    int versions[256];   /* from which each goes on */
+    int one_by_one;      /* of them, those not by HTTP/2 */
+    int lists_by_http2;
+} world;
+
+static const char *header(const scripted_request *r, const char *name, char *out, size_t size)
+{
+    const char *line = strstr(r->head, name);
+    out[0] = 0;
+    if (line != NULL)
+        (void)snprintf(out, size, "%.*s", (int)strcspn(line, "\r\n"), line);
+    return out;
+}
+
+static void note(world *w, const scripted_request *r, bool is_watch)
+{
+    char via[64];
+    bool is_http2 = strstr(header(r, "Via: ", via, sizeof(via)), "Via: 2 ") != NULL;
+    const char *version = strstr(r->target, "resourceVersion=");
+    ki_mutex_lock(&w->mu);
+    if (is_watch && w->watches < (int)(sizeof(w->links) / sizeof(w->links[0]))) {
+        (void)header(r, "Forwarded: ", w->links[w->watches], sizeof(w->links[0]));
+        w->versions[w->watches++] = version != NULL ? atoi(version + strlen("resourceVersion=")) : -1;
+        w->one_by_one += !is_http2;
+    } else if (!is_watch) {
+        w->lists_by_http2 += is_http2;
+    }
+    ki_mutex_unlock(&w->mu);
+}
+
+static int last_version(world *w)
+{
+    ki_mutex_lock(&w->mu);
+    int version = w->last_version;
+    ki_mutex_unlock(&w->mu);
+    return version;
+}
+
+static bool send_event(scripted_connection *c, int version)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof(text),
+                   "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"namespace\":\"default\",\"name\":\"o%d\","
+                   "\"uid\":\"%d\",\"resourceVersion\":\"%d\"},\"data\":{\"x\":\"%0500d\"}}}\n",
+                   version, version, version, version);
+    return scripted_chunk(c, text);
+}
+
+/* One object per version. Waits for what comes next until it is poked with the number of the version. */
+static void serve_watch(world *w, scripted_connection *c, int version)
+{
+    bool is_well = scripted_begin(c, "200 OK");
+    while (is_well) {
+        while (is_well && version < last_version(w))
+            is_well = send_event(c, ++version);
+        is_well = is_well && scripted_wait(c, version + 1);
+    }
+}
+
+static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
+{
+    world *w = user;
+    bool is_watch = strstr(r->target, "watch=true") != NULL;
+    const char *version = strstr(r->target, "resourceVersion=");
+    note(w, r, is_watch);
+    if (is_watch && version != NULL) {
+        serve_watch(w, c, atoi(version + strlen("resourceVersion=")));
+        return SCRIPTED_CLOSE;
+    }
+    (void)scripted_answer(
+        c, "200 OK", "",
+        "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":"
+        "\"10\"},\"items\":[]}");
+    return SCRIPTED_KEEP;
+}
+
+static void move_on_to(world *w, int version)
+{
+    ki_mutex_lock(&w->mu);
+    w->last_version = version;
+    ki_mutex_unlock(&w->mu);
+    scripted_http_poke(w->server, version);
+}
+
+/* ---- the world ------------------------------------------------------------------------------------------- */
+
+static certificate authority;
+static certificate own;
+
+static int make_certificates(void **state)
+{
+    (void)state;
+    authority = certificate_make("authority", NULL, NULL);
+    own = certificate_make("server", "IP:127.0.0.1", &authority);
+    return 0;
+}
+
+static int free_certificates(void **state)
+{
+    (void)state;
+    certificate_free(&own);
+    certificate_free(&authority);
+    return 0;
+}
+
+static void world_init(world *w)
+{
+    ki_config config = {.ca_pem = authority.pem};
+    ki_error err = {0};
+    *w = (world){.last_version = FIRST_VERSION};
+    ki_mutex_init(&w->mu);
+    w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
+    nghttpx_init(&w->proxy, scripted_http_port(w->server), &own);
+    nghttpx_start(&w->proxy);
+    config.server = w->proxy.url;
+    w->client = ki_client_new(&(ki_client_options){.no_cluster = 1}, &err);
+    assert_non_null(w->client);
+    assert_int_equal(ki_client_connect(w->client, &config, &(ki_http_options){.use_http2 = true}, &err), 0);
+}
+
+static void start_informer(world *w, int i, const ki_informer_options *options, const ki_handler *handler)
+{
+    ki_informer_options used = options != NULL ? *options : (ki_informer_options){0};
+    ki_error err = {0};
+    used.backoff_ms = 10;
+    used.backoff_max_ms = 100;
+    w->informers[i] = ki_informer_new(w->client, &KI_CORE_V1_CONFIGMAPS, &used, &err);
+    assert_non_null(w->informers[i]);
+    if (handler != NULL)
+        assert_non_null(ki_informer_add_handler(w->informers[i], handler));
+    assert_int_equal(ki_informer_start(w->informers[i], &err), 0);
+}
+
+static void world_fini(world *w)
+{
+    for (int i = 0; i < INFORMERS; i++)
+        ki_informer_free(w->informers[i]);
+    ki_client_free(w->client);
+    nghttpx_fini(&w->proxy);
+    scripted_http_stop(w->server);
+    ki_mutex_fini(&w->mu);
+}
+
+static ki_informer_status status_of(const world *w, int i)
+{
+    ki_informer_status status;
+    ki_informer_read_status(w->informers[i], &status);
+    return status;
+}
+
+static void wait_for_objects(world *w, int i, uint64_t count)
+{
+    for (int left_ms = HANG_MS; status_of(w, i).objects < count; left_ms--) {
+        assert_true(left_ms > 0);
+        aside_pause(1);
+    }
+}
+
+static int watches(world *w)
+{
+    ki_mutex_lock(&w->mu);
+    int count = w->watches;
+    ki_mutex_unlock(&w->mu);
+    return count;
+}
+
+static void wait_for_watches(world *w, int count)
+{
+    for (int left_ms = HANG_MS; watches(w) < count; left_ms--) {
+        assert_true(left_ms > 0);
+        aside_pause(1);
+    }
+}
+
+/* Of the last `count` watches. */
+static void expect_one_link(world *w, int count)
+{
+    ki_mutex_lock(&w->mu);
+    assert_true(w->watches >= count);
+    for (int i = w->watches - count; i < w->watches; i++)
+        assert_string_equal(w->links[i], w->links[w->watches - 1]);
+    assert_true(w->links[w->watches - 1][0] != 0);
+    ki_mutex_unlock(&w->mu);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------------- */
+
+static void informers_sync_and_watch_by_one_connection(void **state)
+{
+    (void)state;
+    world w;
+    world_init(&w);
+    for (int i = 0; i < INFORMERS; i++)
+        start_informer(&w, i, NULL, NULL);
+    for (int i = 0; i < INFORMERS; i++)
+        assert_int_equal(ki_informer_wait_for_sync(w.informers[i], HANG_MS, NULL), 0);
+    wait_for_watches(&w, INFORMERS);
+    move_on_to(&w, FIRST_VERSION + 3);
+    for (int i = 0; i < INFORMERS; i++)
+        wait_for_objects(&w, i, 3);
+    expect_one_link(&w, INFORMERS);
+    assert_int_equal(w.one_by_one, 0);
+    assert_int_equal(w.lists_by_http2, 0);
+    for (int i = 0; i < INFORMERS; i++) {
+        assert_int_equal(status_of(&w, i).lists, 1);
+        assert_int_equal(status_of(&w, i).reconnects, 0);
+        assert_int_equal(ki_store_check(ki_informer_store(w.informers[i]), NULL), 0);
+    }
+    world_fini(&w);
+}
+
+typedef struct gate {
+    ki_mutex mu;
+    ki_cond opened;
+    bool is_open;
+} gate;
+
+static void wait_at_gate(const ki_event *event, void *user)
+{
+    gate *g = user;
+    (void)event;
+    ki_mutex_lock(&g->mu);
+    while (!g->is_open)
+        ki_cond_wait(&g->opened, &g->mu);
+    ki_mutex_unlock(&g->mu);
+}
+
+static void open_gate(gate *g)
+{
+    ki_mutex_lock(&g->mu);
+    g->is_open = true;
+    ki_cond_broadcast(&g->opened);
+    ki_mutex_unlock(&g->mu);
+}
+
+static void wait_for_reconnect(world *w, int i)
+{
+    for (int left_ms = HANG_MS; status_of(w, i).reason != KI_REASON_CONNECTION_LOST; left_ms--) {
+        assert_true(left_ms > 0);
+        aside_pause(1);
+    }
+}
+
+/* The first has no room, and the connection is not its alone: the others hear all, and it goes on later. */
+static void a_full_queue_cuts_its_stream_and_no_other(void **state)
+{
+    (void)state;
+    world w;
+    gate g = {0};
+    ki_handler handler = {
+        .on_add = wait_at_gate, .user = &g, .overflow = KI_OVERFLOW_BLOCK, .backlog_items_max = 50};
+    ki_mutex_init(&g.mu);
+    ki_cond_init(&g.opened);
+    world_init(&w);
+    start_informer(&w, 0, &(ki_informer_options){.queue_items_max = 500}, &handler);
+    start_informer(&w, 1, NULL, NULL);
+    wait_for_watches(&w, 2);
+    move_on_to(&w, FIRST_VERSION + MANY);
+    wait_for_objects(&w, 1, MANY);
+    wait_for_reconnect(&w, 0);
+    assert_true(status_of(&w, 0).objects < MANY);
+    assert_int_equal(status_of(&w, 1).reconnects, 0);
+    open_gate(&g);
+    wait_for_objects(&w, 0, MANY);
+    assert_int_equal(status_of(&w, 0).lists, 1);
+    assert_true(status_of(&w, 0).reconnects >= 1);
+    ki_mutex_lock(&w.mu);
+    for (int i = 2; i < w.watches; i++)
+        assert_true(w.versions[i] > FIRST_VERSION && w.versions[i] >= w.versions[i - 1]);
+    ki_mutex_unlock(&w.mu);
+    expect_one_link(&w, watches(&w));
+    assert_int_equal(ki_store_check(ki_informer_store(w.informers[0]), NULL), 0);
+    world_fini(&w);
+    ki_cond_fini(&g.opened);
+    ki_mutex_fini(&g.mu);
+}
+
+static void wait_for_phase(world *w, int i, ki_phase phase)
+{
+    for (int left_ms = HANG_MS; status_of(w, i).phase != phase; left_ms--) {
+        assert_true(left_ms > 0);
+        aside_pause(1);
+    }
+}
+
+static void a_proxy_that_is_killed_and_comes_back_costs_nothing(void **state)
+{
+    (void)state;
+    world w;
+    world_init(&w);
+    for (int i = 0; i < INFORMERS; i++)
+        start_informer(&w, i, NULL, NULL);
+    wait_for_watches(&w, INFORMERS);
+    move_on_to(&w, FIRST_VERSION + 1);
+    for (int i = 0; i < INFORMERS; i++)
+        wait_for_objects(&w, i, 1);
+    nghttpx_kill(&w.proxy);
+    for (int i = 0; i < INFORMERS; i++)
+        wait_for_phase(&w, i, KI_PHASE_BACKING_OFF);
+    move_on_to(&w, FIRST_VERSION + 2);
+    nghttpx_start(&w.proxy);
+    for (int i = 0; i < INFORMERS; i++)
+        wait_for_objects(&w, i, 2);
+    for (int i = 0; i < INFORMERS; i++)
+        assert_int_equal(status_of(&w, i).lists, 1);
+    expect_one_link(&w, INFORMERS);
+    assert_int_equal(w.one_by_one, 0);
+    world_fini(&w);
+}
+
+#define FLOW_TEST(test)                                                                                      \
+    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(informers_sync_and_watch_by_one_connection),
+        FLOW_TEST(a_full_queue_cuts_its_stream_and_no_other),
+        FLOW_TEST(a_proxy_that_is_killed_and_comes_back_costs_nothing),
+    };
+    return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);
+}
