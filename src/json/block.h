@@ -99,27 +99,33 @@ static __attribute__((noinline)) void ki_tell_sink(ki_json_sink *sink, const ki_
     ki_json_sink_flush(sink, b->count);
 }
 
-/* Takes the tokens of a container, white space left out; `keep` says which of the n bytes of the block they
- * are. Returns the bytes taken. */
-static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, const uint8_t *chars,
-                                      unsigned n, uint64_t keep, ki_mistake mistake)
+/* A block without its white space: which of its n bytes the characters are. */
+typedef struct ki_kept {
+    const uint8_t *chars;
+    uint64_t keep;
+    unsigned n;
+} ki_kept;
+
+/* Takes the tokens of a container, white space left out. Returns the bytes taken. */
+static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, ki_kept kept,
+                                      ki_mistake mistake)
 {
-    const unsigned count = (unsigned)__builtin_popcountll(keep);
+    const unsigned count = (unsigned)__builtin_popcountll(kept.keep);
     const ki_found found = ki_check_grammar(&s->carry.grammar, t, count);
     const uint32_t depth = s->depth;
     ki_json_sink *sink = s->sink;
     ki_nesting nesting = {.kinds = s->kinds[0], .depth = depth};
-    ki_block b = ki_block_of(&found, chars, count);
+    ki_block b = ki_block_of(&found, kept.chars, count);
     if (mistake.at != KI_NO_MISTAKE || ki_is_empty_value(&found, depth) ||
         !ki_walk_inside(&found, s->inside_depth_max, &nesting))
-        return ki_take_event(s, &b, n, keep, mistake);
+        return ki_take_event(s, &b, kept.n, kept.keep, mistake);
     s->kinds[0] = nesting.kinds;
     s->depth = nesting.depth;
     if (sink != NULL && nesting.lowest > sink->tracked)
-        ki_json_sink_take(sink, chars, count);
+        ki_json_sink_take(sink, kept.chars, count);
     else if (sink != NULL)
         ki_tell_sink(sink, &b, depth);
-    return n;
+    return kept.n;
 }
 
 /* Escapes and UTF-8, which need the bytes themselves. Does not change the carry where it finds a mistake,
@@ -179,7 +185,7 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
         ki_squeeze_bytes(bytes, keep, room);
         bytes = room;
     }
-    return ki_take_tokens(s, &t, bytes, n, keep, mistake);
+    return ki_take_tokens(s, &t, (ki_kept){bytes, keep, n}, mistake);
 }
 
 /* Checks literals that are not right at sight. Returns 0 for a mistake, with nothing changed. */
@@ -218,7 +224,7 @@ static __attribute__((noinline)) unsigned ki_take_dense_block(ki_json_scanner *s
     }
     c->escaped = escaped_next;
     c->in_string = (uint64_t)((int64_t)t.in >> 63);
-    return ki_take_tokens(s, &t, bytes, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
+    return ki_take_tokens(s, &t, (ki_kept){bytes, ~UINT64_C(0), 64}, (ki_mistake){KI_NO_MISTAKE, 0});
 }
 
 /* Takes the first of `count` blocks, as many as are usual, but for their brackets, and returns how many.

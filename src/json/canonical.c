@@ -43,25 +43,29 @@ static void move_bounds(ki_capture *captures, const ki_capture *old, size_t coun
     }
 }
 
-/* The next escape that has another spelling, which goes to `spelt`. Returns the end when there is none. */
-static const char *next_rewritten(const char *at, const char *end, char spelt[6], size_t *out_len,
-                                  size_t *out_spelt_len)
+/* An escape that has another spelling. */
+typedef struct rewrite {
+    const char *at; /* the end of the text: none is left */
+    size_t len;
+    char spelt[6];
+    size_t spelt_len;
+} rewrite;
+
+static rewrite next_rewrite(const char *at, const char *end)
 {
-    *out_len = 0;
-    *out_spelt_len = 0;
+    rewrite r = {.at = end};
     while (at < end && (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
         uint32_t code_point = 0;
-        size_t n = ki_json_escape_read(at, end, &code_point);
-        assert(n > 0);
-        size_t spelt_len = spell(code_point, spelt);
-        if (n != spelt_len || memcmp(at, spelt, n) != 0) {
-            *out_len = n;
-            *out_spelt_len = spelt_len;
-            return at;
+        r.len = ki_json_escape_read(at, end, &code_point);
+        assert(r.len > 0);
+        r.spelt_len = spell(code_point, r.spelt);
+        if (r.len != r.spelt_len || memcmp(at, r.spelt, r.len) != 0) {
+            r.at = at;
+            return r;
         }
-        at += n;
+        at += r.len;
     }
-    return end;
+    return r;
 }
 
 size_t ki_json_canonical(char *text, size_t len, ki_capture *captures, size_t capture_count)
@@ -72,21 +76,18 @@ size_t ki_json_canonical(char *text, size_t len, ki_capture *captures, size_t ca
     const char *at = text;
     char *out = text;
     for (;;) {
-        char spelt[6];
-        size_t escape_len = 0;
-        size_t spelt_len = 0;
-        const char *escape = next_rewritten(at, end, spelt, &escape_len, &spelt_len);
-        const size_t run = (size_t)(escape - at);
+        const rewrite next = next_rewrite(at, end);
+        const size_t run = (size_t)(next.at - at);
         if (out != at) { /* else all is in its place */
             const size_t from = (size_t)(at - text);
             move_bounds(captures, old, capture_count, from, from + run, (size_t)(out - text));
             memmove(out, at, run);
         }
         out += run;
-        if (escape == end)
+        if (next.at == end)
             return (size_t)(out - text);
-        memcpy(out, spelt, spelt_len);
-        out += spelt_len;
-        at = escape + escape_len;
+        memcpy(out, next.spelt, next.spelt_len);
+        out += next.spelt_len;
+        at = next.at + next.len;
     }
 }
