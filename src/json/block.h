@@ -1,231 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* block - what 64 bytes of JSON mean, given bit masks of their characters. The one source of the grammar.
+/* block - takes a value in blocks of 64 bytes, given bit masks of their characters.
  *
  *   From:     json/kernel_*.c, each of which includes this once, after defining
  *               ki_masks ki_classify(const uint8_t bytes[64])
- *               void     ki_classify_low(const uint8_t bytes[64], uint64_t *control, uint64_t *white)
+ *               ki_rare  ki_classify_rare(const uint8_t bytes[64])
  *               uint64_t ki_prefix_xor(uint64_t bits)          bit i = parity of the bits 0 … i
  *               ki_squeeze, ki_squeeze_for(keep), ki_squeeze_bits(squeeze, bits)   the bits that `keep`
  *               selects, moved together
- *   To:       json/walk.h, json/sink.c
+ *               uint64_t ki_gather(bits, select)               the same for one mask and few bits
+ *   To:       json/tokens.h, json/grammar.h, json/walk.h, json/sink.c
  *   Not here: instruction sets.
  *
- * Most of the grammar of JSON is about neighbours: which token may stand behind which. Neighbours are
- * adjacent bits once white space is left out, so 64 characters are checked with a few dozen operations on
- * words. What needs more than neighbours is which kind of container encloses a comma: a string behind , or
- * { is a name if a colon follows, which proves an object, and anything else behind a comma proves an array.
- * The proofs are held against the brackets in json/walk.h.
+ * Compact text in whole blocks, which is what servers send, is taken some blocks at a time: first all that
+ * does not depend on brackets (ki_find_ahead), then the brackets (ki_walk_found). Blocks with something less
+ * usual in them go one by one, and what is not compact the long way (ki_take_any_block).
  */
 #ifndef KI_JSON_BLOCK_H
 #define KI_JSON_BLOCK_H
 
-#include "json/escape.h"
+#include "json/grammar.h"
 #include "json/kernel.h"
-#include "json/literal.h"
+#include "json/tokens.h"
 #include "json/utf8.h"
 #include "json/walk.h"
-
-#define KI_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define KI_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-
-enum { KI_NO_MISTAKE = 64 };
-
-/* The characters of a block by what they are. Strings: `in` has their bytes with the opening quote, without
- * the closing one. */
-typedef struct ki_tokens {
-    uint64_t quote, in, open, close, brace, comma, colon;
-    uint64_t literal, literal_start; /* numbers and words */
-} ki_tokens;
-
-/* The first mistake in a block that is not one of grammar. */
-typedef struct ki_mistake {
-    unsigned at;
-    int code;
-} ki_mistake;
-
-KI_INLINE void ki_mistake_add(ki_mistake *mistake, unsigned at, int code)
-{
-    if (at < mistake->at) {
-        mistake->at = at;
-        mistake->code = code;
-    }
-}
-
-/* Bit i says whether the character before the i-th one was in `bits`. */
-KI_INLINE uint64_t ki_behind(uint64_t bits, uint64_t carry)
-{
-    return bits << 1 | carry;
-}
-
-/* Finds the strings of a block and the bytes that a backslash escapes; *out_escaped_next says so of the
- * byte behind it. */
-KI_INLINE uint64_t ki_find_strings(const ki_json_carry *c, const ki_masks *m, unsigned n, ki_tokens *t,
-                                   uint64_t *out_escaped_next)
-{
-    uint64_t escaped = c->escaped;
-    uint64_t next = 0;
-    if (KI_UNLIKELY((m->backslash | escaped) != 0)) {
-        next = m->backslash >> 63;
-        if (KI_LIKELY((m->backslash & (m->backslash << 1 | escaped)) == 0))
-            escaped |= m->backslash << 1;
-        else
-            escaped = ki_escape_find(m->backslash, escaped, &next);
-        next = n == 64 ? next : escaped >> n & 1;
-    }
-    t->quote = m->quote & ~escaped;
-    t->in = ki_prefix_xor(t->quote) ^ c->in_string;
-    *out_escaped_next = next;
-    return escaped;
-}
-
-/* Runs the automaton over the numbers and words of a block. */
-static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, unsigned n, uint64_t literal,
-                                     ki_mistake *mistake)
-{
-    uint32_t state = c->literal_open ? c->literal_state : KI_LITERAL_START;
-    if (c->literal_open && (literal & 1) == 0) {
-        if (!ki_literal_may_end(state))
-            ki_mistake_add(mistake, 0, KI_ERR_JSON_LITERAL);
-        state = KI_LITERAL_START;
-    }
-    while (literal != 0) {
-        unsigned at = (unsigned)__builtin_ctzll(literal);
-        do {
-            state = ki_literal_step(state, bytes[at]);
-            if (state == KI_LITERAL_BAD) {
-                ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL);
-                return;
-            }
-            literal &= literal - 1;
-            at++;
-        } while (at < 64 && (literal >> at & 1));
-        if (at >= n)
-            break;
-        if (!ki_literal_may_end(state)) {
-            ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL); /* at the byte behind, as in the next block */
-            return;
-        }
-        state = KI_LITERAL_START;
-    }
-    c->literal_state = state;
-}
-
-/* What may stand behind what. */
-KI_INLINE void ki_check_grammar(ki_json_carry *c, ki_block *b, const ki_tokens *t)
-{
-    const unsigned last = b->count - 1;
-    const uint64_t string_start = t->quote & t->in;
-    const uint64_t expects = t->colon | t->comma | t->open;
-    const uint64_t before_name = t->comma | (t->open & t->brace);
-    const uint64_t behind_expects = ki_behind(expects, c->expects_value);
-    const uint64_t behind_open = ki_behind(t->open, c->opened);
-    const uint64_t behind_before_name = ki_behind(before_name, c->may_begin_name);
-
-    /* Adding the first byte of a run of ones carries to the bit behind its last: from opening to closing
-     * quotes. */
-    const uint64_t sum = t->in + (string_start & behind_before_name);
-    const uint64_t total = sum + c->in_name;
-    const uint64_t name_end = total & ~t->in & b->valid;
-    const uint64_t behind_name = ki_behind(name_end, c->ended_name) & b->valid;
-
-    const uint64_t value_start = string_start | t->literal_start | t->open;
-    b->mistakes = (value_start & ~behind_expects) |
-                  (behind_expects & (t->comma | (t->close & ~behind_open))) | (t->colon & ~behind_name);
-    b->in_object = behind_name & t->colon;
-    b->in_array = (behind_name & ~t->colon) | ((t->open | t->literal_start) & behind_before_name);
-
-    c->in_name = b->count == 64 ? (sum < t->in) | (total < sum) : total >> b->count & 1;
-    c->ended_name = name_end >> last & 1;
-    c->expects_value = expects >> last & 1;
-    c->may_begin_name = before_name >> last & 1;
-    c->opened = t->open >> last & 1;
-}
-
-/* Follows the kinds of the containers over one bracket, or over none (bit = 0). Sets `turns` where the kind
- * changes: no branches, since nothing about the next bracket can be foretold. */
-KI_INLINE uint64_t ki_step_bracket(const ki_block *b, uint64_t types, uint64_t bit, uint64_t *turns)
-{
-    const uint64_t opens = (b->open & bit) != 0;
-    const uint64_t closes = (b->close & bit) != 0;
-    const uint64_t is_object = (b->open & b->brace & bit) != 0;
-    const uint64_t now = (types << opens | is_object) >> closes;
-    *turns ^= (0 - ((now ^ types) & 1)) & (bit << 1);
-    return now;
-}
-
-/* As ki_block_walk, for a block in which neither the value nor a tracked container can end and no limit can
- * be met. Only the kinds of the containers must be followed from bracket to bracket; everything else is
- * asked of all 64 characters at once. `pairs` are the opening halves of {} and [], which match at sight. */
-KI_INLINE void ki_block_walk_inside(ki_json_scanner *s, ki_block *b, uint64_t pairs)
-{
-    uint64_t types = s->types;
-    /* Bit i: the innermost container is of another kind at character i than at the one before. */
-    uint64_t turns = types & 1;
-    const uint64_t closes = b->close & ~(pairs << 1);
-    uint64_t brackets = (b->open & ~pairs) | closes;
-    while (brackets != 0) {
-        types = ki_step_bracket(b, types, brackets & (0 - brackets), &turns);
-        brackets &= brackets - 1;
-        types = ki_step_bracket(b, types, brackets & (0 - brackets), &turns);
-        brackets &= brackets - 1;
-    }
-    const uint64_t in_object =
-        ki_prefix_xor(turns); /* at a bracket: the container before it opens or closes */
-    b->mistakes |=
-        (b->in_array & in_object) | (b->in_object & ~in_object) | (closes & (in_object ^ b->brace));
-    s->types = types;
-    s->depth += (uint32_t)__builtin_popcountll(b->open) - (uint32_t)__builtin_popcountll(b->close);
-}
-
-KI_INLINE uint64_t ki_block_pairs(const ki_block *b)
-{
-    return b->open & (b->close >> 1) & ~(b->brace ^ (b->brace >> 1));
-}
-
-/* Whether a block may go that way. */
-KI_INLINE int ki_block_is_inside(const ki_json_scanner *s, const ki_block *b, uint64_t pairs)
-{
-    const uint32_t tracked = s->sink == NULL ? 0 : s->sink->tracked;
-    const uint32_t opens = (uint32_t)__builtin_popcountll(b->open);
-    const uint32_t closes = (uint32_t)__builtin_popcountll(b->close & ~(pairs << 1));
-    return (s->depth > tracked + closes) & (s->depth + opens <= s->inside_depth_max);
-}
-
-/* Copies the characters that `keep` selects, run by run. */
-static inline void ki_squeeze_bytes(const uint8_t *bytes, uint64_t keep, uint8_t *out)
-{
-    while (keep != 0) {
-        unsigned from = (unsigned)__builtin_ctzll(keep);
-        uint64_t rest = ~(keep >> from);
-        unsigned run = rest == 0 ? 64 : (unsigned)__builtin_ctzll(rest);
-        memcpy(out, bytes + from, run);
-        out += run;
-        keep = from + run >= 64 ? 0 : keep & (~UINT64_C(0) << (from + run));
-    }
-}
-
-/* Leaves the white space out. */
-static inline void ki_squeeze_tokens(ki_tokens *t, uint64_t keep)
-{
-    const ki_squeeze squeeze = ki_squeeze_for(keep);
-    t->quote = ki_squeeze_bits(&squeeze, t->quote);
-    t->in = ki_squeeze_bits(&squeeze, t->in);
-    t->open = ki_squeeze_bits(&squeeze, t->open);
-    t->close = ki_squeeze_bits(&squeeze, t->close);
-    t->brace = ki_squeeze_bits(&squeeze, t->brace);
-    t->comma = ki_squeeze_bits(&squeeze, t->comma);
-    t->colon = ki_squeeze_bits(&squeeze, t->colon);
-    t->literal = ki_squeeze_bits(&squeeze, t->literal);
-    t->literal_start = ki_squeeze_bits(&squeeze, t->literal_start);
-}
-
-/* The position in the block of the i-th character. */
-static inline unsigned ki_raw_position(uint64_t keep, unsigned i)
-{
-    for (; i > 0; i--)
-        keep &= keep - 1;
-    return keep == 0 ? 64 : (unsigned)__builtin_ctzll(keep);
-}
 
 /* The value ends before `end` (or goes on, end = n, with a mistake). Returns the bytes taken of the block. */
 static inline unsigned ki_finish(ki_json_scanner *s, unsigned end, ki_mistake mistake)
@@ -247,7 +44,7 @@ static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, 
     unsigned end = stop == 0 ? n : (unsigned)__builtin_ctzll(stop) + (unsigned)is_string;
     if (s->sink != NULL) {
         ki_json_sink_block(s->sink, bytes);
-        ki_json_sink_finish_block(s->sink, end);
+        ki_json_sink_flush(s->sink, end);
     }
     if (!is_string && mistake.at == end)
         end++; /* an unfinished literal is noticed at the byte behind it */
@@ -261,9 +58,11 @@ static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_b
                                                         uint64_t keep, ki_mistake mistake)
 {
     unsigned too_deep = KI_NO_MISTAKE;
+    if (s->sink != NULL)
+        ki_json_sink_block(s->sink, b->chars);
     unsigned end = ki_block_walk(s, b, &too_deep);
     if (s->sink != NULL)
-        ki_json_sink_finish_block(s->sink, end == KI_BLOCK_NO_END ? b->count : end + 1);
+        ki_json_sink_flush(s->sink, end == KI_BLOCK_NO_END ? b->count : end + 1);
     if (end != KI_BLOCK_NO_END)
         b->mistakes &= (UINT64_C(2) << end) - 1;
     if (too_deep != KI_NO_MISTAKE)
@@ -276,25 +75,57 @@ static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_b
     return ki_finish(s, end == KI_BLOCK_NO_END ? n : ki_raw_position(keep, end) + 1, mistake);
 }
 
-/* Takes the tokens of a container, white space left out; `keep` says which bytes of the block they are.
- * Returns the bytes taken. */
-KI_INLINE unsigned ki_take_tokens(ki_json_scanner *s, ki_block b, unsigned n, uint64_t keep,
-                                  ki_mistake mistake)
+/* A block, white space left out, of `count` characters. */
+KI_INLINE ki_block ki_block_of(const ki_found *f, const uint8_t *chars, unsigned count)
 {
-    if (s->sink != NULL)
-        ki_json_sink_block(s->sink, b.chars);
-    const uint64_t pairs = ki_block_pairs(&b);
-    if (KI_UNLIKELY(mistake.at != KI_NO_MISTAKE || !ki_block_is_inside(s, &b, pairs))) {
-        ki_block block = b; /* b itself stays in registers */
-        return ki_take_event(s, &block, n, keep, mistake);
-    }
-    ki_block_walk_inside(s, &b, pairs);
-    if (s->sink != NULL)
-        ki_json_sink_finish_block(s->sink, b.count);
-    if (KI_LIKELY(b.mistakes == 0))
-        return n;
-    s->error = KI_ERR_JSON_SYNTAX;
-    return ki_raw_position(keep, (unsigned)__builtin_ctzll(b.mistakes));
+    return (ki_block){.chars = chars,
+                      .count = count,
+                      .valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1,
+                      .open = f->open,
+                      .close = f->close,
+                      .brace = f->brace,
+                      .comma = f->separator & f->brace,
+                      .colon = f->separator & ~f->brace,
+                      .behind_name = f->behind_name,
+                      .nameless = f->nameless,
+                      .mistakes = f->mistakes};
+}
+
+/* Hands a block to the sink in which a tracked container has characters of its own. */
+static __attribute__((noinline)) void ki_tell_sink(ki_json_sink *sink, const ki_block *b, uint32_t depth)
+{
+    ki_json_sink_block(sink, b->chars);
+    ki_block_tell(sink, b, depth);
+    ki_json_sink_flush(sink, b->count);
+}
+
+/* A block without its white space: which of its n bytes the characters are. */
+typedef struct ki_kept {
+    const uint8_t *chars;
+    uint64_t keep;
+    unsigned n;
+} ki_kept;
+
+/* Takes the tokens of a container, white space left out. Returns the bytes taken. */
+static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, ki_kept kept,
+                                      ki_mistake mistake)
+{
+    const unsigned count = (unsigned)__builtin_popcountll(kept.keep);
+    const ki_found found = ki_check_grammar(&s->carry.grammar, t, count);
+    const uint32_t depth = s->depth;
+    ki_json_sink *sink = s->sink;
+    ki_nesting nesting = {.kinds = s->kinds[0], .depth = depth};
+    ki_block b = ki_block_of(&found, kept.chars, count);
+    if (mistake.at != KI_NO_MISTAKE || ki_is_empty_value(&found, depth) ||
+        !ki_walk_inside(&found, s->inside_depth_max, &nesting))
+        return ki_take_event(s, &b, kept.n, kept.keep, mistake);
+    s->kinds[0] = nesting.kinds;
+    s->depth = nesting.depth;
+    if (sink != NULL && nesting.lowest > sink->tracked)
+        ki_json_sink_take(sink, kept.chars, count);
+    else if (sink != NULL)
+        ki_tell_sink(sink, &b, depth);
+    return kept.n;
 }
 
 /* Escapes and UTF-8, which need the bytes themselves. Does not change the carry where it finds a mistake,
@@ -318,46 +149,25 @@ static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s,
     return mistake;
 }
 
-/* `keep` has a bit for each character that is in the tokens. */
-KI_INLINE ki_block ki_block_of(const ki_tokens *t, const uint8_t *chars, uint64_t keep)
-{
-    const unsigned count = (unsigned)__builtin_popcountll(keep);
-    return (ki_block){.chars = chars,
-                      .count = count,
-                      .valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1,
-                      .open = t->open,
-                      .close = t->close,
-                      .brace = t->brace,
-                      .comma = t->comma,
-                      .colon = t->colon};
-}
-
 /* Any block of n <= 64 bytes (64 can be read; those behind n are blanks). Returns the bytes taken. */
 static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, const uint8_t *bytes,
                                                             unsigned n)
 {
     ki_json_carry *c = &s->carry;
     const uint64_t valid = n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
-    const ki_masks m = ki_classify(bytes);
-    uint64_t control = 0;
-    uint64_t white = 0;
-    ki_classify_low(bytes, &control, &white);
-    ki_tokens t;
-    const uint64_t escaped = ki_find_strings(c, &m, n, &t, &c->escaped);
+    ki_masks m = ki_classify(bytes);
+    const ki_rare rare = ki_classify_rare(bytes);
+    m.expects &= ~rare.control;
+    const uint64_t escaped = ki_find_escaped(rare.backslash, c->escaped, n, &c->escaped);
+    ki_tokens t = ki_find_tokens(c->in_string, &m, escaped);
     c->in_string = (uint64_t)((int64_t)t.in >> 63);
     t.in &= valid;
-    const uint64_t outside = valid & ~(t.in | t.quote);
-    white &= outside;
-    t.open = m.open & outside;
-    t.close = m.close & outside;
-    t.brace = m.brace;
-    t.comma = m.comma & outside;
-    t.colon = m.colon & outside;
-    t.literal = outside & ~(t.open | t.close | t.comma | t.colon | white);
+    const uint64_t white = rare.white & valid & ~t.in;
+    t.literal &= valid & ~white;
     t.literal_start = t.literal & ~ki_behind(t.literal, c->literal_open);
-    ki_mistake mistake = ki_check_strings(s, bytes, n, escaped & t.in, m.has_high);
-    if ((control & t.in) != 0)
-        ki_mistake_add(&mistake, (unsigned)__builtin_ctzll(control & t.in), KI_ERR_JSON_CONTROL);
+    ki_mistake mistake = ki_check_strings(s, bytes, n, escaped & t.in, rare.has_high);
+    if ((rare.control & t.in) != 0)
+        ki_mistake_add(&mistake, (unsigned)__builtin_ctzll(rare.control & t.in), KI_ERR_JSON_CONTROL);
     if ((t.literal | c->literal_open) != 0)
         ki_check_literals(c, bytes, n, t.literal, &mistake);
     c->literal_open = t.literal >> (n - 1) & 1;
@@ -371,86 +181,170 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
         return mistake.at == KI_NO_MISTAKE ? n : ki_finish(s, n, mistake);
     if (white != 0)
         ki_squeeze_tokens(&t, keep);
-    ki_block b = ki_block_of(&t, bytes, keep);
     if (white != 0 && s->sink != NULL) {
         ki_squeeze_bytes(bytes, keep, room);
-        b.chars = room;
+        bytes = room;
     }
-    ki_check_grammar(c, &b, &t);
-    return ki_take_tokens(s, b, n, keep, mistake);
+    return ki_take_tokens(s, &t, (ki_kept){bytes, keep, n}, mistake);
 }
 
-/* Words that are true, false or null, whole, in this block: those bits of `literal`. */
-KI_INLINE uint64_t ki_find_words(const uint8_t *bytes, uint64_t starts, uint64_t literal)
+/* Checks literals that are not right at sight. Returns 0 for a mistake, with nothing changed. */
+KI_INLINE int ki_take_literals(ki_json_carry *c, const uint8_t *bytes, ki_tokens *t)
 {
-    uint64_t words = 0;
-    for (; starts != 0; starts &= starts - 1) {
-        const unsigned at = (unsigned)__builtin_ctzll(starts);
-        if (at > 58)
-            break;
-        uint32_t four;
-        memcpy(&four, bytes + at, 4);
-        const uint64_t run = literal >> at & 0x3f;
-        if (run == 0x1f && bytes[at + 4] == 'e' && memcmp(bytes + at, "fals", 4) == 0)
-            words |= UINT64_C(0x1f) << at;
-        else if ((run & 0x1f) == 0xf && (memcmp(&four, "true", 4) == 0 || memcmp(&four, "null", 4) == 0))
-            words |= UINT64_C(0xf) << at;
-    }
-    return words;
+    ki_mistake mistake = {KI_NO_MISTAKE, 0};
+    t->literal_start &= ~c->literal_open;
+    ki_check_literals(c, bytes, 64, t->literal, &mistake);
+    if (mistake.at == KI_NO_MISTAKE)
+        c->literal_open = t->literal >> 63;
+    return mistake.at == KI_NO_MISTAKE;
 }
 
-/* The usual block: 64 bytes inside of a container, no white space between tokens. Hands anything else on,
- * before it has changed anything. */
-KI_INLINE unsigned ki_take_block(ki_json_scanner *s, const uint8_t *bytes)
+/* A block of 64 bytes inside of a container without white space between tokens. Hands anything else on,
+ * before it has changed anything. Returns the bytes taken. */
+static __attribute__((noinline)) unsigned ki_take_dense_block(ki_json_scanner *s, const uint8_t *bytes)
 {
     ki_json_carry *c = &s->carry;
     const ki_masks m = ki_classify(bytes);
-    ki_tokens t;
+    const ki_rare rare = ki_classify_rare(bytes);
     uint64_t escaped_next = 0;
-    const uint64_t escaped = ki_find_strings(c, &m, 64, &t, &escaped_next);
-    const uint64_t outside = ~(t.in | t.quote);
-    t.open = m.open & outside;
-    t.close = m.close & outside;
-    t.brace = m.brace;
-    t.comma = m.comma & outside;
-    t.colon = m.colon & outside;
-    t.literal = outside & ~(t.open | t.close | t.comma | t.colon);
-    t.literal_start = t.literal & ~(t.literal << 1);
-    /* Integers of digits alone are right at sight, if they begin and end here and no 0 leads them. */
-    const uint64_t strange = t.literal & ~m.digit;
-    const uint64_t leading_zero = (t.literal_start & m.zero) << 1 & t.literal;
-    if (KI_UNLIKELY(((strange | leading_zero | c->literal_open | t.literal >> 63) != 0) | m.has_low)) {
-        const uint64_t words = ki_find_words(bytes, t.literal_start & strange, t.literal);
-        if (((strange & ~words) | leading_zero | c->literal_open | t.literal >> 63) != 0 || m.has_low)
-            return ki_take_any_block(s, bytes, 64);
-    }
-    /* \" and \\ are right at sight. */
-    const uint64_t unusual = escaped & ~(m.quote | m.backslash);
-    if (KI_UNLIKELY((unusual | c->escape.state | c->utf8.need) != 0 || m.has_high) &&
-        ki_check_strings(s, bytes, 64, escaped, m.has_high).at != KI_NO_MISTAKE)
+    const uint64_t escaped = ki_find_escaped(rare.backslash, c->escaped, 64, &escaped_next);
+    if (rare.control != 0)
         return ki_take_any_block(s, bytes, 64);
+    ki_tokens t = ki_find_tokens(c->in_string, &m, escaped);
+    const uint64_t literal_open = c->literal_open;
+    const uint32_t literal_state = c->literal_state;
+    if ((t.literal | literal_open) != 0 && !ki_take_literals(c, bytes, &t))
+        return ki_take_any_block(s, bytes, 64);
+    if ((ki_unusual_escapes(&m, &rare, escaped) | c->escape.state | c->utf8.need | (uint64_t)rare.has_high) !=
+            0 &&
+        ki_check_strings(s, bytes, 64, escaped, rare.has_high).at != KI_NO_MISTAKE) {
+        c->literal_open = literal_open;
+        c->literal_state = literal_state;
+        return ki_take_any_block(s, bytes, 64);
+    }
     c->escaped = escaped_next;
     c->in_string = (uint64_t)((int64_t)t.in >> 63);
-    ki_block b = ki_block_of(&t, bytes, ~UINT64_C(0));
-    ki_check_grammar(c, &b, &t);
-    return ki_take_tokens(s, b, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
+    return ki_take_tokens(s, &t, (ki_kept){bytes, ~UINT64_C(0), 64}, (ki_mistake){KI_NO_MISTAKE, 0});
+}
+
+/* Takes the first of `count` blocks, as many as are usual, but for their brackets, and returns how many.
+ * Neither strings nor what may stand behind what depend on brackets, so they need not be waited for: two
+ * short loops keep a processor busier than a long one. A usual block has no bytes but plain ones, \" and
+ * \\, and no literals but those that are right at sight. */
+static __attribute__((noinline)) size_t ki_find_ahead(ki_json_carry *c, const uint8_t *bytes, size_t count,
+                                                      ki_found *out)
+{
+    const uint8_t *at = bytes;
+    const uint8_t *end = bytes + count * 64;
+    uint64_t in_string = c->in_string;
+    uint64_t escaped_next = c->escaped;
+    for (; at < end; at += 64) {
+        const ki_masks m = ki_classify(at);
+        uint64_t escaped = 0;
+        uint64_t next = 0;
+        if (KI_UNLIKELY(m.is_rare) || KI_UNLIKELY(escaped_next != 0)) {
+            const ki_rare rare = ki_classify_rare(at);
+            escaped = ki_find_escaped(rare.backslash, escaped_next, 64, &next);
+            if ((ki_unusual_escapes(&m, &rare, escaped) | rare.control | (uint64_t)rare.has_high) != 0)
+                break;
+        }
+        ki_tokens t = ki_find_tokens(in_string, &m, escaped);
+        /* A single digit needs no look, if it is known to end here. */
+        const uint64_t digit_start = t.literal_start & t.marked & ~(UINT64_C(1) << 63);
+        if (KI_UNLIKELY((t.literal & ~digit_start) != 0) && !ki_are_plain_literals(at, t.literal, t.marked))
+            break;
+        in_string = (uint64_t)((int64_t)t.in >> 63);
+        escaped_next = next;
+        *out++ = ki_check_grammar(&c->grammar, &t, 64);
+    }
+    c->in_string = in_string;
+    c->escaped = escaped_next;
+    return (size_t)(at - bytes) / 64;
+}
+
+/* Follows the brackets of `count` blocks, up to the first with a mistake or the end of the value. Returns how
+ * many. */
+static __attribute__((noinline)) size_t ki_walk_found(ki_json_scanner *s, const uint8_t *bytes,
+                                                      const ki_found *found, size_t count)
+{
+    ki_json_sink *sink = s->sink;
+    ki_nesting nesting = {.kinds = s->kinds[0], .depth = s->depth};
+    const uint32_t depth_max = s->inside_depth_max;
+    uint32_t tracked = sink == NULL ? 0 : sink->tracked;
+    const uint8_t *kept = bytes; /* the sink has everything before */
+    size_t i = 0;
+    if (count == 0 || ki_is_empty_value(found, nesting.depth))
+        return 0;
+    for (; i < count; i++) {
+        const uint32_t depth = nesting.depth;
+        if (KI_UNLIKELY(!ki_walk_inside(&found[i], depth_max, &nesting)))
+            break;
+        if (KI_LIKELY(nesting.lowest > tracked) || sink == NULL)
+            continue;
+        const ki_block b = ki_block_of(&found[i], bytes + i * 64, 64);
+        ki_json_sink_take(sink, kept, (size_t)(b.chars - kept));
+        ki_tell_sink(sink, &b, depth);
+        tracked = sink->tracked;
+        kept = b.chars + 64;
+    }
+    s->kinds[0] = nesting.kinds;
+    s->depth = nesting.depth;
+    if (sink != NULL)
+        ki_json_sink_take(sink, kept, (size_t)(bytes + i * 64 - kept));
+    return i;
+}
+
+/* Whether something that began in the block before must be ended in this one. */
+KI_INLINE uint64_t ki_has_unfinished(const ki_json_carry *c)
+{
+    return c->escape.state | c->utf8.need | c->literal_open;
+}
+
+/* Blocks that are taken ahead at a time. What is found behind the end of the value was for nothing. */
+enum { KI_AHEAD = 8 };
+
+/* Whole blocks inside of a container. Returns the bytes taken. */
+KI_INLINE size_t ki_scan_whole_blocks(ki_json_scanner *s, const uint8_t *bytes, size_t count)
+{
+    ki_found found[KI_AHEAD];
+    const uint8_t *at = bytes;
+    const uint8_t *end = bytes + count * 64;
+    while (at < end) {
+        const size_t left = (size_t)(end - at) / 64;
+        const size_t ahead = ki_has_unfinished(&s->carry) ? 0 : left < KI_AHEAD ? left : KI_AHEAD;
+        const size_t usual = ki_find_ahead(&s->carry, at, ahead, found);
+        for (size_t i = 0; i < usual; i++) {
+            const size_t walked = ki_walk_found(s, at, found + i, usual - i);
+            at += walked * 64;
+            i += walked;
+            if (i == usual)
+                break;
+            ki_block b = ki_block_of(&found[i], at, 64);
+            at += ki_take_event(s, &b, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
+            if (s->state != KI_SCAN_INSIDE || s->error != 0)
+                return (size_t)(at - bytes);
+        }
+        if (usual == KI_AHEAD || at == end)
+            continue;
+        at += ki_take_dense_block(s, at);
+        if (s->state != KI_SCAN_INSIDE || s->error != 0)
+            return (size_t)(at - bytes);
+    }
+    return (size_t)(at - bytes);
 }
 
 KI_INLINE size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
 {
     const uint8_t *at = (const uint8_t *)bytes;
     const uint8_t *end = at + n;
-    const int is_scalar = s->scalar != KI_SCALAR_NONE;
-    while (end - at >= 64) {
-        at += KI_UNLIKELY(is_scalar) ? ki_take_any_block(s, at, 64) : ki_take_block(s, at);
-        if (KI_UNLIKELY(s->state != KI_SCAN_INSIDE || s->error != 0))
-            return (size_t)(at - (const uint8_t *)bytes);
-    }
-    if (at < end) {
+    if (s->scalar == KI_SCALAR_NONE)
+        at += ki_scan_whole_blocks(s, at, n / 64);
+    while (at < end && s->state == KI_SCAN_INSIDE && s->error == 0) {
         uint8_t padded[64];
+        const unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
         memset(padded, ' ', sizeof(padded));
-        memcpy(padded, at, (size_t)(end - at));
-        at += ki_take_any_block(s, padded, (unsigned)(end - at));
+        memcpy(padded, at, count);
+        at += ki_take_any_block(s, padded, count);
     }
     return (size_t)(at - (const uint8_t *)bytes);
 }
@@ -472,11 +366,14 @@ KI_INLINE size_t ki_skip_container_blocks(const char *text, size_t n)
             block = padded;
         }
         const ki_masks m = ki_classify(block);
-        ki_tokens t;
-        ki_find_strings(&carry, &m, count, &t, &carry.escaped);
+        uint64_t escaped = 0;
+        if (KI_UNLIKELY((uint64_t)m.is_rare | carry.escaped))
+            escaped =
+                ki_find_escaped(ki_classify_rare(block).backslash, carry.escaped, count, &carry.escaped);
+        const ki_tokens t = ki_find_tokens(carry.in_string, &m, escaped);
         carry.in_string = (uint64_t)((int64_t)t.in >> 63);
-        const uint64_t close = m.close & ~t.in;
-        const uint64_t open = m.open & ~t.in;
+        const uint64_t close = t.bracket & ~t.expects;
+        const uint64_t open = t.bracket & t.expects;
         if (KI_LIKELY(depth > (uint64_t)__builtin_popcountll(close))) {
             depth += (uint64_t)__builtin_popcountll(open) - (uint64_t)__builtin_popcountll(close);
             continue;

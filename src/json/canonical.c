@@ -43,6 +43,31 @@ static void move_bounds(ki_capture *captures, const ki_capture *old, size_t coun
     }
 }
 
+/* An escape that has another spelling. */
+typedef struct rewrite {
+    const char *at; /* the end of the text: none is left */
+    size_t len;
+    char spelt[6];
+    size_t spelt_len;
+} rewrite;
+
+static rewrite next_rewrite(const char *at, const char *end)
+{
+    rewrite r = {.at = end};
+    while (at < end && (at = memchr(at, '\\', (size_t)(end - at))) != NULL) {
+        uint32_t code_point = 0;
+        r.len = ki_json_escape_read(at, end, &code_point);
+        assert(r.len > 0);
+        r.spelt_len = spell(code_point, r.spelt);
+        if (r.len != r.spelt_len || memcmp(at, r.spelt, r.len) != 0) {
+            r.at = at;
+            return r;
+        }
+        at += r.len;
+    }
+    return r;
+}
+
 size_t ki_json_canonical(char *text, size_t len, ki_capture *captures, size_t capture_count)
 {
     ki_capture old[KI_PROJECTION_CAPTURES_MAX];
@@ -51,18 +76,18 @@ size_t ki_json_canonical(char *text, size_t len, ki_capture *captures, size_t ca
     const char *at = text;
     char *out = text;
     for (;;) {
-        const char *escape = memchr(at, '\\', (size_t)(end - at));
-        const size_t run = (size_t)((escape == NULL ? end : escape) - at);
-        const size_t from = (size_t)(at - text);
-        move_bounds(captures, old, capture_count, from, from + run, (size_t)(out - text));
-        memmove(out, at, run);
+        const rewrite next = next_rewrite(at, end);
+        const size_t run = (size_t)(next.at - at);
+        if (out != at) { /* else all is in its place */
+            const size_t from = (size_t)(at - text);
+            move_bounds(captures, old, capture_count, from, from + run, (size_t)(out - text));
+            memmove(out, at, run);
+        }
         out += run;
-        if (escape == NULL)
+        if (next.at == end)
             return (size_t)(out - text);
-        uint32_t code_point = 0;
-        size_t n = ki_json_escape_read(escape, end, &code_point);
-        assert(n > 0);
-        out += spell(code_point, out);
-        at = escape + n;
+        memcpy(out, next.spelt, next.spelt_len);
+        out += next.spelt_len;
+        at = next.at + next.len;
     }
 }

@@ -19,12 +19,14 @@ KI_INLINE uint64_t mask_of(__m256i low, __m256i high)
     {                                                                                                        \
         REPEAT_8(c), REPEAT_8(c), REPEAT_8(c), REPEAT_8(c)                                                   \
     }
-enum { QUOTE, BACKSLASH, OPEN, CLOSE, COMMA, COLON, SPACE, LAST_CONTROL, ZERO, NINE, CONSTANTS };
+enum { QUOTE, BACKSLASH, BLANK, EXPECTS, BRACKET, MARKED, CONSTANTS };
 static const _Alignas(32) char constants[CONSTANTS][32] = {
-    [QUOTE] = REPEAT_32('"'), [BACKSLASH] = REPEAT_32('\\'),    [OPEN] = REPEAT_32('{'),
-    [CLOSE] = REPEAT_32('}'), [COMMA] = REPEAT_32(','),         [COLON] = REPEAT_32(':'),
-    [SPACE] = REPEAT_32(' '), [LAST_CONTROL] = REPEAT_32(0x1f), [ZERO] = REPEAT_32('0'),
-    [NINE] = REPEAT_32(9),
+    [QUOTE] = REPEAT_32('"'),
+    [BACKSLASH] = REPEAT_32('\\'),
+    [BLANK] = REPEAT_32(' '),
+    [EXPECTS] = {KI_TABLE_EXPECTS, KI_TABLE_EXPECTS},
+    [BRACKET] = {KI_TABLE_BRACKET, KI_TABLE_BRACKET},
+    [MARKED] = {KI_TABLE_MARKED, KI_TABLE_MARKED},
 };
 
 KI_INLINE __m256i constant(int which)
@@ -39,46 +41,45 @@ KI_INLINE uint64_t equal_to(__m256i low, __m256i high, __m256i wanted)
     return mask_of(_mm256_cmpeq_epi8(low, wanted), _mm256_cmpeq_epi8(high, wanted));
 }
 
+/* Bytes above 0x7f select nothing from a table. */
+KI_INLINE __m256i in_table(__m256i bytes, __m256i folded, int table)
+{
+    return _mm256_cmpeq_epi8(_mm256_shuffle_epi8(constant(table), bytes), folded);
+}
+
 KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
 {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32));
-    /* [ and ] differ from { and } in bit 5 alone. */
-    const __m256i bit5 = constant(SPACE);
-    const __m256i low_folded = _mm256_or_si256(low, bit5);
-    const __m256i high_folded = _mm256_or_si256(high, bit5);
-    const __m256i control = constant(LAST_CONTROL);
-    const __m256i zero = constant(ZERO);
-    const __m256i nine = constant(NINE);
-    const __m256i low_digits = _mm256_sub_epi8(low, zero);
-    const __m256i high_digits = _mm256_sub_epi8(high, zero);
-    const __m256i smallest = _mm256_min_epu8(low, high);
-    const __m256i has_low = _mm256_cmpeq_epi8(_mm256_min_epu8(smallest, control), smallest);
+    const __m256i blank = constant(BLANK);
+    const __m256i low_folded = _mm256_or_si256(low, blank);
+    const __m256i high_folded = _mm256_or_si256(high, blank);
+    /* As signed numbers, bytes above 0x7f are below a blank, too. */
+    const __m256i rare = _mm256_or_si256(_mm256_cmpgt_epi8(blank, _mm256_min_epi8(low, high)),
+                                         _mm256_or_si256(_mm256_cmpeq_epi8(low, constant(BACKSLASH)),
+                                                         _mm256_cmpeq_epi8(high, constant(BACKSLASH))));
     return (ki_masks){
         .quote = equal_to(low, high, constant(QUOTE)),
-        .backslash = equal_to(low, high, constant(BACKSLASH)),
-        .open = equal_to(low_folded, high_folded, constant(OPEN)),
-        .close = equal_to(low_folded, high_folded, constant(CLOSE)),
-        .brace = mask_of(_mm256_slli_epi16(low, 2), _mm256_slli_epi16(high, 2)),
-        .comma = equal_to(low, high, constant(COMMA)),
-        .colon = equal_to(low, high, constant(COLON)),
-        .digit = mask_of(_mm256_cmpeq_epi8(_mm256_min_epu8(low_digits, nine), low_digits),
-                         _mm256_cmpeq_epi8(_mm256_min_epu8(high_digits, nine), high_digits)),
-        .zero = equal_to(low, high, zero),
-        .has_low = !_mm256_testz_si256(has_low, has_low),
-        .has_high = _mm256_movemask_epi8(_mm256_or_si256(low, high)) != 0,
+        .expects = mask_of(in_table(low, low_folded, EXPECTS), in_table(high, high_folded, EXPECTS)),
+        .bracket = mask_of(in_table(low, low_folded, BRACKET), in_table(high, high_folded, BRACKET)),
+        .marked = mask_of(in_table(low, low, MARKED), in_table(high, high, MARKED)),
+        .is_rare = !_mm256_testz_si256(rare, rare),
     };
 }
 
-KI_INLINE void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *white)
+KI_INLINE ki_rare ki_classify_rare(const uint8_t *bytes)
 {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)bytes);
     const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32));
     const __m256i last = _mm256_set1_epi8(0x1f);
-    *control = mask_of(_mm256_cmpeq_epi8(_mm256_min_epu8(low, last), low),
-                       _mm256_cmpeq_epi8(_mm256_min_epu8(high, last), high));
-    *white = equal_to(low, high, constant(SPACE)) | equal_to(low, high, _mm256_set1_epi8('\t')) |
-             equal_to(low, high, _mm256_set1_epi8('\n')) | equal_to(low, high, _mm256_set1_epi8('\r'));
+    return (ki_rare){
+        .backslash = equal_to(low, high, constant(BACKSLASH)),
+        .control = mask_of(_mm256_cmpeq_epi8(_mm256_min_epu8(low, last), low),
+                           _mm256_cmpeq_epi8(_mm256_min_epu8(high, last), high)),
+        .white = equal_to(low, high, constant(BLANK)) | equal_to(low, high, _mm256_set1_epi8('\t')) |
+                 equal_to(low, high, _mm256_set1_epi8('\n')) | equal_to(low, high, _mm256_set1_epi8('\r')),
+        .has_high = _mm256_movemask_epi8(_mm256_or_si256(low, high)) != 0,
+    };
 }
 
 KI_INLINE uint64_t ki_prefix_xor(uint64_t bits)
@@ -98,6 +99,11 @@ KI_INLINE ki_squeeze ki_squeeze_for(uint64_t keep)
 KI_INLINE uint64_t ki_squeeze_bits(const ki_squeeze *squeeze, uint64_t bits)
 {
     return _pext_u64(bits, *squeeze);
+}
+
+KI_INLINE uint64_t ki_gather(uint64_t bits, uint64_t select)
+{
+    return _pext_u64(bits, select);
 }
 
 #include "json/block.h"

@@ -32,45 +32,67 @@ KI_INLINE uint8x16x4_t load(const uint8_t *bytes)
         {vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
 }
 
-KI_INLINE uint8x16_t is_digit(uint8x16_t bytes)
+/* One character of a table for each byte, by the lower half of its code, and whether it is that byte. */
+KI_INLINE uint8x16_t is_in_table(uint8x16_t bytes, uint8x16_t folded, uint8x16_t table)
 {
-    return vcltq_u8(vsubq_u8(bytes, vdupq_n_u8('0')), vdupq_n_u8(10));
+    return vceqq_u8(vqtbl1q_u8(table, vandq_u8(bytes, vdupq_n_u8(0x0f))), folded);
+}
+
+KI_INLINE uint64_t in_table(uint8x16x4_t bytes, uint8x16x4_t folded, uint8x16_t table)
+{
+    return mask_of((uint8x16x4_t){
+        {is_in_table(bytes.val[0], folded.val[0], table), is_in_table(bytes.val[1], folded.val[1], table),
+         is_in_table(bytes.val[2], folded.val[2], table), is_in_table(bytes.val[3], folded.val[3], table)}});
+}
+
+KI_INLINE uint8x16_t smallest(uint8x16x4_t all)
+{
+    return vminq_u8(vminq_u8(all.val[0], all.val[1]), vminq_u8(all.val[2], all.val[3]));
+}
+
+KI_INLINE uint8x16_t largest(uint8x16x4_t all)
+{
+    return vmaxq_u8(vmaxq_u8(all.val[0], all.val[1]), vmaxq_u8(all.val[2], all.val[3]));
+}
+
+KI_INLINE uint8x16_t is_backslash(uint8x16_t bytes)
+{
+    return vceqq_u8(bytes, vdupq_n_u8('\\'));
 }
 
 KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
 {
+    const uint8x16_t expects = {KI_TABLE_EXPECTS};
+    const uint8x16_t bracket = {KI_TABLE_BRACKET};
+    const uint8x16_t marked = {KI_TABLE_MARKED};
     const uint8x16x4_t all = load(bytes);
-    /* [ and ] differ from { and } in bit 5 alone. */
     const uint8x16_t bit5 = vdupq_n_u8(0x20);
     const uint8x16x4_t folded = {{vorrq_u8(all.val[0], bit5), vorrq_u8(all.val[1], bit5),
                                   vorrq_u8(all.val[2], bit5), vorrq_u8(all.val[3], bit5)}};
-    const uint8x16x4_t brace = {{vtstq_u8(all.val[0], bit5), vtstq_u8(all.val[1], bit5),
-                                 vtstq_u8(all.val[2], bit5), vtstq_u8(all.val[3], bit5)}};
-    const uint8x16_t smallest = vminq_u8(vminq_u8(all.val[0], all.val[1]), vminq_u8(all.val[2], all.val[3]));
-    const uint8x16_t largest = vmaxq_u8(vmaxq_u8(all.val[0], all.val[1]), vmaxq_u8(all.val[2], all.val[3]));
+    const uint8x16_t backslash = vorrq_u8(vorrq_u8(is_backslash(all.val[0]), is_backslash(all.val[1])),
+                                          vorrq_u8(is_backslash(all.val[2]), is_backslash(all.val[3])));
+    const uint8x16_t outside_ascii =
+        vorrq_u8(vcltq_u8(smallest(all), bit5), vcgtq_u8(largest(all), vdupq_n_u8(0x7f)));
     return (ki_masks){
         .quote = equal_to(all, '"'),
-        .backslash = equal_to(all, '\\'),
-        .open = equal_to(folded, '{'),
-        .close = equal_to(folded, '}'),
-        .brace = mask_of(brace),
-        .comma = equal_to(all, ','),
-        .colon = equal_to(all, ':'),
-        .digit = mask_of((uint8x16x4_t){
-            {is_digit(all.val[0]), is_digit(all.val[1]), is_digit(all.val[2]), is_digit(all.val[3])}}),
-        .zero = equal_to(all, '0'),
-        .has_low = vminvq_u8(smallest) < 0x20,
-        .has_high = vmaxvq_u8(largest) > 0x7f,
+        .expects = in_table(all, folded, expects),
+        .bracket = in_table(all, folded, bracket),
+        .marked = in_table(all, all, marked),
+        .is_rare = vmaxvq_u8(vorrq_u8(backslash, outside_ascii)) != 0,
     };
 }
 
-KI_INLINE void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *white)
+KI_INLINE ki_rare ki_classify_rare(const uint8_t *bytes)
 {
     const uint8x16x4_t all = load(bytes);
     const uint8x16_t limit = vdupq_n_u8(0x20);
-    *control = mask_of((uint8x16x4_t){{vcltq_u8(all.val[0], limit), vcltq_u8(all.val[1], limit),
-                                       vcltq_u8(all.val[2], limit), vcltq_u8(all.val[3], limit)}});
-    *white = equal_to(all, ' ') | equal_to(all, '\t') | equal_to(all, '\n') | equal_to(all, '\r');
+    return (ki_rare){
+        .backslash = equal_to(all, '\\'),
+        .control = mask_of((uint8x16x4_t){{vcltq_u8(all.val[0], limit), vcltq_u8(all.val[1], limit),
+                                           vcltq_u8(all.val[2], limit), vcltq_u8(all.val[3], limit)}}),
+        .white = equal_to(all, ' ') | equal_to(all, '\t') | equal_to(all, '\n') | equal_to(all, '\r'),
+        .has_high = vmaxvq_u8(largest(all)) > 0x7f,
+    };
 }
 
 KI_INLINE uint64_t ki_prefix_xor(uint64_t bits)

@@ -11,30 +11,27 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
     for (unsigned i = 0; i < 64; i++) {
         const uint8_t c = bytes[i];
         const uint64_t bit = UINT64_C(1) << i;
+        const int is_bracket = (c | 0x20) == '{' || (c | 0x20) == '}';
         m.quote |= c == '"' ? bit : 0;
-        m.backslash |= c == '\\' ? bit : 0;
-        m.open |= (c | 0x20) == '{' ? bit : 0;
-        m.close |= (c | 0x20) == '}' ? bit : 0;
-        m.brace |= c & 0x20 ? bit : 0;
-        m.comma |= c == ',' ? bit : 0;
-        m.colon |= c == ':' ? bit : 0;
-        m.digit |= c >= '0' && c <= '9' ? bit : 0;
-        m.zero |= c == '0' ? bit : 0;
-        m.has_low |= c < 0x20;
-        m.has_high |= c > 0x7f;
+        m.expects |= (c | 0x20) == '{' || c == ',' || c == ':' ? bit : 0;
+        m.bracket |= is_bracket ? bit : 0;
+        m.marked |= c == '{' || c == '}' || c == ',' || (c >= '0' && c <= '9') ? bit : 0;
+        m.is_rare |= c == '\\' || c < 0x20 || c > 0x7f;
     }
     return m;
 }
 
-KI_INLINE void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *white)
+KI_INLINE ki_rare ki_classify_rare(const uint8_t *bytes)
 {
-    *control = 0;
-    *white = 0;
+    ki_rare rare = {0};
     for (unsigned i = 0; i < 64; i++) {
         const uint8_t c = bytes[i];
-        *control |= (uint64_t)(c < 0x20) << i;
-        *white |= (uint64_t)(c == ' ' || c == '\t' || c == '\n' || c == '\r') << i;
+        rare.backslash |= (uint64_t)(c == '\\') << i;
+        rare.control |= (uint64_t)(c < 0x20) << i;
+        rare.white |= (uint64_t)(c == ' ' || c == '\t' || c == '\n' || c == '\r') << i;
+        rare.has_high |= c > 0x7f;
     }
+    return rare;
 }
 
 KI_INLINE uint64_t ki_prefix_xor(uint64_t bits)

@@ -38,44 +38,52 @@ KI_INLINE __m128i is_control(__m128i bytes)
     return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
 }
 
-KI_INLINE __m128i is_digit(__m128i bytes)
+/* Bytes above 0x7f select nothing from a table. */
+KI_INLINE uint64_t in_table(const quarters *q, const quarters *folded, __m128i table)
 {
-    const __m128i distance = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
-    return _mm_cmpeq_epi8(_mm_min_epu8(distance, _mm_set1_epi8(9)), distance);
+    return mask_of(_mm_cmpeq_epi8(_mm_shuffle_epi8(table, q->part[0]), folded->part[0]),
+                   _mm_cmpeq_epi8(_mm_shuffle_epi8(table, q->part[1]), folded->part[1]),
+                   _mm_cmpeq_epi8(_mm_shuffle_epi8(table, q->part[2]), folded->part[2]),
+                   _mm_cmpeq_epi8(_mm_shuffle_epi8(table, q->part[3]), folded->part[3]));
+}
+
+KI_INLINE __m128i is_backslash(__m128i bytes)
+{
+    return _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
 }
 
 KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
 {
     const quarters q = load(bytes);
-    /* [ and ] differ from { and } in bit 5 alone. */
-    const __m128i bit5 = _mm_set1_epi8(0x20);
-    const quarters folded = {{_mm_or_si128(q.part[0], bit5), _mm_or_si128(q.part[1], bit5),
-                              _mm_or_si128(q.part[2], bit5), _mm_or_si128(q.part[3], bit5)}};
+    const __m128i blank = _mm_set1_epi8(' ');
+    const quarters folded = {{_mm_or_si128(q.part[0], blank), _mm_or_si128(q.part[1], blank),
+                              _mm_or_si128(q.part[2], blank), _mm_or_si128(q.part[3], blank)}};
+    /* As signed numbers, bytes above 0x7f are below a blank, too. */
     const __m128i smallest =
-        _mm_min_epu8(_mm_min_epu8(q.part[0], q.part[1]), _mm_min_epu8(q.part[2], q.part[3]));
-    const __m128i any = _mm_or_si128(_mm_or_si128(q.part[0], q.part[1]), _mm_or_si128(q.part[2], q.part[3]));
+        _mm_min_epi8(_mm_min_epi8(q.part[0], q.part[1]), _mm_min_epi8(q.part[2], q.part[3]));
+    const __m128i backslash = _mm_or_si128(_mm_or_si128(is_backslash(q.part[0]), is_backslash(q.part[1])),
+                                           _mm_or_si128(is_backslash(q.part[2]), is_backslash(q.part[3])));
+    const __m128i rare = _mm_or_si128(_mm_cmpgt_epi8(blank, smallest), backslash);
     return (ki_masks){
         .quote = equal_to(&q, '"'),
-        .backslash = equal_to(&q, '\\'),
-        .open = equal_to(&folded, '{'),
-        .close = equal_to(&folded, '}'),
-        .brace = mask_of(_mm_slli_epi16(q.part[0], 2), _mm_slli_epi16(q.part[1], 2),
-                         _mm_slli_epi16(q.part[2], 2), _mm_slli_epi16(q.part[3], 2)),
-        .comma = equal_to(&q, ','),
-        .colon = equal_to(&q, ':'),
-        .digit = mask_of(is_digit(q.part[0]), is_digit(q.part[1]), is_digit(q.part[2]), is_digit(q.part[3])),
-        .zero = equal_to(&q, '0'),
-        .has_low = _mm_movemask_epi8(is_control(smallest)) != 0,
-        .has_high = _mm_movemask_epi8(any) != 0,
+        .expects = in_table(&q, &folded, _mm_setr_epi8(KI_TABLE_EXPECTS)),
+        .bracket = in_table(&q, &folded, _mm_setr_epi8(KI_TABLE_BRACKET)),
+        .marked = in_table(&q, &q, _mm_setr_epi8(KI_TABLE_MARKED)),
+        .is_rare = _mm_movemask_epi8(rare) != 0,
     };
 }
 
-KI_INLINE void ki_classify_low(const uint8_t *bytes, uint64_t *control, uint64_t *white)
+KI_INLINE ki_rare ki_classify_rare(const uint8_t *bytes)
 {
     const quarters q = load(bytes);
-    *control =
-        mask_of(is_control(q.part[0]), is_control(q.part[1]), is_control(q.part[2]), is_control(q.part[3]));
-    *white = equal_to(&q, ' ') | equal_to(&q, '\t') | equal_to(&q, '\n') | equal_to(&q, '\r');
+    const __m128i any = _mm_or_si128(_mm_or_si128(q.part[0], q.part[1]), _mm_or_si128(q.part[2], q.part[3]));
+    return (ki_rare){
+        .backslash = equal_to(&q, '\\'),
+        .control = mask_of(is_control(q.part[0]), is_control(q.part[1]), is_control(q.part[2]),
+                           is_control(q.part[3])),
+        .white = equal_to(&q, ' ') | equal_to(&q, '\t') | equal_to(&q, '\n') | equal_to(&q, '\r'),
+        .has_high = _mm_movemask_epi8(any) != 0,
+    };
 }
 
 KI_INLINE uint64_t ki_prefix_xor(uint64_t bits)

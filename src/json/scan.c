@@ -2,6 +2,7 @@
 #include "json/scan.h"
 
 #include <kinformer/json.h>
+#include <string.h>
 
 #include "json/kernel.h"
 #include "json/literal.h"
@@ -28,9 +29,9 @@ void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits
 void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink)
 {
     scanner->sink = sink;
-    scanner->carry = (ki_json_carry){.expects_value = 1};
+    scanner->carry = (ki_json_carry){.grammar.expects_value = 1};
     scanner->depth = 0;
-    scanner->types = 0;
+    memset(scanner->kinds, 0, sizeof(scanner->kinds));
     scanner->state = KI_SCAN_BEFORE;
     scanner->error = 0;
     scanner->value_bytes = 0;

@@ -48,21 +48,24 @@ typedef struct ki_utf8 {
     uint32_t high;
 } ki_utf8;
 
+/* What the last character, white space left out, was. Bits are 0 or 1. */
+typedef struct ki_json_grammar {
+    uint64_t expects_value;  /* one of : , { [ or nothing yet */
+    uint64_t may_begin_name; /* one of , { */
+    uint64_t opened;         /* { or [ */
+    uint64_t in_name;        /* inside a string that began after , or { */
+    uint64_t ended_name;     /* the closing quote of such a string */
+} ki_json_grammar;
+
 /* What one block leaves to the next. Bits are 0 or 1. */
 typedef struct ki_json_carry {
-    /* bytes */
     uint64_t in_string;     /* all ones inside a string, else 0 */
     uint64_t escaped;       /* the next byte is escaped by a backslash */
     uint64_t literal_open;  /* the last byte belongs to a number, true, false or null */
     uint32_t literal_state; /* of json/literal.h */
     ki_escape escape;
     ki_utf8 utf8;
-    /* grammar: what the last character, white space left out, was */
-    uint64_t expects_value;  /* one of : , { [ or nothing yet */
-    uint64_t may_begin_name; /* one of , { */
-    uint64_t opened;         /* { or [ */
-    uint64_t in_name;        /* inside a string that began after , or { */
-    uint64_t ended_name;     /* the closing quote of such a string */
+    ki_json_grammar grammar;
 } ki_json_carry;
 
 typedef struct ki_json_scanner {
@@ -71,14 +74,13 @@ typedef struct ki_json_scanner {
     ki_json_carry carry;
     uint32_t depth; /* open containers */
     uint32_t depth_max;
-    uint32_t inside_depth_max; /* below this no limit and no end of a word of `types` can be met */
-    uint64_t types;            /* the innermost 64 containers, innermost in bit 0; 1: object */
-    uint64_t outer_types[KI_JSON_DEPTH_LIMIT / 64 + 1];
-    int scalar;           /* KI_SCALAR_… */
-    int state;            /* KI_SCAN_… */
-    int error;            /* first ki_error_code met */
-    uint64_t offset;      /* of the next byte, counted over all values */
-    uint64_t value_bytes; /* seen of this value */
+    uint32_t inside_depth_max; /* up to this no limit and no end of the first word of `kinds` can be met */
+    uint64_t kinds[KI_JSON_DEPTH_LIMIT / 64 + 1]; /* bit i: the i-th open container is an object; else 0 */
+    int scalar;                                   /* KI_SCALAR_… */
+    int state;                                    /* KI_SCAN_… */
+    int error;                                    /* first ki_error_code met */
+    uint64_t offset;                              /* of the next byte, counted over all values */
+    uint64_t value_bytes;                         /* seen of this value */
     uint64_t value_bytes_max;
     uint64_t error_offset;
 } ki_json_scanner;

@@ -63,10 +63,26 @@ static int captures(const ki_sink_level *level)
     return level->member != NULL && level->member->capture >= 0;
 }
 
-static void drop_value(ki_json_sink *sink, ki_sink_level *level)
+/* Where in the text the character at `at` comes to stand. What is kept of a block is copied in as few pieces
+ * as can be, so it may not be there yet. */
+static size_t place_of(const ki_json_sink *sink, unsigned at)
+{
+    return sink->text.len + (sink->emitting ? at - sink->from : 0);
+}
+
+/* Takes everything from `place` up to the character at `at` out of the text. */
+static void cut_back(ki_json_sink *sink, size_t place, unsigned at)
+{
+    if (place > sink->text.len)
+        ki_json_sink_flush(sink, sink->from + (unsigned)(place - sink->text.len));
+    sink->text.len = place;
+    sink->from = at;
+}
+
+static void drop_value(ki_json_sink *sink, ki_sink_level *level, unsigned at)
 {
     level->has_value = 1;
-    sink->text.len = level->member_start;
+    cut_back(sink, level->member_start, at);
     sink->emitting = 0;
     level->dropped = 1;
 }
@@ -83,32 +99,42 @@ static int is_repeated(const ki_json_sink *sink, ki_sink_level *level)
 }
 
 /* The rule for a member is known: stops copying at once if nothing in it can be wanted. */
-static void begin_value(ki_json_sink *sink, ki_sink_level *level)
+static void begin_value(ki_json_sink *sink, ki_sink_level *level, unsigned at)
 {
     level->has_value = 1;
     level->entered = 0;
     level->dropped = 0;
     int may_hold_kept = level->member != NULL && ki_projection_has_children(level->member);
     if (!keeps(level) && !captures(level) && !may_hold_kept)
-        drop_value(sink, level);
+        drop_value(sink, level, at);
 }
 
-/* Everything up to `at` was copied; begins a member there, or skips the comma that would lead in the first
- * one kept. */
+/* Copies from `at` on. */
+static void resume(ki_json_sink *sink, unsigned at)
+{
+    if (!sink->emitting)
+        sink->from = at;
+    sink->emitting = 1;
+}
+
+/* Begins a member at `at`, or behind it if that is a comma which would lead in the first one kept. */
 static void begin_member(ki_json_sink *sink, ki_sink_level *level, unsigned at, int is_comma)
 {
-    sink->emitting = 1;
-    sink->from = is_comma && level->kept == 0 ? at + 1 : at;
-    level->member_start = sink->text.len;
+    resume(sink, at);
+    unsigned start = at + (unsigned)is_comma;
+    if (is_comma && level->kept == 0) {
+        ki_json_sink_flush(sink, at);
+        sink->from = start;
+        at = start;
+    }
+    level->member_start = place_of(sink, at);
     level->has_value = 0;
     level->member = NULL;
     if (level->in_object)
         return;
-    ki_json_sink_flush(sink,
-                       at + (unsigned)is_comma); /* so that the element's text begins behind the comma */
-    level->value_start = sink->text.len;
+    level->value_start = place_of(sink, start); /* an element's text begins behind the comma */
     level->member = ki_projection_element(sink->projection, level->node);
-    begin_value(sink, level);
+    begin_value(sink, level, start);
 }
 
 static void set_capture(ki_json_sink *sink, const ki_sink_level *level, ki_capture_place place, size_t start,
@@ -136,18 +162,20 @@ static void capture_aside(ki_json_sink *sink, const ki_sink_level *level)
 /* A member has ended before `at`. An empty array has none, although one was begun. */
 static void end_member(ki_json_sink *sink, ki_sink_level *level, unsigned at)
 {
-    ki_json_sink_flush(sink, at);
-    if (level->dropped || !level->has_value || sink->text.len == level->value_start)
+    const size_t end = place_of(sink, at);
+    if (level->dropped || !level->has_value || end == level->value_start)
         return;
     if (keeps(level) || (level->entered && level->member->shell)) {
         if (captures(level))
-            set_capture(sink, level, KI_CAPTURE_TEXT, level->value_start, sink->text.len);
+            set_capture(sink, level, KI_CAPTURE_TEXT, level->value_start, end);
         level->kept++;
         return;
     }
-    if (captures(level) && level->member->aside)
+    if (captures(level) && level->member->aside) {
+        ki_json_sink_flush(sink, at);
         capture_aside(sink, level);
-    sink->text.len = level->member_start;
+    }
+    cut_back(sink, level->member_start, at);
 }
 
 /* Returns the rule of the container that opens, if its members are to be looked at. */
@@ -166,7 +194,6 @@ void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object)
         return;
     if (sink->tracked > 0)
         innermost(sink)->entered = 1;
-    ki_json_sink_flush(sink, at + 1);
     assert(sink->tracked <= KI_PROJECTION_DEPTH_MAX);
     ki_sink_level *level = &sink->levels[sink->tracked++];
     *level = (ki_sink_level){.node = node, .in_object = (uint8_t)is_object};
@@ -176,8 +203,18 @@ void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object)
 void ki_json_sink_close(ki_json_sink *sink, unsigned at)
 {
     end_member(sink, innermost(sink), at);
-    sink->emitting = 1;
+    resume(sink, at);
     sink->tracked--;
+}
+
+/* The characters from `place` up to the one at `at`, in the text or, if they all are there, in the block. */
+static ki_str text_from(ki_json_sink *sink, size_t place, unsigned at)
+{
+    const size_t len = place_of(sink, at) - place;
+    if (place >= sink->text.len)
+        return (ki_str){(const char *)sink->block + sink->from + (place - sink->text.len), len};
+    ki_json_sink_flush(sink, at);
+    return (ki_str){sink->text.data + place, len};
 }
 
 void ki_json_sink_colon(ki_json_sink *sink, unsigned at)
@@ -185,17 +222,15 @@ void ki_json_sink_colon(ki_json_sink *sink, unsigned at)
     ki_sink_level *level = innermost(sink);
     if (!level->in_object || level->has_value)
         return; /* not JSON: the grammar finds it in this very block */
-    ki_json_sink_flush(sink, at);
     size_t start = level->member_start + (level->kept > 0);
-    if (start > sink->text.len)
+    if (start > place_of(sink, at))
         return;
-    level->value_start = sink->text.len + 1;
-    ki_str name = {sink->text.data + start, sink->text.len - start};
-    level->member = ki_projection_member(sink->projection, level->node, name);
+    level->value_start = place_of(sink, at) + 1;
+    level->member = ki_projection_member(sink->projection, level->node, text_from(sink, start, at));
     if (is_repeated(sink, level))
-        drop_value(sink, level);
+        drop_value(sink, level, at);
     else
-        begin_value(sink, level);
+        begin_value(sink, level, at);
 }
 
 void ki_json_sink_comma(ki_json_sink *sink, unsigned at)

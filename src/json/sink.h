@@ -103,15 +103,12 @@ static inline void ki_json_sink_flush(ki_json_sink *sink, unsigned at)
     sink->from = at;
 }
 
-/* Copies the rest of a block, up to `at`. Whole blocks are copied at a fixed size, which costs two
- * instructions; the bytes too many fall into the room that was reserved. */
-static inline void ki_json_sink_finish_block(ki_json_sink *sink, unsigned at)
+/* Copies characters among which there are none of a tracked container. */
+static inline void ki_json_sink_take(ki_json_sink *sink, const uint8_t *chars, size_t n)
 {
-    if (sink->emitting && sink->from == 0) {
-        memcpy(sink->text.data + sink->text.len, sink->block, 64);
-        sink->text.len += at;
-    } else {
-        ki_json_sink_flush(sink, at);
+    if (sink->emitting) {
+        memcpy(sink->text.data + sink->text.len, chars, n);
+        sink->text.len += n;
     }
 }
 

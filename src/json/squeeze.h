@@ -49,4 +49,13 @@ static inline uint64_t ki_squeeze_bits(const ki_squeeze *squeeze, uint64_t bits)
     return bits;
 }
 
+/* The same for a single mask of which few bits are selected. */
+static inline uint64_t ki_gather(uint64_t bits, uint64_t select)
+{
+    uint64_t gathered = 0;
+    for (unsigned i = 0; select != 0; i++, select &= select - 1)
+        gathered |= (uint64_t)((bits & select & (0 - select)) != 0) << i;
+    return gathered;
+}
+
 #endif

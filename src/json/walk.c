@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/walk.h"
 
+/* What must not stand in the container that the scanner is in. At a bracket that is the one around it. */
 static uint64_t wrong_place(const ki_json_scanner *s, const ki_block *block, uint64_t range)
 {
-    return (s->types & 1 ? block->in_array : block->in_object) & range;
+    const uint64_t in_object = 0 - ki_kinds_innermost(s);
+    return ((block->colon ^ (block->behind_name & in_object)) | (block->nameless & in_object)) & range;
 }
 
 /* Tells the sink of the commas and colons in `range`, when they belong to a tracked container. */
@@ -26,17 +28,17 @@ static void open_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
 {
     if (s->sink != NULL && s->depth == s->sink->tracked)
         ki_json_sink_open(s->sink, at, (int)is_object);
-    ki_types_push(s, is_object);
+    ki_kinds_push(s, is_object);
 }
 
 /* Returns 0 when a { is closed by ] or the other way round. */
 static int close_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
 {
-    if (((s->types ^ is_object) & 1) != 0)
+    if (ki_kinds_innermost(s) != is_object)
         return 0;
     if (s->sink != NULL && s->depth == s->sink->tracked)
         ki_json_sink_close(s->sink, at);
-    ki_types_pop(s);
+    ki_kinds_pop(s);
     return 1;
 }
 
@@ -71,4 +73,33 @@ unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_de
     if ((block->mistakes & ~before) == 0)
         tell_separators(s, block, ~before & block->valid);
     return KI_BLOCK_NO_END;
+}
+
+void ki_block_tell(ki_json_sink *sink, const ki_block *block, uint32_t depth)
+{
+    const uint64_t brackets = block->open | block->close;
+    const uint64_t all = brackets | block->comma | block->colon;
+    uint64_t ahead = ~UINT64_C(0);
+    for (;;) {
+        const int is_tracked = depth == sink->tracked;
+        const uint64_t next = ahead & (is_tracked ? all : brackets);
+        if (next == 0)
+            return;
+        const unsigned at = (unsigned)__builtin_ctzll(next);
+        const uint64_t bit = next & (0 - next);
+        ahead = 0 - (bit << 1);
+        if ((block->open & bit) != 0) {
+            if (is_tracked)
+                ki_json_sink_open(sink, at, (block->brace & bit) != 0);
+            depth++;
+        } else if ((block->close & bit) != 0) {
+            if (is_tracked)
+                ki_json_sink_close(sink, at);
+            depth--;
+        } else if ((block->comma & bit) != 0) {
+            ki_json_sink_comma(sink, at);
+        } else {
+            ki_json_sink_colon(sink, at);
+        }
+    }
 }

@@ -4,7 +4,7 @@
  *
  *   From:     json/block.h
  *   To:       json/sink.c
- *   Not here: what may follow what (json/block.h).
+ *   Not here: what may follow what (json/grammar.h).
  */
 #ifndef KI_JSON_WALK_H
 #define KI_JSON_WALK_H
@@ -18,35 +18,41 @@ typedef struct ki_block {
     uint64_t valid; /* the low `count` bits */
     uint64_t open;  /* { [ */
     uint64_t close; /* } ] */
-    uint64_t brace; /* of those: { } */
+    uint64_t brace; /* of those: { }; anything elsewhere */
     uint64_t comma;
     uint64_t colon;
-    uint64_t in_object; /* proves that the container around it is an object, */
-    uint64_t in_array;  /* ... is an array. At a bracket: the container before it opens or closes. */
-    uint64_t mistakes;  /* against the grammar */
+    uint64_t behind_name; /* what follows a string behind , or {: a colon in an object, none in an array */
+    uint64_t nameless;    /* a bracket, number or word behind , or {: not in an object */
+    uint64_t mistakes;    /* against the grammar, other than these */
 } ki_block;
 
 enum { KI_BLOCK_NO_END = 64 };
 
-static inline void ki_types_push(ki_json_scanner *s, uint64_t is_object)
+/* Whether the innermost container is an object. */
+static inline uint64_t ki_kinds_innermost(const ki_json_scanner *s)
 {
-    if ((s->depth & 63) == 0)
-        s->outer_types[s->depth >> 6] = s->types;
-    s->types = s->types << 1 | is_object;
-    s->depth++;
+    return s->kinds[s->depth >> 6] >> (s->depth & 63) & 1;
 }
 
-static inline void ki_types_pop(ki_json_scanner *s)
+static inline void ki_kinds_push(ki_json_scanner *s, uint64_t is_object)
 {
-    s->types >>= 1;
+    s->depth++;
+    s->kinds[s->depth >> 6] |= is_object << (s->depth & 63);
+}
+
+static inline void ki_kinds_pop(ki_json_scanner *s)
+{
+    s->kinds[s->depth >> 6] &= ~(UINT64_C(1) << (s->depth & 63));
     s->depth--;
-    if ((s->depth & 63) == 0)
-        s->types = s->outer_types[s->depth >> 6];
 }
 
 /* Goes through the brackets with everything that may happen at one. Adds to block->mistakes. Returns the
  * position of the bracket that ends the value, or KI_BLOCK_NO_END. Too deep a nesting is set as the
  * scanner's error with its position in *out_too_deep. */
 unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_deep);
+
+/* Tells the sink of the characters of tracked containers in a block that is right, that begins at `depth`
+ * and in which the value does not end. */
+void ki_block_tell(ki_json_sink *sink, const ki_block *block, uint32_t depth);
 
 #endif
