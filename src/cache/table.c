@@ -25,6 +25,11 @@ static size_t array_bytes(uint64_t slots)
     return sizeof(ki_table_array) + slots * sizeof(ki_table_slot);
 }
 
+static uint64_t slots_of(const ki_table_array *array)
+{
+    return (uint64_t)array->mask + 1;
+}
+
 /* For the writer, and for who keeps it out. Relaxed: the caller wrote it, or has taken the lock after who
  * did. */
 static void *content_of(const ki_table *table)
@@ -74,7 +79,7 @@ bool ki_table_contains(const ki_table *table, uint64_t hash, const void *entry)
 /* The slot that holds `entry`, which is there. */
 static ki_table_slot *slot_of(ki_table_array *array, uint64_t hash, const void *entry)
 {
-    uint64_t i = hash & array->mask;
+    uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != entry) {
         assert(entry_of(&array->slots[i]) != NULL);
         i = (i + 1) & array->mask;
@@ -111,14 +116,14 @@ static ki_table_array *array_new(uint64_t slots)
         return NULL;
     if (bytes >= HUGE_ARRAY_BYTES)
         ask_for_huge_pages(array, bytes);
-    array->mask = slots - 1;
+    array->mask = (uint32_t)(slots - 1);
     return array;
 }
 
 /* Readers do not see the array yet. */
 static void array_add(ki_table_array *array, uint64_t hash, void *entry)
 {
-    uint64_t i = hash & array->mask;
+    uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != NULL)
         i = (i + 1) & array->mask;
     array->slots[i].hash = hash;
@@ -138,7 +143,15 @@ static void array_copy(ki_table_array *to, const ki_table_array *from)
 static void array_retire(ki_table_array *array, const ki_table_owner *owner)
 {
     if (array != NULL)
-        ki_reclaim_block(owner->reclaim, &array->retired, array_bytes(array->mask + 1));
+        ki_reclaim_block(owner->reclaim, &array->retired, array_bytes(slots_of(array)));
+}
+
+/* An array for entries that are not known yet has room for them all: it needs none of its own. */
+static uint32_t salt_of(const ki_table_array *old, const void *single, const ki_table_owner *owner)
+{
+    if (old != NULL)
+        return old->salt;
+    return (single == NULL ? 0 : (uint32_t)owner->hash(single, owner->user)) | 1;
 }
 
 /* Moves everything to an array for `entries`, without tombstones. */
@@ -149,6 +162,7 @@ static int rebuild(ki_table *table, size_t entries, const ki_table_owner *owner)
     ki_table_array *array = array_new(slots_for(entries));
     if (array == NULL)
         return KI_ERR_NO_MEMORY;
+    array->salt = salt_of(old, single, owner);
     if (single != NULL)
         array_add(array, owner->hash(single, owner->user), single);
     if (old != NULL)
@@ -165,7 +179,7 @@ int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner)
     size_t entries = table->count + extra;
     if (extra == 0 || (array == NULL && entries <= 1))
         return 0;
-    if (array != NULL && (table->used + extra) * 4 <= (array->mask + 1) * 3)
+    if (array != NULL && (table->used + extra) * 4 <= slots_of(array) * 3)
         return 0;
     return rebuild(table, entries, owner);
 }
@@ -182,7 +196,7 @@ void ki_table_insert(ki_table *table, uint64_t hash, void *entry)
         publish(table, (char *)entry + 1);
         return;
     }
-    uint64_t i = hash & array->mask;
+    uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != NULL &&
            (entry_of(&array->slots[i]) != ki_table_tombstone || array->slots[i].hash != hash))
         i = (i + 1) & array->mask;
@@ -224,7 +238,7 @@ void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_t
     ki_table_array *array = array_of(table);
     publish_entry(slot_of(array, hash, old), ki_table_tombstone);
     table->count--;
-    if (array->mask >= SLOTS_MIN && table->count < (array->mask + 1) / SPARSE)
+    if (array->mask >= SLOTS_MIN && table->count < slots_of(array) / SPARSE)
         (void)rebuild(table, table->count, owner); /* without memory the large array still does */
 }
 
@@ -286,5 +300,5 @@ const char *ki_table_check(const ki_table *table)
     }
     if (count != table->count || used != table->used)
         return "wrong counts";
-    return used * 4 > (array->mask + 1) * 3 ? "too full" : NULL;
+    return used * 4 > slots_of(array) * 3 ? "too full" : NULL;
 }
