@@ -71,6 +71,8 @@ static inline const char *ki_object_at(const ki_object *object, uint32_t place)
  * function that does nothing else are left out by compilers, which see no effect in it. */
 static inline void ki_object_prefetch(const ki_object *object)
 {
+    if (object == NULL)
+        return;
     __builtin_prefetch(object);
     __builtin_prefetch((const char *)object + KI_OBJECT_HEADER_BYTES);
 }
