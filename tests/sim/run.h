@@ -39,7 +39,7 @@ typedef struct sim_plan {
     uint32_t first_objects;    /* deeds before anything starts */
     uint32_t followers;
     uint32_t rounds;
-    bool is_long; /* a life with time for what takes time */
+    bool is_long;       /* a life with time for what takes time */
     bool is_split;      /* io, dispatch and handlers run apart, as with threads; else on one loop */
     double mutates;     /* one change of the world, or several */
     double ticks;       /* others change it */
@@ -70,6 +70,7 @@ typedef struct sim_witness {
     uint64_t news;                 /* events but for resyncs */
     uint64_t reminders;            /* the resyncs */
     uint64_t high_water;
+    size_t step; /* of its backlog */
     uint32_t synced;
     uint32_t released;
     bool is_in_batch;

@@ -152,8 +152,9 @@ static void check_limits(sim_follower *follower)
         const sim_witness *witness = &follower->witnesses[i];
         size_t items = witness->handler.backlog_items_max;
         size_t limit = SIZE_MAX;
+        size_t most = (items > keys ? items : keys) + 1; /* what it begins with begins no merging */
         if (items > 0 && witness->handler.overflow == KI_OVERFLOW_COALESCE)
-            limit = (items > keys ? items : keys) + 2; /* what it begins with begins no merging */
+            limit = most + most / (witness->step - 1) + 1;
         else if (items > 0 && witness->handler.overflow == KI_OVERFLOW_BLOCK && run->plan.is_split)
             limit = items + keys + 1 + follower->deltas_max;
         if (witness->high_water > limit)

@@ -279,6 +279,9 @@ void sim_witness_join(sim_follower *follower)
         free(witness->known);
         return;
     }
+    /* The usual step merges all of so few at once. */
+    witness->step = sim_chance(run, 0.5) ? KI_BACKLOG_STEP : 2 + sim_below(run, 3);
+    witness->registration->subscriber.listener.backlog.limits.step = witness->step;
     follower->witness_count++;
     sim_run_trace(run, "%s/%u: comes; overflow %d at %zu, %zu bytes%s%s, resync %" PRIu64, follower->name,
                   witness->number, witness->handler.overflow, witness->handler.backlog_items_max,
