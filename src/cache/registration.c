@@ -113,6 +113,7 @@ static void release(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
     const ki_handler *handler = &registration->subscriber.listener.handler;
+    ki_listener_drop_rest(&registration->subscriber.listener);
     if (handler->on_release != NULL)
         handler->on_release(handler->user);
     ki_mutex_lock(&informer->mu);
@@ -230,6 +231,7 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
 
 /* ---- going ------------------------------------------------------------------------------------------- */
 
+/* What waits for it stays: freeing it takes longer than dispatch may have to wait for the lock. */
 static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->mu)
 {
     (void)informer; /* whose lock it is */
@@ -270,10 +272,14 @@ void ki_registration_remove(ki_registration *registration)
     if (registration == NULL)
         return;
     ki_informer *informer = registration->informer;
+    ki_backlog rest;
     ki_mutex_lock(&informer->mu);
     remove_locked(informer, registration);
+    /* Here, because a callback that runs may take its time, and under the lock, without which it may be gone. */
+    ki_listener_take_rest(&registration->subscriber.listener, &rest);
     ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
+    ki_backlog_clear(&rest);
 }
 
 typedef struct sought {
