@@ -62,6 +62,7 @@ static bool push_objects(struct pipeline *pipeline, const struct updates *update
     for (size_t i = 0; i < updates->count && is_done; i++) {
         is_done = pipeline_push(pipeline, updates->objects[i], FIRST_VERSION + i);
     }
+    pipeline_end_pushes(pipeline);
     return is_done;
 }
 

@@ -47,6 +47,9 @@ bool pipeline_start(struct pipeline *pipeline);
  * are one number after the other. When the queue is full, waits until a part of it has been applied. */
 bool pipeline_push(struct pipeline *pipeline, const ki_object *object, uint64_t version);
 
+/* Has what was pushed since the last whole piece applied as well; without it that waits for the next wake. */
+void pipeline_end_pushes(struct pipeline *pipeline);
+
 /* Waits until everything up to the version is in the store. */
 bool pipeline_wait(struct pipeline *pipeline, uint64_t version);
 

@@ -206,6 +206,7 @@ static bool run_updates(struct pipeline *pipeline, struct witness *witness, uint
         is_done = pipeline_push(pipeline, object, *version);
         (void)ki_object_unref(object);
     }
+    pipeline_end_pushes(pipeline);
     if (is_done) {
         pipeline_counter_wait(&witness->counter);
     }

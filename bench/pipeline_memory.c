@@ -114,6 +114,7 @@ static bool push_range(struct stuck *stuck, size_t first, size_t end)
         is_done = pipeline_push(&stuck->pipeline, object, version);
         (void)ki_object_unref(object);
     }
+    pipeline_end_pushes(&stuck->pipeline);
     return is_done;
 }
 
