@@ -176,7 +176,9 @@ static void tell_put(ki_apply *apply, const ki_object *object, const ki_object *
 static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
     KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
 {
-    ki_object *former = place->object == delta->object ? NULL : place->object;
+    /* An object that is there already has its own version, and its own text: it is judged to have been seen. */
+    assert(place->object != delta->object);
+    ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);
     if (rc == 0)
         rc = ki_fanout_reserve(apply->options.fanout, KI_TO_ALL);
