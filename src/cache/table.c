@@ -5,18 +5,15 @@
 
 #include <assert.h>
 #include <kinformer/error.h>
-#include <sys/mman.h>
 
 #include "util/alloc.h"
+#include "util/large.h"
 
 /* AHEAD: a walk fetches an entry from memory so many slots before it looks at it. */
 enum { SLOTS_MIN = 4, SPARSE = 8, AHEAD = 8 };
 
 /* Far above any collection, far below where slot numbers or sizes overflow. */
 #define SLOTS_MAX ((uint64_t)1 << 31)
-
-/* From here on an array spans several huge pages. */
-enum { HUGE_PAGE_BYTES = 2 << 20, HUGE_ARRAY_BYTES = 4 << 20 };
 
 char ki_table_tombstone[2];
 
@@ -98,25 +95,19 @@ static uint64_t slots_for(size_t entries)
     return slots / 2 < entries ? 0 : slots;
 }
 
-/* A large array is read at places that are nowhere near each other. In pages of the usual size, finding the page
- * takes longer than reading the slot. Only a wish, for the huge pages that are wholly inside. */
-static void ask_for_huge_pages(ki_table_array *array, size_t bytes)
+static bool is_large(uint64_t slots)
 {
-    uintptr_t begin = ((uintptr_t)array + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
-    uintptr_t end = ((uintptr_t)array + bytes) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
-    if (begin < end)
-        (void)madvise((char *)array + (begin - (uintptr_t)array), end - begin, MADV_HUGEPAGE);
+    return array_bytes(slots) >= KI_LARGE_BYTES;
 }
 
 static ki_table_array *array_new(uint64_t slots)
 {
-    size_t bytes = array_bytes(slots);
-    ki_table_array *array = slots == 0 ? NULL : ki_calloc(1, bytes);
-    if (array == NULL)
+    if (slots == 0)
         return NULL;
-    if (bytes >= HUGE_ARRAY_BYTES)
-        ask_for_huge_pages(array, bytes);
-    array->mask = (uint32_t)(slots - 1);
+    ki_table_array *array =
+        is_large(slots) ? ki_large_new(array_bytes(slots)) : ki_calloc(1, array_bytes(slots));
+    if (array != NULL)
+        array->mask = (uint32_t)(slots - 1);
     return array;
 }
 
@@ -142,8 +133,13 @@ static void array_copy(ki_table_array *to, const ki_table_array *from)
 
 static void array_retire(ki_table_array *array, const ki_table_owner *owner)
 {
-    if (array != NULL)
-        ki_reclaim_block(owner->reclaim, &array->retired, array_bytes(slots_of(array)));
+    if (array == NULL)
+        return;
+    size_t bytes = array_bytes(slots_of(array));
+    if (is_large(slots_of(array)))
+        ki_reclaim_large(owner->reclaim, &array->retired, bytes);
+    else
+        ki_reclaim_block(owner->reclaim, &array->retired, bytes);
 }
 
 /* An array for entries that are not known yet has room for them all: it needs none of its own. */
@@ -244,7 +240,11 @@ void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_t
 
 void ki_table_fini(ki_table *table)
 {
-    ki_free(array_of(table));
+    ki_table_array *array = array_of(table);
+    if (array != NULL && is_large(slots_of(array)))
+        ki_large_free(array);
+    else
+        ki_free(array);
     *table = (ki_table){.content = NULL};
 }
 

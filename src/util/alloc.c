@@ -42,6 +42,11 @@ int ki_set_allocator(const ki_allocator *allocator)
     return 0;
 }
 
+bool ki_alloc_is_system(void)
+{
+    return current.allocate == system_allocate;
+}
+
 void *ki_malloc(size_t size)
 {
     assert(size > 0);
@@ -54,7 +59,7 @@ void *ki_calloc(size_t count, size_t size)
     if (count > SIZE_MAX / size)
         return NULL;
     /* It knows which memory is fresh from the system, and zero. */
-    if (current.allocate == system_allocate)
+    if (ki_alloc_is_system())
         return calloc(count, size);
     void *memory = ki_malloc(count * size);
     if (memory != NULL)
@@ -103,7 +108,7 @@ void ki_alloc_expect(size_t bytes)
     if (expected < GROW_BYTES)
         return;
     expected = 0;
-    if (current.allocate != system_allocate)
+    if (!ki_alloc_is_system())
         return;
     char *volatile block = malloc(GROW_BYTES); /* volatile: a compiler may leave out what is freed unused */
     if (block != NULL)
