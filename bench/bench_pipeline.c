@@ -205,6 +205,6 @@ int main(int count, char **arguments)
     bool met = true;
     bool is_done = pipeline_memory_bench_stuck(&options, &met) &&
                    pipeline_memory_bench_relist(&options, &met) && bench_throughput(&options) &&
-                   pipeline_late_bench_join(&options, &met) && pipeline_late_bench_others(&options);
+                   pipeline_late_bench_join(&options, &met) && pipeline_late_bench_others(&options, &met);
     return is_done && met ? EXIT_SUCCESS : EXIT_FAILURE;
 }

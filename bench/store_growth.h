@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_growth - what an operation costs in a store of a thousand objects, and of a million. */
 #ifndef BENCH_STORE_GROWTH_H
 #define BENCH_STORE_GROWTH_H

@@ -9,9 +9,6 @@
 #include "cache/rules.h"
 #include "util/alloc.h"
 
-/* How many entries before a change what is there is fetched from memory; where, twice as many. */
-enum { AHEAD = 4 };
-
 void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
 {
     static ki_mutation_detector off; /* never written to */
@@ -319,9 +316,9 @@ static void fetch_object(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->o
 static lookahead begin_lookahead(ki_apply *apply) KI_REQUIRES(apply->options.store->mu)
 {
     lookahead ahead = {ki_list_first(&apply->batch), ki_list_first(&apply->batch)};
-    for (int i = 0; i < 2 * AHEAD && ahead.far != NULL; i++)
+    for (int i = 0; i < 2 * KI_APPLY_AHEAD && ahead.far != NULL; i++)
         fetch_place(apply, &ahead);
-    for (int i = 0; i < AHEAD && ahead.near != NULL; i++)
+    for (int i = 0; i < KI_APPLY_AHEAD && ahead.near != NULL; i++)
         fetch_object(apply, &ahead);
     return ahead;
 }

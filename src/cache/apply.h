@@ -22,6 +22,9 @@
 /* Entries of the queue, objects of a sweep or of a resync that one step deals with. */
 #define KI_APPLY_STEP 256
 
+/* How many entries before a change what is there is fetched from memory; where, twice as many. */
+#define KI_APPLY_AHEAD 4
+
 typedef struct ki_apply_options {
     ki_store *store;
     ki_delta_fifo *fifo;
