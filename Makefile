@@ -3,10 +3,11 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
+RUN_ARGS ?=
 SEEDS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-arm64 test-cluster sim bench fuzz fuzz-merge lint format install coverage clean
+.PHONY: help deps build run test test-arm64 test-cluster test-clients sim bench fuzz fuzz-merge lint format install coverage clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,10 +19,10 @@ build: ## build the library, the program and the examples, in build/release
 	@scripts/deps.sh build test
 	@scripts/build.sh release kinformer kinformer_static kinformer_program kinformer_examples
 
-run: ## build and run an informer that follows a recorded list and watch of pods
+run: ## build and show it at work: a simulated cluster, informers, and what goes wrong (RUN_ARGS="--pods 20000")
 	@scripts/deps.sh build test
-	@scripts/build.sh release kinformer_examples
-	@scripts/run.sh
+	@scripts/build.sh release kinformer_program
+	@scripts/run.sh $(RUN_ARGS)
 
 test: ## build and run all tests: release, address + undefined, thread sanitizer
 	@scripts/deps.sh build test
@@ -34,6 +35,10 @@ test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kerne
 test-cluster: ## build a control plane with Go 1.26, start it on loopback, follow it with informers
 	@scripts/deps.sh build test
 	@scripts/test_cluster.sh
+
+test-clients: ## have kubectl, client-go's and JavaScript's informers talk to the embedded server
+	@scripts/deps.sh build test
+	@scripts/test_clients.sh
 
 sim: ## run the simulation of the informer for SEEDS (100000, or FROM-TO), on all cores
 	@scripts/deps.sh build test

@@ -1,4 +1,4 @@
-# The program `kinformer`: public headers and the shared library only. All but main.c is a library of its own, so that
+# The program `kinformer`: public headers and the shared libraries only. All but main.c is a library of its own, so that
 # tests can call it.
 
 file(GLOB cli_sources CONFIGURE_DEPENDS src/cli/*.c)
@@ -11,6 +11,6 @@ target_link_libraries(kinformer_cli PRIVATE kinformer_flags)
 
 add_executable(kinformer_program src/cli/main.c)
 set_target_properties(kinformer_program PROPERTIES OUTPUT_NAME kinformer)
-target_link_libraries(kinformer_program PRIVATE kinformer_cli kinformer kinformer_flags)
+target_link_libraries(kinformer_program PRIVATE kinformer_cli kinformer kinformer_apiserver kinformer_flags)
 
 install(TARGETS kinformer_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

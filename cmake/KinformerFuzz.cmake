@@ -13,7 +13,7 @@ if(KI_FUZZ OR KI_TESTS)
     target_include_directories(kinformer_fuzz_reference PUBLIC
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(kinformer_fuzz_reference PUBLIC
-        kinformer_static kinformer_flags PkgConfig::JANSSON)
+        kinformer_static kinformer_apiserver_static kinformer_flags PkgConfig::JANSSON)
 endif()
 
 foreach(source IN LISTS fuzz_sources)

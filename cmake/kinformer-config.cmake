@@ -7,3 +7,11 @@ pkg_check_modules(LIBCURL REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
 include(${CMAKE_CURRENT_LIST_DIR}/kinformer-targets.cmake)
+
+# find_package(kinformer COMPONENTS apiserver): the embedded API server, and what it needs beyond the rest.
+if("apiserver" IN_LIST kinformer_FIND_COMPONENTS)
+    pkg_check_modules(LIBMICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+    pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+    pkg_check_modules(GNUTLS REQUIRED IMPORTED_TARGET gnutls)
+    include(${CMAKE_CURRENT_LIST_DIR}/kinformer-apiserver-targets.cmake)
+endif()

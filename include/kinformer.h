@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kinformer - Kubernetes informers for C: all public headers. */
+/* kinformer - Kubernetes informers for C: all public headers. What <kinformer/apiserver.h> declares is in a library of its
+ * own, libkinformer-apiserver. */
 #ifndef KINFORMER_H
 #define KINFORMER_H
 
 #include <kinformer/alloc.h>
+#include <kinformer/apiserver.h>
 #include <kinformer/change.h>
 #include <kinformer/client.h>
 #include <kinformer/common.h>

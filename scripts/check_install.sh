@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs a build to a temporary folder, then builds and runs programs against it: with pkg-config (shared,
-# static, and the one that the README shows) and with find_package (shared, static); and looks whether DESTDIR
-# stays out of kinformer.pc.
+# static, and the one that the README shows) and with find_package (shared, static), each also with the API
+# server; and looks whether DESTDIR stays out of kinformer.pc.
 #
 #   scripts/check_install.sh BUILD_DIR COMPILER VERSION
 set -eu
@@ -38,6 +38,17 @@ expect_output 'pkg-config, shared' "$work/shared"
     $(pkg-config --static --libs kinformer | sed 's/-lkinformer/-l:libkinformer.a/')
 expect_output 'pkg-config, static' "$work/static"
 
+# The API server, without libkinformer.
+expected='0 pods'
+# shellcheck disable=SC2046
+"$compiler" tests/headers/consumer/apiserver.c -o "$work/apiserver" $(pkg-config --cflags --libs kinformer-apiserver)
+expect_output 'pkg-config, the API server, shared' "$work/apiserver"
+# shellcheck disable=SC2046
+"$compiler" tests/headers/consumer/apiserver.c -o "$work/apiserver_static" $(pkg-config --cflags kinformer-apiserver) \
+    $(pkg-config --static --libs kinformer-apiserver | sed 's/-lkinformer-apiserver/-l:libkinformer-apiserver.a/')
+expect_output 'pkg-config, the API server, static' "$work/apiserver_static"
+expected="$version KI_ERR_INVALID"
+
 # The program that the README shows.
 sed -n '/^```c$/,/^```$/p' README.md | sed '/^```$/q' | sed '/^```/d' >"$work/first.c"
 # shellcheck disable=SC2046
@@ -51,10 +62,13 @@ cmake -G Ninja -S tests/headers/consumer -B "$work/consumer" \
     { cat "$work/log" >&2; echo "install: find_package: the consumer does not build" >&2; exit 1; }
 expect_output 'find_package, shared' "$work/consumer/consumer_shared"
 expect_output 'find_package, static' "$work/consumer/consumer_static"
+expected='0 pods'
+expect_output 'find_package, the API server, shared' "$work/consumer/consumer_apiserver"
+expect_output 'find_package, the API server, static' "$work/consumer/consumer_apiserver_static"
 
 DESTDIR=$work/stage cmake --install "$build" --prefix /usr >/dev/null
 if ! grep -qx 'prefix=/usr' "$work/stage/usr/${libdir#"$work/prefix/"}/pkgconfig/kinformer.pc"; then
     echo "install: kinformer.pc below DESTDIR does not name the prefix" >&2
     exit 1
 fi
-echo "installed, and five programs built against it"
+echo "installed, and nine programs built against it"

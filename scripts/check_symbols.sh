@@ -1,5 +1,6 @@
 #!/bin/sh
-# What the shared library exports is what the public headers declare with KI_API, no more and no less.
+# What a shared library exports is what the public headers declare with KI_API, no more and no less. The functions
+# ki_apiserver_* are those of libkinformer-apiserver, all others those of libkinformer.
 #
 #   scripts/check_symbols.sh LIBRARY
 set -eu
@@ -18,7 +19,11 @@ for header in include/kinformer/*.h; do
 done | gcc -E -P -x c -I"$work/include" - >"$work/text"
 tr '\n' ' ' <"$work/text" | sed 's/;/;\n/g' | sed -n 's/.*\bKI_EXPORTED\b//p' |
     sed -E 's/__attribute__ *\(\(([^()]|\([^()]*\))*\)\)//g; s/ *[([;].*//; s/.*[ *]//' |
-    sort -u >"$work/declared"
+    sort -u >"$work/all"
+case $library in
+*apiserver*) grep '^ki_apiserver_' "$work/all" >"$work/declared" || true ;;
+*) grep -v '^ki_apiserver_' "$work/all" >"$work/declared" || true ;;
+esac
 nm -D --defined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u >"$work/exported"
 
 [ -s "$work/declared" ] || { echo "symbols: no KI_API declaration found in include/" >&2; exit 1; }

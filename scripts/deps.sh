@@ -22,10 +22,12 @@ command pkg-config pkg-config
 library liburcu-bp liburcu-dev
 library libcurl libcurl4-openssl-dev
 library zlib zlib1g-dev
-library yaml-0.1 libyaml-dev' ;;
+library yaml-0.1 libyaml-dev
+library libmicrohttpd libmicrohttpd-dev
+library gnutls libgnutls28-dev
+library jansson libjansson-dev' ;;
     test)
         echo 'library cmocka libcmocka-dev
-library jansson libjansson-dev
 library openssl libssl-dev
 daemon nghttpx nghttp2-proxy' ;;
     lint)

@@ -19,6 +19,7 @@ step generated scripts/check_generated.sh
 step includes scripts/check_includes.sh
 step headers scripts/check_headers.sh
 step symbols scripts/check_symbols.sh build/gcc/libkinformer.so
+step symbols-apiserver scripts/check_symbols.sh build/gcc/libkinformer-apiserver.so
 
 if [ -n "$failed" ]; then
     echo "lint: failed:$failed" >&2

@@ -11,6 +11,8 @@
 
 const cli_command cli_commands[] = {
     {"watch", "RESOURCE[,RESOURCE...]", "what there is, and each change as it happens", cli_cmd_watch},
+    {"apiserver", "", "a Kubernetes API server in memory, for tests", cli_cmd_apiserver},
+    {"demo", "", "a simulated cluster, informers, and what goes wrong: to look at", cli_cmd_demo},
     {"version", "", "of this program", cli_cmd_version},
     {"help", "[COMMAND]", "this text, or that of a command", cli_cmd_help},
 };

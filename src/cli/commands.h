@@ -27,6 +27,8 @@ int cli_run(int argc, char **argv);
 /* Writes all that stdio holds of stdout. Returns what the program ends with. */
 int cli_finish_stdout(void);
 
+int cli_cmd_apiserver(int argc, char **argv);
+int cli_cmd_demo(int argc, char **argv);
 int cli_cmd_help(int argc, char **argv);
 int cli_cmd_version(int argc, char **argv);
 int cli_cmd_watch(int argc, char **argv);

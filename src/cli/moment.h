@@ -2,7 +2,7 @@
 /* moment - the time of the program, in milliseconds; it runs on while the machine sleeps, as the library's
  * does.
  *
- *   From:     cli/watch.c
+ *   From:     cli/watch.c, cli/demo.c
  *   Locks:    none.
  */
 #ifndef KI_CLI_MOMENT_H
@@ -16,6 +16,14 @@ static inline uint64_t cli_moment_now_ms(void)
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* The time of day, in seconds since 1970. */
+static inline int64_t cli_moment_wall_s(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec;
 }
 
 #endif

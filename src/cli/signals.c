@@ -17,6 +17,7 @@ enum { PATIENCE_NS = 700 * 1000 * 1000 };
 static volatile sig_atomic_t has_come;
 static int event_fd = -1;
 static timer_t patience;
+static void (*last_words)(void); /* NULL: an end that takes too long is cut short */
 
 /* Calls only what is safe inside of a signal handler. */
 static void on_stop(int number)
@@ -24,7 +25,11 @@ static void on_stop(int number)
     (void)number;
     int saved = errno;
     uint64_t one = 1;
-    if (!has_come)
+    if (has_come && last_words != NULL) {
+        last_words();
+        _exit(CLI_EXIT_FAILED);
+    }
+    if (!has_come && last_words == NULL)
         (void)timer_settime(patience, 0, &(struct itimerspec){.it_value = {.tv_nsec = PATIENCE_NS}}, NULL);
     has_come = 1;
     (void)!write(event_fd, &one, sizeof(one));
@@ -62,6 +67,11 @@ int cli_signals_install(ki_error *err)
         return KI_ERR_SYSTEM;
     }
     return event_fd;
+}
+
+void cli_signals_be_patient(void (*words)(void))
+{
+    last_words = words;
 }
 
 int cli_signals_is_stopped(void)

@@ -51,11 +51,49 @@ expect_stdout 0 '--until-synced' help watch
 expect_stdout 0 "kinformer $version" version
 expect_stdout 0 "kinformer $version" --version
 expect_stdout 0 'usage: kinformer version' version --help
+expect_stdout 0 '--churn' demo --help
+expect_stdout 0 '20s when stdout is no terminal' help demo
 for flag in kubeconfig context cluster user server token certificate-authority insecure-skip-tls-verify \
     tls-server-name as as-group namespace all-namespaces selector field-selector output request-timeout resync \
     page-size watch-list keep keep-managed-fields until-synced stats; do
     expect_stdout 0 " --$flag" watch --help
 done
+
+expect_stdout 0 '--kubeconfig-out' apiserver --help
+expect_stdout 0 'A FAULT is' help apiserver
+for flag in port bind tls tls-cert-file tls-private-key-file token kubeconfig-out load history objects-max watches-max \
+    body-max bookmarks fault debug seed; do
+    expect_stdout 0 " --$flag" apiserver --help
+done
+
+expect_refusal 'It takes flags alone' apiserver pods
+expect_refusal '65535' apiserver --port 70000
+expect_refusal 'is no address' apiserver --port 0 --bind nowhere
+expect_refusal 'belong together' apiserver --port 0 --tls-cert-file "$work/none"
+expect_refusal "$work/none" apiserver --port 0 --load "$work/none"
+expect_refusal 'no action "frob"' apiserver --port 0 --fault frob
+expect_refusal 'which action?' apiserver --port 0 --fault times=3
+expect_refusal 'on=nobody' apiserver --port 0 --fault reset,on=nobody
+expect_refusal 'wants a code' apiserver --port 0 --fault status
+expect_refusal 'an empty one' apiserver --port 0 --token ''
+
+# It says where it is, writes how to reach it, and ends with 0 when it is told to.
+"$program" apiserver --port 0 --tls --token secret --kubeconfig-out "$work/kubeconfig" >"$work/out" 2>"$work/err" &
+server=$!
+tries=0
+while ! grep -q 'kubectl --kubeconfig' "$work/out" && [ $tries -lt 200 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+done
+grep -q '^listening at https://127.0.0.1:' "$work/out" || complain "apiserver does not say where it listens"
+[ "$(stat -c %a "$work/kubeconfig")" = 600 ] || complain "apiserver writes a kubeconfig that others can read"
+"$program" watch namespaces --kubeconfig "$work/kubeconfig" --until-synced -o name >"$work/names" 2>"$work/err" ||
+    complain "watch does not reach apiserver: $(cat "$work/err")"
+grep -qx 'namespace/kube-system' "$work/names" || complain "watch of apiserver does not write kube-system"
+kill "$server"
+got=0
+wait "$server" || got=$?
+[ $got -eq 0 ] || complain "apiserver ends with $got when it is told to end"
 
 expect_refusal 'which command?'
 expect_refusal 'no command "frob"' frob
@@ -75,6 +113,17 @@ expect_refusal '/dev/null: current-context: is missing' watch pods --kubeconfig 
 expect_refusal 'kinformer: ' watch pods
 expect_refusal 'kinformer: ' watch pods --server 'http://'
 expect_refusal 'kinformer: ' watch pods --server http://127.0.0.1:1 --certificate-authority "$work/none"
+
+expect_refusal 'takes flags alone' demo now
+expect_refusal '--pods' demo --pods 0
+expect_refusal '--pods' demo --pods 1000000000
+expect_refusal '--churn' demo --churn fast
+expect_refusal '--churn' demo --churn -1/s
+expect_refusal '--churn' demo --churn 50/h
+expect_refusal '--churn' demo --churn 1e12/s
+expect_refusal '--for' demo --for ever
+expect_refusal '--trouble' demo --trouble 1ms
+expect_refusal '--port' demo --port 70000
 
 # A reader that has gone is no failure; a full disk is one.
 got=0

@@ -472,7 +472,7 @@ static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(voi
     assert_null(
         ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
     assert_start_reports(&r, KI_ERR_INVALID, "-7");
-    assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_PODS), NULL));
+    assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_NODES), NULL));
     assert_start_reports(&r, KI_ERR_INVALID, "handler");
     run_fini(&r);
 }

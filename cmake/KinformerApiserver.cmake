@@ -1,0 +1,39 @@
+# libkinformer-apiserver: the embedded API server. Of libkinformer it has only util/, compiled in and hidden, so that each
+# of the two works without the other.
+
+pkg_check_modules(LIBMICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+# libmicrohttpd's own TLS; here it makes certificates.
+pkg_check_modules(GNUTLS REQUIRED IMPORTED_TARGET gnutls)
+
+file(GLOB apiserver_sources CONFIGURE_DEPENDS src/apiserver/*.c src/util/*.c)
+
+add_library(kinformer_apiserver_objects OBJECT ${apiserver_sources})
+target_include_directories(kinformer_apiserver_objects
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(kinformer_apiserver_objects PRIVATE kinformer_flags
+    PkgConfig::LIBMICROHTTPD PkgConfig::JANSSON PkgConfig::GNUTLS PkgConfig::ZLIB PkgConfig::LIBYAML)
+target_compile_options(kinformer_apiserver_objects PRIVATE -fno-semantic-interposition)
+
+add_library(kinformer_apiserver_static STATIC $<TARGET_OBJECTS:kinformer_apiserver_objects>)
+add_library(kinformer_apiserver SHARED $<TARGET_OBJECTS:kinformer_apiserver_objects>)
+set_target_properties(kinformer_apiserver PROPERTIES
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}
+    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/apiserver.map)
+# What util/ exports for libkinformer stays inside here.
+target_link_options(kinformer_apiserver PRIVATE
+    -Wl,-Bsymbolic-functions -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/apiserver.map)
+if(KI_WERROR AND NOT KI_SANITIZE AND NOT KI_FUZZ)
+    target_link_options(kinformer_apiserver PRIVATE -Wl,--no-undefined)
+endif()
+
+foreach(library kinformer_apiserver_static kinformer_apiserver)
+    set_target_properties(${library} PROPERTIES OUTPUT_NAME kinformer-apiserver)
+    target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+    target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:kinformer_flags>
+        PkgConfig::LIBMICROHTTPD PkgConfig::JANSSON PkgConfig::GNUTLS PkgConfig::ZLIB PkgConfig::LIBYAML m
+        Threads::Threads)
+    add_library(kinformer::${library} ALIAS ${library})
+endforeach()

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apiserver - a Kubernetes API server inside your program, with no etcd: for tests, demonstrations, tools.
+ *
+ * Link with libkinformer-apiserver. It serves all built-in resources and CustomResourceDefinitions over HTTP on loopback, to
+ * kubectl and to any client:
+ *
+ *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
+ *   ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"namespace\":\"default\",\"name\":\"a\"}}", &err);
+ *   ki_client *client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
+ *   ki_apiserver_fault(server, &(ki_fault){.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3});
+ *
+ * Every function may be called from any thread.
+ */
+#ifndef KI_APISERVER_H
+#define KI_APISERVER_H
+
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+#include <kinformer/resource.h>
+
+KI_EXTERN_C_BEGIN
+
+typedef struct ki_apiserver ki_apiserver;
+
+/** Zeroed fields are the defaults; NULL for all of them. */
+typedef struct ki_apiserver_options {
+    const char *bind;       /* address; NULL: 127.0.0.1 */
+    uint16_t port;          /* 0: a free one */
+    uint16_t is_tls;        /* 1: HTTPS; with neither certificate nor key one is made, signed by itself */
+    uint16_t allows_debug;  /* 1: /debug/faults and /debug/… answer */
+    uint16_t reserved_bits; /* 0 */
+    const char *certificate_file; /* PEM */
+    const char *key_file;
+    const char *const *tokens; /* bearer tokens that are let in, ended by NULL; NULL: everyone is */
+    uint64_t seed;             /* of faults and of generated names; 0: random */
+    uint64_t first_version;    /* resourceVersion begins here; 0: from the clock */
+    uint64_t bookmark_ms;      /* between bookmarks; 0: a minute */
+    size_t history_events;     /* per resource; 0: 10,000 */
+    size_t objects_max;        /* 0: 1,000,000 */
+    size_t watches_max;        /* 0: 10,000; one more is 429 */
+    size_t body_bytes_max;     /* 0: 3 MiB, as Kubernetes */
+    uint64_t reserved[8];      /* 0 */
+} ki_apiserver_options;
+
+/**
+ * Starts a server; it answers when this returns.
+ *
+ * Returns:   the server, or NULL with KI_ERR_SYSTEM (the port is taken, …), KI_ERR_INVALID or KI_ERR_NO_MEMORY.
+ * Ownership: the caller frees it with ki_apiserver_stop().
+ */
+KI_API KI_NODISCARD ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *err);
+
+/** Ends every connection and frees the server. Takes NULL. */
+KI_API void ki_apiserver_stop(ki_apiserver *server);
+
+/** "http://127.0.0.1:40123", until the server is freed. */
+KI_API const char *ki_apiserver_url(const ki_apiserver *server);
+
+/** The certificate (PEM) with which clients check a server with TLS; NULL without. */
+KI_API const char *ki_apiserver_certificate(const ki_apiserver *server);
+
+/** Writes a kubeconfig (mode 0600) with which kubectl finds the server. */
+KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server, const char *file,
+                                                      ki_error *err);
+
+/**
+ * Creates an object, or replaces the one that is there, as a client with all permissions would: what is missing of
+ * metadata (uid, resourceVersion, …) is filled in, a missing namespace "default" for namespaced kinds.
+ *
+ * Returns: 0, or KI_ERR_INVALID with the Status message of the refusal.
+ */
+KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
+                                         ki_error *err);
+
+/** Deletes an object at once, finalizers or not. KI_ERR_NOT_FOUND when there is none. `ns` "" or NULL for cluster scope. */
+KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns,
+                                            const char *name, ki_error *err);
+
+/** Puts every object of a YAML or JSON file, or of a folder of them; definitions of custom resources first. */
+KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, const char *path, ki_error *err);
+
+/** How many objects of a resource there are; 0 for one that is not served. */
+KI_API size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource);
+
+/** The resourceVersion of the latest change. */
+KI_API uint64_t ki_apiserver_version(ki_apiserver *server);
+
+/* ---- what can go wrong, on purpose ------------------------------------------------------------------------ */
+
+/** Which requests a fault is for; a mask. */
+typedef enum ki_fault_on {
+    KI_FAULT_LIST = 1,
+    KI_FAULT_WATCH = 2,
+    KI_FAULT_GET = 4,
+    KI_FAULT_WRITE = 8,
+    KI_FAULT_DISCOVERY = 16,
+    KI_FAULT_ANY = 31,
+} ki_fault_on;
+
+typedef enum ki_fault_action {
+    KI_FAULT_CLOSE = 1,     /* the connection ends with FIN, after after_bytes or after_events */
+    KI_FAULT_RESET,         /* … with RST */
+    KI_FAULT_STALL,         /* from there on nothing more comes, but the connection stays */
+    KI_FAULT_DELAY,         /* the answer begins delay_ms later */
+    KI_FAULT_ONE_BYTE,      /* every chunk is one byte */
+    KI_FAULT_GARBAGE,       /* what follows is not JSON */
+    KI_FAULT_TRUNCATE,      /* the body ends there as if it were complete */
+    KI_FAULT_STATUS,        /* `code` instead of an answer, with retry_after_seconds if any */
+    KI_FAULT_EXPIRED,       /* 410: of a list or page as a Status, of a watch in its stream */
+    KI_FAULT_STALE,         /* the answer is that of a replica that is `behind` versions late */
+    KI_FAULT_ENDLESS_PAGES, /* each page says that there is one more, and that is the same again */
+    KI_FAULT_NO_WATCH_LIST, /* sendInitialEvents is refused as by an older server */
+    KI_FAULT_NO_END_MARKER, /* a streamed list without its bookmark */
+    KI_FAULT_NO_BOOKMARKS,
+} ki_fault_action;
+
+typedef struct ki_fault {
+    uint32_t on;                  /* ki_fault_on, a mask; 0: any */
+    uint32_t action;              /* a ki_fault_action */
+    uint32_t times;               /* how many requests; 0: every one until ki_apiserver_heal() */
+    uint32_t percent;             /* of the requests that match, decided by the seed; 0: all of them */
+    uint64_t after_bytes;         /* of the body */
+    uint32_t after_events;        /* of a watch */
+    uint32_t code;                /* for KI_FAULT_STATUS */
+    uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
+    uint32_t delay_ms;            /* for KI_FAULT_DELAY */
+    uint64_t behind;              /* for KI_FAULT_STALE */
+    const char *path;             /* only requests whose path contains this; NULL: all */
+    uint64_t reserved[4];         /* 0 */
+} ki_fault;
+
+/** Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
+KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault);
+
+/** Takes all rules away; what stalls goes on. */
+KI_API void ki_apiserver_heal(ki_apiserver *server);
+
+/** Forgets the history: watches and pages from before are answered 410. */
+KI_API void ki_apiserver_compact(ki_apiserver *server);
+
+/** The history is reset as after a restored backup: resourceVersions begin again `by` lower, watches end. */
+KI_API KI_NODISCARD int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err);
+
+/** Ends every connection, with RST if `is_reset`; the server goes on. */
+KI_API void ki_apiserver_cut(ki_apiserver *server, int is_reset);
+
+/**
+ * Closes the port and ends every connection for as long as it is down, as a server that restarts; objects stay, and
+ * the port is the same again.
+ */
+KI_API void ki_apiserver_down(ki_apiserver *server);
+KI_API KI_NODISCARD int ki_apiserver_up(ki_apiserver *server, ki_error *err);
+
+KI_EXTERN_C_END
+
+#endif

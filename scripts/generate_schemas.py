@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes src/apiserver/schemas_table.c from src/apiserver/schemas.txt: which fields the built-in kinds have.
+
+    scripts/generate_schemas.py                 write the table
+    scripts/generate_schemas.py --check         change nothing; fail when the table is not what would be written
+    scripts/generate_schemas.py --import DIR PROTOS
+        write schemas.txt anew from the openapi-spec/v3 folder of Kubernetes and the generated.proto below PROTOS
+
+schemas.txt has one type a paragraph, and one field a line:
+
+    io.k8s.api.core.v1.Container
+      name string required
+      ports []io.k8s.api.core.v1.ContainerPort keys=containerPort,protocol merge=containerPort
+      limits {}quantity
+
+[] is a list, {} an object with any names. keys= names the fields that tell elements apart for server-side apply, "set"
+stands for scalars that are there once; a list with neither is replaced as a whole. merge= names the field by which a
+strategic merge patch tells them apart ("merge" alone for scalars), retainKeys is its other directive. atomic is a value
+that apply replaces as a whole. #3 is the number of the field in Kubernetes' protobuf; #2.3 is field 3 of the message in
+field 2, whose members stand among the others in JSON. pointer is a scalar that is there even if it is 0, false or "".
+micro is a time with microseconds; schema is a JSON schema, or what may stand in its place. A type that is a kind of its own has "kind=GROUP/VERSION/KIND" behind its name.
+"""
+import csv
+import glob
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TEXT = ROOT / "src/apiserver/schemas.txt"
+TABLE = ROOT / "src/apiserver/schemas_table.c"
+RESOURCES = ROOT / "src/api/resources.tsv"
+
+SCALARS = ["any", "object", "string", "date-time", "byte", "integer", "int32", "int64", "number", "double", "boolean",
+           "int-or-string", "quantity"]
+SCALARS_OF_GO = ["string", "integer", "int32", "int64", "number", "double", "boolean", "int-or-string"]
+SPECIAL = {
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "date-time",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": "date-time",
+    "io.k8s.apimachinery.pkg.runtime.RawExtension": "object",
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": "object",
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON": "any",
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool": "any",
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray": "any",
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray": "any",
+    "io.k8s.apiserverinternal.v1alpha1.StorageVersionSpec": "object",
+}
+# Kinds that are served beside the resources of the table.
+MORE_KINDS = [
+    ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"),
+    ("apiregistration.k8s.io", "v1", "APIService"),
+    ("autoscaling", "v1", "Scale"),
+    ("policy", "v1", "Eviction"),
+    ("", "v1", "Binding"),
+]
+
+
+# ---- import ---------------------------------------------------------------------------------------------------
+
+
+def read_protos(root):
+    """{message: {field: (number, type)}} with messages named as OpenAPI names them."""
+    messages = {}
+    for name in glob.glob(root + "/**/generated.proto", recursive=True):
+        package = message = None
+        for line in open(name):
+            line = line.split("//")[0].strip()
+            if line.startswith("package "):
+                package = line[8:].rstrip("; ")
+            elif line.startswith("message "):
+                message = messages.setdefault("io.k8s" + package[6:].replace("_", "-") + "." + line.split()[1], {})
+            elif line.endswith(";") and "=" in line and message is not None:
+                words, number = line.rstrip(";").rsplit("=", 1)
+                words = words.replace("map<string, ", "map ").replace(">", " ").split()
+                kind = words[-2].lstrip(".").replace("_", "-")
+                kind = "io.k8s" + kind[6:] if kind.startswith("k8s.io.") else "io.k8s" + package[6:].replace("_", "-") + "." + kind
+                message[words[-1].lower()] = (int(number.split("[")[0]), kind)
+    return messages
+
+
+def read_pointers(root):
+    """{(type, field)} of what Go has pointers to: scalars of those may be said to be 0, false or empty."""
+    pointers = set()
+    for name in glob.glob(root + "/*/pkg/apis/meta/v1/types.go") + glob.glob(root + "/api@*/*/*/types.go") + glob.glob(
+            root + "/*/pkg/apis/apiextensions/v1/types*.go"):
+        owner = None
+        for line in open(name):
+            begin = re.match(r"type (\w+) struct", line)
+            owner = begin.group(1) if begin else owner
+            field = re.match(r'\s+\w+\s+\*[\w.]+\s+`json:"([\w$-]+)', line)
+            if field and owner:
+                pointers.add((owner, field.group(1)))
+    return pointers
+
+
+def reference(value):
+    parts = value.get("allOf", [value])
+    return parts[0]["$ref"].split("/")[-1] if len(parts) == 1 and "$ref" in parts[0] else None
+
+
+class Import:
+    def __init__(self, folder, protos):
+        self.messages = read_protos(protos)
+        self.pointers = read_pointers(protos)
+        self.schemas = {}
+        self.kinds = {}
+        self.types = {}
+        for name in sorted(glob.glob(folder + "/*_openapi.json")):
+            self.schemas.update(json.load(open(name)).get("components", {}).get("schemas", {}))
+        for name, schema in self.schemas.items():
+            for kind in schema.get("x-kubernetes-group-version-kind", []):
+                self.kinds.setdefault((kind["group"], kind["version"], kind["kind"]), name)
+
+    def type_of(self, value):
+        name = reference(value)
+        if name is not None:
+            if name in SPECIAL:
+                return SPECIAL[name]
+            if "properties" not in self.schemas[name]:
+                return "object"
+            self.add(name)
+            return name
+        kind = value.get("type", "any")
+        if kind == "array":
+            return "[]" + self.type_of(value["items"])
+        if kind == "object":
+            return "{}" + self.type_of(value["additionalProperties"]) if "additionalProperties" in value else "object"
+        return value["format"] if value.get("format") in SCALARS else kind
+
+    def number(self, owner, name):
+        """Of the field itself, or of that of a message whose members stand among the others."""
+        fields = self.messages.get(owner, {})
+        name = name.lower().lstrip("$").replace("-", "")
+        if name in fields:
+            return "#%d" % fields[name][0]
+        properties = {one.lower() for one in self.schemas[owner]["properties"]}
+        for inline, (number, kind) in fields.items():
+            if inline not in properties and name in self.messages.get(kind, {}):
+                return "#%d.%d" % (number, self.messages[kind][name][0])
+        return None
+
+    def field(self, owner, name, value, required):
+        words = [name, self.type_of(value)]
+        number = self.number(owner, name)
+        if number is not None:
+            words.append(number)
+        if name in required:
+            words.append("required")
+        if words[1] in SCALARS_OF_GO and (owner.split(".")[-1], name) in self.pointers:
+            words.append("pointer")
+        of = reference(value) or reference(value.get("additionalProperties") or {}) or ""
+        if of.endswith(".MicroTime"):
+            words.append("micro")
+        if ".JSONSchemaPropsOr" in of:
+            words.append("schema")
+        kind = value.get("x-kubernetes-list-type")
+        if kind == "map":
+            words.append("keys=" + ",".join(value["x-kubernetes-list-map-keys"]))
+        elif kind == "set":
+            words.append("set")
+        if value.get("x-kubernetes-map-type") == "atomic":
+            words.append("atomic")
+        strategy = value.get("x-kubernetes-patch-strategy", "").split(",")
+        if "merge" in strategy:
+            key = value.get("x-kubernetes-patch-merge-key")
+            words.append("merge=" + key if key else "merge")
+        if "retainKeys" in strategy:
+            words.append("retainKeys")
+        return " ".join(words)
+
+    def add(self, name):
+        if name in self.types:
+            return
+        schema = self.schemas[name]
+        self.types[name] = []
+        required = schema.get("required", [])
+        lines = [self.field(name, field, value, required) for field, value in sorted(schema["properties"].items())]
+        kinds = [kind for kind, owner in self.kinds.items() if owner == name and not kind[2].endswith("List")]
+        head = name
+        if len(kinds) == 1:
+            head += " kind=" + "/".join(kinds[0])
+        if schema.get("x-kubernetes-map-type") == "atomic":
+            head += " atomic"
+        self.types[name] = [head] + ["  " + line for line in lines]
+
+    def text(self):
+        rows = csv.DictReader(open(RESOURCES), delimiter="\t")
+        for kind in [(row["group"], row["version"], row["kind"]) for row in rows] + MORE_KINDS:
+            if kind in self.kinds:
+                self.add(self.kinds[kind])
+        return "\n".join("\n".join(self.types[name]) + "\n" for name in sorted(self.types))
+
+
+# ---- table ----------------------------------------------------------------------------------------------------
+
+
+def quoted(text):
+    return "NULL" if text is None else '"' + text + '"'
+
+
+def read_types():
+    types = []
+    for paragraph in TEXT.read_text().split("\n\n"):
+        lines = paragraph.strip("\n").split("\n")
+        types.append((lines[0].split(), [line.split() for line in lines[1:]]))
+    return types
+
+
+def type_number(text, numbers):
+    return len(SCALARS) + numbers[text] if text in numbers else SCALARS.index(text)
+
+
+def option(words, name):
+    for word in words:
+        if word.startswith(name + "="):
+            return word[len(name) + 1:]
+    return None
+
+
+def field_line(words, numbers):
+    name, kind, options = words[0], words[1], words[2:]
+    shape = "ONE"
+    flags = []
+    if kind.startswith("[]"):
+        shape = "LIST"
+        kind = kind[2:]
+    elif kind.startswith("{}"):
+        shape = "MAP"
+        kind = kind[2:]
+    if kind[:2] in ("[]", "{}"):
+        kind = "any"
+    keys = option(options, "keys")
+    merge = option(options, "merge")
+    for flag in ("required", "set", "atomic", "retainKeys", "pointer", "micro", "schema"):
+        if flag in options:
+            flags.append({"retainKeys": "RETAIN"}.get(flag, flag.upper()))
+    if "merge" in options or merge:
+        flags.append("MERGE")
+    numbers_of = ([word[1:].split(".") for word in options if word.startswith("#")] or [["0"]])[0]
+    outer, inner = (int(numbers_of[0]), int(numbers_of[1])) if len(numbers_of) == 2 else (0, int(numbers_of[0]))
+    return "{%s, %s, %s, %d, %s, %s, %d, %d}," % (
+        quoted(name), quoted(keys), quoted(merge), type_number(kind, numbers), shape, " | ".join(flags) or "0", outer, inner)
+
+
+def packed(items):
+    lines, line = [], "   "
+    for item in items:
+        if len(line) + 1 + len(item) > 118:
+            lines.append(line)
+            line = "   "
+        line += " " + item
+    return "\n".join(lines + [line]) + "\n"
+
+
+def table():
+    types = read_types()
+    numbers = {head[0]: number for number, (head, _) in enumerate(types)}
+    fields, rows, at = [], [], 0
+    for head, lines in types:
+        fields += [field_line(words, numbers) for words in lines]
+        kind = option(head, "kind")
+        group, version, name = kind.split("/") if kind else (None, None, None)
+        api_version = None if kind is None else (group + "/" + version if group else version)
+        rows.append("{%s, %s, %s, %d, %d, %s}," % (quoted(head[0]), quoted(api_version), quoted(name), at, len(lines),
+                                                   "true" if "atomic" in head else "false"))
+        at += len(lines)
+    of_kind = sorted((option(head, "kind").split("/")[2], number) for number, (head, _) in enumerate(types)
+                     if option(head, "kind"))
+    kinds = ["%d," % number for _, number in of_kind]
+    return (
+        "/* SPDX-License-Identifier: Apache-2.0 */\n"
+        "/* Generated by scripts/generate_schemas.py from src/apiserver/schemas.txt: change those. */\n"
+        '#include "apiserver/schemas_table.h"\n\n'
+        "/* clang-format off */\n\n"
+        + "".join("#define %s KI_AS_FIELD_%s\n" % (name, name)
+                  for name in ("ONE", "LIST", "MAP", "REQUIRED", "SET", "ATOMIC", "RETAIN", "MERGE", "POINTER",
+                               "MICRO", "SCHEMA"))
+        + "\nconst struct ki_as_schema_field ki_as_schema_fields[] = {\n" + packed(fields) + "};\n"
+        + "\nconst struct ki_as_schema ki_as_schemas[] = {\n" + packed(rows) + "};\n"
+        + "\nconst uint16_t ki_as_schema_kinds[] = {\n" + packed(kinds) + "};\n"
+        + "\nconst size_t ki_as_schema_kind_count = %d;\nconst size_t ki_as_schema_count = %d;\n" % (len(kinds), len(types))
+    )
+
+
+def main():
+    if sys.argv[1:2] == ["--import"]:
+        TEXT.write_text(Import(sys.argv[2], sys.argv[3]).text())
+    wanted = table()
+    if "--check" in sys.argv[1:]:
+        if not TABLE.exists() or TABLE.read_text() != wanted:
+            sys.exit("%s is not what scripts/generate_schemas.py writes" % TABLE.relative_to(ROOT))
+        return
+    TABLE.write_text(wanted)
+
+
+main()

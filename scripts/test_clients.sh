@@ -1,0 +1,153 @@
+#!/bin/sh
+# Has other people's clients talk to the embedded API server: kubectl, client-go's informer, JavaScript's informer.
+#
+#   scripts/test_clients.sh [kubectl] [go] [js]     all three, unless some are named
+#
+# Go builds kubectl and the informer from its module proxy; without it, a kubectl on the PATH is taken. npm gets the
+# JavaScript client. All servers listen on loopback, and are ended by their process ids.
+# Exit status: 0 when all passed; 1; 77 when one could not be run, after a line that says why.
+set -eu
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- kubectl go js
+preset=release
+go_minor_min=26
+build_seconds_max=1200
+folder=$PWD/build/clients
+program=$folder/clients
+no_connection='dial tcp|no such host|timeout|TLS|connection re(fused|set)|module lookup disabled|: 5[0-9][0-9] |ENOTFOUND|EAI_AGAIN|ECONNRE|ETIMEDOUT|ENETUNREACH|E5[0-9][0-9]'
+work=$(mktemp -d)
+server_pid=
+client_pid=
+
+end_server() {
+    [ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true
+    [ -z "$server_pid" ] || wait "$server_pid" || true
+    server_pid=
+}
+
+end_all() {
+    [ -z "$client_pid" ] || kill "$client_pid" 2>/dev/null || true
+    end_server
+    rm -rf "$work"
+}
+trap end_all EXIT
+trap 'exit 1' HUP INT TERM
+
+not_run() {
+    echo "clients: $1 not run: $2"
+    return 77
+}
+
+# ---- what they need ----
+
+# get NAME LOG COMMAND...: 77 when what it fetches cannot be had; all else is a mistake of ours
+get() {
+    what=$1
+    log=$2
+    shift 2
+    status=0
+    "$@" >"$log" 2>&1 || status=$?
+    [ $status -ne 0 ] || return 0
+    tail -n 20 "$log" >&2
+    if [ $status -eq 124 ]; then
+        not_run "$what" "building it has taken more than $build_seconds_max s"
+    elif grep -qE "$no_connection" "$log"; then
+        not_run "$what" "no connection to where its parts come from"
+    else
+        echo "clients: $what cannot be built" >&2
+        return 1
+    fi
+}
+
+has_go() {
+    minor=$(go env GOVERSION 2>/dev/null | sed -nE 's/^go1\.([0-9]+).*/\1/p')
+    [ "${minor:-0}" -ge $go_minor_min ]
+}
+
+build_go() {
+    (cd tests/clients/go && timeout $build_seconds_max go build -trimpath -ldflags '-s -w' -o "$program" .)
+}
+
+# Once for each lock file; Node looks for packages beside the program.
+install_js() {
+    mkdir -p "$folder/js"
+    cp tests/clients/js/informer.js tests/clients/js/package.json "$folder/js" || return
+    ! cmp -s tests/clients/js/package-lock.json "$folder/js/installed.json" || return 0
+    cp tests/clients/js/package-lock.json "$folder/js"
+    (cd "$folder/js" && timeout $build_seconds_max npm ci --ignore-scripts --no-audit --no-fund) || return
+    cp tests/clients/js/package-lock.json "$folder/js/installed.json"
+}
+
+# ---- servers and clients ----
+
+# with_server "FLAGS" COMMAND...: the command, with the name of a kubeconfig behind it
+with_server() {
+    flags=$1
+    shift
+    # shellcheck disable=SC2086  # several flags
+    "build/$preset/kinformer" apiserver --port 0 --debug --kubeconfig-out "$work/kubeconfig" $flags \
+        >"$work/server.log" 2>&1 &
+    server_pid=$!
+    tries=0
+    until grep -q listening "$work/server.log"; do
+        tries=$((tries + 1))
+        if [ $tries -ge 100 ] || [ ! -e "/proc/$server_pid" ]; then
+            echo "clients: the server does not start: $(cat "$work/server.log")" >&2
+            return 1
+        fi
+        sleep 0.1
+    done
+    # A shell hears of a signal while it waits, and not while a program runs.
+    "$@" "$work/kubeconfig" &
+    client_pid=$!
+    status=0
+    wait $client_pid || status=$?
+    client_pid=
+    [ -e "/proc/$server_pid" ] || status=1
+    end_server
+    [ $status -eq 0 ] || cp "$work/server.log" "$folder"
+    return $status
+}
+
+test_kubectl() {
+    if has_go; then
+        get kubectl "$folder/go.log" build_go || return
+        with_server '--tls --token secret' tests/clients/kubectl.sh "$program kubectl"
+    elif command -v kubectl >/dev/null; then
+        with_server '--tls --token secret' tests/clients/kubectl.sh kubectl
+    else
+        not_run kubectl "there is none, and no Go 1.$go_minor_min to build it"
+    fi
+}
+
+test_go() {
+    has_go || { not_run go "there is no Go 1.$go_minor_min"; return; }
+    get go "$folder/go.log" build_go || return
+    with_server '' "$program" codecs tests/clients/manifests/rich.yaml || return
+    with_server '' "$program" informer
+}
+
+test_js() {
+    command -v node >/dev/null && command -v npm >/dev/null || { not_run js "there is no Node with npm"; return; }
+    get js "$folder/js.log" install_js || return
+    with_server '--tls --token secret' node "$folder/js/informer.js"
+}
+
+mkdir -p "$folder"
+scripts/build.sh "$preset" kinformer_program
+start=$(date +%s)
+result=0
+for client; do
+    status=0
+    echo "clients: $client"
+    "test_$client" || status=$?
+    case $status in
+    0) ;;
+    77) [ $result -ne 0 ] || result=77 ;;
+    *)
+        echo "clients: $client failed; the server's log is in build/clients" >&2
+        result=1 ;;
+    esac
+done
+[ $result -ne 0 ] || echo "clients: all passed, $(($(date +%s) - start)) s"
+exit $result

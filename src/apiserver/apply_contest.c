@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <kinformer/error.h>
+#include <string.h>
+
+#include "apiserver/apply_parts.h"
+#include "apiserver/tree.h"
+#include "util/alloc.h"
+
+/* [name="a",port=80] */
+static int append_keys(ki_buf *path, const char *text)
+{
+    json_t *keys = json_loads(text, JSON_DECODE_ANY, NULL);
+    const char *name = NULL;
+    json_t *value = NULL;
+    size_t count = 0;
+    int rc = ki_buf_append_byte(path, '[');
+    json_object_foreach(keys, name, value)
+    {
+        char *shown = ki_as_value_text(value);
+        if (rc == 0)
+            rc = shown == NULL ? KI_ERR_NO_MEMORY
+                               : ki_buf_append_str(path, ki_str_of(count++ == 0 ? "" : ","));
+        if (rc == 0)
+            rc = ki_buf_append_str(path, ki_str_of(name));
+        if (rc == 0)
+            rc = ki_buf_append_byte(path, '=');
+        if (rc == 0)
+            rc = ki_buf_append_str(path, ki_str_of(shown));
+        ki_free(shown);
+    }
+    json_decref(keys);
+    return rc < 0 ? rc : ki_buf_append_byte(path, ']');
+}
+
+static int append_entry(ki_buf *path, const char *entry)
+{
+    if (entry[0] == 'k')
+        return append_keys(path, entry + 2);
+    int rc = ki_buf_append_byte(path, '.');
+    return rc < 0 ? rc : ki_buf_append_str(path, ki_str_of(entry + 2));
+}
+
+/* One field that both have. */
+static int contest_entry(const struct ki_as_contest *inner, const char *entry, ki_buf *path, json_t *out_set,
+                         json_t *out_paths)
+{
+    bool is_leaf = json_object_size(inner->wanted) == 0 || json_object_size(inner->owned) == 0;
+    json_t *set = json_object();
+    int rc = set == NULL ? KI_ERR_NO_MEMORY : 0;
+    if (rc == 0 && is_leaf && !json_equal(inner->config, inner->current))
+        rc = json_array_append_new(out_paths, json_stringn(path->data, path->len)) < 0 ||
+                     json_object_set(out_set, entry, set) < 0
+                 ? KI_ERR_NO_MEMORY
+                 : 0;
+    else if (rc == 0 && !is_leaf) {
+        rc = ki_as_apply_contest(inner, path, set, out_paths);
+        if (rc == 0 && json_object_size(set) > 0 && json_object_set(out_set, entry, set) < 0)
+            rc = KI_ERR_NO_MEMORY;
+    }
+    json_decref(set);
+    return rc;
+}
+
+int ki_as_apply_contest(const struct ki_as_contest *contest, ki_buf *path, json_t *out_set, json_t *out_paths)
+{
+    const char *entry = NULL;
+    json_t *wanted = NULL;
+    json_object_foreach((json_t *)contest->wanted, entry, wanted)
+    {
+        const json_t *owned = json_object_get(contest->owned, entry);
+        bool is_shared = owned != NULL && (entry[0] == 'f' || entry[0] == 'k') && entry[1] == ':';
+        if (!is_shared)
+            continue;
+        struct ki_as_contest inner = {wanted, owned, ki_as_apply_find(contest->config, entry),
+                                      ki_as_apply_find(contest->current, entry)};
+        size_t len = path->len;
+        if (inner.config == NULL || inner.current == NULL)
+            continue;
+        int rc = append_entry(path, entry);
+        if (rc == 0)
+            rc = contest_entry(&inner, entry, path, out_set, out_paths);
+        path->len = len;
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apply_parts - the steps of a server-side apply on trees and sets of fields.
+ *
+ *   From:     patch_apply.c
+ *   To:       field_set.h, schema.h
+ *   Locks:    none
+ *   Not here: entries of managedFields
+ */
+#ifndef KI_APISERVER_APPLY_PARTS_H
+#define KI_APISERVER_APPLY_PARTS_H
+
+#include "apiserver/schema.h"
+#include "util/buf.h"
+
+/* What an entry of a set ("f:spec", "k:{…}") stands for in a tree; NULL: it is not there. */
+json_t *ki_as_apply_find(const json_t *tree, const char *entry);
+
+/* Puts all of `config` into `target`: objects member by member, keyed lists element by element, the rest
+ * as a whole. 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape shape);
+
+/* Takes out of `tree` what is in `had` and not in `keep` (may be NULL). */
+void ki_as_apply_remove(json_t *tree, const json_t *had, const json_t *keep);
+
+/* Two trees and two sets at the same place. */
+struct ki_as_contest {
+    const json_t *wanted; /* the set of who applies */
+    const json_t *owned;  /* that of another manager */
+    const json_t *config;
+    const json_t *current;
+};
+
+/* Where both want the same field and not the same value: adds such fields to `out_set`, and their paths
+ * (".spec.replicas") to the array `out_paths`. `path` is scratch that ends as it began. 0 or
+ * KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_apply_contest(const struct ki_as_contest *contest, ki_buf *path, json_t *out_set,
+                                     json_t *out_paths);
+
+#endif

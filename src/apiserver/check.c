@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "apiserver/failure.h"
+#include "apiserver/tree.h"
+#include "util/alloc.h"
+
+static size_t write_path(const struct ki_as_path *path, char *out, size_t at)
+{
+    if (path == NULL)
+        return at;
+    at = write_path(path->parent, out, at);
+    size_t left = KI_AS_PATH_BYTES - at;
+    int len = 0;
+    if (path->name == NULL)
+        len = snprintf(out + at, left, "[%zu]", path->index);
+    else if (path->is_key)
+        len = snprintf(out + at, left, "[%s]", path->name);
+    else
+        len = snprintf(out + at, left, "%s%s", at > 0 ? "." : "", path->name);
+    return (size_t)len < left ? at + (size_t)len : KI_AS_PATH_BYTES - 1;
+}
+
+void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES])
+{
+    out[0] = 0;
+    (void)write_path(path, out, 0);
+}
+
+/* "TYPE: VALUE: DETAIL"; `value` (taken over) NULL and `detail` "" are left out. */
+static void add(struct ki_as_check *check, const struct ki_as_path *path, const char *const words[3],
+                char *value)
+{
+    char field[KI_AS_PATH_BYTES];
+    const char *detail = words[2];
+    ki_as_path_write(path, field);
+    check->count++;
+    ki_as_cause_add(&check->causes, words[0], field, "%s%s%s%s%s", words[1], value == NULL ? "" : ": ",
+                    value == NULL ? "" : value, detail[0] == 0 ? "" : ": ", detail);
+    ki_free(value);
+}
+
+void ki_as_check_required(struct ki_as_check *check, const struct ki_as_path *path, const char *detail)
+{
+    add(check, path, (const char *const[]){"FieldValueRequired", "Required value", detail}, NULL);
+}
+
+void ki_as_check_forbidden(struct ki_as_check *check, const struct ki_as_path *path, const char *detail)
+{
+    add(check, path, (const char *const[]){"FieldValueForbidden", "Forbidden", detail}, NULL);
+}
+
+void ki_as_check_invalid(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
+                         const char *detail)
+{
+    add(check, path, (const char *const[]){"FieldValueInvalid", "Invalid value", detail},
+        ki_as_value_text(value));
+}
+
+void ki_as_check_invalid_text(struct ki_as_check *check, const struct ki_as_path *path, ki_str text,
+                              const char *detail)
+{
+    add(check, path, (const char *const[]){"FieldValueInvalid", "Invalid value", detail}, ki_as_quoted(text));
+}
+
+void ki_as_check_unsupported(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
+                             const char *const *supported)
+{
+    char detail[512] = "supported values: ";
+    size_t at = strlen(detail);
+    for (size_t i = 0; supported[i] != NULL && at < sizeof(detail); i++) {
+        int len = snprintf(detail + at, sizeof(detail) - at, "%s\"%s\"", i == 0 ? "" : ", ", supported[i]);
+        at += (size_t)len;
+    }
+    add(check, path, (const char *const[]){"FieldValueNotSupported", "Unsupported value", detail},
+        ki_as_value_text(value));
+}
+
+void ki_as_check_duplicate(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
+{
+    add(check, path, (const char *const[]){"FieldValueDuplicate", "Duplicate value", ""},
+        ki_as_value_text(value));
+}
+
+void ki_as_check_not_found(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
+{
+    add(check, path, (const char *const[]){"FieldValueNotFound", "Not found", ""}, ki_as_value_text(value));
+}
+
+void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t bytes_max)
+{
+    char detail[64];
+    (void)snprintf(detail, sizeof(detail), "may not be more than %zu byte%s", bytes_max,
+                   bytes_max == 1 ? "" : "s");
+    add(check, path, (const char *const[]){"FieldValueTooLong", "Too long", detail}, NULL);
+}
+
+void ki_as_check_too_many(struct ki_as_check *check, const struct ki_as_path *path, size_t count,
+                          size_t count_max)
+{
+    char detail[64];
+    (void)snprintf(detail, sizeof(detail), "%zu: must have at most %zu item%s", count, count_max,
+                   count_max == 1 ? "" : "s");
+    add(check, path, (const char *const[]){"FieldValueTooMany", "Too many", detail}, NULL);
+}
+
+void ki_as_check_name(struct ki_as_check *check, const struct ki_as_path *path, ki_str text,
+                      ki_as_name_check name_check)
+{
+    struct ki_as_complaints complaints = name_check(text);
+    for (size_t i = 0; i < complaints.count; i++)
+        ki_as_check_invalid_text(check, path, text, complaints.texts[i]);
+}
+
+void ki_as_check_range(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
+                       int64_t low, int64_t high)
+{
+    char detail[96];
+    if (!json_is_integer(value) || (json_integer_value(value) >= low && json_integer_value(value) <= high))
+        return;
+    (void)snprintf(detail, sizeof(detail), "must be between %lld and %lld, inclusive", (long long)low,
+                   (long long)high);
+    ki_as_check_invalid(check, path, value, detail);
+}
+
+void ki_as_check_not_negative(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
+{
+    if (json_is_integer(value) && json_integer_value(value) < 0)
+        ki_as_check_invalid(check, path, value, "must be greater than or equal to 0");
+}
+
+void ki_as_check_one_of(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
+                        const char *const *supported)
+{
+    const char *text = json_string_value(value);
+    if (text == NULL || text[0] == 0)
+        return;
+    for (size_t i = 0; supported[i] != NULL; i++) {
+        if (strcmp(text, supported[i]) == 0)
+            return;
+    }
+    ki_as_check_unsupported(check, path, value, supported);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* check - collecting what is wrong with an object, field by field, in the words of Kubernetes.
+ *
+ *   From:     validate and its parts
+ *   To:       the causes of a 422
+ *   Locks:    none
+ *   Not here: what is right or wrong
+ */
+#ifndef KI_APISERVER_CHECK_H
+#define KI_APISERVER_CHECK_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "apiserver/names.h"
+
+/* Where a value stands, from the inside out: made on the stack as the checks step down. */
+struct ki_as_path {
+    const struct ki_as_path *parent;
+    const char *name; /* of a member; NULL: an element of a list */
+    size_t index;
+    bool is_key; /* "labels[a]" rather than "labels.a" */
+};
+
+#define KI_AS_PATH(name_) (&(struct ki_as_path){.name = (name_)})
+#define KI_AS_MEMBER(parent_, name_) (&(struct ki_as_path){.parent = (parent_), .name = (name_)})
+#define KI_AS_ELEMENT(parent_, index_) (&(struct ki_as_path){.parent = (parent_), .index = (index_)})
+#define KI_AS_KEY(parent_, name_) (&(struct ki_as_path){.parent = (parent_), .name = (name_), .is_key = true})
+
+enum { KI_AS_PATH_BYTES = 512 };
+
+/* Writes "spec.containers[0].name", cut if it is longer. */
+void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES]);
+
+/* Zeroed: nothing found. */
+struct ki_as_check {
+    json_t *causes;
+    size_t count; /* of what was found, also without memory to say it */
+};
+
+/* "Required value", and `detail` behind it unless it is "". */
+void ki_as_check_required(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
+void ki_as_check_forbidden(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
+void ki_as_check_invalid(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
+                         const char *detail);
+void ki_as_check_invalid_text(struct ki_as_check *check, const struct ki_as_path *path, ki_str text,
+                              const char *detail);
+/* `supported` ends with NULL; as Kubernetes lists them. */
+void ki_as_check_unsupported(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
+                             const char *const *supported);
+void ki_as_check_duplicate(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value);
+void ki_as_check_not_found(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value);
+void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t bytes_max);
+void ki_as_check_too_many(struct ki_as_check *check, const struct ki_as_path *path, size_t count,
+                          size_t count_max);
+/* One cause a complaint. */
+void ki_as_check_name(struct ki_as_check *check, const struct ki_as_path *path, ki_str text,
+                      ki_as_name_check name_check);
+/* An integer at `value` (nothing, if it is none) from `low` to `high`. */
+void ki_as_check_range(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
+                       int64_t low, int64_t high);
+void ki_as_check_not_negative(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value);
+/* A string at `value`, if any, is one of `supported`. */
+void ki_as_check_one_of(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
+                        const char *const *supported);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program does to the objects of its own server, without HTTP. */
+#include <kinformer/apiserver.h>
+#include <string.h>
+
+#include "apiserver/decode.h"
+#include "apiserver/load.h"
+#include "apiserver/server.h"
+#include "apiserver/verbs.h"
+#include "util/error.h"
+
+enum { ATTEMPTS = 16 };
+
+static const char manager[] = "kinformer-apiserver";
+
+static int fail_with(struct ki_as_failure *failure, ki_error *err)
+{
+    const char *message = json_string_value(json_object_get(failure->status, "message"));
+    int code = failure->code == 404      ? KI_ERR_NOT_FOUND
+               : failure->status == NULL ? KI_ERR_NO_MEMORY
+                                         : KI_ERR_INVALID;
+    if (message == NULL)
+        message = failure->plain_text != NULL ? failure->plain_text : ki_error_text(code);
+    ki_error_set(err, code, 0, "%s", message);
+    ki_as_failure_fini(failure);
+    return code;
+}
+
+/* A new reference, or NULL. */
+static struct ki_as_resource *find(ki_apiserver *server, const ki_resource *resource)
+{
+    if (server == NULL || resource == NULL)
+        return NULL;
+    ki_as_storage_lock(server->storage);
+    struct ki_as_resource *found =
+        ki_as_resources_find(ki_as_storage_resources(server->storage), ki_str_of(resource->group),
+                             ki_str_of(resource->version), ki_str_of(resource->plural));
+    if (found != NULL)
+        (void)ki_as_resource_ref(found);
+    ki_as_storage_unlock(server->storage);
+    return found;
+}
+
+static int fail_not_served(const ki_resource *resource, ki_error *err)
+{
+    if (resource == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "which resource?");
+    return ki_fail(err, KI_ERR_RESOURCE, "%s of %s is not served here",
+                   resource->plural == NULL ? "" : resource->plural,
+                   resource->version == NULL ? "" : resource->version);
+}
+
+/* ---- put ----------------------------------------------------------------------------------------------- */
+
+static ki_str text_of(const json_t *string)
+{
+    return (ki_str){json_string_value(string), json_string_length(string)};
+}
+
+static int create_or_update(const struct ki_as_call *call, json_t *tree, struct ki_as_failure *failure)
+{
+    struct ki_as_object *object = NULL;
+    struct ki_as_call create = *call;
+    bool is_created = false;
+    create.name = KI_STR("");
+    int rc = ki_as_create(&create, tree, &object, failure);
+    bool is_there = rc < 0 && failure->code == 409 && call->name.len > 0;
+    if (is_there) {
+        ki_as_failure_fini(failure);
+        (void)json_object_del(json_object_get(tree, "metadata"), "resourceVersion");
+        rc = ki_as_update(call, tree, &object, &is_created, failure);
+    }
+    if (rc == 0)
+        ki_as_object_unref(object);
+    return rc;
+}
+
+/* Of a race between two of these, or with a delete, another attempt comes out well. */
+static int put_tree(ki_apiserver *server, struct ki_as_resource *resource, json_t *tree, ki_error *err)
+{
+    struct ki_as_failure failure = {0};
+    json_t *metadata = json_object_get(tree, "metadata");
+    struct ki_as_call call = {.storage = server->storage,
+                              .resource = resource,
+                              .ns = text_of(json_object_get(metadata, "namespace")),
+                              .name = text_of(json_object_get(metadata, "name")),
+                              .field_manager = ki_str_of(manager),
+                              .is_whole = true};
+    if (call.ns.len == 0 && resource->is_namespaced)
+        call.ns = KI_STR("default");
+    int rc = -1;
+    for (int i = 0; i < ATTEMPTS && rc < 0; i++) {
+        ki_as_failure_fini(&failure);
+        json_t *copy = json_deep_copy(tree);
+        rc = copy == NULL ? ki_as_fail_no_memory(&failure) : create_or_update(&call, copy, &failure);
+        json_decref(copy);
+        if (rc < 0 && failure.code != 409 && failure.code != 404)
+            break;
+    }
+    return rc < 0 ? fail_with(&failure, err) : 0;
+}
+
+int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json, ki_error *err)
+{
+    json_error_t why;
+    struct ki_as_resource *found = find(server, resource);
+    if (found == NULL)
+        return fail_not_served(resource, err);
+    json_t *tree = json == NULL ? NULL : ki_as_decode(ki_str_of(json), &why);
+    int rc = json_is_object(tree) ? put_tree(server, found, tree, err)
+                                  : ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
+                                            json == NULL || tree != NULL ? "" : ": ",
+                                            json == NULL || tree != NULL ? "" : why.text);
+    json_decref(tree);
+    ki_as_resource_unref(found);
+    return rc;
+}
+
+/* ---- delete -------------------------------------------------------------------------------------------- */
+
+/* Deleting marks what has finalizers; without them it goes. */
+static int purge(const struct ki_as_call *call, struct ki_as_failure *failure)
+{
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    json_t *options = json_pack("{s:i}", "gracePeriodSeconds", 0);
+    int rc = ki_as_delete(call, options, &object, &is_gone, failure);
+    json_decref(options);
+    if (rc < 0)
+        return rc;
+    ki_as_object_unref(object);
+    if (is_gone)
+        return 0;
+    json_t *patch = json_pack("{s:{s:n}}", "metadata", "finalizers");
+    rc = patch == NULL ? ki_as_fail_no_memory(failure)
+                       : ki_as_patch(call, KI_AS_PATCH_MERGE, patch, &object, &is_gone, failure);
+    json_decref(patch);
+    if (rc == 0)
+        ki_as_object_unref(object);
+    return rc;
+}
+
+int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns, const char *name,
+                        ki_error *err)
+{
+    struct ki_as_failure failure = {0};
+    struct ki_as_resource *found = find(server, resource);
+    if (found == NULL)
+        return fail_not_served(resource, err);
+    struct ki_as_call call = {.storage = server->storage,
+                              .resource = found,
+                              .ns = ki_str_of(ns),
+                              .name = ki_str_of(name),
+                              .field_manager = ki_str_of(manager)};
+    int rc = purge(&call, &failure);
+    ki_as_resource_unref(found);
+    return rc < 0 ? fail_with(&failure, err) : 0;
+}
+
+/* ---- load ---------------------------------------------------------------------------------------------- */
+
+struct loading {
+    ki_apiserver *server;
+    bool is_definitions; /* this time, or everything else */
+};
+
+static bool is_definition(const json_t *object)
+{
+    const char *kind = json_string_value(json_object_get(object, "kind"));
+    return kind != NULL && (strcmp(kind, "CustomResourceDefinition") == 0 || strcmp(kind, "Namespace") == 0);
+}
+
+static int on_object(json_t *object, const char *file, void *user, ki_error *err)
+{
+    struct loading *loading = user;
+    struct ki_as_storage *storage = loading->server->storage;
+    if (is_definition(object) != loading->is_definitions)
+        return 0;
+    ki_str version = text_of(json_object_get(object, "apiVersion"));
+    ki_str kind = text_of(json_object_get(object, "kind"));
+    ki_as_storage_lock(storage);
+    struct ki_as_resource *resource =
+        ki_as_resources_find_kind(ki_as_storage_resources(storage), version, kind);
+    if (resource != NULL)
+        (void)ki_as_resource_ref(resource);
+    ki_as_storage_unlock(storage);
+    if (resource == NULL)
+        return ki_fail(err, KI_ERR_RESOURCE, "%s: no kind \"%.*s\" of \"%.*s\" is served here", file,
+                       KI_STR_ARGS(kind), KI_STR_ARGS(version));
+    ki_error why = {0};
+    int rc = put_tree(loading->server, resource, object, &why);
+    ki_as_resource_unref(resource);
+    return rc < 0 ? ki_fail(err, rc, "%s: %s", file, why.message) : 0;
+}
+
+/* What others need comes first: namespaces, and the definitions of custom resources. */
+int ki_apiserver_load(ki_apiserver *server, const char *path, ki_error *err)
+{
+    struct loading loading = {.server = server, .is_definitions = true};
+    if (server == NULL || path == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "what is to be loaded?");
+    int rc = ki_as_load_path(path, on_object, &loading, err);
+    loading.is_definitions = false;
+    return rc < 0 ? rc : ki_as_load_path(path, on_object, &loading, err);
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------- */
+
+size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource)
+{
+    size_t count = 0;
+    struct ki_as_resource *found = find(server, resource);
+    if (found == NULL)
+        return 0;
+    ki_as_storage_lock(server->storage);
+    const struct ki_as_collection *collection = ki_as_storage_collection(server->storage, found);
+    if (collection != NULL)
+        count = ki_as_collection_count(collection);
+    ki_as_storage_unlock(server->storage);
+    ki_as_resource_unref(found);
+    return count;
+}
+
+uint64_t ki_apiserver_version(ki_apiserver *server)
+{
+    ki_as_storage_lock(server->storage);
+    uint64_t version = ki_as_storage_version(server->storage);
+    ki_as_storage_unlock(server->storage);
+    return version;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/decode.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+/* DEPTH_MAX: as jansson's own. DIGITS_MAX: that any number of so many fits into 64 bits. */
+enum { DEPTH_MAX = 2048, DIGITS_MAX = 18 };
+
+struct reader {
+    const char *at;
+    const char *end;
+    unsigned depth;
+};
+
+/* NULL: it gives up. */
+static json_t *read_value(struct reader *reader);
+
+static void skip_space(struct reader *reader)
+{
+    while (reader->at < reader->end &&
+           (*reader->at == ' ' || *reader->at == '\n' || *reader->at == '\t' || *reader->at == '\r'))
+        reader->at++;
+}
+
+static bool take(struct reader *reader, char c)
+{
+    skip_space(reader);
+    if (reader->at == reader->end || *reader->at != c)
+        return false;
+    reader->at++;
+    return true;
+}
+
+/* Up to the closing quote, which is passed: what is between, if that is a string as it stands. */
+static bool take_plain(struct reader *reader, ki_str *out, bool *out_is_ascii)
+{
+    const char *start = reader->at;
+    const char *at = start;
+    unsigned char all = 0;
+    while (at < reader->end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20)
+        all |= (unsigned char)*at++;
+    if (at == reader->end || *at != '"')
+        return false;
+    *out = (ki_str){start, (size_t)(at - start)};
+    *out_is_ascii = all < 0x80;
+    reader->at = at + 1;
+    return true;
+}
+
+static int hex_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The character of four digits as UTF-8. Returns how many bytes, 0 for what is left to jansson: NUL, surrogates. */
+static size_t write_unicode(const char *digits, char *out)
+{
+    unsigned code = 0;
+    for (int i = 0; i < 4; i++) {
+        int digit = hex_of(digits[i]);
+        if (digit < 0)
+            return 0;
+        code = code << 4 | (unsigned)digit;
+    }
+    if (code == 0 || (code >= 0xd800 && code < 0xe000))
+        return 0;
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xc0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    out[0] = (char)(0xe0 | code >> 12);
+    out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+    out[2] = (char)(0x80 | (code & 0x3f));
+    return 3;
+}
+
+/* Behind a backslash; what it stands for is never longer. Returns how many bytes were written, 0: it gives up. */
+static size_t take_escape(struct reader *reader, char *out)
+{
+    static const char from[] = "\"\\/bfnrt";
+    static const char to[] = "\"\\/\b\f\n\r\t";
+    if (reader->end - reader->at < 1 || *reader->at == '\0')
+        return 0;
+    const char *found = strchr(from, *reader->at++);
+    if (found != NULL) {
+        *out = to[found - from];
+        return 1;
+    }
+    if (reader->at[-1] != 'u' || reader->end - reader->at < 4)
+        return 0;
+    reader->at += 4;
+    return write_unicode(reader->at - 4, out);
+}
+
+/* A string with escapes, whose text ends with the first quote that no backslash is before. */
+static json_t *read_escaped(struct reader *reader)
+{
+    const char *close = reader->at;
+    while (close < reader->end && *close != '"')
+        close += *close == '\\' ? 2 : 1;
+    if (close >= reader->end || close == reader->at)
+        return NULL;
+    char *text = ki_malloc((size_t)(close - reader->at));
+    size_t len = 0;
+    bool is_good = text != NULL;
+    while (is_good && reader->at < close) {
+        char c = *reader->at++;
+        if (c != '\\') {
+            is_good = (unsigned char)c >= 0x20;
+            text[len++] = c;
+        } else {
+            size_t written = take_escape(reader, text + len);
+            is_good = written > 0;
+            len += written;
+        }
+    }
+    json_t *string = is_good && reader->at == close ? json_stringn(text, len) : NULL;
+    ki_free(text);
+    reader->at = close + 1;
+    return string;
+}
+
+static json_t *read_string(struct reader *reader)
+{
+    ki_str text = {0};
+    bool is_ascii = false;
+    if (!take_plain(reader, &text, &is_ascii))
+        return read_escaped(reader);
+    return is_ascii ? json_stringn_nocheck(text.ptr, text.len) : json_stringn(text.ptr, text.len);
+}
+
+static json_t *read_integer(struct reader *reader)
+{
+    bool is_negative = *reader->at == '-';
+    const char *start = reader->at + is_negative;
+    const char *at = start;
+    json_int_t number = 0;
+    while (at < reader->end && *at >= '0' && *at <= '9' && at - start < DIGITS_MAX)
+        number = number * 10 + (*at++ - '0');
+    bool is_odd = at == start || at == reader->end || (*start == '0' && (at - start > 1 || is_negative));
+    if (is_odd || (*at >= '0' && *at <= '9') || *at == '.' || *at == 'e' || *at == 'E')
+        return NULL;
+    reader->at = at;
+    return json_integer(is_negative ? -number : number);
+}
+
+static bool read_member(struct reader *reader, json_t *object)
+{
+    ki_str key = {0};
+    bool is_ascii = false;
+    if (!take(reader, '"') || !take_plain(reader, &key, &is_ascii) || !is_ascii || !take(reader, ':'))
+        return false;
+    json_t *value = read_value(reader);
+    return value != NULL && json_object_setn_new_nocheck(object, key.ptr, key.len, value) == 0;
+}
+
+static json_t *read_object(struct reader *reader)
+{
+    json_t *object = json_object();
+    bool is_good = object != NULL;
+    if (is_good && take(reader, '}'))
+        return object;
+    do
+        is_good = is_good && read_member(reader, object);
+    while (is_good && take(reader, ','));
+    if (is_good && take(reader, '}'))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *read_array(struct reader *reader)
+{
+    json_t *array = json_array();
+    bool is_good = array != NULL;
+    if (is_good && take(reader, ']'))
+        return array;
+    do {
+        json_t *value = is_good ? read_value(reader) : NULL;
+        is_good = value != NULL && json_array_append_new(array, value) == 0;
+    } while (is_good && take(reader, ','));
+    if (is_good && take(reader, ']'))
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+static bool take_word(struct reader *reader, ki_str word)
+{
+    if ((size_t)(reader->end - reader->at) < word.len || memcmp(reader->at, word.ptr, word.len) != 0)
+        return false;
+    reader->at += word.len;
+    return true;
+}
+
+static json_t *read_nested(struct reader *reader)
+{
+    char first = *reader->at++;
+    if (reader->depth == DEPTH_MAX)
+        return NULL;
+    reader->depth++;
+    json_t *value = first == '{' ? read_object(reader) : read_array(reader);
+    reader->depth--;
+    return value;
+}
+
+static json_t *read_value(struct reader *reader)
+{
+    skip_space(reader);
+    if (reader->at == reader->end)
+        return NULL;
+    switch (*reader->at) {
+    case '{':
+    case '[':
+        return read_nested(reader);
+    case '"':
+        reader->at++;
+        return read_string(reader);
+    case 't':
+        return take_word(reader, KI_STR("true")) ? json_true() : NULL;
+    case 'f':
+        return take_word(reader, KI_STR("false")) ? json_false() : NULL;
+    case 'n':
+        return take_word(reader, KI_STR("null")) ? json_null() : NULL;
+    default:
+        return read_integer(reader);
+    }
+}
+
+json_t *ki_as_decode(ki_str text, json_error_t *error)
+{
+    struct reader reader = {text.ptr, text.ptr + text.len, 0};
+    skip_space(&reader);
+    bool is_container = reader.at < reader.end && (*reader.at == '{' || *reader.at == '[');
+    json_t *tree = is_container ? read_value(&reader) : NULL;
+    skip_space(&reader);
+    if (tree != NULL && reader.at == reader.end)
+        return tree;
+    json_decref(tree);
+    return json_loadb(text.len == 0 ? "" : text.ptr, text.len, 0, error);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/defaults.h"
+
+#include <kinformer/error.h>
+#include <string.h>
+
+#include "apiserver/defaults_kinds.h"
+#include "apiserver/defaults_parts.h"
+#include "apiserver/prune.h"
+#include "apiserver/tree.h"
+
+static json_t *value_of(const struct ki_as_default *entry)
+{
+    switch (entry->kind) {
+    case KI_AS_DEFAULT_TEXT:
+        return json_string(entry->text);
+    case KI_AS_DEFAULT_NUMBER:
+        return json_integer(entry->number);
+    case KI_AS_DEFAULT_TRUE:
+        return json_true();
+    case KI_AS_DEFAULT_FALSE:
+        return json_false();
+    default:
+        return json_object();
+    }
+}
+
+static int fill(json_t *tree, const char *path, const struct ki_as_default *entry);
+
+static int fill_elements(json_t *list, const char *path, const struct ki_as_default *entry)
+{
+    size_t index = 0;
+    json_t *element = NULL;
+    json_array_foreach(list, index, element)
+    {
+        int rc = fill(element, path, entry);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Steps down to the first "[]" or "?", from where the rest of the path goes on by itself. */
+static int fill(json_t *tree, const char *path, const struct ki_as_default *entry)
+{
+    size_t len = strcspn(path, "[?");
+    char prefix[128];
+    if (!json_is_object(tree))
+        return 0;
+    if (path[len] == 0) {
+        const json_t *there = ki_as_tree_at(tree, path);
+        return there != NULL && !json_is_null(there) ? 0 : ki_as_tree_default(tree, path, value_of(entry));
+    }
+    if (len >= sizeof(prefix))
+        return KI_ERR_INVALID;
+    memcpy(prefix, path, len);
+    prefix[len] = 0;
+    json_t *at = ki_as_tree_at(tree, prefix);
+    bool is_list = path[len] == '[';
+    const char *rest = path + len + (is_list ? 3 : 2); /* behind "[]." or "?." */
+    return is_list ? fill_elements(at, rest, entry) : fill(at, rest, entry);
+}
+
+int ki_as_defaults_fill(json_t *tree, const struct ki_as_default *defaults)
+{
+    for (; defaults->path != NULL; defaults++) {
+        int rc = fill(tree, defaults->path, defaults);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- custom resources
+ * ------------------------------------------------------------------------------------ */
+
+int ki_as_defaults_schema(const json_t *schema, json_t *value)
+{
+    const char *name = NULL;
+    json_t *property = NULL;
+    json_t *element = NULL;
+    size_t index = 0;
+    int rc = 0;
+    json_array_foreach(value, index, element)
+    {
+        if (rc == 0)
+            rc = ki_as_defaults_schema(json_object_get(schema, "items"), element);
+    }
+    if (rc < 0 || !json_is_object(value) || !json_is_object(schema))
+        return rc;
+    json_object_foreach(json_object_get(schema, "properties"), name, property)
+    {
+        const json_t *given = json_object_get(property, "default");
+        const json_t *there = json_object_get(value, name);
+        bool is_null = json_is_null(there) && !ki_as_tree_is_true(property, "nullable");
+        if (given != NULL && (there == NULL || is_null) &&
+            json_object_set_new(value, name, json_deep_copy(given)) < 0)
+            return KI_ERR_NO_MEMORY;
+        rc = ki_as_defaults_schema(property, json_object_get(value, name));
+        if (rc < 0)
+            return rc;
+    }
+    const json_t *others = json_object_get(schema, "additionalProperties");
+    json_object_foreach(value, name, element)
+    {
+        if (rc == 0 && json_is_object(others))
+            rc = ki_as_defaults_schema(others, element);
+    }
+    return rc;
+}
+
+int ki_as_defaults_apply(const struct ki_as_resource *resource, json_t *tree)
+{
+    int rc = ki_as_prune(resource, tree, NULL);
+    if (rc < 0)
+        return rc;
+    if (resource->is_custom)
+        return resource->schema == NULL ? 0 : ki_as_defaults_schema(resource->schema, tree);
+    return ki_as_defaults_of_kind(resource, tree);
+}

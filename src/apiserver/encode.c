@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/encode.h"
+
+#include <kinformer/error.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NUMBER_BYTES: "-1.2345678901234567e-308" and more. */
+enum { DEPTH_MAX = 2048, NUMBER_BYTES = 40 };
+
+static int append_value(ki_buf *buf, const json_t *value, unsigned depth);
+
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c != '"' && c != '\\';
+}
+
+static size_t escape(char out[6], unsigned char c)
+{
+    static const char digits[] = "0123456789abcdef";
+    static const char shorts[] = "\bb\tt\nn\ff\rr\"\"\\\\";
+    out[0] = '\\';
+    for (size_t i = 0; i + 1 < sizeof(shorts); i += 2)
+        if ((unsigned char)shorts[i] == c) {
+            out[1] = shorts[i + 1];
+            return 2;
+        }
+    out[1] = 'u';
+    out[2] = out[3] = '0';
+    out[4] = digits[c >> 4];
+    out[5] = digits[c & 15];
+    return 6;
+}
+
+int ki_as_encode_string(ki_buf *buf, ki_str text)
+{
+    /* All that may come of it at once, so that nothing is checked byte by byte. */
+    int rc = text.len > (SIZE_MAX - 2) / 6 ? KI_ERR_TOO_LARGE : ki_buf_reserve(buf, text.len + 2);
+    if (rc < 0)
+        return rc;
+    size_t plain = 0;
+    while (plain < text.len && is_plain((unsigned char)text.ptr[plain]))
+        plain++;
+    if (plain < text.len)
+        rc = ki_buf_reserve(buf, text.len * 6 + 2);
+    if (rc < 0)
+        return rc;
+    char *out = buf->data + buf->len;
+    *out++ = '"';
+    if (plain > 0)
+        memcpy(out, text.ptr, plain);
+    out += plain;
+    for (size_t i = plain; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (is_plain(c))
+            *out++ = (char)c;
+        else
+            out += escape(out, c);
+    }
+    *out++ = '"';
+    buf->len = (size_t)(out - buf->data);
+    return 0;
+}
+
+static int append_integer(ki_buf *buf, json_int_t number)
+{
+    char digits[NUMBER_BYTES];
+    size_t at = sizeof(digits);
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (number < 0)
+        digits[--at] = '-';
+    return ki_buf_append(buf, digits + at, sizeof(digits) - at);
+}
+
+static int append_real(ki_buf *buf, double number)
+{
+    char text[NUMBER_BYTES];
+    if (fabs(number) < 1e15 && floor(number) == number)
+        return append_integer(buf, (json_int_t)number);
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)snprintf(text, sizeof(text), "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    /* The decimal point is the locale's. */
+    size_t len = strlen(text);
+    for (size_t i = 0; i < len; i++)
+        if (strchr("0123456789+-e", text[i]) == NULL)
+            text[i] = '.';
+    return ki_buf_append(buf, text, len);
+}
+
+static int append_object(ki_buf *buf, const json_t *object, unsigned depth)
+{
+    /* Iteration does not change it, but for what jansson declares. */
+    json_t *tree = (json_t *)object;
+    int rc = ki_buf_append_byte(buf, '{');
+    bool is_first = true;
+    for (void *at = json_object_iter(tree); rc == 0 && at != NULL; at = json_object_iter_next(tree, at)) {
+        if (!is_first)
+            rc = ki_buf_append_byte(buf, ',');
+        is_first = false;
+        if (rc == 0)
+            rc = ki_as_encode_string(buf, (ki_str){json_object_iter_key(at), json_object_iter_key_len(at)});
+        if (rc == 0)
+            rc = ki_buf_append_byte(buf, ':');
+        if (rc == 0)
+            rc = append_value(buf, json_object_iter_value(at), depth + 1);
+    }
+    return rc < 0 ? rc : ki_buf_append_byte(buf, '}');
+}
+
+static int append_array(ki_buf *buf, const json_t *array, unsigned depth)
+{
+    size_t count = json_array_size(array);
+    int rc = ki_buf_append_byte(buf, '[');
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        if (i > 0)
+            rc = ki_buf_append_byte(buf, ',');
+        if (rc == 0)
+            rc = append_value(buf, json_array_get(array, i), depth + 1);
+    }
+    return rc < 0 ? rc : ki_buf_append_byte(buf, ']');
+}
+
+static int append_value(ki_buf *buf, const json_t *value, unsigned depth)
+{
+    if (depth > DEPTH_MAX)
+        return KI_ERR_TOO_LARGE;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return append_object(buf, value, depth);
+    case JSON_ARRAY:
+        return append_array(buf, value, depth);
+    case JSON_STRING:
+        return ki_as_encode_string(buf, (ki_str){json_string_value(value), json_string_length(value)});
+    case JSON_INTEGER:
+        return append_integer(buf, json_integer_value(value));
+    case JSON_REAL:
+        return append_real(buf, json_real_value(value));
+    case JSON_TRUE:
+        return ki_buf_append_str(buf, KI_STR("true"));
+    case JSON_FALSE:
+        return ki_buf_append_str(buf, KI_STR("false"));
+    case JSON_NULL:
+        return ki_buf_append_str(buf, KI_STR("null"));
+    }
+    return KI_ERR_TOO_LARGE;
+}
+
+int ki_as_encode(ki_buf *buf, const json_t *tree)
+{
+    return append_value(buf, tree, 0);
+}

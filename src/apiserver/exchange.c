@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/exchange.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+
+#include "apiserver/handle.h"
+#include "apiserver/http.h"
+#include "apiserver/stream.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/units.h"
+
+/* How often somebody looks whether a version has been reached. */
+enum { LOOK_AGAIN_MS = 20 };
+
+/* An answer holds a whole list. */
+#define ANSWER_BYTES_MAX ((size_t)1 << 40)
+
+struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const char *address)
+{
+    size_t bytes = strlen(address) + 1;
+    struct ki_as_exchange *exchange = ki_calloc(1, sizeof(*exchange) + bytes);
+    if (exchange == NULL)
+        return NULL;
+    memcpy(exchange->address, address, bytes);
+    exchange->server = server;
+    exchange->waker.fd = -1;
+    ki_mutex_init(&exchange->mu);
+    ki_buf_init(&exchange->body, server->body_bytes_max);
+    ki_buf_init(&exchange->answer.text, ANSWER_BYTES_MAX);
+    ki_mutex_lock(&server->mu);
+    ki_list_push_back(&server->exchanges, &exchange->node);
+    ki_mutex_unlock(&server->mu);
+    return exchange;
+}
+
+/* The watch first, because it wakes the waker; then the waker, because it wakes the exchange. */
+void ki_as_exchange_free(struct ki_as_exchange *exchange)
+{
+    if (exchange == NULL)
+        return;
+    ki_mutex_lock(&exchange->server->mu);
+    ki_list_remove(&exchange->node);
+    ki_mutex_unlock(&exchange->server->mu);
+    ki_as_stream_free(exchange->stream);
+    ki_fd_watch_fini(&exchange->waker);
+    ki_as_request_fini(&exchange->request);
+    ki_as_failure_fini(&exchange->failure);
+    ki_buf_fini(&exchange->body);
+    ki_buf_fini(&exchange->answer.text);
+    ki_mutex_fini(&exchange->mu);
+    ki_free(exchange);
+}
+
+/* ---- parking ------------------------------------------------------------------------------------------- */
+
+void ki_as_exchange_wake(struct ki_as_exchange *exchange)
+{
+    ki_mutex_lock(&exchange->mu);
+    if (exchange->is_parked)
+        MHD_resume_connection(exchange->connection);
+    exchange->is_woken = !exchange->is_parked;
+    exchange->is_parked = false;
+    ki_mutex_unlock(&exchange->mu);
+}
+
+/* A client that has gone away: nobody else looks at the socket of a suspended connection. One that only says that it will send
+ * no more is taken for gone, as Kubernetes does. */
+static void on_waker(ki_job *job)
+{
+    struct ki_as_exchange *exchange = KI_CONTAINER_OF(job, struct ki_as_exchange, waker.job);
+    if ((ki_fd_watch_take(&exchange->waker) & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0)
+        atomic_store(&exchange->is_cut, true);
+    ki_as_exchange_wake(exchange);
+}
+
+int ki_as_exchange_open_waker(struct ki_as_exchange *exchange)
+{
+    if (exchange->waker.job.loop != NULL)
+        return 0;
+    int rc = ki_fd_watch_init(&exchange->waker, &exchange->server->loop, on_waker);
+    if (rc < 0 || exchange->socket == NULL)
+        return rc;
+    /* Without it the end of a client is met at the next byte for it. */
+    if (ki_fd_watch_set(&exchange->waker, exchange->socket->fd, EPOLLRDHUP) < 0)
+        return 0;
+    return 0;
+}
+
+/* Without a waker there is no timer: the exchange ends rather than staying for ever. */
+bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns)
+{
+    if (ki_as_exchange_open_waker(exchange) < 0)
+        atomic_store(&exchange->is_cut, true);
+    else
+        ki_job_wake_at(&exchange->waker.job, until_ns);
+    ki_mutex_lock(&exchange->mu);
+    bool is_woken =
+        exchange->is_woken || atomic_load(&exchange->server->is_ending) || atomic_load(&exchange->is_cut);
+    exchange->is_woken = false;
+    exchange->is_parked = !is_woken;
+    if (!is_woken)
+        MHD_suspend_connection(exchange->connection);
+    ki_mutex_unlock(&exchange->mu);
+    return !is_woken;
+}
+
+/* ---- from a request to its answer ---------------------------------------------------------------------- */
+
+static bool is_token_equal(ki_str given, const char *token)
+{
+    size_t len = strlen(token);
+    unsigned char difference = given.len != len;
+    for (size_t i = 0; i < len && i < given.len; i++)
+        difference |= (unsigned char)(given.ptr[i] ^ token[i]);
+    return difference == 0;
+}
+
+/* Health is everyone's business, as with Kubernetes. */
+static int check_token(struct ki_as_exchange *exchange)
+{
+    static const char scheme[] = "Bearer ";
+    size_t skip = sizeof(scheme) - 1;
+    ki_str given = exchange->headers.authorization;
+    bool is_let_in = exchange->server->tokens == NULL;
+    if (given.len > skip && strncasecmp(given.ptr, scheme, skip) == 0)
+        for (char **token = exchange->server->tokens; token != NULL && *token != NULL; token++)
+            is_let_in |= is_token_equal((ki_str){given.ptr + skip, given.len - skip}, *token);
+    if (is_let_in || exchange->request.target == KI_AS_TARGET_HEALTH)
+        return 0;
+    return ki_as_fail(&exchange->failure, 401, "Unauthorized", NULL, "Unauthorized");
+}
+
+static int fail_by_fault(struct ki_as_exchange *exchange)
+{
+    const ki_fault *fault = &exchange->fault;
+    static const struct {
+        uint32_t code;
+        const char *reason;
+    } reasons[] = {
+        {400, "BadRequest"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "NotFound"},
+        {405, "MethodNotAllowed"},
+        {406, "NotAcceptable"},
+        {409, "Conflict"},
+        {410, "Expired"},
+        {415, "UnsupportedMediaType"},
+        {422, "Invalid"},
+        {429, "TooManyRequests"},
+        {500, "InternalError"},
+        {503, "ServiceUnavailable"},
+        {504, "Timeout"},
+    };
+    const char *reason = "";
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+        if (reasons[i].code == fault->code)
+            reason = reasons[i].reason;
+    json_t *details = fault->retry_after_seconds == 0
+                          ? NULL
+                          : json_pack("{s:I}", "retryAfterSeconds", (json_int_t)fault->retry_after_seconds);
+    (void)ki_as_fail(&exchange->failure, (int)fault->code, reason, details, "a fault was asked for here");
+    exchange->failure.retry_after_seconds = (int)fault->retry_after_seconds;
+    return -1;
+}
+
+/* What can be said before anybody looks at the objects. */
+static int prepare(struct ki_as_exchange *exchange)
+{
+    struct ki_as_request *request = &exchange->request;
+    int rc = ki_as_request_parse(ki_str_of(exchange->address), request, &exchange->failure);
+    if (rc == 0)
+        rc = check_token(exchange);
+    if (rc < 0)
+        return rc;
+    if (exchange->is_body_too_large)
+        return ki_as_fail(&exchange->failure, 413, "RequestEntityTooLarge", NULL,
+                          "Request entity too large: limit is %zu", exchange->server->body_bytes_max);
+    ki_fault_on kind = ki_as_handle_kind(request);
+    if (kind == 0)
+        return 0;
+    exchange->has_fault = ki_as_faults_draw(exchange->server->faults, kind, request->path, &exchange->fault);
+    if (!exchange->has_fault)
+        return 0;
+    if (exchange->fault.action == KI_FAULT_DELAY)
+        exchange->delay_until_ns = ki_clock_now_ns(ki_clock_real()) + ki_ns_of_ms(exchange->fault.delay_ms);
+    return exchange->fault.action == KI_FAULT_STATUS ? fail_by_fault(exchange) : 0;
+}
+
+/* A fault that has nothing to wait for takes the answer's place. `*out_is_parked`: the rest comes later. */
+static bool is_lost(struct ki_as_exchange *exchange, bool *out_is_parked)
+{
+    const ki_fault *fault = &exchange->fault;
+    if (!exchange->has_fault || fault->after_bytes > 0 || fault->after_events > 0)
+        return false;
+    if (fault->action == KI_FAULT_STALL)
+        while (!atomic_load(&exchange->is_healed) && !atomic_load(&exchange->is_cut) &&
+               !atomic_load(&exchange->server->is_ending))
+            if (ki_as_exchange_park(exchange, UINT64_MAX)) {
+                *out_is_parked = true;
+                return true;
+            }
+    if (fault->action == KI_FAULT_STALL && atomic_load(&exchange->is_healed))
+        exchange->has_fault = false;
+    if (fault->action == KI_FAULT_RESET && exchange->socket != NULL)
+        ki_as_socket_reset(exchange->socket->fd);
+    return exchange->has_fault && (fault->action == KI_FAULT_CLOSE || fault->action == KI_FAULT_RESET);
+}
+
+static bool is_delayed(struct ki_as_exchange *exchange)
+{
+    while (exchange->delay_until_ns > ki_clock_now_ns(ki_clock_real())) {
+        if (atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending))
+            return false;
+        if (ki_as_exchange_park(exchange, exchange->delay_until_ns))
+            return true;
+    }
+    return false;
+}
+
+/* True: parked, and asked again later. */
+static bool is_waiting(struct ki_as_exchange *exchange)
+{
+    for (;;) {
+        enum ki_as_step step = ki_as_handle(exchange);
+        if (step == KI_AS_STEP_FAILED)
+            ki_as_answer_failure(exchange, &exchange->failure);
+        if (step != KI_AS_STEP_WAIT)
+            return false;
+        if (atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending))
+            return false;
+        if (ki_as_exchange_park(exchange, ki_clock_now_ns(ki_clock_real()) + ki_ns_of_ms(LOOK_AGAIN_MS)))
+            return true;
+    }
+}
+
+enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
+{
+    bool is_parked = false;
+    if (!exchange->is_prepared) {
+        exchange->is_prepared = true;
+        if (prepare(exchange) < 0)
+            ki_as_answer_failure(exchange, &exchange->failure);
+    }
+    if (is_lost(exchange, &is_parked))
+        return is_parked ? MHD_YES : MHD_NO;
+    if (is_delayed(exchange))
+        return MHD_YES;
+    if (exchange->answer.code == 0 && is_waiting(exchange))
+        return MHD_YES;
+    if (atomic_load(&exchange->is_cut) || (exchange->answer.code == 0 && exchange->stream == NULL))
+        return MHD_NO;
+    exchange->phase = KI_AS_PHASE_QUEUED;
+    return ki_as_exchange_respond(exchange);
+}

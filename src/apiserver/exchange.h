@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exchange - one request, from its first header to the last byte of its answer.
+ *
+ *   From:     http.c, which makes one for each request
+ *   To:       handle.h, which says what is answered; stream.h for watches
+ *   Locks:    mu, for whether it is parked; libmicrohttpd's own locks come after it
+ *   Not here: what is answered
+ *
+ * An exchange that has nothing to send is parked: its connection is suspended, and costs nothing until it is woken. It
+ * is woken by its watch and by its timer, both by way of the server's loop, because a watch is woken under the storage's
+ * lock; and by whoever heals, cuts or stops.
+ */
+#ifndef KI_APISERVER_EXCHANGE_H
+#define KI_APISERVER_EXCHANGE_H
+
+#include <microhttpd.h>
+
+#include "apiserver/accept.h"
+#include "apiserver/request.h"
+#include "apiserver/server.h"
+#include "util/buf.h"
+#include "util/fd_watch.h"
+
+/* A descriptor that can be cut by others; of libmicrohttpd's connection. */
+struct ki_as_connection {
+    ki_list_node node; /* guarded by the server's mu */
+    int fd;
+};
+
+/* Borrowed from the connection. */
+struct ki_as_headers {
+    ki_str accept;
+    ki_str accept_encoding;
+    ki_str content_type;
+    ki_str user_agent;
+    ki_str authorization;
+};
+
+struct ki_as_answer {
+    int code; /* 0: none yet */
+    const char *content_type;
+    ki_buf text;
+    bool is_json; /* may be indented */
+    bool is_gzip;
+    int retry_after_seconds;
+};
+
+enum ki_as_phase { KI_AS_PHASE_NEW, KI_AS_PHASE_BODY, KI_AS_PHASE_HANDLE, KI_AS_PHASE_QUEUED };
+
+struct ki_as_stream;
+
+struct ki_as_exchange {
+    struct ki_apiserver *server;
+    struct MHD_Connection *connection;
+    struct ki_as_connection *socket;
+    ki_list_node node; /* guarded by the server's mu */
+
+    ki_mutex mu;
+    bool is_parked; /* guarded by mu, as the next */
+    bool is_woken;  /* since it was parked last */
+
+    _Atomic bool is_cut;    /* to end at once */
+    _Atomic bool is_healed; /* what stalls goes on */
+
+    /* Of the thread that serves it. */
+    enum ki_as_phase phase;
+    ki_fd_watch waker; /* woken by hang-ups, timer and watch */
+    struct ki_as_request request;
+    struct ki_as_headers headers;
+    ki_buf body;
+    bool is_body_too_large;
+    struct ki_as_failure failure;
+    struct ki_as_answer answer;
+    struct ki_as_stream *stream; /* of a watch */
+    ki_fault fault;
+    bool has_fault;
+    bool is_prepared;        /* checked, and its fault is drawn */
+    uint64_t delay_until_ns; /* of a fault; 0: none */
+    uint64_t give_up_ns;     /* when it no longer waits for a version; 0: it does not wait */
+    uint64_t sent_bytes;     /* of the body */
+    bool is_garbage_sent;
+    char address[]; /* as the client wrote it */
+};
+
+/* Locks: none of the server's. NULL without memory. */
+struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const char *address);
+/* Ends its watch and takes it off the server's list. */
+void ki_as_exchange_free(struct ki_as_exchange *exchange);
+
+/* On the thread that serves it: suspends the connection until it is woken, or until `until_ns` (UINT64_MAX: no time). False: it
+ * was woken meanwhile, or the server ends, so look again. */
+KI_NODISCARD bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns);
+
+/* Any thread. */
+void ki_as_exchange_wake(struct ki_as_exchange *exchange);
+
+/* Makes the waker, once; for whoever wakes through the loop. Returns 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_exchange_open_waker(struct ki_as_exchange *exchange);
+
+/* The answer to a request that is complete, or the next step towards it. */
+enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange);
+
+/* Hands the answer (or the stream) to libmicrohttpd; see respond.c. */
+enum MHD_Result ki_as_exchange_respond(struct ki_as_exchange *exchange);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* field_set - sets of fields as metadata.managedFields has them: {"f:spec":{"f:replicas":{}}}.
+ *
+ *   From:     managed.c, apply
+ *   To:       fieldsV1 trees
+ *   Locks:    none
+ *   Not here: who owns which set
+ *
+ * "f:name" is a member, "k:{…}" the element of a list with these keys, "v:…" an element of a list of scalars, "." the
+ * thing itself. Each function returns 0 or KI_ERR_NO_MEMORY.
+ */
+#ifndef KI_APISERVER_FIELD_SET_H
+#define KI_APISERVER_FIELD_SET_H
+
+#include "apiserver/schema.h"
+
+/* What of an object differs from `before` (NULL: everything is new); without what belongs to nobody, as
+ * metadata.resourceVersion. */
+KI_NODISCARD int ki_as_field_set_of(struct ki_as_shape shape, const json_t *before, const json_t *tree,
+                                    json_t **out);
+
+/* All of `more` is in `set`, too. */
+KI_NODISCARD int ki_as_field_set_add(json_t *set, const json_t *more);
+
+/* Nothing of `less` is in `set` any more, nor what `tree` does not have. */
+void ki_as_field_set_subtract(json_t *set, const json_t *less);
+void ki_as_field_set_prune(json_t *set, const json_t *tree);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "apiserver/tree.h"
+
+/* What a kind offers beyond metadata.name and metadata.namespace. */
+struct field {
+    const char *group;
+    const char *plural;
+    const char *name;
+    const char *path;      /* NULL: as the name */
+    const char *otherwise; /* the value of an object that has nothing there */
+};
+
+static const struct field fields[] = {
+    {"", "pods", "spec.nodeName", NULL, ""},
+    {"", "pods", "spec.restartPolicy", NULL, ""},
+    {"", "pods", "spec.schedulerName", NULL, ""},
+    {"", "pods", "spec.serviceAccountName", NULL, ""},
+    {"", "pods", "spec.hostNetwork", NULL, "false"},
+    {"", "pods", "status.phase", NULL, ""},
+    {"", "pods", "status.podIP", NULL, ""},
+    {"", "pods", "status.podIPs", "status.podIPs.0.ip", ""},
+    {"", "pods", "status.nominatedNodeName", NULL, ""},
+    {"", "nodes", "spec.unschedulable", NULL, "false"},
+    {"", "replicationcontrollers", "status.replicas", NULL, "0"},
+    {"", "namespaces", "status.phase", NULL, ""},
+    {"", "secrets", "type", NULL, ""},
+    {"", "services", "spec.clusterIP", NULL, ""},
+    {"", "services", "spec.type", NULL, ""},
+    {"", "events", "involvedObject.kind", NULL, ""},
+    {"", "events", "involvedObject.namespace", NULL, ""},
+    {"", "events", "involvedObject.name", NULL, ""},
+    {"", "events", "involvedObject.uid", NULL, ""},
+    {"", "events", "involvedObject.apiVersion", NULL, ""},
+    {"", "events", "involvedObject.resourceVersion", NULL, ""},
+    {"", "events", "involvedObject.fieldPath", NULL, ""},
+    {"", "events", "reason", NULL, ""},
+    {"", "events", "reportingComponent", NULL, ""},
+    {"", "events", "source", "source.component", ""},
+    {"", "events", "type", NULL, ""},
+    {"events.k8s.io", "events", "regarding.kind", NULL, ""},
+    {"events.k8s.io", "events", "regarding.namespace", NULL, ""},
+    {"events.k8s.io", "events", "regarding.name", NULL, ""},
+    {"events.k8s.io", "events", "regarding.uid", NULL, ""},
+    {"events.k8s.io", "events", "regarding.apiVersion", NULL, ""},
+    {"events.k8s.io", "events", "regarding.resourceVersion", NULL, ""},
+    {"events.k8s.io", "events", "regarding.fieldPath", NULL, ""},
+    {"events.k8s.io", "events", "reason", NULL, ""},
+    {"events.k8s.io", "events", "reportingController", NULL, ""},
+    {"events.k8s.io", "events", "type", NULL, ""},
+    {"batch", "jobs", "status.successful", "status.succeeded", "0"},
+    {"certificates.k8s.io", "certificatesigningrequests", "spec.signerName", NULL, ""},
+    {"certificates.k8s.io", "clustertrustbundles", "spec.signerName", NULL, ""},
+    {"certificates.k8s.io", "podcertificaterequests", "spec.signerName", NULL, ""},
+    {"certificates.k8s.io", "podcertificaterequests", "spec.podName", NULL, ""},
+    {"certificates.k8s.io", "podcertificaterequests", "spec.nodeName", NULL, ""},
+    {"resource.k8s.io", "resourceslices", "spec.nodeName", NULL, ""},
+    {"resource.k8s.io", "resourceslices", "spec.driver", NULL, ""},
+};
+
+enum { FIELD_COUNT = sizeof(fields) / sizeof(fields[0]), SCRATCH_BYTES = 64 };
+
+static bool is_of(const struct field *field, const struct ki_as_resource *resource)
+{
+    return strcmp(field->plural, resource->plural) == 0 && strcmp(field->group, resource->group) == 0;
+}
+
+static bool has_own_fields(const struct ki_as_resource *resource)
+{
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (is_of(&fields[i], resource))
+            return true;
+    }
+    return false;
+}
+
+static bool is_resource(const struct ki_as_resource *resource, const char *group, const char *plural)
+{
+    return strcmp(resource->plural, plural) == 0 && strcmp(resource->group, group) == 0;
+}
+
+/* The field under the name that objects have it under; empty: there is none. */
+static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
+{
+    bool is_cluster_only = has_own_fields(resource) && !resource->is_namespaced;
+    if (ki_str_equal(field, KI_STR("metadata.name")))
+        return field;
+    if (ki_str_equal(field, KI_STR("metadata.namespace")))
+        return is_cluster_only ? (ki_str){0} : field;
+    /* What the node's name was called before there was a v1. */
+    if (is_resource(resource, "", "pods") && ki_str_equal(field, KI_STR("spec.host")))
+        return KI_STR("spec.nodeName");
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (is_of(&fields[i], resource) && ki_str_equal(field, ki_str_of(fields[i].name)))
+            return ki_str_of(fields[i].name);
+    }
+    return (ki_str){0};
+}
+
+bool ki_as_field_is_known(const struct ki_as_resource *resource, ki_str field)
+{
+    return resolve(resource, field).len > 0;
+}
+
+int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_str *out,
+                        struct ki_as_failure *failure)
+{
+    ki_str found = resolve(resource, field);
+    if (found.len > 0) {
+        *out = found;
+        return 0;
+    }
+    if (is_resource(resource, "batch", "jobs"))
+        return ki_as_fail_bad_request(failure, "field label \"%.*s\" not supported for Job",
+                                      KI_STR_ARGS(field));
+    if (is_resource(resource, "resource.k8s.io", "resourceslices"))
+        return ki_as_fail_bad_request(failure, "field label not supported for %s, Kind=ResourceSlice: %.*s",
+                                      resource->api_version, KI_STR_ARGS(field));
+    if (resource->is_custom || has_own_fields(resource))
+        return ki_as_fail_bad_request(failure, "field label not supported: %.*s", KI_STR_ARGS(field));
+    return ki_as_fail_bad_request(
+        failure, "\"%.*s\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+        KI_STR_ARGS(field));
+}
+
+static ki_str value_of(const struct field *field, const json_t *tree, char *scratch)
+{
+    const json_t *value = ki_as_tree_at(tree, field->path != NULL ? field->path : field->name);
+    if (json_is_string(value))
+        return ki_as_json_str(value);
+    if (json_is_boolean(value))
+        return json_is_true(value) ? KI_STR("true") : KI_STR("false");
+    if (json_is_integer(value)) {
+        int len = snprintf(scratch, SCRATCH_BYTES, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        return (ki_str){scratch, (size_t)len};
+    }
+    return ki_str_of(field->otherwise);
+}
+
+size_t ki_as_fields_of(const struct ki_as_resource *resource, const json_t *tree,
+                       struct ki_as_pair out[KI_AS_FIELDS_MAX], char scratch[KI_AS_FIELDS_MAX * 64])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < FIELD_COUNT && count < KI_AS_FIELDS_MAX; i++) {
+        if (!is_of(&fields[i], resource))
+            continue;
+        out[count].name = ki_str_of(fields[i].name);
+        out[count].value = value_of(&fields[i], tree, scratch + count * SCRATCH_BYTES);
+        /* Events of today name their reporter elsewhere. */
+        if (out[count].value.len == 0 && strcmp(fields[i].name, "source") == 0)
+            out[count].value = ki_str_of(ki_as_tree_text(tree, "reportingComponent"));
+        count++;
+    }
+    return count;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "apiserver/field_set.h"
+#include "apiserver/verbs_parts.h"
+
+static const char *text_at(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text == NULL ? "" : text;
+}
+
+/* Entries are changed below: the tree must not share them with the one before. */
+static json_t *own_entries(json_t *tree)
+{
+    const json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
+    json_t *copy = json_is_array(entries) ? json_deep_copy(entries) : json_array();
+    if (copy == NULL || json_object_set_new(ki_as_metadata(tree), "managedFields", copy) < 0)
+        return NULL;
+    return copy;
+}
+
+static bool is_entry_of(const struct ki_as_verb *verb, const json_t *entry, const char *subresource)
+{
+    return ki_str_equal(ki_str_of(text_at(entry, "manager")), verb->call->field_manager) &&
+           strcmp(text_at(entry, "operation"), "Update") == 0 &&
+           strcmp(text_at(entry, "apiVersion"), verb->resource->api_version) == 0 &&
+           strcmp(text_at(entry, "subresource"), subresource) == 0;
+}
+
+/* The others lose what this manager has changed, and all lose what is gone. */
+static json_t *find_own(const struct ki_as_verb *verb, json_t *entries, const json_t *changed,
+                        const json_t *tree)
+{
+    const char *subresource = ki_str_equal(verb->call->subresource, KI_STR("status")) ? "status" : "";
+    json_t *own = NULL;
+    for (size_t i = json_array_size(entries); i > 0; i--) {
+        json_t *entry = json_array_get(entries, i - 1);
+        json_t *fields = json_object_get(entry, "fieldsV1");
+        bool is_own = is_entry_of(verb, entry, subresource);
+        if (!is_own)
+            ki_as_field_set_subtract(fields, changed);
+        ki_as_field_set_prune(fields, tree);
+        if (is_own)
+            own = entry;
+        else if (json_object_size(fields) == 0)
+            (void)json_array_remove(entries, i - 1);
+    }
+    return own;
+}
+
+static json_t *new_entry(const struct ki_as_verb *verb)
+{
+    bool is_status = ki_str_equal(verb->call->subresource, KI_STR("status"));
+    ki_str manager = verb->call->field_manager;
+    return json_pack("{s:s%, s:s, s:s, s:s, s:s, s:{}, s:s*}", "manager", manager.ptr, manager.len,
+                     "operation", "Update", "apiVersion", verb->resource->api_version, "time", "",
+                     "fieldsType", "FieldsV1", "fieldsV1", "subresource", is_status ? "status" : NULL);
+}
+
+static int record(const struct ki_as_verb *verb, json_t *tree, const json_t *changed)
+{
+    json_t *entries = own_entries(tree);
+    if (entries == NULL)
+        return -1;
+    json_t *own = find_own(verb, entries, changed, tree);
+    if (own == NULL && json_object_size(changed) == 0)
+        return 0;
+    if (own == NULL) {
+        own = new_entry(verb);
+        if (own == NULL || json_array_append_new(entries, own) < 0)
+            return -1;
+    }
+    char now[KI_AS_TIME_BYTES];
+    ki_as_time_now(now);
+    if (json_object_set_new(own, "time", json_string(now)) < 0)
+        return -1;
+    return ki_as_field_set_add(json_object_get(own, "fieldsV1"), changed);
+}
+
+int ki_as_managed_update(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+{
+    json_t *changed = NULL;
+    if (verb->call->field_manager.len == 0)
+        return 0;
+    int rc = ki_as_field_set_of(ki_as_shape_of(verb->resource), before, tree, &changed);
+    if (rc == 0)
+        rc = record(verb, tree, changed);
+    json_decref(changed);
+    return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
+}

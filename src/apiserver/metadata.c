@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "apiserver/verbs_parts.h"
+#include "util/clock.h"
+#include "util/units.h"
+
+/* What Kubernetes draws the end of generated names from: no vowels, and nothing that looks like another. */
+static const char name_alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
+
+enum { NAME_DRAWN = 5, NAME_BASE_MAX = 58, UID_BYTES = 37 };
+
+void ki_as_time_now(char out[KI_AS_TIME_BYTES])
+{
+    time_t now = (time_t)(ki_clock_wall_ns(ki_clock_real()) / (int64_t)KI_NS_PER_S);
+    struct tm date = {0};
+    (void)gmtime_r(&now, &date);
+    (void)strftime(out, KI_AS_TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &date);
+}
+
+json_t *ki_as_metadata(const json_t *tree)
+{
+    return json_object_get(tree, "metadata");
+}
+
+ki_str ki_as_metadata_text(const json_t *tree, const char *name)
+{
+    const json_t *value = json_object_get(ki_as_metadata(tree), name);
+    return (ki_str){json_string_value(value), json_string_length(value)};
+}
+
+/* Takes the value over. */
+static int set(const struct ki_as_verb *verb, json_t *tree, const char *name, json_t *value)
+{
+    if (value == NULL || json_object_set_new(ki_as_metadata(tree), name, value) < 0)
+        return ki_as_fail_no_memory(verb->failure);
+    return 0;
+}
+
+static json_t *new_uid(struct ki_as_storage *storage)
+{
+    char text[UID_BYTES];
+    uint64_t high = (ki_as_storage_random(storage) & ~(uint64_t)0xf000) | 0x4000;
+    uint64_t low = (ki_as_storage_random(storage) & ~((uint64_t)3 << 62)) | ((uint64_t)2 << 62);
+    (void)snprintf(text, sizeof(text), "%08x-%04x-%04x-%04x-%012llx", (unsigned)(high >> 32),
+                   (unsigned)(high >> 16) & 0xffff, (unsigned)high & 0xffff, (unsigned)(low >> 48),
+                   (unsigned long long)(low & 0xffffffffffff));
+    return json_string_nocheck(text);
+}
+
+int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree)
+{
+    static const char *const not_yet[] = {"generation", "deletionTimestamp", "deletionGracePeriodSeconds",
+                                          "selfLink"};
+    char now[KI_AS_TIME_BYTES];
+    ki_as_time_now(now);
+    for (size_t i = 0; i < sizeof(not_yet) / sizeof(not_yet[0]); i++)
+        (void)json_object_del(ki_as_metadata(tree), not_yet[i]);
+    /* Who loads whole objects may name owners by their uid. */
+    bool has_uid = verb->call->is_whole && ki_as_metadata_text(tree, "uid").len > 0;
+    if (!has_uid && set(verb, tree, "uid", new_uid(verb->storage)) < 0)
+        return -1;
+    if (set(verb, tree, "creationTimestamp", json_string_nocheck(now)) < 0)
+        return -1;
+    return verb->resource->has_generation ? set(verb, tree, "generation", json_integer(1)) : 0;
+}
+
+int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+{
+    static const char *const kept[] = {"uid", "creationTimestamp", "generation", "deletionTimestamp",
+                                       "deletionGracePeriodSeconds"};
+    json_t *metadata = ki_as_metadata(tree);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        json_t *value = json_object_get(ki_as_metadata(before), kept[i]);
+        if (value == NULL)
+            (void)json_object_del(metadata, kept[i]);
+        else if (json_object_set(metadata, kept[i], value) < 0)
+            return ki_as_fail_no_memory(verb->failure);
+    }
+    (void)json_object_del(metadata, "selfLink");
+    return 0;
+}
+
+/* Whether a field of the object counts: what users want, not what was observed. */
+static bool is_wish(const struct ki_as_resource *resource, const char *field)
+{
+    if (strcmp(field, "metadata") == 0 || strcmp(field, "kind") == 0 || strcmp(field, "apiVersion") == 0)
+        return false;
+    return strcmp(field, "status") != 0 || (resource->is_custom && !resource->has_status);
+}
+
+static bool has_all_wishes(const struct ki_as_resource *resource, const json_t *tree, const json_t *of)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)of, key,
+                        value) if (is_wish(resource, key) &&
+                                   !json_equal(json_object_get(tree, key), value)) return false;
+    return true;
+}
+
+static int count_on(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+{
+    json_int_t generation = json_integer_value(json_object_get(ki_as_metadata(before), "generation"));
+    return set(verb, tree, "generation", json_integer(generation + 1));
+}
+
+int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+{
+    if (!verb->resource->has_generation)
+        return 0;
+    if (has_all_wishes(verb->resource, tree, before) && has_all_wishes(verb->resource, before, tree))
+        return 0;
+    return count_on(verb, tree, before);
+}
+
+static bool is_known(const char *name)
+{
+    size_t i = 0;
+    while (ki_as_metadata_order[i] != NULL && strcmp(ki_as_metadata_order[i], name) != 0)
+        i++;
+    return ki_as_metadata_order[i] != NULL;
+}
+
+void ki_as_metadata_tidy(json_t *tree)
+{
+    void *next = NULL;
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach_safe(ki_as_metadata(tree), next, key,
+                             value) if (!is_known(key) || ki_as_is_empty(value))(void)
+        json_object_del(ki_as_metadata(tree), key);
+}
+
+int ki_as_metadata_end(const struct ki_as_verb *verb, json_t *tree)
+{
+    char now[KI_AS_TIME_BYTES];
+    ki_as_time_now(now);
+    if (set(verb, tree, "deletionTimestamp", json_string_nocheck(now)) < 0)
+        return -1;
+    if (!verb->resource->is_namespaced && strcmp(verb->resource->plural, "namespaces") == 0)
+        return 0;
+    if (set(verb, tree, "deletionGracePeriodSeconds", json_integer(0)) < 0)
+        return -1;
+    return verb->resource->has_generation ? count_on(verb, tree, tree) : 0;
+}
+
+int ki_as_metadata_generate_name(const struct ki_as_verb *verb, json_t *tree)
+{
+    ki_str base = ki_as_metadata_text(tree, "generateName");
+    char name[NAME_BASE_MAX + NAME_DRAWN];
+    size_t len = base.len < NAME_BASE_MAX ? base.len : NAME_BASE_MAX;
+    memcpy(name, base.ptr, len);
+    for (int i = 0; i < NAME_DRAWN; i++)
+        name[len++] = name_alphabet[ki_as_storage_random(verb->storage) % (sizeof(name_alphabet) - 1)];
+    return set(verb, tree, "name", json_stringn(name, len));
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/prune.h"
+
+#include <kinformer/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "apiserver/check.h"
+#include "apiserver/schema.h"
+#include "apiserver/tree.h"
+
+struct pruner {
+    json_t *unknown; /* NULL: nobody asks */
+    int rc;
+};
+
+static void note(struct pruner *pruner, const struct ki_as_path *path)
+{
+    char text[KI_AS_PATH_BYTES];
+    if (pruner->unknown == NULL)
+        return;
+    ki_as_path_write(path, text);
+    json_t *message = json_sprintf("unknown field \"%s\"", text);
+    if (json_array_append_new(pruner->unknown, message) < 0)
+        pruner->rc = KI_ERR_NO_MEMORY;
+}
+
+static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
+                         const struct ki_as_schema *schema, json_t *object);
+
+/* Nulls say that there is nothing, and Go keeps none of them. */
+static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
+                        const struct ki_as_schema_field *field, json_t *value)
+{
+    const struct ki_as_schema *schema = ki_as_schema_of_type(field->type);
+    size_t index = 0;
+    const char *key = NULL;
+    json_t *element = NULL;
+    if (schema == NULL)
+        return;
+    if (field->shape == KI_AS_FIELD_ONE) {
+        prune_object(pruner, path, schema, value);
+        return;
+    }
+    json_array_foreach(value, index, element)
+    {
+        prune_object(pruner, KI_AS_ELEMENT(path, index), schema, element);
+    }
+    if (field->shape != KI_AS_FIELD_MAP)
+        return;
+    json_object_foreach(value, key, element)
+    {
+        prune_object(pruner, KI_AS_MEMBER(path, key), schema, element);
+    }
+}
+
+static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
+                         const struct ki_as_schema *schema, json_t *object)
+{
+    const char *name = NULL;
+    json_t *value = NULL;
+    void *next = NULL;
+    json_object_foreach_safe(object, next, name, value)
+    {
+        const struct ki_as_schema_field *field = ki_as_schema_field(schema, ki_str_of(name));
+        if (field == NULL)
+            note(pruner, KI_AS_MEMBER(path, name));
+        else if (!json_is_null(value))
+            prune_field(pruner, KI_AS_MEMBER(path, name), field, value);
+        if (field == NULL || json_is_null(value))
+            (void)json_object_del(object, name);
+    }
+}
+
+/* ---- custom kinds
+ * ---------------------------------------------------------------------------------------- */
+
+static bool keeps_unknown(const json_t *schema)
+{
+    return ki_as_tree_is_true(schema, "x-kubernetes-preserve-unknown-fields");
+}
+
+/* A schema that names no members knows nothing of them only where it says what the members may be. */
+static void prune_custom(struct pruner *pruner, const struct ki_as_path *path, const json_t *schema,
+                         json_t *value, bool is_kept)
+{
+    const json_t *properties = json_object_get(schema, "properties");
+    const json_t *others = json_object_get(schema, "additionalProperties");
+    const char *name = NULL;
+    json_t *member = NULL;
+    void *next = NULL;
+    size_t index = 0;
+    is_kept = is_kept || keeps_unknown(schema);
+    json_array_foreach(value, index, member)
+    {
+        prune_custom(pruner, KI_AS_ELEMENT(path, index), json_object_get(schema, "items"), member, is_kept);
+    }
+    if (!json_is_object(value))
+        return;
+    json_object_foreach_safe(value, next, name, member)
+    {
+        const json_t *property = json_object_get(properties, name);
+        bool is_own = path == NULL && (strcmp(name, "kind") == 0 || strcmp(name, "apiVersion") == 0 ||
+                                       strcmp(name, "metadata") == 0);
+        if (is_own)
+            continue;
+        if (property != NULL)
+            prune_custom(pruner, KI_AS_MEMBER(path, name), property, member, false);
+        else if (json_is_object(others))
+            prune_custom(pruner, KI_AS_MEMBER(path, name), others, member, false);
+        else if (others == NULL && !is_kept) {
+            note(pruner, KI_AS_MEMBER(path, name));
+            (void)json_object_del(value, name);
+        }
+    }
+}
+
+int ki_as_prune(const struct ki_as_resource *resource, json_t *tree, json_t *unknown)
+{
+    struct pruner pruner = {unknown, 0};
+    struct ki_as_shape shape = ki_as_shape_of(resource);
+    if (shape.schema != NULL) {
+        prune_object(&pruner, NULL, shape.schema, tree);
+        return pruner.rc;
+    }
+    const struct ki_as_path *path = KI_AS_PATH("metadata");
+    prune_object(&pruner, path, ki_as_shape_metadata().schema, json_object_get(tree, "metadata"));
+    if (resource->is_custom && resource->schema != NULL)
+        prune_custom(&pruner, NULL, resource->schema, tree, false);
+    return pruner.rc;
+}

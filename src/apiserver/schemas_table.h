@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schemas_table - the fields of all built-in kinds, as data.
+ *
+ *   From:     schemas.txt, by scripts/generate_schemas.py
+ *   To:       schema.h
+ *   Locks:    none: constant
+ *   Not here: custom resources
+ */
+#ifndef KI_APISERVER_SCHEMAS_TABLE_H
+#define KI_APISERVER_SCHEMAS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Types without fields. Larger numbers, less KI_AS_TYPE_COUNT, are places in ki_as_schemas. In the order of the script. */
+enum ki_as_type {
+    KI_AS_TYPE_ANY,
+    KI_AS_TYPE_OBJECT, /* with any members */
+    KI_AS_TYPE_STRING,
+    KI_AS_TYPE_TIME,
+    KI_AS_TYPE_BYTES, /* base64 */
+    KI_AS_TYPE_INTEGER,
+    KI_AS_TYPE_INT32,
+    KI_AS_TYPE_INT64,
+    KI_AS_TYPE_NUMBER,
+    KI_AS_TYPE_DOUBLE,
+    KI_AS_TYPE_BOOLEAN,
+    KI_AS_TYPE_INT_OR_STRING,
+    KI_AS_TYPE_QUANTITY,
+    KI_AS_TYPE_COUNT,
+};
+
+enum ki_as_field_shape { KI_AS_FIELD_ONE, KI_AS_FIELD_LIST, KI_AS_FIELD_MAP };
+
+enum ki_as_field_flag {
+    KI_AS_FIELD_REQUIRED = 1,
+    KI_AS_FIELD_SET = 2,      /* a list of scalars, each there once */
+    KI_AS_FIELD_ATOMIC = 4,   /* apply replaces it as a whole */
+    KI_AS_FIELD_RETAIN = 8,   /* a strategic patch may say which members stay */
+    KI_AS_FIELD_MERGE = 16,   /* a strategic patch merges the list */
+    KI_AS_FIELD_POINTER = 32, /* a scalar that is there even if it is 0, false or "" */
+    KI_AS_FIELD_MICRO = 64,   /* a time with microseconds */
+    KI_AS_FIELD_SCHEMA = 128, /* a JSON schema, or what may stand in its place */
+};
+
+struct ki_as_schema_field {
+    const char *name;
+    const char
+        *keys; /* "containerPort,protocol": what tells elements apart for apply; NULL: replaced as a whole */
+    const char *merge_key; /* what tells them apart for a strategic patch */
+    uint16_t type;         /* of the element, if it is a list or map */
+    uint8_t shape;
+    uint8_t flags;
+    uint8_t
+        outer; /* in protobuf: the message that holds it, when its members stand among the others in JSON */
+    uint8_t number; /* in protobuf; 0: not there */
+};
+
+struct ki_as_schema {
+    const char *name;        /* "io.k8s.api.core.v1.Pod" */
+    const char *api_version; /* of a kind; NULL: only a part of others */
+    const char *kind;
+    uint16_t first_field; /* in ki_as_schema_fields, ordered by name */
+    uint16_t field_count;
+    bool is_atomic;
+};
+
+extern const struct ki_as_schema_field ki_as_schema_fields[];
+extern const struct ki_as_schema ki_as_schemas[];
+extern const size_t ki_as_schema_count;
+/* Places in ki_as_schemas of those that are kinds, ordered by kind. */
+extern const uint16_t ki_as_schema_kinds[];
+extern const size_t ki_as_schema_kind_count;
+
+#endif

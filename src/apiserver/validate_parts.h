@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* validate_parts - the checks of one object, one file a subject.
+ *
+ *   From:     validate.c
+ *   To:       check.h
+ *   Locks:    none
+ *   Not here: what changes may be made (validate_update.c)
+ */
+#ifndef KI_APISERVER_VALIDATE_PARTS_H
+#define KI_APISERVER_VALIDATE_PARTS_H
+
+#include "apiserver/check.h"
+#include "apiserver/failure.h"
+#include "apiserver/resource.h"
+
+bool ki_as_is_resource(const struct ki_as_resource *resource, const char *group, const char *plural);
+
+void ki_as_check_metadata(struct ki_as_check *check, const struct ki_as_resource *resource,
+                          const json_t *metadata);
+/* Labels of an object or of a template. */
+void ki_as_check_labels(struct ki_as_check *check, const struct ki_as_path *path, const json_t *labels);
+
+/* The spec of a pod or of a template. */
+void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec);
+/* Of pods little may change. Looks at nothing else. */
+void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resource *resource,
+                            const json_t *before, const json_t *after);
+/* What Kubernetes demands of this kind beyond its metadata. */
+void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree);
+void ki_as_check_service(struct ki_as_check *check, const json_t *tree);
+void ki_as_check_definition(struct ki_as_check *check, const json_t *tree);
+/* A value against a JSON schema, as custom resources have it. */
+void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                        const json_t *value);
+
+/* 400 when a field of a built-in kind holds something of another type. */
+KI_NODISCARD int ki_as_check_types(const struct ki_as_resource *resource, const json_t *tree,
+                                   struct ki_as_failure *failure);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "apiserver/tree.h"
+#include "apiserver/validate_parts.h"
+
+/* The value of a required string, or NULL after saying that it is missing. */
+static const json_t *require_text(struct ki_as_check *check, const struct ki_as_path *path,
+                                  const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+    if (ki_as_json_str(value).len > 0)
+        return value;
+    ki_as_check_required(check, KI_AS_MEMBER(path, name), "");
+    return NULL;
+}
+
+/* Whether an earlier element of the list has the same member. */
+static bool is_repeated(const json_t *list, size_t index, const char *name)
+{
+    const json_t *value = json_object_get(json_array_get(list, index), name);
+    for (size_t i = 0; i < index; i++) {
+        const json_t *other = json_object_get(json_array_get(list, i), name);
+        if (value != NULL && other != NULL && json_equal(value, other))
+            return true;
+    }
+    return false;
+}
+
+static void check_ports(struct ki_as_check *check, const struct ki_as_path *path, const json_t *ports)
+{
+    static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
+    size_t index = 0;
+    json_t *port = NULL;
+    json_array_foreach(ports, index, port)
+    {
+        const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
+        const json_t *name = json_object_get(port, "name");
+        if (ki_as_json_str(name).len > 0) {
+            ki_as_check_name(check, KI_AS_MEMBER(at, "name"), ki_as_json_str(name), ki_as_check_port_name);
+            if (is_repeated(ports, index, "name"))
+                ki_as_check_duplicate(check, KI_AS_MEMBER(at, "name"), name);
+        }
+        const json_t *number = json_object_get(port, "containerPort");
+        if (number == NULL)
+            ki_as_check_required(check, KI_AS_MEMBER(at, "containerPort"), "");
+        ki_as_check_range(check, KI_AS_MEMBER(at, "containerPort"), number, 1, 65535);
+        const json_t *host_port = json_object_get(port, "hostPort");
+        if (json_integer_value(host_port) != 0)
+            ki_as_check_range(check, KI_AS_MEMBER(at, "hostPort"), host_port, 1, 65535);
+        ki_as_check_one_of(check, KI_AS_MEMBER(at, "protocol"), json_object_get(port, "protocol"), protocols);
+    }
+}
+
+static void check_env(struct ki_as_check *check, const struct ki_as_path *path, const json_t *env)
+{
+    size_t index = 0;
+    json_t *variable = NULL;
+    json_array_foreach(env, index, variable)
+    {
+        const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
+        const json_t *name = require_text(check, at, variable, "name");
+        if (name != NULL)
+            ki_as_check_name(check, KI_AS_MEMBER(at, "name"), ki_as_json_str(name), ki_as_check_env_name);
+        bool has_value = ki_as_json_str(json_object_get(variable, "value")).len > 0;
+        if (has_value && json_object_get(variable, "valueFrom") != NULL)
+            ki_as_check_invalid_text(check, KI_AS_MEMBER(at, "valueFrom"), (ki_str){0},
+                                     "may not be specified when `value` is not empty");
+    }
+}
+
+static bool has_volume(const json_t *volumes, const json_t *name)
+{
+    size_t index = 0;
+    json_t *volume = NULL;
+    json_array_foreach(volumes, index, volume)
+    {
+        if (json_equal(json_object_get(volume, "name"), name))
+            return true;
+    }
+    return false;
+}
+
+static void check_mounts(struct ki_as_check *check, const struct ki_as_path *path, const json_t *mounts,
+                         const json_t *volumes)
+{
+    size_t index = 0;
+    json_t *mount = NULL;
+    json_array_foreach(mounts, index, mount)
+    {
+        const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
+        const json_t *name = require_text(check, at, mount, "name");
+        if (name != NULL && !has_volume(volumes, name))
+            ki_as_check_not_found(check, KI_AS_MEMBER(at, "name"), name);
+        (void)require_text(check, at, mount, "mountPath");
+        if (is_repeated(mounts, index, "mountPath"))
+            ki_as_check_invalid(check, KI_AS_MEMBER(at, "mountPath"), json_object_get(mount, "mountPath"),
+                                "must be unique");
+    }
+}
+
+static void check_container(struct ki_as_check *check, const struct ki_as_path *path, const json_t *container,
+                            const json_t *volumes)
+{
+    static const char *const pull_policies[] = {"Always", "IfNotPresent", "Never", NULL};
+    static const char *const message_policies[] = {"FallbackToLogsOnError", "File", NULL};
+    const json_t *name = require_text(check, path, container, "name");
+    if (name != NULL)
+        ki_as_check_name(check, KI_AS_MEMBER(path, "name"), ki_as_json_str(name), ki_as_check_label);
+    (void)require_text(check, path, container, "image");
+    ki_as_check_one_of(check, KI_AS_MEMBER(path, "imagePullPolicy"),
+                       json_object_get(container, "imagePullPolicy"), pull_policies);
+    ki_as_check_one_of(check, KI_AS_MEMBER(path, "terminationMessagePolicy"),
+                       json_object_get(container, "terminationMessagePolicy"), message_policies);
+    check_ports(check, KI_AS_MEMBER(path, "ports"), json_object_get(container, "ports"));
+    check_env(check, KI_AS_MEMBER(path, "env"), json_object_get(container, "env"));
+    check_mounts(check, KI_AS_MEMBER(path, "volumeMounts"), json_object_get(container, "volumeMounts"),
+                 volumes);
+}
+
+static void check_containers(struct ki_as_check *check, const struct ki_as_path *path,
+                             const json_t *containers, const json_t *volumes)
+{
+    size_t index = 0;
+    json_t *container = NULL;
+    json_array_foreach(containers, index, container)
+    {
+        const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
+        check_container(check, at, container, volumes);
+        if (is_repeated(containers, index, "name"))
+            ki_as_check_duplicate(check, KI_AS_MEMBER(at, "name"), json_object_get(container, "name"));
+    }
+}
+
+static void check_volumes(struct ki_as_check *check, const struct ki_as_path *path, const json_t *volumes)
+{
+    size_t index = 0;
+    json_t *volume = NULL;
+    json_array_foreach(volumes, index, volume)
+    {
+        const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
+        const json_t *name = require_text(check, at, volume, "name");
+        if (name != NULL)
+            ki_as_check_name(check, KI_AS_MEMBER(at, "name"), ki_as_json_str(name), ki_as_check_label);
+        if (is_repeated(volumes, index, "name"))
+            ki_as_check_duplicate(check, KI_AS_MEMBER(at, "name"), name);
+    }
+}
+
+void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec)
+{
+    static const char *const restart_policies[] = {"Always", "OnFailure", "Never", NULL};
+    static const char *const dns_policies[] = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None",
+                                               NULL};
+    const json_t *volumes = json_object_get(spec, "volumes");
+    const json_t *containers = json_object_get(spec, "containers");
+    check_volumes(check, KI_AS_MEMBER(path, "volumes"), volumes);
+    if (json_array_size(containers) == 0)
+        ki_as_check_required(check, KI_AS_MEMBER(path, "containers"), "");
+    check_containers(check, KI_AS_MEMBER(path, "containers"), containers, volumes);
+    check_containers(check, KI_AS_MEMBER(path, "initContainers"), json_object_get(spec, "initContainers"),
+                     volumes);
+    ki_as_check_one_of(check, KI_AS_MEMBER(path, "restartPolicy"), json_object_get(spec, "restartPolicy"),
+                       restart_policies);
+    ki_as_check_one_of(check, KI_AS_MEMBER(path, "dnsPolicy"), json_object_get(spec, "dnsPolicy"),
+                       dns_policies);
+    ki_as_check_labels(check, KI_AS_MEMBER(path, "nodeSelector"), json_object_get(spec, "nodeSelector"));
+    ki_as_check_not_negative(check, KI_AS_MEMBER(path, "terminationGracePeriodSeconds"),
+                             json_object_get(spec, "terminationGracePeriodSeconds"));
+}
+
+/* ---- changes
+ * --------------------------------------------------------------------------------------------- */
+
+static bool is_changeable(const char *name)
+{
+    static const char *const names[] = {
+        "activeDeadlineSeconds", "tolerations",     "terminationGracePeriodSeconds",
+        "ephemeralContainers",   "schedulingGates", "nodeName",
+        "nodeSelector",          "affinity",        "resources"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Containers may change in their images and (by resize) in their resources alone. */
+static bool is_same_container(const json_t *before, const json_t *after)
+{
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)after, name, value)
+    {
+        bool may_change = strcmp(name, "image") == 0 || strcmp(name, "resources") == 0;
+        if (!may_change && !json_equal(value, json_object_get(before, name)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_same_containers(const json_t *before, const json_t *after)
+{
+    if (json_array_size(before) != json_array_size(after))
+        return false;
+    for (size_t i = 0; i < json_array_size(before); i++) {
+        if (!is_same_container(json_array_get(before, i), json_array_get(after, i)) ||
+            !is_same_container(json_array_get(after, i), json_array_get(before, i)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_same_spec(const json_t *before, const json_t *after)
+{
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)after, name, value)
+    {
+        const json_t *old_value = json_object_get(before, name);
+        bool is_containers = strcmp(name, "containers") == 0 || strcmp(name, "initContainers") == 0;
+        bool is_same = is_containers ? is_same_containers(old_value, value)
+                                     : old_value != NULL && json_equal(old_value, value);
+        if (!is_same && !is_changeable(name))
+            return false;
+    }
+    return true;
+}
+
+void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resource *resource,
+                            const json_t *before, const json_t *after)
+{
+    const json_t *old_spec = json_object_get(before, "spec");
+    const json_t *new_spec = json_object_get(after, "spec");
+    if (!ki_as_is_resource(resource, "", "pods") || old_spec == NULL || new_spec == NULL)
+        return;
+    if (!is_same_spec(old_spec, new_spec) || !is_same_spec(new_spec, old_spec))
+        ki_as_check_forbidden(
+            check, KI_AS_PATH("spec"),
+            "pod updates may not change fields other than `spec.containers[*].image`,"
+            "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
+            "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be "
+            "set to 1 if it was previously negative)");
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Custom objects against the schema of their definition: types, required members, enumerations, bounds,
+ * patterns, and the combinations of schemas. Rules in CEL (x-kubernetes-validations) and formats are not
+ * looked at. */
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "apiserver/tree.h"
+#include "apiserver/validate_parts.h"
+#include "util/alloc.h"
+
+enum { DEPTH_MAX = 64, PATTERN_BYTES_MAX = 4096 };
+
+/* "spec.size in body …", as the library that Kubernetes uses for schemas says it. */
+KI_PRINTF(4, 5)
+static void complain(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
+                     const char *format, ...)
+{
+    char field[KI_AS_PATH_BYTES];
+    char detail[KI_AS_PATH_BYTES + 1024];
+    ki_as_path_write(path, field);
+    int len = snprintf(detail, sizeof(detail), "%s in body ", field);
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(detail + len, sizeof(detail) - (size_t)len, format, arguments);
+    va_end(arguments);
+    ki_as_check_invalid(check, path, value, detail);
+}
+
+static const char *type_name(const json_t *value)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "object",   [JSON_ARRAY] = "array", [JSON_STRING] = "string",
+        [JSON_INTEGER] = "integer", [JSON_REAL] = "number", [JSON_TRUE] = "boolean",
+        [JSON_FALSE] = "boolean",   [JSON_NULL] = "null",
+    };
+    return names[json_typeof(value)];
+}
+
+static bool has_type(const json_t *value, const char *type)
+{
+    if (strcmp(type, "number") == 0)
+        return json_is_number(value);
+    if (strcmp(type, "integer") == 0 && json_is_real(value))
+        return json_real_value(value) == (double)(long long)json_real_value(value);
+    return strcmp(type, type_name(value)) == 0;
+}
+
+static bool check_type(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                       const json_t *value)
+{
+    const char *type = ki_as_tree_text(schema, "type");
+    if (json_is_null(value) && ki_as_tree_is_true(schema, "nullable"))
+        return false;
+    if (ki_as_tree_is_true(schema, "x-kubernetes-int-or-string")) {
+        if (!json_is_integer(value) && !json_is_string(value))
+            complain(check, path, value, "must be of type integer,string: \"%s\"", type_name(value));
+        return true;
+    }
+    if (type[0] == 0 || has_type(value, type))
+        return true;
+    char *kind = ki_as_quoted(ki_str_of(type_name(value)));
+    json_t *name = json_string(type_name(value));
+    complain(check, path, name, "must be of type %s: %s", type, kind == NULL ? "" : kind);
+    json_decref(name);
+    ki_free(kind);
+    return false;
+}
+
+static void check_enum(struct ki_as_check *check, const struct ki_as_path *path, const json_t *allowed,
+                       const json_t *value)
+{
+    enum { SHOWN_MAX = 32 };
+    const char *names[SHOWN_MAX + 1] = {NULL};
+    size_t index = 0;
+    size_t count = 0;
+    json_t *one = NULL;
+    if (!json_is_array(allowed))
+        return;
+    json_array_foreach(allowed, index, one)
+    {
+        if (json_equal(one, value))
+            return;
+        if (json_is_string(one) && count < SHOWN_MAX)
+            names[count++] = json_string_value(one);
+    }
+    ki_as_check_unsupported(check, path, value, names);
+}
+
+/* ---- numbers and strings
+ * --------------------------------------------------------------------------------- */
+
+static void check_number(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                         const json_t *value)
+{
+    const json_t *low = json_object_get(schema, "minimum");
+    const json_t *high = json_object_get(schema, "maximum");
+    const json_t *step = json_object_get(schema, "multipleOf");
+    double number = json_number_value(value);
+    bool is_above = ki_as_tree_is_true(schema, "exclusiveMinimum");
+    bool is_below = ki_as_tree_is_true(schema, "exclusiveMaximum");
+    if (json_is_number(low) &&
+        (number < json_number_value(low) || (is_above && number == json_number_value(low))))
+        complain(check, path, value, "should be greater than %s%.15g", is_above ? "" : "or equal to ",
+                 json_number_value(low));
+    if (json_is_number(high) &&
+        (number > json_number_value(high) || (is_below && number == json_number_value(high))))
+        complain(check, path, value, "should be less than %s%.15g", is_below ? "" : "or equal to ",
+                 json_number_value(high));
+    if (json_is_number(step) && json_number_value(step) > 0) {
+        double times = number / json_number_value(step);
+        if (times > -1e15 && times < 1e15 && times != (double)(long long)times)
+            complain(check, path, value, "should be a multiple of %.15g", json_number_value(step));
+    }
+}
+
+/* The classes that POSIX writes differently: \d \w \s and their opposites. False: too long. */
+static bool translate(const char *pattern, char out[PATTERN_BYTES_MAX])
+{
+    static const char *const classes[][2] = {{"d", "[0-9]"},        {"D", "[^0-9]"},
+                                             {"w", "[0-9A-Za-z_]"}, {"W", "[^0-9A-Za-z_]"},
+                                             {"s", "[ \t\n\r\f]"},  {"S", "[^ \t\n\r\f]"}};
+    size_t at = 0;
+    bool is_in_brackets = false;
+    for (const char *c = pattern; *c != 0; c++) {
+        const char *text = NULL;
+        size_t len = 1;
+        for (size_t i = 0; *c == '\\' && !is_in_brackets && i < 6; i++)
+            text = c[1] == classes[i][0][0] ? classes[i][1] : text;
+        /* In brackets the class stands without its own. */
+        if (*c == '\\' && is_in_brackets && c[1] == 'd')
+            text = "0-9";
+        else if (*c == '\\' && is_in_brackets && c[1] == 'w')
+            text = "0-9A-Za-z_";
+        else if (*c == '\\' && is_in_brackets && c[1] != 0)
+            text = ""; /* the character behind it is itself there */
+        if (strncmp(c, "(?:", 3) == 0 && !is_in_brackets) {
+            text = "(";
+            c += 2;
+        } else if (text != NULL && text[0] != 0)
+            c++;
+        is_in_brackets = is_in_brackets ? *c != ']' : *c == '[' && text == NULL;
+        len = text == NULL ? 1 : strlen(text);
+        bool is_escape = text == NULL && *c == '\\' && c[1] != 0;
+        if (at + len + 2 >= PATTERN_BYTES_MAX)
+            return false;
+        memcpy(out + at, text == NULL ? c : text, len);
+        at += len;
+        if (is_escape)
+            out[at++] = *++c;
+    }
+    out[at] = 0;
+    return true;
+}
+
+/* A pattern that POSIX cannot read is let through: it is for the real server. */
+static void check_pattern(struct ki_as_check *check, const struct ki_as_path *path, const char *pattern,
+                          const json_t *value)
+{
+    char translated[PATTERN_BYTES_MAX];
+    regex_t compiled;
+    if (!translate(pattern, translated) || regcomp(&compiled, translated, REG_EXTENDED | REG_NOSUB) != 0)
+        return;
+    if (regexec(&compiled, json_string_value(value), 0, NULL, 0) == REG_NOMATCH)
+        complain(check, path, value, "should match '%s'", pattern);
+    regfree(&compiled);
+}
+
+static size_t count_characters(ki_str text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.len; i++)
+        count += ((unsigned char)text.ptr[i] & 0xc0) != 0x80 ? 1 : 0;
+    return count;
+}
+
+static void check_string(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                         const json_t *value)
+{
+    size_t count = count_characters(ki_as_json_str(value));
+    int64_t low = ki_as_tree_integer(schema, "minLength", 0);
+    int64_t high = ki_as_tree_integer(schema, "maxLength", INT64_MAX);
+    const char *pattern = ki_as_tree_text(schema, "pattern");
+    if ((int64_t)count < low)
+        complain(check, path, value, "should be at least %lld chars long", (long long)low);
+    if ((int64_t)count > high)
+        ki_as_check_too_long(check, path, (size_t)high);
+    if (pattern[0] != 0)
+        check_pattern(check, path, pattern, value);
+}
+
+/* ---- lists and objects
+ * ----------------------------------------------------------------------------------- */
+
+static void check_list(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                       const json_t *value)
+{
+    size_t size = json_array_size(value);
+    int64_t low = ki_as_tree_integer(schema, "minItems", 0);
+    int64_t high = ki_as_tree_integer(schema, "maxItems", INT64_MAX);
+    const json_t *items = json_object_get(schema, "items");
+    if ((int64_t)size < low)
+        complain(check, path, value, "should have at least %lld items", (long long)low);
+    if ((int64_t)size > high)
+        ki_as_check_too_many(check, path, size, (size_t)high);
+    bool is_set = ki_as_tree_is_true(schema, "uniqueItems") ||
+                  strcmp(ki_as_tree_text(schema, "x-kubernetes-list-type"), "set") == 0;
+    for (size_t i = 0; i < size; i++) {
+        const json_t *element = json_array_get(value, i);
+        for (size_t j = 0; is_set && j < i; j++) {
+            if (json_equal(json_array_get(value, j), element)) {
+                ki_as_check_duplicate(check, KI_AS_ELEMENT(path, i), element);
+                break;
+            }
+        }
+        if (json_is_object(items))
+            ki_as_check_schema(check, KI_AS_ELEMENT(path, i), items, element);
+    }
+}
+
+static void check_object(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                         const json_t *value)
+{
+    const json_t *properties = json_object_get(schema, "properties");
+    const json_t *others = json_object_get(schema, "additionalProperties");
+    size_t index = 0;
+    json_t *name = NULL;
+    const char *key = NULL;
+    json_t *member = NULL;
+    json_array_foreach(json_object_get(schema, "required"), index, name)
+    {
+        if (json_is_string(name) && json_object_get(value, json_string_value(name)) == NULL)
+            ki_as_check_required(check, KI_AS_MEMBER(path, json_string_value(name)), "");
+    }
+    json_object_foreach((json_t *)value, key, member)
+    {
+        const json_t *property = json_object_get(properties, key);
+        bool is_metadata =
+            path == NULL && strcmp(key, "metadata") == 0; /* checked already, as that of all kinds is */
+        if (json_is_object(property) && !is_metadata)
+            ki_as_check_schema(check, KI_AS_MEMBER(path, key), property, member);
+        else if (property == NULL && json_is_object(others))
+            ki_as_check_schema(check, KI_AS_MEMBER(path, key), others, member);
+    }
+    int64_t high = ki_as_tree_integer(schema, "maxProperties", INT64_MAX);
+    int64_t low = ki_as_tree_integer(schema, "minProperties", 0);
+    if ((int64_t)json_object_size(value) > high)
+        ki_as_check_too_many(check, path, json_object_size(value), (size_t)high);
+    if ((int64_t)json_object_size(value) < low)
+        complain(check, path, value, "should have at least %lld properties", (long long)low);
+}
+
+/* How many of the schemas the value meets. */
+static size_t count_met(const struct ki_as_path *path, const json_t *schemas, const json_t *value)
+{
+    size_t met = 0;
+    for (size_t i = 0; i < json_array_size(schemas); i++) {
+        struct ki_as_check check = {0};
+        ki_as_check_schema(&check, path, json_array_get(schemas, i), value);
+        met += check.count == 0 ? 1 : 0;
+        json_decref(check.causes);
+    }
+    return met;
+}
+
+static void check_combinations(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                               const json_t *value)
+{
+    const json_t *any = json_object_get(schema, "anyOf");
+    const json_t *one = json_object_get(schema, "oneOf");
+    const json_t *all = json_object_get(schema, "allOf");
+    const json_t *not = json_object_get(schema, "not");
+    for (size_t i = 0; i < json_array_size(all); i++)
+        ki_as_check_schema(check, path, json_array_get(all, i), value);
+    if (json_array_size(any) > 0 && count_met(path, any, value) == 0)
+        complain(check, path, value, "must validate at least one schema (anyOf)");
+    if (json_array_size(one) > 0 && count_met(path, one, value) != 1)
+        complain(check, path, value, "must validate one and only one schema (oneOf)");
+    if (json_is_object(not )) {
+        struct ki_as_check inner = {0};
+        ki_as_check_schema(&inner, path, not, value);
+        json_decref(inner.causes);
+        if (inner.count == 0)
+            complain(check, path, value, "must not validate the schema (not)");
+    }
+}
+
+void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                        const json_t *value)
+{
+    size_t depth = 0;
+    for (const struct ki_as_path *at = path; at != NULL; at = at->parent)
+        depth++;
+    if (depth > DEPTH_MAX || !json_is_object(schema) || !check_type(check, path, schema, value))
+        return;
+    check_enum(check, path, json_object_get(schema, "enum"), value);
+    if (json_is_number(value))
+        check_number(check, path, schema, value);
+    else if (json_is_string(value))
+        check_string(check, path, schema, value);
+    else if (json_is_array(value))
+        check_list(check, path, schema, value);
+    else if (json_is_object(value))
+        check_object(check, path, schema, value);
+    check_combinations(check, path, schema, value);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Services, and definitions of custom resources: kinds whose objects others depend on. */
+#include <string.h>
+
+#include "apiserver/tree.h"
+#include "apiserver/validate_parts.h"
+
+static bool is_port_taken(const json_t *ports, size_t index)
+{
+    const json_t *port = json_array_get(ports, index);
+    for (size_t i = 0; i < index; i++) {
+        const json_t *other = json_array_get(ports, i);
+        const json_t *name = json_object_get(port, "name");
+        if (ki_as_json_str(name).len > 0 &&
+            ki_str_equal(ki_as_json_str(name), ki_as_json_str(json_object_get(other, "name"))))
+            return true;
+    }
+    return false;
+}
+
+static void check_target(struct ki_as_check *check, const struct ki_as_path *path, const json_t *target)
+{
+    if (json_is_integer(target) && json_integer_value(target) != 0)
+        ki_as_check_range(check, path, target, 1, 65535);
+    else if (json_is_string(target))
+        ki_as_check_name(check, path, ki_as_json_str(target), ki_as_check_port_name);
+}
+
+static void check_service_ports(struct ki_as_check *check, const struct ki_as_path *path, const json_t *ports)
+{
+    static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
+    size_t index = 0;
+    json_t *port = NULL;
+    json_array_foreach(ports, index, port)
+    {
+        const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
+        const json_t *name = json_object_get(port, "name");
+        if (ki_as_json_str(name).len > 0)
+            ki_as_check_name(check, KI_AS_MEMBER(at, "name"), ki_as_json_str(name), ki_as_check_label);
+        else if (json_array_size(ports) > 1)
+            ki_as_check_required(check, KI_AS_MEMBER(at, "name"), "");
+        if (is_port_taken(ports, index))
+            ki_as_check_duplicate(check, KI_AS_MEMBER(at, "name"), name);
+        const json_t *number = json_object_get(port, "port");
+        if (number == NULL)
+            ki_as_check_required(check, KI_AS_MEMBER(at, "port"), "");
+        ki_as_check_range(check, KI_AS_MEMBER(at, "port"), number, 1, 65535);
+        ki_as_check_one_of(check, KI_AS_MEMBER(at, "protocol"), json_object_get(port, "protocol"), protocols);
+        check_target(check, KI_AS_MEMBER(at, "targetPort"), json_object_get(port, "targetPort"));
+    }
+}
+
+void ki_as_check_service(struct ki_as_check *check, const json_t *tree)
+{
+    static const char *const types[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort", NULL};
+    static const char *const affinities[] = {"ClientIP", "None", NULL};
+    const struct ki_as_path *path = KI_AS_PATH("spec");
+    const json_t *ports = ki_as_tree_at(tree, "spec.ports");
+    bool is_headless = strcmp(ki_as_tree_text(tree, "spec.clusterIP"), "None") == 0;
+    bool is_external = strcmp(ki_as_tree_text(tree, "spec.type"), "ExternalName") == 0;
+    if (json_array_size(ports) == 0 && !is_headless && !is_external)
+        ki_as_check_required(check, KI_AS_MEMBER(path, "ports"), "");
+    if (is_external && ki_as_tree_text(tree, "spec.externalName")[0] == 0)
+        ki_as_check_required(check, KI_AS_MEMBER(path, "externalName"), "");
+    check_service_ports(check, KI_AS_MEMBER(path, "ports"), ports);
+    ki_as_check_labels(check, KI_AS_MEMBER(path, "selector"), ki_as_tree_at(tree, "spec.selector"));
+    ki_as_check_one_of(check, KI_AS_MEMBER(path, "sessionAffinity"),
+                       ki_as_tree_at(tree, "spec.sessionAffinity"), affinities);
+    ki_as_check_one_of(check, KI_AS_MEMBER(path, "type"), ki_as_tree_at(tree, "spec.type"), types);
+}
+
+/* ---- definitions
+ * ----------------------------------------------------------------------------------------- */
+
+static void check_versions(struct ki_as_check *check, const struct ki_as_path *path, const json_t *versions)
+{
+    size_t index = 0;
+    size_t stored = 0;
+    bool is_unique = true;
+    json_t *version = NULL;
+    json_array_foreach(versions, index, version)
+    {
+        const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
+        const struct ki_as_path *schema = KI_AS_MEMBER(at, "schema");
+        const json_t *name = json_object_get(version, "name");
+        ki_as_check_name(check, KI_AS_MEMBER(at, "name"), ki_as_json_str(name), ki_as_check_label_1035);
+        if (!json_is_object(ki_as_tree_at(version, "schema.openAPIV3Schema")))
+            ki_as_check_required(check, KI_AS_MEMBER(schema, "openAPIV3Schema"), "");
+        stored += json_is_true(json_object_get(version, "storage")) ? 1 : 0;
+        for (size_t i = 0; i < index; i++)
+            is_unique = is_unique && !json_equal(json_object_get(json_array_get(versions, i), "name"), name);
+    }
+    if (!is_unique)
+        ki_as_check_invalid(check, path, versions, "must contain unique version names");
+    if (stored != 1)
+        ki_as_check_invalid(check, path, versions, "must have exactly one version marked as storage version");
+}
+
+static void check_definition_names(struct ki_as_check *check, const json_t *tree)
+{
+    static const char *const required[] = {"spec.names.plural", "spec.names.kind"};
+    for (size_t i = 0; i < 2; i++) {
+        if (ki_as_tree_text(tree, required[i])[0] == 0)
+            ki_as_check_required(check, KI_AS_PATH(required[i]), "");
+    }
+    const json_t *plural = ki_as_tree_at(tree, "spec.names.plural");
+    if (ki_as_json_str(plural).len > 0)
+        ki_as_check_name(check, KI_AS_PATH("spec.names.plural"), ki_as_json_str(plural),
+                         ki_as_check_label_1035);
+    ki_str name = ki_as_json_str(ki_as_tree_at(tree, "metadata.name"));
+    ki_str group = ki_as_json_str(ki_as_tree_at(tree, "spec.group"));
+    size_t plural_len = ki_as_json_str(plural).len;
+    bool is_good = name.len == plural_len + 1 + group.len && name.ptr[plural_len] == '.' &&
+                   memcmp(name.ptr, ki_as_tree_text(tree, "spec.names.plural"), plural_len) == 0 &&
+                   memcmp(name.ptr + plural_len + 1, ki_as_tree_text(tree, "spec.group"), group.len) == 0;
+    if (!is_good && name.len > 0)
+        ki_as_check_invalid_text(check, KI_AS_PATH("metadata.name"), name,
+                                 "must be spec.names.plural+\".\"+spec.group");
+}
+
+void ki_as_check_definition(struct ki_as_check *check, const json_t *tree)
+{
+    static const char *const scopes[] = {"Cluster", "Namespaced", NULL};
+    const struct ki_as_path *path = KI_AS_PATH("spec");
+    const json_t *group = ki_as_tree_at(tree, "spec.group");
+    ki_str text = ki_as_json_str(group);
+    if (text.len == 0)
+        ki_as_check_required(check, KI_AS_MEMBER(path, "group"), "");
+    else if (ki_as_check_subdomain(text).count > 0)
+        ki_as_check_name(check, KI_AS_MEMBER(path, "group"), text, ki_as_check_subdomain);
+    else if (memchr(text.ptr, '.', text.len) == NULL)
+        ki_as_check_invalid(check, KI_AS_MEMBER(path, "group"), group,
+                            "should be a domain with at least one dot");
+    if (ki_as_tree_text(tree, "spec.scope")[0] == 0)
+        ki_as_check_required(check, KI_AS_MEMBER(path, "scope"), "");
+    ki_as_check_one_of(check, KI_AS_MEMBER(path, "scope"), ki_as_tree_at(tree, "spec.scope"), scopes);
+    check_definition_names(check, tree);
+    check_versions(check, KI_AS_MEMBER(path, "versions"), ki_as_tree_at(tree, "spec.versions"));
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/apiserver_flags.h"
+
+#include <string.h>
+
+#include "cli/failure.h"
+
+#define AT(member) offsetof(cli_apiserver_flags, member)
+
+static const cli_flag where_flags[] = {
+    {"port", 'p', CLI_FLAG_NUMBER, AT(port), "N", "to listen at (default 8001); 0: a free one", NULL},
+    {"bind", 0, CLI_FLAG_TEXT, AT(bind), "ADDRESS",
+     "to listen at (default 127.0.0.1, which only this machine reaches)", NULL},
+    {"tls", 0, CLI_FLAG_BOOL, AT(tls), NULL, "HTTPS, with a certificate made for this run", NULL},
+    {"tls-cert-file", 0, CLI_FLAG_TEXT, AT(certificate), "FILE", "HTTPS, with this certificate (PEM)", NULL},
+    {"tls-private-key-file", 0, CLI_FLAG_TEXT, AT(key), "FILE", "its key (PEM)", NULL},
+    {"token", 0, CLI_FLAG_TEXTS, AT(tokens), "TOKEN",
+     "let in who has it, and nobody without; may be repeated", NULL},
+    {"kubeconfig-out", 0, CLI_FLAG_TEXT, AT(kubeconfig_out), "FILE", "write how to reach it", NULL},
+};
+
+static const cli_flag what_flags[] = {
+    {"load", 'f', CLI_FLAG_TEXTS, AT(load), "PATH",
+     "objects (YAML or JSON), a file or a folder; may be repeated", NULL},
+    {"history", 0, CLI_FLAG_NUMBER, AT(history), "N",
+     "changes that are kept for each resource (default 10000)", NULL},
+    {"objects-max", 0, CLI_FLAG_NUMBER, AT(objects_max), "N", "(default 1000000)", NULL},
+    {"watches-max", 0, CLI_FLAG_NUMBER, AT(watches_max), "N", "(default 10000)", NULL},
+    {"body-max", 0, CLI_FLAG_NUMBER, AT(body_max), "BYTES", "of a request (default 3145728)", NULL},
+    {"bookmarks", 0, CLI_FLAG_DURATION, AT(bookmark_ms), "DURATION", "between two of a watch (default 1m)",
+     NULL},
+};
+
+static const cli_flag fault_flags[] = {
+    {"fault", 0, CLI_FLAG_TEXTS, AT(faults), "FAULT", "what goes wrong, see below; may be repeated", NULL},
+    {"debug", 0, CLI_FLAG_BOOL, AT(debug), NULL, "answer to /debug/…", NULL},
+    {"seed", 0, CLI_FLAG_NUMBER, AT(seed), "N", "of what is random; 0: another one each time", NULL},
+};
+
+void cli_apiserver_flags_init(cli_apiserver_flags *flags, cli_flag_group out_groups[CLI_APISERVER_GROUPS])
+{
+    *flags = (cli_apiserver_flags){.port = 8001};
+    out_groups[0] =
+        (cli_flag_group){"Where", where_flags, sizeof(where_flags) / sizeof(where_flags[0]), flags};
+    out_groups[1] = (cli_flag_group){"What", what_flags, sizeof(what_flags) / sizeof(what_flags[0]), flags};
+    out_groups[2] =
+        (cli_flag_group){"What goes wrong", fault_flags, sizeof(fault_flags) / sizeof(fault_flags[0]), flags};
+}
+
+/* ---- what is wrong ------------------------------------------------------------------------------------- */
+
+int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err)
+{
+    if (flags->port > UINT16_MAX)
+        return cli_fail(err, "-p (--port): %lld is no port; the last is 65535", (long long)flags->port);
+    if ((flags->certificate == NULL) != (flags->key == NULL))
+        return cli_fail(err, "--tls-cert-file and --tls-private-key-file belong together");
+    for (size_t i = 0; i < flags->tokens.count; i++)
+        if (flags->tokens.items[i][0] == 0)
+            return cli_fail(err, "--token: an empty one lets nobody in");
+    for (size_t i = 0; i < flags->faults.count; i++) {
+        char path[CLI_FAULT_PATH_BYTES];
+        ki_fault fault;
+        int rc = cli_fault_parse(flags->faults.items[i], &fault, path, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+ki_apiserver_options cli_apiserver_options(const cli_apiserver_flags *flags)
+{
+    return (ki_apiserver_options){.bind = flags->bind,
+                                  .port = (uint16_t)flags->port,
+                                  .is_tls = flags->tls != 0,
+                                  .allows_debug = flags->debug != 0,
+                                  .certificate_file = flags->certificate,
+                                  .key_file = flags->key,
+                                  .tokens = flags->tokens.count > 0 ? flags->tokens.items : NULL,
+                                  .seed = (uint64_t)flags->seed,
+                                  .bookmark_ms = flags->bookmark_ms,
+                                  .history_events = (size_t)flags->history,
+                                  .objects_max = (size_t)flags->objects_max,
+                                  .watches_max = (size_t)flags->watches_max,
+                                  .body_bytes_max = (size_t)flags->body_max};
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apiserver_flags - what `kinformer apiserver` takes.
+ *
+ *   From:     cli/cmd_apiserver.c
+ *   To:       ki_apiserver_options, ki_fault
+ *   Locks:    none.
+ */
+#ifndef KI_CLI_APISERVER_FLAGS_H
+#define KI_CLI_APISERVER_FLAGS_H
+
+#include <kinformer/apiserver.h>
+
+#include "cli/flags.h"
+
+enum { CLI_APISERVER_GROUPS = 3, CLI_FAULT_PATH_BYTES = 256 };
+
+typedef struct cli_apiserver_flags {
+    int64_t port;
+    const char *bind;
+    int tls;
+    const char *certificate;
+    const char *key;
+    cli_texts tokens;
+    cli_texts load;
+    const char *kubeconfig_out;
+    int64_t history;
+    int64_t objects_max;
+    int64_t watches_max;
+    int64_t body_max;
+    uint64_t bookmark_ms;
+    cli_texts faults;
+    int debug;
+    int64_t seed;
+} cli_apiserver_flags;
+
+void cli_apiserver_flags_init(cli_apiserver_flags *flags, cli_flag_group out_groups[CLI_APISERVER_GROUPS]);
+
+/* Whether they fit together. Returns 0 or KI_ERR_INVALID. */
+KI_NODISCARD int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err);
+
+/* Borrows from the flags. */
+ki_apiserver_options cli_apiserver_options(const cli_apiserver_flags *flags);
+
+/* "reset,on=watch,after-bytes=1000,times=3". `out_path` holds what the fault's path points at. */
+KI_NODISCARD int cli_fault_parse(const char *text, ki_fault *out, char out_path[CLI_FAULT_PATH_BYTES],
+                                 ki_error *err);
+
+#endif

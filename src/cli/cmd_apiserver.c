@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kinformer apiserver */
+#include <errno.h>
+#include <kinformer/apiserver.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cli/apiserver_flags.h"
+#include "cli/commands.h"
+#include "cli/failure.h"
+#include "cli/signals.h"
+
+static const char help_head[] =
+    "usage: kinformer apiserver [flags]\n"
+    "\n"
+    "Runs a Kubernetes API server with no etcd: all built-in resources and custom ones, kept in memory. "
+    "kubectl\n"
+    "and every client work against it. SIGINT and SIGTERM end it with 0.\n"
+    "\n"
+    "  kinformer apiserver --port 8001\n"
+    "  kinformer apiserver --tls --token secret --kubeconfig-out kubeconfig\n"
+    "  kinformer apiserver --load manifests/ --fault reset,on=watch,after-bytes=1000,times=3\n";
+
+static const char help_tail[] =
+    "\n"
+    "A FAULT is an action and what it is about, separated by commas: close, reset, stall, delay, one-byte, "
+    "garbage,\n"
+    "truncate, status, expired, stale, endless-pages, no-watch-list, no-end-marker, no-bookmarks; then "
+    "on=list, watch,\n"
+    "get, write, discovery or any (several: on=list+get), times=N, percent=N, after-bytes=N, after-events=N, "
+    "code=N,\n"
+    "retry-after=SECONDS, delay=DURATION, behind=N, path=TEXT. With --debug faults are added and removed "
+    "while it runs:\n"
+    "POST, GET and DELETE of /debug/faults; POST of /debug/compact, /debug/cut and /debug/rewind?by=N.\n";
+
+static int print_help(const cli_flag_set *set)
+{
+    printf("%s", help_head);
+    cli_flags_print(set);
+    printf("%s", help_tail);
+    return cli_finish_stdout();
+}
+
+/* A thousand watches are a thousand descriptors. Where that is not allowed there are fewer. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void say_where(const ki_apiserver *server, const cli_apiserver_flags *flags)
+{
+    const char *url = ki_apiserver_url(server);
+    printf("listening at %s\n", url);
+    if (flags->kubeconfig_out != NULL)
+        printf("kubectl --kubeconfig %s get namespaces\n", flags->kubeconfig_out);
+    else if (flags->tokens.count == 0 && !flags->tls && flags->certificate == NULL)
+        printf("kubectl --server %s get namespaces\n", url);
+    else
+        printf("with --kubeconfig-out FILE it writes what kubectl needs to find it\n");
+    (void)fflush(stdout);
+}
+
+static int set_up(ki_apiserver *server, const cli_apiserver_flags *flags, ki_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; i < flags->load.count && rc == 0; i++)
+        rc = ki_apiserver_load(server, flags->load.items[i], err);
+    /* A file that is not there is wrong usage, whoever says so. */
+    if (rc == KI_ERR_SYSTEM)
+        err->code = KI_ERR_INVALID;
+    for (size_t i = 0; i < flags->faults.count && rc == 0; i++) {
+        char path[CLI_FAULT_PATH_BYTES];
+        ki_fault fault;
+        rc = cli_fault_parse(flags->faults.items[i], &fault, path, err);
+        if (rc == 0 && ki_apiserver_fault(server, &fault) < 0)
+            rc = cli_fail(err, "--fault: \"%s\" cannot be", flags->faults.items[i]);
+    }
+    if (rc == 0 && flags->kubeconfig_out != NULL)
+        rc = ki_apiserver_write_kubeconfig(server, flags->kubeconfig_out, err);
+    return rc;
+}
+
+static void wait_for_signal(int stop_fd)
+{
+    struct pollfd stop = {.fd = stop_fd, .events = POLLIN};
+    while (!cli_signals_is_stopped() && (poll(&stop, 1, -1) >= 0 || errno == EINTR))
+        ;
+}
+
+static int run(const cli_apiserver_flags *flags, ki_error *err)
+{
+    ki_apiserver_options options = cli_apiserver_options(flags);
+    raise_descriptors();
+    int stop_fd = cli_signals_install(err);
+    ki_apiserver *server = stop_fd < 0 ? NULL : ki_apiserver_start(&options, err);
+    if (server == NULL)
+        return cli_end_with(err);
+    int rc = set_up(server, flags, err);
+    if (rc == 0) {
+        say_where(server, flags);
+        wait_for_signal(stop_fd);
+    }
+    ki_apiserver_stop(server);
+    return rc < 0 ? cli_end_with(err) : CLI_EXIT_OK;
+}
+
+int cli_cmd_apiserver(int argc, char **argv)
+{
+    static cli_apiserver_flags flags;
+    cli_flag_group groups[CLI_APISERVER_GROUPS];
+    cli_flag_set set = {"apiserver", groups, CLI_APISERVER_GROUPS};
+    cli_arguments arguments = {0};
+    ki_error err = {0};
+    cli_apiserver_flags_init(&flags, groups);
+    int rc = cli_flags_parse(&set, argc, argv, &arguments, &err);
+    if (rc == 0 && arguments.is_help)
+        return print_help(&set);
+    if (rc == 0 && arguments.count > 0)
+        rc = cli_fail(&err, "apiserver: what is \"%s\"? It takes flags alone", arguments.items[0]);
+    if (rc == 0)
+        rc = cli_apiserver_flags_check(&flags, &err);
+    return rc < 0 ? cli_end_with(&err) : run(&flags, &err);
+}

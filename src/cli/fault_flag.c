@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A --fault as it is written: "reset,on=watch,after-bytes=1000,times=3". */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/apiserver_flags.h"
+#include "cli/duration.h"
+#include "cli/failure.h"
+
+enum { PART_BYTES = CLI_FAULT_PATH_BYTES };
+
+static const char *const actions[] = {
+    [KI_FAULT_CLOSE] = "close",
+    [KI_FAULT_RESET] = "reset",
+    [KI_FAULT_STALL] = "stall",
+    [KI_FAULT_DELAY] = "delay",
+    [KI_FAULT_ONE_BYTE] = "one-byte",
+    [KI_FAULT_GARBAGE] = "garbage",
+    [KI_FAULT_TRUNCATE] = "truncate",
+    [KI_FAULT_STATUS] = "status",
+    [KI_FAULT_EXPIRED] = "expired",
+    [KI_FAULT_STALE] = "stale",
+    [KI_FAULT_ENDLESS_PAGES] = "endless-pages",
+    [KI_FAULT_NO_WATCH_LIST] = "no-watch-list",
+    [KI_FAULT_NO_END_MARKER] = "no-end-marker",
+    [KI_FAULT_NO_BOOKMARKS] = "no-bookmarks",
+};
+
+static int read_action(const char *word, ki_fault *out, ki_error *err)
+{
+    for (uint32_t i = KI_FAULT_CLOSE; i < sizeof(actions) / sizeof(actions[0]); i++)
+        if (strcmp(word, actions[i]) == 0) {
+            out->action = i;
+            return 0;
+        }
+    return cli_fail(err, "--fault: there is no action \"%s\"; `kinformer apiserver --help` lists them", word);
+}
+
+static int read_on(char *words, ki_fault *out, ki_error *err)
+{
+    static const char *const names[] = {"list", "watch", "get", "write", "discovery"};
+    char *rest = NULL;
+    for (char *word = strtok_r(words, "+", &rest); word != NULL; word = strtok_r(NULL, "+", &rest)) {
+        uint32_t found = strcmp(word, "any") == 0 ? KI_FAULT_ANY : 0;
+        for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+            if (strcmp(word, names[i]) == 0)
+                found = 1U << i;
+        if (found == 0)
+            return cli_fail(err, "--fault: on=%s: it is list, watch, get, write, discovery or any", word);
+        out->on |= found;
+    }
+    return 0;
+}
+
+static int read_number(const char *name, const char *value, uint64_t max, uint64_t *out)
+{
+    char *end = NULL;
+    (void)name;
+    errno = 0;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (value[0] < '0' || value[0] > '9' || *end != 0 || errno != 0 || number > max)
+        return -1;
+    *out = number;
+    return 0;
+}
+
+static int read_numbers(const char *name, const char *value, ki_fault *out, ki_error *err)
+{
+    const struct {
+        const char *name;
+        uint32_t *small;
+        uint64_t *large;
+        uint64_t max;
+    } numbers[] = {
+        {"times", &out->times, NULL, UINT32_MAX},
+        {"percent", &out->percent, NULL, 100},
+        {"after-bytes", NULL, &out->after_bytes, INT64_MAX},
+        {"after-events", &out->after_events, NULL, UINT32_MAX},
+        {"code", &out->code, NULL, 599},
+        {"retry-after", &out->retry_after_seconds, NULL, 1000000},
+        {"behind", NULL, &out->behind, INT64_MAX},
+    };
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        uint64_t number = 0;
+        if (strcmp(name, numbers[i].name) != 0)
+            continue;
+        if (read_number(name, value, numbers[i].max, &number) < 0)
+            return cli_fail(err, "--fault: %s=%s: that is no number, or too large", name, value);
+        if (numbers[i].small != NULL)
+            *numbers[i].small = (uint32_t)number;
+        else
+            *numbers[i].large = number;
+        return 0;
+    }
+    return cli_fail(err, "--fault: what is \"%s\"? `kinformer apiserver --help` says what there is", name);
+}
+
+static int read_part(char *part, ki_fault *out, char *out_path, ki_error *err)
+{
+    char *value = strchr(part, '=');
+    if (value == NULL)
+        return read_action(part, out, err);
+    *value++ = 0;
+    if (strcmp(part, "on") == 0)
+        return read_on(value, out, err);
+    if (strcmp(part, "path") == 0) {
+        snprintf(out_path, CLI_FAULT_PATH_BYTES, "%s", value);
+        out->path = out_path;
+        return 0;
+    }
+    if (strcmp(part, "delay") != 0)
+        return read_numbers(part, value, out, err);
+    uint64_t ms = 0;
+    int rc = cli_duration_parse(value, &ms, err);
+    if (rc < 0 || ms > UINT32_MAX)
+        return cli_fail(err, "--fault: delay=%s: write it as 100ms or 2s", value);
+    out->delay_ms = (uint32_t)ms;
+    return 0;
+}
+
+int cli_fault_parse(const char *text, ki_fault *out, char out_path[CLI_FAULT_PATH_BYTES], ki_error *err)
+{
+    *out = (ki_fault){0};
+    while (*text != 0) {
+        char part[PART_BYTES];
+        size_t len = strcspn(text, ",");
+        if (len >= sizeof(part))
+            return cli_fail(err, "--fault: a part of it is too long");
+        memcpy(part, text, len);
+        part[len] = 0;
+        text += text[len] == ',' ? len + 1 : len;
+        int rc = len == 0 ? 0 : read_part(part, out, out_path, err);
+        if (rc < 0)
+            return rc;
+    }
+    if (out->action == 0)
+        return cli_fail(err, "--fault: which action? As in --fault reset,on=watch,times=3");
+    if (out->action == KI_FAULT_STATUS && out->code < 200)
+        return cli_fail(err, "--fault: status wants a code, as in --fault status,code=503");
+    return 0;
+}

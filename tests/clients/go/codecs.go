@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+const jsonType = "application/json"
+
+// Has an object created without keeping it, and gives what the server would have kept.
+func dryRun(config *rest.Config, contentType string, object runtime.Object, version schema.GroupVersionKind) (any, error) {
+	config = rest.CopyConfig(config)
+	group := version.GroupVersion()
+	config.GroupVersion = &group
+	config.APIPath = "/apis"
+	if group.Group == "" {
+		config.APIPath = "/api"
+	}
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	config.ContentType = contentType
+	config.AcceptContentTypes = jsonType
+	client, err := rest.RESTClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(version)
+	isCluster := strings.HasPrefix(version.Kind, "Cluster") || strings.HasSuffix(version.Kind, "Definition") ||
+		strings.HasSuffix(version.Kind, "Configuration")
+	request := client.Post().NamespaceIfScoped("default", !isCluster).Resource(resource.Resource)
+	text, err := request.Param("dryRun", "All").Body(object).Do(context.Background()).Raw()
+	if err != nil {
+		return nil, fmt.Errorf("%s as %s: %w: %s", version.Kind, contentType, err, text)
+	}
+	var tree map[string]any
+	err = json.Unmarshal(text, &tree)
+	metadata, _ := tree["metadata"].(map[string]any)
+	// What differs each time.
+	for _, name := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
+		delete(metadata, name)
+	}
+	if version.Kind == "CustomResourceDefinition" {
+		delete(tree, "status")
+	}
+	if spec, is := tree["spec"].(map[string]any); is && version.Kind == "Service" {
+		for _, port := range spec["ports"].([]any) {
+			delete(port.(map[string]any), "nodePort")
+		}
+	}
+	return tree, err
+}
+
+func compareCodecs(config *rest.Config, text string) error {
+	object, version, err := scheme.Codecs.UniversalDeserializer().Decode([]byte(text), nil, nil)
+	if err != nil {
+		return err
+	}
+	fromJSON, err := dryRun(config, jsonType, object, *version)
+	if err != nil {
+		return err
+	}
+	fromProtobuf, err := dryRun(config, "application/vnd.kubernetes.protobuf", object, *version)
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(fromJSON, fromProtobuf) {
+		left, _ := json.Marshal(fromJSON)
+		right, _ := json.Marshal(fromProtobuf)
+		return fmt.Errorf("%s: JSON gives\n%s\nand protobuf\n%s", version.Kind, left, right)
+	}
+	fmt.Println("ok: protobuf is as JSON:", version.Kind)
+	return nil
+}
+
+func codecs(arguments []string) error {
+	if len(arguments) != 2 {
+		return errors.New(usage)
+	}
+	text, err := os.ReadFile(arguments[0])
+	if err != nil {
+		return err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", arguments[1])
+	if err != nil {
+		return err
+	}
+	if err := apiextensions.AddToScheme(scheme.Scheme); err != nil {
+		return err
+	}
+	for _, document := range strings.Split(string(text), "\n---\n") {
+		if err := compareCodecs(config, document); err != nil {
+			return err
+		}
+	}
+	return nil
+}

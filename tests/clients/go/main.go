@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// clients is one program for what Go programs talk to an API server with; its first argument says which.
+//
+//	clients kubectl [FLAGS]         kubectl
+//	clients informer KUBECONFIG     follows the embedded API server with client-go's informer, through cuts and more
+//	clients codecs FILE KUBECONFIG  has the objects of a file read as JSON and as protobuf, and compares
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"k8s.io/component-base/cli"
+	"k8s.io/kubectl/pkg/cmd"
+)
+
+const usage = "usage: clients kubectl|informer|codecs ..."
+
+func end(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "clients:", err)
+		os.Exit(1)
+	}
+}
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, usage)
+		os.Exit(2)
+	}
+	// kubectl reads os.Args by itself, and expects its own name to be the first.
+	os.Args = os.Args[1:]
+	switch os.Args[0] {
+	case "kubectl":
+		os.Exit(cli.Run(cmd.NewDefaultKubectlCommand()))
+	case "informer":
+		end(follow(os.Args[1:]))
+	case "codecs":
+		end(codecs(os.Args[1:]))
+	default:
+		fmt.Fprintln(os.Stderr, usage)
+		os.Exit(2)
+	}
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Informers of this library against the embedded server, and through each of its faults. */
+#include <kinformer.h>
+#include <kinformer/apiserver.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/api_rig.h"
+#include "support/unit.h"
+#include "util/clock.h"
+
+enum { HANG_MS = 60 * 1000, PODS = 20 };
+
+typedef struct world {
+    ki_apiserver *server;
+    ki_client *client;
+    ki_informer *informer;
+} world;
+
+static void world_init(world *w, int watch_list)
+{
+    ki_error err = {0};
+    w->server = api_rig_start(&(ki_apiserver_options){.seed = 3, .bookmark_ms = 100});
+    for (int i = 0; i < PODS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "pod-%d", i);
+        api_put_pod(w->server, name, "web", "node-1");
+    }
+    w->client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(w->server)}, &err);
+    if (w->client == NULL)
+        fail_msg("%s", err.message);
+    ki_informer_options options = {
+        .watch_list = watch_list, .page_size = 7, .backoff_ms = 10, .backoff_max_ms = 40};
+    w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, &options, &err);
+    assert_non_null(w->informer);
+}
+
+static void world_start(world *w)
+{
+    ki_error err = {0};
+    assert_int_equal(ki_informer_start(w->informer, &err), 0);
+}
+
+static void world_fini(world *w)
+{
+    ki_error err = {0};
+    assert_int_equal(ki_store_check(ki_informer_store(w->informer), &err), 0);
+    ki_informer_free(w->informer);
+    ki_client_free(w->client);
+    ki_apiserver_stop(w->server);
+}
+
+/* ---- the cache is the server's collection --------------------------------------------------------------- */
+
+static int is_equal(world *w)
+{
+    ki_store *store = ki_informer_store(w->informer);
+    api_answer answer = api_get(w->server, "/api/v1/pods");
+    int equal = answer.status == 200 && ki_informer_has_synced(w->informer) &&
+                json_array_size(api_at(answer.tree, "items")) == ki_store_count(store);
+    const json_t *item;
+    size_t i;
+    json_array_foreach(api_at(answer.tree, "items"), i, item)
+    {
+        ki_object *object = ki_store_get(store, "default", json_string_value(api_at(item, "metadata.name")));
+        const char *version = json_string_value(api_at(item, "metadata.resourceVersion"));
+        equal =
+            equal && object != NULL && ki_str_equal(ki_object_resource_version(object), ki_str_of(version));
+        ki_object_unref(object);
+    }
+    api_answer_fini(&answer);
+    return equal;
+}
+
+static void expect_equal(world *w)
+{
+    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
+    while (!is_equal(w)) {
+        if (ki_clock_now_ms(ki_clock_real()) >= deadline_ms) {
+            ki_informer_status status;
+            ki_informer_read_status(w->informer, &status);
+            fail_msg("the cache has %zu objects, the server %zu",
+                     ki_store_count(ki_informer_store(w->informer)),
+                     ki_apiserver_count(w->server, &KI_CORE_V1_PODS));
+        }
+        (void)poll(NULL, 0, 20);
+    }
+}
+
+static void churn(world *w, int round)
+{
+    ki_error err = {0};
+    for (int i = 0; i < 10; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "new-%d-%d", round, i);
+        api_put_pod(w->server, name, "web", "node-1");
+        snprintf(name, sizeof(name), "pod-%d", i);
+        api_put_pod(w->server, name, "db", round % 2 == 0 ? "node-2" : "node-3");
+    }
+    char name[32];
+    snprintf(name, sizeof(name), "new-%d-3", round);
+    assert_int_equal(ki_apiserver_delete(w->server, &KI_CORE_V1_PODS, "default", name, &err), 0);
+}
+
+/* ---- without faults ------------------------------------------------------------------------------------- */
+
+static void an_informer_follows_by_list_and_by_stream(void **state)
+{
+    (void)state;
+    static const int ways[] = {KI_WATCH_LIST_NEVER, KI_WATCH_LIST_ALWAYS, KI_WATCH_LIST_AUTO};
+    for (size_t i = 0; i < 3; i++) {
+        world w;
+        world_init(&w, ways[i]);
+        world_start(&w);
+        expect_equal(&w);
+        churn(&w, 0);
+        expect_equal(&w);
+        world_fini(&w);
+    }
+}
+
+static void a_factory_syncs_many_resources(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    ki_apiserver *server = api_rig_start(NULL);
+    ki_client *client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
+    assert_non_null(client);
+    ki_factory *factory = ki_factory_new(client, NULL);
+    const ki_resource *resources[] = {&KI_CORE_V1_NAMESPACES, &KI_CORE_V1_PODS, &KI_CORE_V1_SERVICES,
+                                      &KI_APPS_V1_DEPLOYMENTS, &KI_CORE_V1_NODES};
+    for (size_t i = 0; i < 5; i++)
+        assert_non_null(ki_factory_informer(factory, resources[i]));
+    assert_int_equal(ki_factory_start(factory, &err), 0);
+    assert_int_equal(ki_factory_wait_for_sync(factory, HANG_MS, &err), 0);
+    ki_informer *namespaces = ki_factory_informer(factory, &KI_CORE_V1_NAMESPACES);
+    assert_int_equal(ki_store_count(ki_informer_store(namespaces)),
+                     ki_apiserver_count(server, &KI_CORE_V1_NAMESPACES));
+    ki_factory_free(factory);
+    ki_client_free(client);
+    ki_apiserver_stop(server);
+}
+
+/* ---- with each of them ---------------------------------------------------------------------------------- */
+
+typedef struct trial {
+    const char *name;
+    ki_fault fault;
+} trial;
+
+static const trial trials[] = {
+    {"close lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_CLOSE, .times = 3}},
+    {"close lists halfway", {.on = KI_FAULT_LIST, .action = KI_FAULT_CLOSE, .after_bytes = 700, .times = 3}},
+    {"close watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_events = 3, .times = 4}},
+    {"close watches within events",
+     {.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_bytes = 333, .times = 4}},
+    {"reset watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_RESET, .after_bytes = 1000, .times = 3}},
+    {"reset everything", {.action = KI_FAULT_RESET, .times = 5}},
+    {"delay", {.action = KI_FAULT_DELAY, .delay_ms = 100, .times = 4}},
+    {"one byte at a time", {.action = KI_FAULT_ONE_BYTE, .times = 4}},
+    {"garbage in lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_GARBAGE, .after_bytes = 500, .times = 2}},
+    {"garbage in watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_GARBAGE, .after_events = 2, .times = 2}},
+    {"truncated lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
+    {"truncated watches",
+     {.on = KI_FAULT_WATCH, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
+    {"500", {.action = KI_FAULT_STATUS, .code = 500, .times = 3}},
+    {"503", {.action = KI_FAULT_STATUS, .code = 503, .times = 3}},
+    {"429", {.action = KI_FAULT_STATUS, .code = 429, .retry_after_seconds = 1, .times = 2}},
+    {"401", {.action = KI_FAULT_STATUS, .code = 401, .times = 2}},
+    {"expired lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_EXPIRED, .times = 3}},
+    {"expired watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_EXPIRED, .times = 3}},
+    {"stale lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
+    {"no streamed lists", {.action = KI_FAULT_NO_WATCH_LIST}},
+    {"stalled lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALL, .after_bytes = 300, .times = 1}},
+    {"stalled watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_STALL, .after_events = 2, .times = 1}},
+    {"endless pages", {.action = KI_FAULT_ENDLESS_PAGES}},
+    {"streamed lists without their end", {.action = KI_FAULT_NO_END_MARKER, .times = 1}},
+    {"no bookmarks", {.action = KI_FAULT_NO_BOOKMARKS}},
+};
+
+static void try_fault(const trial *t, int watch_list)
+{
+    world w;
+    print_message("    %s, %s\n", t->name, watch_list == KI_WATCH_LIST_NEVER ? "lists" : "streams");
+    world_init(&w, watch_list);
+    assert_int_equal(ki_apiserver_fault(w.server, &t->fault), 0);
+    world_start(&w);
+    churn(&w, 0);
+    (void)poll(NULL, 0, 50);
+    churn(&w, 1);
+    ki_apiserver_cut(w.server, 0);
+    churn(&w, 2);
+    (void)poll(NULL, 0, 300);
+    ki_apiserver_heal(w.server);
+    expect_equal(&w);
+    churn(&w, 3);
+    expect_equal(&w);
+    world_fini(&w);
+}
+
+static void an_informer_survives_each_fault(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
+        try_fault(&trials[i], KI_WATCH_LIST_NEVER);
+        try_fault(&trials[i], KI_WATCH_LIST_AUTO);
+    }
+}
+
+static void an_informer_comes_back_with_its_server(void **state)
+{
+    (void)state;
+    world w;
+    ki_error err = {0};
+    world_init(&w, KI_WATCH_LIST_AUTO);
+    world_start(&w);
+    expect_equal(&w);
+    for (int i = 0; i < 3; i++) {
+        ki_apiserver_down(w.server);
+        churn(&w, i);
+        (void)poll(NULL, 0, 100);
+        assert_int_equal(ki_apiserver_up(w.server, &err), 0);
+        expect_equal(&w);
+    }
+    world_fini(&w);
+}
+
+static void an_informer_outlives_history(void **state)
+{
+    (void)state;
+    world w;
+    ki_error err = {0};
+    world_init(&w, KI_WATCH_LIST_AUTO);
+    world_start(&w);
+    expect_equal(&w);
+    ki_apiserver_compact(w.server);
+    ki_apiserver_cut(w.server, 1);
+    churn(&w, 0);
+    expect_equal(&w);
+    ki_apiserver_down(w.server);
+    churn(&w, 1);
+    ki_apiserver_compact(w.server);
+    assert_int_equal(ki_apiserver_up(w.server, &err), 0);
+    expect_equal(&w);
+    world_fini(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_informer_follows_by_list_and_by_stream),
+        cmocka_unit_test(a_factory_syncs_many_resources),
+        cmocka_unit_test(an_informer_survives_each_fault),
+        cmocka_unit_test(an_informer_comes_back_with_its_server),
+        cmocka_unit_test(an_informer_outlives_history),
+    };
+    return RUN_TESTS(tests);
+}

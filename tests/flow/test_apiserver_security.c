@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is let in, how it is told apart from others, and what is too much. */
+#include <kinformer.h>
+#include <kinformer/apiserver.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support/api_rig.h"
+#include "support/certificates.h"
+#include "support/temp_dir.h"
+#include "support/unit.h"
+
+static const char *const tokens[] = {"first-secret", "second-secret", NULL};
+
+static int status_with(ki_apiserver *server, const char *header)
+{
+    api_answer answer = api_call(server, &(api_request){.path = "/api/v1/pods", .headers = {header}});
+    int status = answer.status;
+    if (status == 401) {
+        assert_string_equal(api_text(&answer, "reason"), "Unauthorized");
+        assert_string_equal(api_text(&answer, "message"), "Unauthorized");
+    }
+    api_answer_fini(&answer);
+    return status;
+}
+
+static void only_who_has_a_token_is_let_in(void **state)
+{
+    (void)state;
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.tokens = tokens});
+    assert_int_equal(status_with(server, "Authorization: Bearer first-secret"), 200);
+    assert_int_equal(status_with(server, "Authorization: bearer second-secret"), 200);
+    assert_int_equal(status_with(server, "Authorization: Bearer first-secre"), 401);
+    assert_int_equal(status_with(server, "Authorization: Bearer first-secret2"), 401);
+    assert_int_equal(status_with(server, "Authorization: Basic first-secret"), 401);
+    assert_int_equal(status_with(server, "X-Nothing: 1"), 401);
+    api_answer answer = api_get(server, "/healthz");
+    assert_int_equal(answer.status, 200);
+    api_answer_fini(&answer);
+    ki_apiserver_stop(server);
+}
+
+static void a_certificate_is_made_and_can_be_checked(void **state)
+{
+    (void)state;
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.is_tls = 1});
+    const char *authority = ki_apiserver_certificate(server);
+    assert_int_equal(strncmp(ki_apiserver_url(server), "https://127.0.0.1:", 18), 0);
+    assert_non_null(strstr(authority, "BEGIN CERTIFICATE"));
+    api_answer answer =
+        api_call(server, &(api_request){.path = "/api/v1/namespaces", .authority = authority});
+    assert_int_equal(answer.status, 200);
+    api_answer_fini(&answer);
+    answer = api_call(server, &(api_request){.path = "/api/v1/namespaces"});
+    assert_int_equal(answer.status, 0);
+    api_answer_fini(&answer);
+    answer = api_call(server, &(api_request){.path = "/api/v1/namespaces?watch=1&timeoutSeconds=1",
+                                             .authority = authority});
+    assert_int_equal(answer.status, 200);
+    assert_non_null(strstr(answer.body, "\"name\":\"default\""));
+    api_answer_fini(&answer);
+    ki_apiserver_stop(server);
+}
+
+static void what_cannot_be_a_certificate_is_refused(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    assert_null(ki_apiserver_start(
+        &(ki_apiserver_options){.certificate_file = "/nowhere", .key_file = "/nowhere"}, &err));
+    assert_non_null(strstr(err.message, "/nowhere"));
+    assert_null(ki_apiserver_start(&(ki_apiserver_options){.certificate_file = "/nowhere"}, &err));
+    assert_int_equal(err.code, KI_ERR_INVALID);
+    assert_null(ki_apiserver_start(
+        &(ki_apiserver_options){.certificate_file = "/proc/self/status", .key_file = "/proc/self/status"},
+        &err));
+}
+
+static void an_address_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    assert_null(ki_apiserver_start(&(ki_apiserver_options){.bind = "nowhere"}, &err));
+    assert_int_equal(err.code, KI_ERR_INVALID);
+    ki_apiserver *server = api_rig_start(NULL);
+    const char *colon = strrchr(ki_apiserver_url(server), ':');
+    assert_null(ki_apiserver_start(&(ki_apiserver_options){.port = (uint16_t)atoi(colon + 1)}, &err));
+    assert_int_equal(err.code, KI_ERR_SYSTEM);
+    ki_apiserver_stop(server);
+}
+
+/* ---- kubeconfigs ---------------------------------------------------------------------------------------- */
+
+static void synced_with(const char *kubeconfig)
+{
+    ki_error err = {0};
+    ki_client *client = ki_client_new(&(ki_client_options){.kubeconfig = kubeconfig}, &err);
+    if (client == NULL)
+        fail_msg("%s", err.message);
+    ki_informer *informer = ki_informer_new(client, &KI_CORE_V1_NAMESPACES, NULL, &err);
+    assert_non_null(informer);
+    assert_int_equal(ki_informer_start(informer, &err), 0);
+    assert_int_equal(ki_informer_wait_for_sync(informer, 20000, &err), 0);
+    ki_object *object = ki_store_get(ki_informer_store(informer), "", "kube-system");
+    assert_non_null(object);
+    ki_object_unref(object);
+    ki_informer_free(informer);
+    ki_client_free(client);
+}
+
+static void a_kubeconfig_is_all_that_a_client_needs(void **state)
+{
+    (void)state;
+    char file[512];
+    struct stat about;
+    ki_error err = {0};
+    temp_dir dir;
+    temp_dir_make(&dir);
+    snprintf(file, sizeof(file), "%s/kubeconfig", dir.path);
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.is_tls = 1, .tokens = tokens});
+    assert_int_equal(ki_apiserver_write_kubeconfig(server, file, &err), 0);
+    assert_int_equal(stat(file, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0600);
+    synced_with(file);
+    assert_int_equal(ki_apiserver_write_kubeconfig(server, "/nowhere/at/all", &err), KI_ERR_SYSTEM);
+    ki_apiserver_stop(server);
+    temp_dir_remove(&dir);
+}
+
+/* ---- too much ------------------------------------------------------------------------------------------- */
+
+static void a_body_that_is_too_large_is_413(void **state)
+{
+    (void)state;
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.body_bytes_max = 1000});
+    char *body = calloc(1, 5000);
+    memset(body, ' ', 4000);
+    api_answer answer = api_call(server, &(api_request){.path = "/api/v1/namespaces", .body = body});
+    assert_int_equal(answer.status, 413);
+    assert_string_equal(api_text(&answer, "reason"), "RequestEntityTooLarge");
+    api_answer_fini(&answer);
+    const api_request chunked = {
+        .path = "/api/v1/namespaces", .body = body, .headers = {"Transfer-Encoding: chunked"}};
+    answer = api_call(server, &chunked);
+    assert_int_equal(answer.status, 413);
+    api_answer_fini(&answer);
+    free(body);
+    ki_apiserver_stop(server);
+}
+
+static void one_object_too_many_is_refused(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.objects_max = 20});
+    int rc = 0;
+    for (int i = 0; i < 30 && rc == 0; i++) {
+        char json[128];
+        snprintf(json, sizeof(json), "{\"metadata\":{\"name\":\"n-%d\"}}", i);
+        rc = ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, &err);
+    }
+    assert_true(rc < 0);
+    assert_true(ki_apiserver_count(server, &KI_CORE_V1_CONFIGMAPS) <= 20);
+    ki_apiserver_stop(server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_who_has_a_token_is_let_in),
+        cmocka_unit_test(a_certificate_is_made_and_can_be_checked),
+        cmocka_unit_test(what_cannot_be_a_certificate_is_refused),
+        cmocka_unit_test(an_address_that_is_none_is_refused),
+        cmocka_unit_test(a_kubeconfig_is_all_that_a_client_needs),
+        cmocka_unit_test(a_body_that_is_too_large_is_413),
+        cmocka_unit_test(one_object_too_many_is_refused),
+    };
+    return RUN_TESTS(tests);
+}

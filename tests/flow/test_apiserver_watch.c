@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watches of the embedded server: where they begin, what they tell, how they end. */
+#include <kinformer/resources.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support/api_rig.h"
+#include "support/unit.h"
+#include "util/clock.h"
+
+static int setup(void **state)
+{
+    *state = api_rig_start(&(ki_apiserver_options){.seed = 1, .bookmark_ms = 200, .history_events = 50});
+    api_put_pod(*state, "a", "web", "node-1");
+    api_put_pod(*state, "b", "db", "node-2");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    ki_apiserver_stop(*state);
+    return 0;
+}
+
+/* ---- what was told -------------------------------------------------------------------------------------- */
+
+/* Changes that another thread makes while a watch is read. */
+typedef struct script {
+    ki_apiserver *server;
+    void (*play)(ki_apiserver *server);
+} script;
+
+static void *on_script(void *user)
+{
+    script *s = user;
+    s->play(s->server);
+    return NULL;
+}
+
+static void pause_ms(int ms)
+{
+    (void)poll(NULL, 0, ms);
+}
+
+/* "ADDED a,BOOKMARK," of a watch of one second. */
+static void tell(const api_answer *answer, char *out, size_t out_bytes)
+{
+    size_t at = 0;
+    size_t len = 0;
+    json_t *event;
+    out[0] = 0;
+    while ((event = api_next_event(answer, &at)) != NULL) {
+        const char *name = json_string_value(api_at(event, "object.metadata.name"));
+        len +=
+            (size_t)snprintf(out + len, out_bytes - len, "%s%s%s,", json_string_value(api_at(event, "type")),
+                             name == NULL ? "" : " ", name == NULL ? "" : name);
+        json_decref(event);
+    }
+}
+
+static void expect_told(const ki_apiserver *server, const char *path, const char *expected)
+{
+    char told[4096];
+    api_answer answer = api_get(server, path);
+    assert_int_equal(answer.status, 200);
+    assert_false(answer.is_broken);
+    tell(&answer, told, sizeof(told));
+    assert_string_equal(told, expected);
+    api_answer_fini(&answer);
+}
+
+static const char *watch_from(const ki_apiserver *server, uint64_t version, const char *more)
+{
+    static char path[512];
+    (void)server;
+    snprintf(path, sizeof(path), "/api/v1/pods?watch=1&timeoutSeconds=1&resourceVersion=%llu%s",
+             (unsigned long long)version, more);
+    return path;
+}
+
+/* ---- beginnings ----------------------------------------------------------------------------------------- */
+
+static void without_a_version_it_tells_what_there_is(void **state)
+{
+    expect_told(*state, "/api/v1/pods?watch=1&timeoutSeconds=1", "ADDED a,ADDED b,");
+    expect_told(*state, "/api/v1/namespaces/default/pods/b?watch=1&timeoutSeconds=1", "ADDED b,");
+    expect_told(*state, "/api/v1/watch/namespaces/default/pods?timeoutSeconds=1", "ADDED a,ADDED b,");
+}
+
+static void from_a_version_it_tells_what_came_after(void **state)
+{
+    ki_error err = {0};
+    uint64_t version = ki_apiserver_version(*state);
+    api_put_pod(*state, "c", "web", "node-1");
+    api_put_pod(*state, "a", "web", "node-2");
+    assert_int_equal(ki_apiserver_delete(*state, &KI_CORE_V1_PODS, "default", "b", &err), 0);
+    expect_told(*state, watch_from(*state, version, ""), "ADDED c,MODIFIED a,DELETED b,");
+}
+
+static void a_streamed_list_ends_with_its_marker(void **state)
+{
+    char told[4096];
+    api_answer answer = api_get(*state, "/api/v1/pods?watch=1&timeoutSeconds=1&sendInitialEvents=true&"
+                                        "resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
+    size_t at = 0;
+    tell(&answer, told, sizeof(told));
+    assert_int_equal(strncmp(told, "ADDED a,ADDED b,BOOKMARK,BOOKMARK,", 34), 0);
+    json_decref(api_next_event(&answer, &at));
+    json_decref(api_next_event(&answer, &at));
+    json_t *marker = api_next_event(&answer, &at);
+    const json_t *annotations = api_at(marker, "object.metadata.annotations");
+    assert_string_equal(json_string_value(json_object_get(annotations, "k8s.io/initial-events-end")), "true");
+    assert_string_equal(json_string_value(api_at(marker, "object.kind")), "Pod");
+    json_decref(marker);
+    api_answer_fini(&answer);
+}
+
+static void a_streamed_list_wants_its_match(void **state)
+{
+    api_answer answer = api_get(*state, "/api/v1/pods?watch=1&sendInitialEvents=true");
+    assert_int_equal(answer.status, 422);
+    assert_string_equal(api_text(&answer, "details.causes.0.field"), "resourceVersionMatch");
+    api_answer_fini(&answer);
+}
+
+static void an_old_version_is_410_in_the_stream(void **state)
+{
+    uint64_t version = ki_apiserver_version(*state);
+    api_put_pod(*state, "c", "web", "node-1");
+    ki_apiserver_compact(*state);
+    size_t at = 0;
+    api_answer answer = api_get(*state, watch_from(*state, version, ""));
+    assert_int_equal(answer.status, 200);
+    json_t *event = api_next_event(&answer, &at);
+    assert_string_equal(json_string_value(api_at(event, "type")), "ERROR");
+    assert_string_equal(json_string_value(api_at(event, "object.kind")), "Status");
+    assert_int_equal(json_integer_value(api_at(event, "object.code")), 410);
+    assert_null(api_next_event(&answer, &at));
+    json_decref(event);
+    api_answer_fini(&answer);
+}
+
+static void a_version_of_the_future_is_silence(void **state)
+{
+    expect_told(*state, watch_from(*state, ki_apiserver_version(*state) + 1000, ""), "");
+}
+
+/* ---- while it goes on ----------------------------------------------------------------------------------- */
+
+static void move_through_a_selector(ki_apiserver *server)
+{
+    pause_ms(300);
+    api_put_pod(server, "b", "web", "node-2");
+    api_put_pod(server, "a", "db", "node-1");
+    api_put_pod(server, "c", "db", "node-1");
+}
+
+static void objects_come_and_go_as_they_match(void **state)
+{
+    pthread_t thread;
+    script s = {*state, move_through_a_selector};
+    assert_int_equal(pthread_create(&thread, NULL, on_script, &s), 0);
+    expect_told(*state, watch_from(*state, ki_apiserver_version(*state), "&labelSelector=app%3Dweb"),
+                "ADDED b,DELETED a,");
+    (void)pthread_join(thread, NULL);
+}
+
+static void bookmarks_come_so_often_and_at_the_end(void **state)
+{
+    char told[4096];
+    api_answer answer =
+        api_get(*state, watch_from(*state, ki_apiserver_version(*state), "&allowWatchBookmarks=true"));
+    tell(&answer, told, sizeof(told));
+    assert_non_null(strstr(told, "BOOKMARK,BOOKMARK,BOOKMARK,"));
+    api_answer_fini(&answer);
+}
+
+static void a_table_tells_its_columns_once(void **state)
+{
+    size_t at = 0;
+    api_answer answer =
+        api_call(*state, &(api_request){.path = "/api/v1/pods?watch=1&timeoutSeconds=1",
+                                        .headers = {"Accept: application/json;as=Table;v=v1;g=meta.k8s.io"}});
+    json_t *first = api_next_event(&answer, &at);
+    json_t *second = api_next_event(&answer, &at);
+    assert_string_equal(json_string_value(api_at(first, "object.kind")), "Table");
+    assert_true(json_array_size(api_at(first, "object.columnDefinitions")) > 0);
+    assert_int_equal(json_array_size(api_at(second, "object.columnDefinitions")), 0);
+    assert_int_equal(json_array_size(api_at(second, "object.rows")), 1);
+    json_decref(first);
+    json_decref(second);
+    api_answer_fini(&answer);
+}
+
+static void an_event_comes_at_once(void **state)
+{
+    static const char request[] = "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: x\r\n\r\n";
+    char text[256];
+    int fd = api_connect(*state);
+    int n = snprintf(text, sizeof(text), request, (unsigned long long)ki_apiserver_version(*state));
+    uint64_t begin_ms = ki_clock_now_ms(ki_clock_real());
+    api_send(fd, text, (size_t)n);
+    free(api_receive(fd, "\r\n\r\n", NULL));
+    api_put_pod(*state, "c", "web", "node-1");
+    free(api_receive(fd, "\"name\":\"c\"", NULL));
+    assert_true(ki_clock_now_ms(ki_clock_real()) - begin_ms < 2000);
+    close(fd);
+}
+
+/* ---- ends ----------------------------------------------------------------------------------------------- */
+
+static void define_and_undefine(ki_apiserver *server)
+{
+    static const ki_resource definitions = {
+        "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
+        KI_SCOPE_CLUSTER,       0};
+    pause_ms(300);
+    (void)!ki_apiserver_delete(server, &definitions, "", "widgets.example.com", NULL);
+}
+
+static void a_watch_ends_with_its_definition(void **state)
+{
+    static const ki_resource definitions = {
+        "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
+        KI_SCOPE_CLUSTER,       0};
+    ki_error err = {0};
+    pthread_t thread;
+    script s = {*state, define_and_undefine};
+    int rc = ki_apiserver_put(*state, &definitions,
+                              "{\"metadata\":{\"name\":\"widgets.example.com\"},\"spec\":{\"group\":"
+                              "\"example.com\",\"scope\":\"Namespaced\","
+                              "\"names\":{\"plural\":\"widgets\",\"singular\":\"widget\",\"kind\":\"Widget\","
+                              "\"listKind\":\"WidgetList\"},"
+                              "\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
+                              "\"openAPIV3Schema\":{\"type\":"
+                              "\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
+                              &err);
+    if (rc < 0)
+        fail_msg("%s", err.message);
+    uint64_t begin_ms = ki_clock_now_ms(ki_clock_real());
+    assert_int_equal(pthread_create(&thread, NULL, on_script, &s), 0);
+    api_answer answer = api_get(*state, "/apis/example.com/v1/widgets?watch=1&timeoutSeconds=20");
+    assert_int_equal(answer.status, 200);
+    assert_true(ki_clock_now_ms(ki_clock_real()) - begin_ms < 10000);
+    api_answer_fini(&answer);
+    (void)pthread_join(thread, NULL);
+    answer = api_get(*state, "/apis/example.com/v1/widgets");
+    assert_int_equal(answer.status, 404);
+    api_answer_fini(&answer);
+}
+
+static size_t watches_let_in(const ki_apiserver *server)
+{
+    api_answer answer = api_get(server, "/api/v1/pods?watch=1&timeoutSeconds=1");
+    int status = answer.status;
+    api_answer_fini(&answer);
+    return status == 200;
+}
+
+static void a_client_that_goes_away_is_forgotten(void **state)
+{
+    (void)state;
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.watches_max = 1});
+    int fd = api_connect(server);
+    api_send(fd, request, sizeof(request) - 1);
+    free(api_receive(fd, "\r\n\r\n", NULL));
+    api_answer answer = api_get(server, "/api/v1/pods?watch=1");
+    assert_int_equal(answer.status, 429);
+    assert_string_equal(api_header(&answer, "Retry-After"), "1");
+    api_answer_fini(&answer);
+    close(fd);
+    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + 10000;
+    while (!watches_let_in(server))
+        assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
+    ki_apiserver_stop(server);
+}
+
+/* It reads nothing, so that nothing is taken for it; then what it missed is no longer there. */
+static void a_slow_client_is_cut_and_not_kept(void **state)
+{
+    ki_apiserver *server = *state;
+    char request[256];
+    int fd = api_connect(server);
+    int n = snprintf(request, sizeof(request), "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    api_send(fd, request, (size_t)n);
+    char *json = calloc(1, 128 * 1024);
+    size_t at = (size_t)sprintf(json, "{\"metadata\":{\"name\":\"large\"},\"data\":{\"k\":\"");
+    memset(json + at, 'x', 100 * 1024);
+    for (int i = 0; i < 200; i++) {
+        sprintf(json + at + 100 * 1024, "%d\"}}", i);
+        assert_int_equal(ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, NULL), 0);
+    }
+    int error = 0;
+    char *got = api_receive(fd, "\"code\":410", &error);
+    assert_non_null(strstr(got, "\"type\":\"ERROR\""));
+    free(got);
+    free(json);
+    close(fd);
+}
+
+/* ---- many ----------------------------------------------------------------------------------------------- */
+
+enum { MANY = 1000 };
+
+static void a_thousand_watch_at_once(void **state)
+{
+    static const char request[] = "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: x\r\n\r\n";
+    static int fds[MANY];
+    char text[256];
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    if (limit.rlim_cur < 3 * MANY)
+        skip();
+    ki_apiserver *server = api_rig_start(NULL);
+    (void)state;
+    int n = snprintf(text, sizeof(text), request, (unsigned long long)ki_apiserver_version(server));
+    for (int i = 0; i < MANY; i++) {
+        fds[i] = api_connect(server);
+        assert_true(fds[i] >= 0);
+        api_send(fds[i], text, (size_t)n);
+    }
+    for (int i = 0; i < MANY; i++)
+        free(api_receive(fds[i], "\r\n\r\n", NULL));
+    api_put_pod(server, "first", "web", "node-1");
+    api_put_pod(server, "last", "web", "node-1");
+    for (int i = 0; i < MANY; i++) {
+        char *got = api_receive(fds[i], "\"name\":\"last\"", NULL);
+        assert_non_null(strstr(got, "\"name\":\"last\""));
+        free(got);
+    }
+    ki_apiserver_stop(server);
+    for (int i = 0; i < MANY; i++)
+        close(fds[i]);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_a_version_it_tells_what_there_is), TEST(from_a_version_it_tells_what_came_after),
+        TEST(a_streamed_list_ends_with_its_marker),     TEST(a_streamed_list_wants_its_match),
+        TEST(an_old_version_is_410_in_the_stream),      TEST(a_version_of_the_future_is_silence),
+        TEST(objects_come_and_go_as_they_match),        TEST(bookmarks_come_so_often_and_at_the_end),
+        TEST(a_table_tells_its_columns_once),           TEST(an_event_comes_at_once),
+        TEST(a_watch_ends_with_its_definition),         TEST(a_client_that_goes_away_is_forgotten),
+        TEST(a_slow_client_is_cut_and_not_kept),        cmocka_unit_test(a_thousand_watch_at_once),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/defaults.h"
+
+#include <stdio.h>
+
+#include "apiserver/prune.h"
+#include "apiserver/tree.h"
+#include "support/trees.h"
+#include "support/unit.h"
+
+static void filled(struct ki_as_resource resource, const char *text, const char *expected)
+{
+    json_t *tree = tree_of(text);
+    assert_int_equal(ki_as_defaults_apply(&resource, tree), 0);
+    json_t *again = json_deep_copy(tree);
+    assert_int_equal(ki_as_defaults_apply(&resource, again), 0);
+    assert_true(json_equal(tree, again));
+    json_decref(again);
+    assert_tree(tree, expected);
+}
+
+/* As the recorded server fills in a pod. */
+static void pods_are_filled_as_a_real_server_does(void **state)
+{
+    (void)state;
+    filled(resource_of("v1", "pods", "Pod"),
+           "{'metadata':{'name':'a','creationTimestamp':null},'spec':{'containers':[{'name':'nginx','image':'"
+           "nginx:1.27',"
+           "'ports':[{'containerPort':80}],'env':[{'name':'NODE','valueFrom':{'fieldRef':{'fieldPath':'spec."
+           "nodeName'}}}],"
+           "'resources':{'limits':{'memory':'128Mi'},'requests':{'cpu':'100m'}},'livenessProbe':{'httpGet':{'"
+           "path':'/healthz',"
+           "'port':80}}}]},'status':{}}",
+           "{'metadata':{'name':'a'},'spec':{'containers':[{'name':'nginx','image':'nginx:1.27','ports':[{'"
+           "containerPort':80,"
+           "'protocol':'TCP'}],'env':[{'name':'NODE','valueFrom':{'fieldRef':{'apiVersion':'v1','fieldPath':'"
+           "spec.nodeName'}}}"
+           "],'resources':{'limits':{'memory':'128Mi'},'requests':{'cpu':'100m','memory':'128Mi'}},'"
+           "livenessProbe':{'httpGet':"
+           "{'path':'/"
+           "healthz','port':80,'scheme':'HTTP'},'timeoutSeconds':1,'periodSeconds':10,'successThreshold':1,"
+           "'failureThreshold':3},'terminationMessagePath':'/dev/"
+           "termination-log','terminationMessagePolicy':'File',"
+           "'imagePullPolicy':'IfNotPresent'}],'restartPolicy':'Always','terminationGracePeriodSeconds':30,'"
+           "dnsPolicy':"
+           "'ClusterFirst','securityContext':{},'schedulerName':'default-scheduler','tolerations':[{'key':"
+           "'node.kubernetes.io/"
+           "not-ready','operator':'Exists','effect':'NoExecute','tolerationSeconds':300},{'key':"
+           "'node.kubernetes.io/"
+           "unreachable','operator':'Exists','effect':'NoExecute','tolerationSeconds':300}],'priority':0,"
+           "'enableServiceLinks':true,'preemptionPolicy':'PreemptLowerPriority'},'status':{'phase':'Pending',"
+           "'qosClass':"
+           "'Burstable'}}");
+}
+
+static const char *pull_policy(const char *image)
+{
+    static char answer[32];
+    struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
+    json_t *tree = json_pack("{s:{s:[{s:s}]}}", "spec", "containers", "image", image);
+    assert_int_equal(ki_as_defaults_apply(&pods, tree), 0);
+    (void)snprintf(answer, sizeof(answer), "%s", ki_as_tree_text(tree, "spec.containers.0.imagePullPolicy"));
+    json_decref(tree);
+    return answer;
+}
+
+static void images_without_a_fixed_tag_are_always_pulled(void **state)
+{
+    (void)state;
+    assert_string_equal(pull_policy("nginx"), "Always");
+    assert_string_equal(pull_policy("nginx:latest"), "Always");
+    assert_string_equal(pull_policy("nginx:1.27"), "IfNotPresent");
+    assert_string_equal(pull_policy("host:5000/nginx"), "Always");
+    assert_string_equal(pull_policy("host:5000/nginx:1"), "IfNotPresent");
+    assert_string_equal(pull_policy("nginx@sha256:abc"), "IfNotPresent");
+}
+
+static void services_get_an_address_and_ports(void **state)
+{
+    (void)state;
+    struct ki_as_resource services = resource_of("v1", "services", "Service");
+    filled(services, "{'metadata':{'name':'a'},'spec':{'clusterIP':'None','ports':[{'port':80}]}}",
+           "{'metadata':{'name':'a'},'spec':{'clusterIP':'None','clusterIPs':['None'],'ports':[{'port':80,'"
+           "protocol':'TCP',"
+           "'targetPort':80}],'type':'ClusterIP','sessionAffinity':'None','internalTrafficPolicy':'Cluster','"
+           "ipFamilies':"
+           "['IPv4'],'ipFamilyPolicy':'SingleStack'},'status':{'loadBalancer':{}}}");
+    json_t *tree = tree_of("{'metadata':{'name':'web'},'spec':{'type':'NodePort','ports':[{'port':80}]}}");
+    assert_int_equal(ki_as_defaults_apply(&services, tree), 0);
+    assert_memory_equal(ki_as_tree_text(tree, "spec.clusterIP"), "10.96.", 6);
+    assert_in_range(ki_as_tree_integer(tree, "spec.ports.0.nodePort", 0), 30000, 32767);
+    assert_string_equal(ki_as_tree_text(tree, "spec.externalTrafficPolicy"), "Cluster");
+    json_decref(tree);
+    filled(services, "{'metadata':{'name':'a'},'spec':{'type':'ExternalName','externalName':'x'}}",
+           "{'metadata':{'name':'a'},'spec':{'type':'ExternalName','externalName':'x','sessionAffinity':'"
+           "None'},'status':{"
+           "'loadBalancer':{}}}");
+}
+
+static void deployments_roll_out_by_quarters(void **state)
+{
+    (void)state;
+    filled(
+        resource_of("apps/v1", "deployments", "Deployment"), "{'spec':{'template':{'spec':{}}}}",
+        "{'spec':{'replicas':1,'strategy':{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':'25%','"
+        "maxSurge':'25%'"
+        "}},'revisionHistoryLimit':10,'progressDeadlineSeconds':600,'template':{'spec':{'restartPolicy':'"
+        "Always',"
+        "'terminationGracePeriodSeconds':30,'dnsPolicy':'ClusterFirst','securityContext':{},'schedulerName':"
+        "'default-scheduler'}}},'status':{}}");
+    filled(resource_of("apps/v1", "deployments", "Deployment"),
+           "{'spec':{'replicas':0,'strategy':{'type':'Recreate'}}}",
+           "{'spec':{'replicas':0,'strategy':{'type':'Recreate'},'revisionHistoryLimit':10,'"
+           "progressDeadlineSeconds':600},"
+           "'status':{}}");
+}
+
+static void namespaces_are_active_and_labelled(void **state)
+{
+    (void)state;
+    filled(resource_of("v1", "cluster/namespaces", "Namespace"), "{'metadata':{'name':'a'}}",
+           "{'metadata':{'name':'a','labels':{'kubernetes.io/"
+           "metadata.name':'a'}},'spec':{'finalizers':['kubernetes']},"
+           "'status':{'phase':'Active'}}");
+}
+
+static void texts_of_secrets_become_data(void **state)
+{
+    (void)state;
+    filled(resource_of("v1", "secrets", "Secret"),
+           "{'data':{'a':'eA==','b':'eQ=='},'stringData':{'b':'hello'}}",
+           "{'data':{'a':'eA==','b':'aGVsbG8='},'type':'Opaque'}");
+}
+
+static void definitions_get_their_other_names(void **state)
+{
+    (void)state;
+    filled(resource_of("apiextensions.k8s.io/v1", "cluster/customresourcedefinitions",
+                       "CustomResourceDefinition"),
+           "{'spec':{'names':{'kind':'Widget','plural':'widgets'}}}",
+           "{'spec':{'names':{'kind':'Widget','plural':'widgets','singular':'widget','listKind':'WidgetList'}"
+           ",'conversion':{"
+           "'strategy':'None'}}}");
+}
+
+static void wrong_types_are_left_to_validation(void **state)
+{
+    (void)state;
+    filled(resource_of("v1", "pods", "Pod"), "{'spec':[]}", "{'spec':[]}");
+    filled(resource_of("v1", "pods", "Pod"), "{'spec':'x'}", "{'spec':'x'}");
+    filled(resource_of("v1", "services", "Service"), "{'spec':1}", "{'spec':1}");
+}
+
+static struct ki_as_resource widgets(const char *schema)
+{
+    struct ki_as_resource resource = resource_of("example.com/v1", "widgets", "Widget");
+    resource.is_custom = true;
+    resource.schema = tree_of(schema);
+    return resource;
+}
+
+static void custom_kinds_get_what_their_schema_says(void **state)
+{
+    (void)state;
+    struct ki_as_resource resource =
+        widgets("{'type':'object','properties':{'spec':{'type':'object','default':{},'properties':{'size':{'"
+                "type':'integer',"
+                "'default':3},'list':{'items':{'properties':{'on':{'default':true}}}}}}}}");
+    filled(resource, "{}", "{'spec':{'size':3}}");
+    filled(resource, "{'spec':{'size':null,'list':[{},{'on':false}]}}",
+           "{'spec':{'size':3,'list':[{'on':true},{'on':false}]}}");
+    json_decref(resource.schema);
+}
+
+static void unknown_fields_are_taken_away_and_named(void **state)
+{
+    (void)state;
+    struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
+    json_t *tree =
+        tree_of("{'metadata':{'name':'a','labels':{'any':'x'},'lables':{}},'spec':{'containers':[{'name':'a',"
+                "'img':'x'}],'nodNme':'n'},'more':1}");
+    json_t *unknown = json_array();
+    assert_int_equal(ki_as_prune(&pods, tree, unknown), 0);
+    assert_tree(tree, "{'metadata':{'name':'a','labels':{'any':'x'}},'spec':{'containers':[{'name':'a'}]}}");
+    assert_int_equal(json_array_size(unknown), 4);
+    assert_string_equal(json_string_value(json_array_get(unknown, 0)), "unknown field \"metadata.lables\"");
+    assert_string_equal(json_string_value(json_array_get(unknown, 1)),
+                        "unknown field \"spec.containers[0].img\"");
+    assert_string_equal(json_string_value(json_array_get(unknown, 2)), "unknown field \"spec.nodNme\"");
+    assert_string_equal(json_string_value(json_array_get(unknown, 3)), "unknown field \"more\"");
+    json_decref(unknown);
+}
+
+static void custom_kinds_are_pruned_by_their_schema(void **state)
+{
+    (void)state;
+    struct ki_as_resource resource = widgets("{'type':'object','properties':{'spec':{'type':'object','"
+                                             "properties':{'a':{'type':'object'},'b':{'type':"
+                                             "'object','x-kubernetes-preserve-unknown-fields':true},'c':{'"
+                                             "type':'object','additionalProperties':{'type':"
+                                             "'string'}}}}}}");
+    filled(resource,
+           "{'kind':'Widget','metadata':{'name':'a','x':1},'spec':{'a':{'x':1},'b':{'x':1},'c':{'x':'1'},'d':"
+           "1}}",
+           "{'kind':'Widget','metadata':{'name':'a'},'spec':{'a':{},'b':{'x':1},'c':{'x':'1'}}}");
+    json_decref(resource.schema);
+}
+
+static bool applies(void *user)
+{
+    struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
+    json_t *tree = json_deep_copy(user);
+    if (tree == NULL)
+        return false;
+    int rc = ki_as_defaults_apply(&pods, tree);
+    json_decref(tree);
+    return rc == 0;
+}
+
+static void out_of_memory_is_an_error(void **state)
+{
+    (void)state;
+    json_t *tree =
+        tree_of("{'spec':{'containers':[{'image':'x','resources':{'limits':{'cpu':'1'}}}]},'x':1}");
+    assert_survives_no_memory(applies, tree);
+    json_decref(tree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pods_are_filled_as_a_real_server_does),
+        cmocka_unit_test(images_without_a_fixed_tag_are_always_pulled),
+        cmocka_unit_test(services_get_an_address_and_ports),
+        cmocka_unit_test(deployments_roll_out_by_quarters),
+        cmocka_unit_test(namespaces_are_active_and_labelled),
+        cmocka_unit_test(texts_of_secrets_become_data),
+        cmocka_unit_test(definitions_get_their_other_names),
+        cmocka_unit_test(wrong_types_are_left_to_validation),
+        cmocka_unit_test(custom_kinds_get_what_their_schema_says),
+        cmocka_unit_test(unknown_fields_are_taken_away_and_named),
+        cmocka_unit_test(custom_kinds_are_pruned_by_their_schema),
+        cmocka_unit_test(out_of_memory_is_an_error),
+    };
+    return RUN_TESTS(tests);
+}

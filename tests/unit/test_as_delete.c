@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support/as_rig.h"
+#include "support/trees.h"
+#include "support/unit.h"
+
+#define WIDGETS                                                                                              \
+    "{'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope':'Namespaced','names':" \
+    "{'plural':"                                                                                             \
+    "'widgets','kind':'Widget'},'versions':[{'name':'v1','served':true,'storage':true,'schema':{'"           \
+    "openAPIV3Schema':{"                                                                                     \
+    "'type':'object','x-kubernetes-preserve-unknown-fields':true}},'subresources':{'status':{}}}]}}"
+#define CRDS "customresourcedefinitions.apiextensions.k8s.io"
+
+static void create(struct as_rig *rig, const char *resource, const char *key, const char *body)
+{
+    json_decref(as_rig_create(rig, resource, key, body));
+}
+
+static void no_wake(void *user)
+{
+    (void)user;
+}
+
+static struct ki_as_watch *open_watch(struct as_rig *rig, const char *resource)
+{
+    struct ki_as_watch_options options = {.resource = as_rig_resource(rig, resource), .wake = no_wake};
+    struct ki_as_watch *watch = NULL;
+    options.after = ki_as_storage_version(rig->storage);
+    assert_int_equal(ki_as_watch_open(rig->storage, &options, &watch), 0);
+    return watch;
+}
+
+static void what_nothing_holds_is_gone_at_once(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'a'}}");
+    struct ki_as_watch *watch = open_watch(&rig, "configmaps");
+    assert_true(as_rig_delete(&rig, "configmaps", "default/a"));
+    assert_null(as_rig_get(&rig, "configmaps", "default/a"));
+    assert_string_equal(as_rig_events(watch), "DELETED a 1007");
+    ki_as_watch_close(watch);
+    as_rig_fini(&rig);
+}
+
+static int delete_with(struct as_rig *rig, const char *key, const char *options_text)
+{
+    struct ki_as_call call = as_rig_call(rig, "configmaps", key);
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    json_t *options = tree_of(options_text);
+    int rc = ki_as_delete(&call, options, &object, &is_gone, &rig->failure);
+    ki_as_object_unref(object);
+    json_decref(options);
+    return rc;
+}
+
+static void preconditions_are_kept(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'a'}}");
+    assert_int_equal(delete_with(&rig, "default/a", "{'preconditions':{'uid':'x'}}"), -1);
+    assert_refused_with(
+        &rig.failure, 409,
+        "Operation cannot be fulfilled on configmaps \"a\": Precondition failed: UID in precondition: x");
+    assert_int_equal(delete_with(&rig, "default/a", "{'preconditions':{'resourceVersion':'5'}}"), -1);
+    assert_refused_with(&rig.failure, 409,
+                        "ResourceVersion in precondition: 5, ResourceVersion in object meta: 1006");
+    assert_int_equal(delete_with(&rig, "default/a", "{'propagationPolicy':'Sometimes'}"), -1);
+    assert_refused_with(&rig.failure, 422, "propagationPolicy");
+    assert_int_equal(delete_with(&rig, "default/b", "{}"), -1);
+    assert_refused(&rig.failure, 404, "configmaps \"b\" not found");
+    assert_int_equal(delete_with(&rig, "default/a", "{'dryRun':['All']}"), 0);
+    json_decref(as_rig_get(&rig, "configmaps", "default/a"));
+    assert_int_equal(ki_as_storage_version(rig.storage), 1006);
+    assert_int_equal(
+        delete_with(&rig, "default/a",
+                    "{'propagationPolicy':'Foreground','preconditions':{'resourceVersion':'1006'}}"),
+        0);
+    assert_null(as_rig_get(&rig, "configmaps", "default/a"));
+    as_rig_fini(&rig);
+}
+
+static void finalizers_hold_an_object_until_the_last_is_gone(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'a','finalizers':['x.io/a','x.io/b']}}");
+    struct ki_as_watch *watch = open_watch(&rig, "configmaps");
+    assert_false(as_rig_delete(&rig, "configmaps", "default/a"));
+    assert_false(as_rig_delete(&rig, "configmaps", "default/a"));
+    json_t *tree = as_rig_get(&rig, "configmaps", "default/a");
+    assert_int_equal(as_rig_number(json_incref(tree), "metadata.deletionGracePeriodSeconds"), 0);
+    assert_string_not_equal(as_rig_text(tree, "metadata.deletionTimestamp"), "");
+    json_decref(as_rig_update(&rig, "configmaps", "default/a", "{'metadata':{'finalizers':['x.io/b']}}"));
+    json_decref(as_rig_get(&rig, "configmaps", "default/a"));
+    json_decref(as_rig_update(&rig, "configmaps", "default/a", "{'metadata':{}}"));
+    assert_null(as_rig_get(&rig, "configmaps", "default/a"));
+    assert_string_equal(as_rig_events(watch), "MODIFIED a 1007, MODIFIED a 1008, DELETED a 1009");
+    ki_as_watch_close(watch);
+    as_rig_fini(&rig);
+}
+
+static void a_collection_is_deleted_by_selector(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'a','labels':{'x':'1'}}}");
+    create(&rig, "configmaps", "default/",
+           "{'metadata':{'name':'b','labels':{'x':'1'},'finalizers':['x.io/f']}}");
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'c'}}");
+    create(&rig, "configmaps", "kube-public/", "{'metadata':{'name':'d','labels':{'x':'1'}}}");
+    struct ki_as_call call = as_rig_call(&rig, "configmaps", "default/");
+    struct ki_as_selector *selector = NULL;
+    struct ki_as_page page = {0};
+    assert_int_equal(ki_as_selector_parse(KI_STR("x=1"), KI_STR(""), call.resource, &selector, &rig.failure),
+                     0);
+    assert_taken(ki_as_delete_collection(&call, selector, NULL, &page, &rig.failure), &rig.failure);
+    assert_string_equal(as_rig_names(&page), "a b");
+    assert_true(page.objects[1]->is_deleting);
+    ki_as_page_fini(&page);
+    ki_as_selector_free(selector);
+    assert_null(as_rig_get(&rig, "configmaps", "default/a"));
+    json_decref(as_rig_get(&rig, "configmaps", "default/b"));
+    json_decref(as_rig_get(&rig, "configmaps", "default/c"));
+    json_decref(as_rig_get(&rig, "configmaps", "kube-public/d"));
+    as_rig_fini(&rig);
+}
+
+static void a_namespace_takes_its_content_along(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "namespaces", "", "{'metadata':{'name':'team'}}");
+    create(&rig, "configmaps", "team/", "{'metadata':{'name':'a'}}");
+    create(&rig, "secrets", "team/", "{'metadata':{'name':'s'}}");
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'other'}}");
+    struct ki_as_watch *watch = open_watch(&rig, "namespaces");
+    assert_true(as_rig_delete(&rig, "namespaces", "team"));
+    assert_null(as_rig_get(&rig, "configmaps", "team/a"));
+    assert_null(as_rig_get(&rig, "secrets", "team/s"));
+    assert_null(as_rig_get(&rig, "namespaces", "team"));
+    json_decref(as_rig_get(&rig, "configmaps", "default/other"));
+    assert_string_equal(as_rig_events(watch), "MODIFIED team 1010, DELETED team 1013");
+    ki_as_watch_close(watch);
+    as_rig_fini(&rig);
+}
+
+static void a_namespace_waits_for_finalizers_of_its_content(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "namespaces", "", "{'metadata':{'name':'team'}}");
+    create(&rig, "configmaps", "team/", "{'metadata':{'name':'a','finalizers':['x.io/f']}}");
+    assert_false(as_rig_delete(&rig, "namespaces", "team"));
+    assert_string_equal(as_rig_text(as_rig_get(&rig, "namespaces", "team"), "status.phase"), "Terminating");
+    as_rig_refuse_create(&rig, "configmaps", "team/", "{'metadata':{'name':'b'}}");
+    assert_refused(
+        &rig.failure, 403,
+        "configmaps \"b\" is forbidden: unable to create new content in namespace team because it is being "
+        "terminated");
+    json_decref(as_rig_update(&rig, "configmaps", "team/a", "{'metadata':{}}"));
+    assert_null(as_rig_get(&rig, "configmaps", "team/a"));
+    assert_null(as_rig_get(&rig, "namespaces", "team"));
+    as_rig_fini(&rig);
+}
+
+static void some_namespaces_stay_for_ever(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    struct ki_as_call call = as_rig_call(&rig, "namespaces", "default");
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    assert_int_equal(ki_as_delete(&call, NULL, &object, &is_gone, &rig.failure), -1);
+    assert_refused(&rig.failure, 403,
+                   "namespaces \"default\" is forbidden: this namespace may not be deleted");
+    as_rig_fini(&rig);
+}
+
+static void who_may_everything_deletes_at_once(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'a','finalizers':['x.io/f']}}");
+    struct ki_as_call call = as_rig_call(&rig, "configmaps", "default/a");
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    call.is_whole = true;
+    assert_taken(ki_as_delete(&call, NULL, &object, &is_gone, &rig.failure), &rig.failure);
+    assert_true(is_gone);
+    ki_as_object_unref(object);
+    assert_null(as_rig_get(&rig, "configmaps", "default/a"));
+    as_rig_fini(&rig);
+}
+
+static void a_definition_is_served_at_once_and_says_so(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    json_t *tree = as_rig_create(&rig, CRDS, "", WIDGETS);
+    assert_string_equal(as_rig_text(json_incref(tree), "status.conditions.0.type"), "NamesAccepted");
+    assert_string_equal(as_rig_text(json_incref(tree), "status.conditions.1.type"), "Established");
+    assert_string_equal(as_rig_text(json_incref(tree), "status.conditions.1.status"), "True");
+    assert_string_equal(as_rig_text(json_incref(tree), "status.acceptedNames.listKind"), "WidgetList");
+    assert_string_equal(as_rig_text(json_incref(tree), "status.storedVersions.0"), "v1");
+    assert_string_equal(as_rig_text(tree, "spec.names.singular"), "widget");
+    json_t *widget = as_rig_create(&rig, "widgets.example.com", "default/",
+                                   "{'metadata':{'name':'w'},'spec':{'a':1},'status':{'b':2}}");
+    assert_int_equal(as_rig_number(json_incref(widget), "metadata.generation"), 1);
+    assert_int_equal(as_rig_number(widget, "status.b"), -1);
+    as_rig_refuse_update(&rig, "widgets.example.com", "default/w",
+                         "{'metadata':{'name':'w'},'spec':{'a':2}}");
+    assert_refused_with(&rig.failure, 422,
+                        "metadata.resourceVersion: Invalid value: 0: must be specified for an update");
+    as_rig_fini(&rig);
+}
+
+static void the_end_of_a_definition_ends_its_objects_and_watches(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w'}}");
+    struct ki_as_watch *watch = open_watch(&rig, "widgets.example.com");
+    struct ki_as_call call = as_rig_call(&rig, "widgets.example.com", "default/");
+    (void)ki_as_resource_ref(call.resource);
+    assert_true(as_rig_delete(&rig, CRDS, "widgets.example.com"));
+    assert_string_equal(as_rig_events(watch), "DELETED w 1009, gone");
+    struct ki_as_object *object = NULL;
+    json_t *body = tree_of("{'metadata':{'name':'late'}}");
+    assert_int_equal(ki_as_create(&call, body, &object, &rig.failure), -1);
+    assert_int_equal(rig.failure.code, 404);
+    ki_as_failure_fini(&rig.failure);
+    json_decref(body);
+    ki_as_resource_unref(call.resource);
+    create(&rig, CRDS, "", WIDGETS);
+    assert_null(as_rig_get(&rig, "widgets.example.com", "default/w"));
+    ki_as_watch_close(watch);
+    as_rig_fini(&rig);
+}
+
+static void a_version_that_is_served_no_more_ends_its_watches(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w'}}");
+    struct ki_as_watch *watch = open_watch(&rig, "widgets.example.com");
+    struct ki_as_call call = as_rig_call(&rig, CRDS, "widgets.example.com");
+    struct ki_as_object *object = NULL;
+    json_t *patch = tree_of(
+        "{'spec':{'versions':[{'name':'v1','served':false,'storage':true,'schema':{'openAPIV3Schema':{"
+        "'type':'object'}}},{'name':'v2','served':true,'storage':false,'schema':{'openAPIV3Schema':{"
+        "'type':'object'}}}]}}");
+    assert_taken(ki_as_patch(&call, KI_AS_PATCH_MERGE, patch, &object, NULL, &rig.failure), &rig.failure);
+    json_decref(patch);
+    ki_as_object_unref(object);
+    assert_string_equal(as_rig_events(watch), "gone");
+    const struct ki_as_resources *resources = ki_as_storage_resources(rig.storage);
+    assert_null(ki_as_resources_find(resources, KI_STR("example.com"), KI_STR("v1"), KI_STR("widgets")));
+    struct ki_as_resource *second =
+        ki_as_resources_find(resources, KI_STR("example.com"), KI_STR("v2"), KI_STR("widgets"));
+    assert_int_equal(ki_as_collection_count(ki_as_storage_collection(rig.storage, second)), 1);
+    ki_as_watch_close(watch);
+    as_rig_fini(&rig);
+}
+
+static void a_definition_waits_for_finalizers_of_its_objects(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w','finalizers':['x.io/f']}}");
+    assert_false(as_rig_delete(&rig, CRDS, "widgets.example.com"));
+    const char *version =
+        as_rig_text(as_rig_get(&rig, "widgets.example.com", "default/w"), "metadata.resourceVersion");
+    json_t *body = json_pack("{s:{s:s}}", "metadata", "resourceVersion", version);
+    struct ki_as_call call = as_rig_call(&rig, "widgets.example.com", "default/w");
+    struct ki_as_object *object = NULL;
+    (void)ki_as_resource_ref(call.resource);
+    assert_taken(ki_as_update(&call, body, &object, NULL, &rig.failure), &rig.failure);
+    ki_as_object_unref(object);
+    ki_as_resource_unref(call.resource);
+    json_decref(body);
+    assert_null(as_rig_get(&rig, CRDS, "widgets.example.com"));
+    as_rig_fini(&rig);
+}
+
+static bool define_and_delete(void *user)
+{
+    (void)user;
+    struct as_rig rig = {0};
+    rig.storage = ki_as_storage_new(&(struct ki_as_storage_options){.first_version = 1000, .seed = 1});
+    if (rig.storage == NULL)
+        return false;
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    bool is_done = ki_as_seed(rig.storage, &rig.failure) == 0;
+    json_t *body = json_loads("{\"metadata\":{\"name\":\"widgets.example.com\"},\"spec\":{\"group\":"
+                              "\"example.com\",\"scope\":\"Cluster\","
+                              "\"names\":{\"plural\":\"widgets\",\"kind\":\"Widget\"},\"versions\":[{"
+                              "\"name\":\"v1\",\"served\":true,\"storage\":"
+                              "true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}",
+                              0, NULL);
+    struct ki_as_call call = as_rig_call(&rig, CRDS, "");
+    is_done = is_done && body != NULL && ki_as_create(&call, body, &object, &rig.failure) == 0;
+    ki_as_object_unref(object);
+    call = as_rig_call(&rig, CRDS, "widgets.example.com");
+    object = NULL;
+    is_done = is_done && ki_as_delete(&call, NULL, &object, &is_gone, &rig.failure) == 0;
+    ki_as_object_unref(object);
+    object = NULL;
+    call = as_rig_call(&rig, "namespaces", "kube-node-lease");
+    is_done = is_done && ki_as_delete(&call, NULL, &object, &is_gone, &rig.failure) == 0;
+    ki_as_object_unref(object);
+    json_decref(body);
+    as_rig_fini(&rig);
+    return is_done;
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    assert_survives_no_memory(define_and_delete, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_nothing_holds_is_gone_at_once),
+        cmocka_unit_test(preconditions_are_kept),
+        cmocka_unit_test(finalizers_hold_an_object_until_the_last_is_gone),
+        cmocka_unit_test(a_collection_is_deleted_by_selector),
+        cmocka_unit_test(a_namespace_takes_its_content_along),
+        cmocka_unit_test(a_namespace_waits_for_finalizers_of_its_content),
+        cmocka_unit_test(some_namespaces_stay_for_ever),
+        cmocka_unit_test(who_may_everything_deletes_at_once),
+        cmocka_unit_test(a_definition_is_served_at_once_and_says_so),
+        cmocka_unit_test(the_end_of_a_definition_ends_its_objects_and_watches),
+        cmocka_unit_test(a_version_that_is_served_no_more_ends_its_watches),
+        cmocka_unit_test(a_definition_waits_for_finalizers_of_its_objects),
+        cmocka_unit_test(each_allocation_may_fail),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/validate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/trees.h"
+#include "support/unit.h"
+
+static void taken(struct ki_as_resource resource, const char *text)
+{
+    json_t *tree = tree_of(text);
+    struct ki_as_failure failure = {0};
+    assert_taken(ki_as_validate(&resource, tree, &failure), &failure);
+    json_decref(tree);
+}
+
+static void refused(struct ki_as_resource resource, const char *text, int code, const char *message)
+{
+    json_t *tree = tree_of(text);
+    struct ki_as_failure failure = {0};
+    assert_int_equal(ki_as_validate(&resource, tree, &failure), -1);
+    assert_refused(&failure, code, message);
+    json_decref(tree);
+}
+
+static void refused_update(struct ki_as_resource resource, const char *before_text, const char *after_text,
+                           const char *message)
+{
+    json_t *before = tree_of(before_text);
+    json_t *after = tree_of(after_text);
+    struct ki_as_failure failure = {0};
+    assert_int_equal(ki_as_validate_update(&resource, before, after, &failure), -1);
+    assert_refused(&failure, 422, message);
+    json_decref(before);
+    json_decref(after);
+}
+
+static struct ki_as_resource maps(void)
+{
+    return resource_of("v1", "configmaps", "ConfigMap");
+}
+
+static struct ki_as_resource pods(void)
+{
+    return resource_of("v1", "pods", "Pod");
+}
+
+#define SUBDOMAIN                                                                                            \
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and "    \
+    "must start and "                                                                                        \
+    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "                  \
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+#define LABEL                                                                                                \
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start "  \
+    "and end with "                                                                                          \
+    "an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "                \
+    "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+
+static void names_are_checked_by_kind(void **state)
+{
+    (void)state;
+    taken(maps(), "{'metadata':{'name':'a.b-c','namespace':'default'}}");
+    refused(maps(), "{'metadata':{'name':'A','namespace':'default'}}", 422,
+            "ConfigMap \"A\" is invalid: metadata.name: Invalid value: \"A\": " SUBDOMAIN);
+    refused(resource_of("v1", "cluster/namespaces", "Namespace"), "{'metadata':{'name':'Bad_Name'}}", 422,
+            "Namespace \"Bad_Name\" is invalid: metadata.name: Invalid value: \"Bad_Name\": " LABEL);
+    refused(resource_of("v1", "cluster/namespaces", "Namespace"), "{'metadata':{'name':'a.b'}}", 422,
+            "Namespace \"a.b\" is invalid: metadata.name: Invalid value: \"a.b\": must not contain dots");
+    taken(resource_of("rbac.authorization.k8s.io/v1", "cluster/clusterroles", "ClusterRole"),
+          "{'metadata':{'name':'system:node'}}");
+    refused(resource_of("rbac.authorization.k8s.io/v1", "cluster/clusterroles", "ClusterRole"),
+            "{'metadata':{'name':'a/b%'}}", 422,
+            "ClusterRole.rbac.authorization.k8s.io \"a/b%\" is invalid: [metadata.name: Invalid value: "
+            "\"a/b%\": may not "
+            "contain '/', metadata.name: Invalid value: \"a/b%\": may not contain '%']");
+}
+
+static void names_and_namespaces_are_required(void **state)
+{
+    (void)state;
+    refused(maps(), "{'metadata':{'namespace':'default'}}", 422,
+            "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required");
+    refused(maps(), "{'metadata':{'name':'a'}}", 422,
+            "ConfigMap \"a\" is invalid: metadata.namespace: Required value");
+    refused(resource_of("v1", "cluster/nodes", "Node"), "{'metadata':{'name':'a','namespace':'x'}}", 422,
+            "Node \"a\" is invalid: metadata.namespace: Forbidden: not allowed on this type");
+    refused(maps(), "{}", 422,
+            "ConfigMap \"\" is invalid: [metadata.name: Required value: name or generateName is required, "
+            "metadata.namespace: Required value]");
+}
+
+static void prefixes_of_names_may_end_with_a_hyphen(void **state)
+{
+    (void)state;
+    taken(maps(), "{'metadata':{'name':'a-1','generateName':'a-','namespace':'default'}}");
+    refused(maps(), "{'metadata':{'name':'a-1','generateName':'AB-','namespace':'default'}}", 422,
+            "ConfigMap \"a-1\" is invalid: metadata.generateName: Invalid value: \"AB-\": " SUBDOMAIN);
+}
+
+static void labels_annotations_and_finalizers_are_checked(void **state)
+{
+    (void)state;
+    taken(maps(), "{'metadata':{'name':'a','namespace':'d','labels':{'a.b/c':'D_e.f'},'annotations':{'X/"
+                  "Y':'any thing'},"
+                  "'finalizers':['example.com/x']}}");
+    json_t *tree =
+        tree_of("{'metadata':{'name':'a','namespace':'d','labels':{'-':'x y'},'annotations':{'a b':''},"
+                "'finalizers':['a/b/c'],'ownerReferences':[{'kind':'Pod','name':'p','uid':''}]}}");
+    struct ki_as_resource resource = maps();
+    struct ki_as_failure failure = {0};
+    assert_int_equal(ki_as_validate(&resource, tree, &failure), -1);
+    json_t *causes = json_object_get(json_object_get(failure.status, "details"), "causes");
+    static const char *const fields[] = {"metadata.labels",
+                                         "metadata.labels",
+                                         "metadata.annotations",
+                                         "metadata.ownerReferences.apiVersion",
+                                         "metadata.ownerReferences.uid",
+                                         "metadata.finalizers"};
+    assert_int_equal(json_array_size(causes), 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(causes, i), "field")),
+                            fields[i]);
+    ki_as_failure_fini(&failure);
+    json_decref(tree);
+}
+
+static void annotations_have_a_limit(void **state)
+{
+    (void)state;
+    size_t bytes = 262144;
+    char *text = malloc(bytes + 1);
+    assert_non_null(text);
+    memset(text, 'x', bytes);
+    text[bytes] = 0;
+    json_t *tree = json_pack("{s:{s:s, s:s, s:{s:s}}}", "metadata", "name", "a", "namespace", "d",
+                             "annotations", "k", text);
+    struct ki_as_resource resource = maps();
+    struct ki_as_failure failure = {0};
+    assert_int_equal(ki_as_validate(&resource, tree, &failure), -1);
+    assert_refused(&failure, 422,
+                   "ConfigMap \"a\" is invalid: metadata.annotations: Too long: may not be more than 262144 "
+                   "bytes");
+    json_decref(tree);
+    free(text);
+}
+
+#define META "'metadata':{'name':'a','namespace':'d'}"
+
+static void fields_hold_their_types(void **state)
+{
+    (void)state;
+    refused(maps(), "{" META ",'data':{'a':1}}", 400,
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal number "
+            "into Go struct "
+            "field ConfigMap.data of type string");
+    refused(maps(), "{'metadata':{'name':'a','namespace':'d','labels':{'a':true}}}", 400,
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal bool into "
+            "Go struct "
+            "field ObjectMeta.metadata.labels of type string");
+    refused(maps(), "{'metadata':'x'}", 400,
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal string "
+            "into Go struct "
+            "field ConfigMap.metadata of type ObjectMeta");
+    refused(resource_of("apps/v1", "deployments", "Deployment"), "{" META ",'spec':{'replicas':'three'}}",
+            400,
+            "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal string "
+            "into Go struct "
+            "field DeploymentSpec.spec.replicas of type int32");
+    refused(resource_of("v1", "secrets", "Secret"), "{" META ",'data':{'a':'?'}}", 400,
+            "Secret in version \"v1\" cannot be handled as a Secret: illegal base64 data");
+}
+
+static void pods_need_containers_with_names_and_images(void **state)
+{
+    (void)state;
+    taken(pods(), "{" META ",'spec':{'containers':[{'name':'a','image':'b'}]}}");
+    refused(pods(), "{" META "}", 422, "Pod \"a\" is invalid: spec.containers: Required value");
+    refused(pods(), "{" META ",'spec':{'containers':[{}]}}", 422,
+            "Pod \"a\" is invalid: [spec.containers[0].name: Required value, spec.containers[0].image: "
+            "Required value]");
+    refused(pods(), "{" META ",'spec':{'containers':[{'name':'A','image':'x'}]}}", 422,
+            "Pod \"a\" is invalid: spec.containers[0].name: Invalid value: \"A\": " LABEL);
+    refused(pods(), "{" META ",'spec':{'containers':[{'name':'a','image':'x'},{'name':'a','image':'y'}]}}",
+            422, "Pod \"a\" is invalid: spec.containers[1].name: Duplicate value: \"a\"");
+}
+
+static void parts_of_containers_are_checked(void **state)
+{
+    (void)state;
+    refused(pods(),
+            "{" META ",'spec':{'containers':[{'name':'a','image':'x','ports':[{'containerPort':0}]}]}}", 422,
+            "Pod \"a\" is invalid: spec.containers[0].ports[0].containerPort: Invalid value: 0: must be "
+            "between 1 and "
+            "65535, inclusive");
+    refused(pods(),
+            "{" META
+            ",'spec':{'containers':[{'name':'a','image':'x','ports':[{'containerPort':1,'protocol':'X'}]"
+            "}]}}",
+            422,
+            "Pod \"a\" is invalid: spec.containers[0].ports[0].protocol: Unsupported value: \"X\": supported "
+            "values: "
+            "\"SCTP\", \"TCP\", \"UDP\"");
+    refused(pods(),
+            "{" META
+            ",'spec':{'containers':[{'name':'a','image':'x','volumeMounts':[{'name':'v','mountPath':'/'}]"
+            "}]}}",
+            422, "Pod \"a\" is invalid: spec.containers[0].volumeMounts[0].name: Not found: \"v\"");
+    refused(pods(), "{" META ",'spec':{'restartPolicy':'Maybe','containers':[{'name':'a','image':'x'}]}}",
+            422,
+            "Pod \"a\" is invalid: spec.restartPolicy: Unsupported value: \"Maybe\": supported values: "
+            "\"Always\", "
+            "\"OnFailure\", \"Never\"");
+    refused(pods(), "{" META ",'spec':{'containers':[{'name':'a','image':'x','env':[{'value':'b'}]}]}}", 422,
+            "Pod \"a\" is invalid: spec.containers[0].env[0].name: Required value");
+}
+
+#define TEMPLATE(labels, policy)                                                                             \
+    "'template':{'metadata':{'labels':" labels "},'spec':{" policy "'containers':[{'name':'a','image':'x'}]" \
+    "}}"
+
+static void workloads_need_a_selector_of_their_pods(void **state)
+{
+    (void)state;
+    struct ki_as_resource deployments = resource_of("apps/v1", "deployments", "Deployment");
+    taken(deployments,
+          "{" META ",'spec':{'selector':{'matchLabels':{'a':'b'},'matchExpressions':[{'key':'a','operator':"
+          "'In','values':['b']}]}," TEMPLATE("{'a':'b'}", "") "}}");
+    refused(deployments, "{" META ",'spec':{" TEMPLATE("{'a':'b'}", "") "}}", 422,
+            "Deployment.apps \"a\" is invalid: spec.selector: Required value");
+    refused(deployments,
+            "{" META ",'spec':{'selector':{'matchLabels':{'a':'c'}}," TEMPLATE("{'a':'b'}", "") "}}", 422,
+            "Deployment.apps \"a\" is invalid: spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: "
+            "`selector` does "
+            "not match template `labels`");
+    refused(deployments, "{" META ",'spec':{'selector':{}," TEMPLATE("{'a':'b'}", "") "}}", 422,
+            "Deployment.apps \"a\" is invalid: spec.selector: Invalid value: {}: empty selector is invalid "
+            "for deployment");
+    refused(deployments,
+            "{" META ",'spec':{'replicas':-1,'selector':{'matchLabels':{'a':'b'}}," TEMPLATE(
+                "{'a':'b'}", "'restartPolicy':'Never',") "}}",
+            422,
+            "Deployment.apps \"a\" is invalid: [spec.replicas: Invalid value: -1: must be greater than or "
+            "equal to 0, "
+            "spec.template.spec.restartPolicy: Unsupported value: \"Never\": supported values: \"Always\"]");
+}
+
+static void jobs_restart_on_failure_or_never(void **state)
+{
+    (void)state;
+    struct ki_as_resource jobs = resource_of("batch/v1", "jobs", "Job");
+    taken(jobs, "{" META ",'spec':{" TEMPLATE("{}", "'restartPolicy':'Never',") "}}");
+    refused(jobs, "{" META ",'spec':{" TEMPLATE("{}", "") "}}", 422,
+            "Job.batch \"a\" is invalid: spec.template.spec.restartPolicy: Required value: valid values: "
+            "\"OnFailure\", "
+            "\"Never\"");
+}
+
+static void services_need_ports(void **state)
+{
+    (void)state;
+    struct ki_as_resource services = resource_of("v1", "services", "Service");
+    taken(services, "{" META ",'spec':{'clusterIP':'None'}}");
+    taken(services, "{" META ",'spec':{'ports':[{'port':80,'targetPort':'http'}]}}");
+    refused(services, "{" META ",'spec':{}}", 422, "Service \"a\" is invalid: spec.ports: Required value");
+    refused(services, "{" META ",'spec':{'ports':[{'port':80},{'port':70000,'name':'b'}]}}", 422,
+            "Service \"a\" is invalid: [spec.ports[0].name: Required value, spec.ports[1].port: Invalid "
+            "value: 70000: must "
+            "be between 1 and 65535, inclusive]");
+    refused(services, "{" META ",'spec':{'type':'ExternalName'}}", 422,
+            "Service \"a\" is invalid: spec.externalName: Required value");
+    refused(services, "{" META ",'spec':{'type':'X','ports':[{'port':80}]}}", 422,
+            "Service \"a\" is invalid: spec.type: Unsupported value: \"X\": supported values: \"ClusterIP\", "
+            "\"ExternalName\", \"LoadBalancer\", \"NodePort\"");
+}
+
+static void keys_of_config_maps_are_file_names(void **state)
+{
+    (void)state;
+    taken(maps(), "{" META ",'data':{'a.b_c-D':'x'}}");
+    refused(maps(), "{" META ",'data':{'..':'x'}}", 422,
+            "ConfigMap \"a\" is invalid: data[..]: Invalid value: \"..\": must not be '..'");
+    refused(maps(), "{" META ",'data':{'a b':'x'}}", 422,
+            "ConfigMap \"a\" is invalid: data[a b]: Invalid value: \"a b\": a valid config key must consist "
+            "of alphanumeric "
+            "characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for "
+            "validation is "
+            "'[-._a-zA-Z0-9]+')");
+}
+
+static void definitions_are_checked(void **state)
+{
+    (void)state;
+    struct ki_as_resource definitions = resource_of(
+        "apiextensions.k8s.io/v1", "cluster/customresourcedefinitions", "CustomResourceDefinition");
+    taken(
+        definitions,
+        "{'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope':'Namespaced',"
+        "'names':{'plural':'widgets','kind':'Widget'},'versions':[{'name':'v1','served':true,'storage':true,"
+        "'schema':{'openAPIV3Schema':{'type':'object'}}}]}}");
+    refused(definitions,
+            "{'metadata':{'name':'w.example.com'},'spec':{'group':'example.com','scope':'X','names':{'plural'"
+            ":'widgets',"
+            "'kind':'Widget'},'versions':[{'name':'v1','served':true,'storage':true,'schema':{'"
+            "openAPIV3Schema':{}}}]}}",
+            422,
+            "CustomResourceDefinition.apiextensions.k8s.io \"w.example.com\" is invalid: [spec.scope: "
+            "Unsupported value: "
+            "\"X\": supported values: \"Cluster\", \"Namespaced\", metadata.name: Invalid value: "
+            "\"w.example.com\": must be "
+            "spec.names.plural+\".\"+spec.group]");
+}
+
+/* ---- updates
+ * --------------------------------------------------------------------------------------------- */
+
+static void identity_cannot_change(void **state)
+{
+    (void)state;
+    refused_update(maps(), "{'metadata':{'name':'a','uid':'1'}}", "{'metadata':{'name':'a','uid':'2'}}",
+                   "ConfigMap \"a\" is invalid: metadata.uid: Invalid value: \"2\": field is immutable");
+    json_t *tree = tree_of("{'metadata':{'name':'a','uid':'1'},'data':{'x':'y'}}");
+    struct ki_as_resource resource = maps();
+    struct ki_as_failure failure = {0};
+    assert_taken(ki_as_validate_update(&resource, tree, tree, &failure), &failure);
+    json_decref(tree);
+}
+
+static void fields_that_stay_cannot_change(void **state)
+{
+    (void)state;
+    refused_update(resource_of("apps/v1", "deployments", "Deployment"),
+                   "{'metadata':{'name':'a'},'spec':{'selector':{'matchLabels':{'a':'b'}}}}",
+                   "{'metadata':{'name':'a'},'spec':{'selector':{'matchLabels':{'a':'c'}}}}",
+                   "Deployment.apps \"a\" is invalid: spec.selector: Invalid value: "
+                   "{\"matchLabels\":{\"a\":\"c\"}}: field "
+                   "is immutable");
+    refused_update(maps(), "{'metadata':{'name':'a'},'immutable':true,'data':{'a':'b'}}",
+                   "{'metadata':{'name':'a'},'data':{'a':'c'}}",
+                   "ConfigMap \"a\" is invalid: [immutable: Forbidden: field is immutable when `immutable` "
+                   "is set, data: "
+                   "Forbidden: field is immutable when `immutable` is set]");
+    refused_update(
+        resource_of("v1", "services", "Service"), "{'metadata':{'name':'a'},'spec':{'clusterIP':'10.0.0.1'}}",
+        "{'metadata':{'name':'a'},'spec':{'clusterIP':'10.0.0.2'}}",
+        "Service \"a\" is invalid: spec.clusterIP: Invalid value: \"10.0.0.2\": field is immutable");
+}
+
+static void pods_change_in_their_images_alone(void **state)
+{
+    (void)state;
+    json_t *before =
+        tree_of("{'metadata':{'name':'a'},'spec':{'containers':[{'name':'a','image':'1'}],'hostname':'h'}}");
+    json_t *after =
+        tree_of("{'metadata':{'name':'a'},'spec':{'containers':[{'name':'a','image':'2'}],'hostname':'h',"
+                "'tolerations':[]}}");
+    struct ki_as_resource resource = pods();
+    struct ki_as_failure failure = {0};
+    assert_taken(ki_as_validate_update(&resource, before, after, &failure), &failure);
+    assert_int_equal(json_object_del(json_object_get(after, "spec"), "hostname"), 0);
+    assert_int_equal(ki_as_validate_update(&resource, before, after, &failure), -1);
+    assert_refused_with(&failure, 422,
+                        "Pod \"a\" is invalid: spec: Forbidden: pod updates may not change fields other than "
+                        "`spec.containers[*].image`,");
+    json_decref(before);
+    json_decref(after);
+}
+
+static void what_is_deleted_gets_no_new_finalizers(void **state)
+{
+    (void)state;
+    refused_update(maps(), "{'metadata':{'name':'a','deletionTimestamp':'t','finalizers':['a/b']}}",
+                   "{'metadata':{'name':'a','deletionTimestamp':'t','finalizers':['a/b','c/d']}}",
+                   "ConfigMap \"a\" is invalid: metadata.finalizers: Forbidden: no new finalizers can be "
+                   "added if the object "
+                   "is being deleted");
+}
+
+static bool validates(void *user)
+{
+    struct ki_as_resource resource = pods();
+    struct ki_as_failure failure = {0};
+    assert_int_equal(ki_as_validate(&resource, user, &failure), -1);
+    bool is_said = failure.status != NULL && failure.code == 422;
+    ki_as_failure_fini(&failure);
+    return is_said;
+}
+
+static void out_of_memory_is_never_taken_for_good(void **state)
+{
+    (void)state;
+    json_t *tree = tree_of("{'metadata':{'name':'A'},'spec':{'containers':[{'name':'B'}]}}");
+    assert_survives_no_memory(validates, tree);
+    json_decref(tree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_checked_by_kind),
+        cmocka_unit_test(names_and_namespaces_are_required),
+        cmocka_unit_test(prefixes_of_names_may_end_with_a_hyphen),
+        cmocka_unit_test(labels_annotations_and_finalizers_are_checked),
+        cmocka_unit_test(annotations_have_a_limit),
+        cmocka_unit_test(fields_hold_their_types),
+        cmocka_unit_test(pods_need_containers_with_names_and_images),
+        cmocka_unit_test(parts_of_containers_are_checked),
+        cmocka_unit_test(workloads_need_a_selector_of_their_pods),
+        cmocka_unit_test(jobs_restart_on_failure_or_never),
+        cmocka_unit_test(services_need_ports),
+        cmocka_unit_test(keys_of_config_maps_are_file_names),
+        cmocka_unit_test(definitions_are_checked),
+        cmocka_unit_test(identity_cannot_change),
+        cmocka_unit_test(fields_that_stay_cannot_change),
+        cmocka_unit_test(pods_change_in_their_images_alone),
+        cmocka_unit_test(what_is_deleted_gets_no_new_finalizers),
+        cmocka_unit_test(out_of_memory_is_never_taken_for_good),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/validate.h"
+#include "support/trees.h"
+#include "support/unit.h"
+
+/* A widget whose spec.x has this schema, and this value. NULL: nothing to say. */
+static void checked(const char *schema_of_x, const char *x, const char *message)
+{
+    struct ki_as_resource widgets = resource_of("example.com/v1", "widgets", "Widget");
+    struct ki_as_failure failure = {0};
+    json_t *tree =
+        json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:o}}", "kind", "Widget", "apiVersion", "example.com/v1",
+                  "metadata", "name", "a", "namespace", "d", "spec", "x", tree_of(x));
+    widgets.is_custom = true;
+    widgets.schema = json_pack("{s:s, s:{s:{s:s, s:{s:o}}}}", "type", "object", "properties", "spec", "type",
+                               "object", "properties", "x", tree_of(schema_of_x));
+    int rc = ki_as_validate(&widgets, tree, &failure);
+    if (message == NULL)
+        assert_taken(rc, &failure);
+    else
+        assert_refused(&failure, 422, message);
+    json_decref(tree);
+    json_decref(widgets.schema);
+}
+
+#define INVALID "Widget.example.com \"a\" is invalid: spec.x: Invalid value: "
+
+static void types_are_checked(void **state)
+{
+    (void)state;
+    checked("{'type':'integer'}", "1", NULL);
+    checked("{'type':'integer'}", "1.0", NULL);
+    checked("{'type':'number'}", "1", NULL);
+    checked("{'type':'integer'}", "'1'",
+            INVALID "\"string\": spec.x in body must be of type integer: \"string\"");
+    checked("{'type':'integer'}", "1.5",
+            INVALID "\"number\": spec.x in body must be of type integer: \"number\"");
+    checked("{'type':'string'}", "true",
+            INVALID "\"boolean\": spec.x in body must be of type string: \"boolean\"");
+    checked("{'type':'string','nullable':true}", "null", NULL);
+    checked("{'type':'string'}", "null", INVALID "\"null\": spec.x in body must be of type string: \"null\"");
+    checked("{'x-kubernetes-int-or-string':true}", "'50%'", NULL);
+    checked("{'x-kubernetes-int-or-string':true}", "5", NULL);
+    checked("{}", "{'any':['thing']}", NULL);
+}
+
+static void numbers_have_bounds(void **state)
+{
+    (void)state;
+    checked("{'type':'integer','minimum':1,'maximum':3}", "2", NULL);
+    checked("{'minimum':1}", "0", INVALID "0: spec.x in body should be greater than or equal to 1");
+    checked("{'maximum':3}", "4", INVALID "4: spec.x in body should be less than or equal to 3");
+    checked("{'minimum':1,'exclusiveMinimum':true}", "1",
+            INVALID "1: spec.x in body should be greater than 1");
+    checked("{'multipleOf':5}", "10", NULL);
+    checked("{'multipleOf':5}", "7", INVALID "7: spec.x in body should be a multiple of 5");
+}
+
+static void strings_have_lengths_and_patterns(void **state)
+{
+    (void)state;
+    checked("{'minLength':1}", "''", INVALID "\"\": spec.x in body should be at least 1 chars long");
+    checked("{'maxLength':2}", "'äöü'",
+            "Widget.example.com \"a\" is invalid: spec.x: Too long: may not be more than 2 bytes");
+    checked("{'maxLength':3}", "'äöü'", NULL);
+    checked("{'pattern':'^[a-z]+$'}", "'abc'", NULL);
+    checked("{'pattern':'^[a-z]+$'}", "'Abc'", INVALID "\"Abc\": spec.x in body should match '^[a-z]+$'");
+    checked("{'pattern':'^\\\\d+(?:\\\\.\\\\d+)?$'}", "'1.25'", NULL);
+    checked("{'pattern':'^\\\\d+(?:\\\\.\\\\d+)?$'}", "'1x25'",
+            INVALID "\"1x25\": spec.x in body should match '^\\d+(?:\\.\\d+)?$'");
+    checked("{'pattern':'^[\\\\w.-]+$'}", "'a_b.c-d'", NULL);
+    checked("{'pattern':'(?<name>x)'}", "'anything'", NULL);
+}
+
+static void only_listed_values_are_taken(void **state)
+{
+    (void)state;
+    checked("{'enum':['red','blue']}", "'red'", NULL);
+    checked("{'enum':['red','blue']}", "'pink'",
+            "Widget.example.com \"a\" is invalid: spec.x: Unsupported value: \"pink\": supported values: "
+            "\"red\", \"blue\"");
+}
+
+static void lists_are_checked_with_their_elements(void **state)
+{
+    (void)state;
+    checked("{'type':'array','items':{'type':'string'}}", "['a','b']", NULL);
+    checked("{'type':'array','items':{'type':'string'}}", "['a',1]",
+            "Widget.example.com \"a\" is invalid: spec.x[1]: Invalid value: \"integer\": spec.x[1] in body "
+            "must be of type "
+            "string: \"integer\"");
+    checked("{'minItems':1}", "[]", INVALID "[]: spec.x in body should have at least 1 items");
+    checked("{'maxItems':1}", "[1,2]",
+            "Widget.example.com \"a\" is invalid: spec.x: Too many: 2: must have at most 1 item");
+    checked("{'x-kubernetes-list-type':'set'}", "[1,2,1]",
+            "Widget.example.com \"a\" is invalid: spec.x[2]: Duplicate value: 1");
+}
+
+static void objects_are_checked_with_their_members(void **state)
+{
+    (void)state;
+    checked("{'type':'object','required':['a'],'properties':{'a':{'type':'string'}}}", "{'a':'b'}", NULL);
+    checked("{'type':'object','required':['a'],'properties':{'a':{'type':'string'}}}", "{}",
+            "Widget.example.com \"a\" is invalid: spec.x.a: Required value");
+    checked("{'type':'object','additionalProperties':{'type':'integer'}}", "{'k':'v'}",
+            "Widget.example.com \"a\" is invalid: spec.x.k: Invalid value: \"string\": spec.x.k in body must "
+            "be of type "
+            "integer: \"string\"");
+    checked("{'minProperties':1}", "{}", INVALID "{}: spec.x in body should have at least 1 properties");
+}
+
+static void schemas_combine(void **state)
+{
+    (void)state;
+    checked("{'anyOf':[{'type':'string'},{'type':'integer'}]}", "1", NULL);
+    checked("{'anyOf':[{'type':'string'},{'type':'integer'}]}", "true",
+            INVALID "true: spec.x in body must validate at least one schema (anyOf)");
+    checked("{'oneOf':[{'minimum':1},{'minimum':2}]}", "3",
+            INVALID "3: spec.x in body must validate one and only one schema (oneOf)");
+    checked("{'allOf':[{'minimum':1},{'maximum':2}]}", "3",
+            INVALID "3: spec.x in body should be less than or equal to 2");
+    checked("{'not':{'type':'string'}}", "'a'",
+            INVALID "\"a\": spec.x in body must not validate the schema (not)");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types_are_checked),
+        cmocka_unit_test(numbers_have_bounds),
+        cmocka_unit_test(strings_have_lengths_and_patterns),
+        cmocka_unit_test(only_listed_values_are_taken),
+        cmocka_unit_test(lists_are_checked_with_their_elements),
+        cmocka_unit_test(objects_are_checked_with_their_members),
+        cmocka_unit_test(schemas_combine),
+    };
+    return RUN_TESTS(tests);
+}
