@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_pipeline - changes on their way from the queue, or from bytes, to a handler: how many a second, against a
- * pipeline as one writes it in an afternoon; what waits for a handler that is stuck; what a relist takes; and
- * what a handler that comes late costs. */
+/* bench_pipeline - changes on their way from the queue, or from bytes, to a handler: how many a second,
+ * against a pipeline as one writes it in an afternoon; what waits for a handler that is stuck; what a
+ * relist takes; and what a handler that comes late costs. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From here to there all memory of the library is counted; nothing of it is allocated before and behind. Both return
- * false when that does not work, or when something is left. */
+/* From here to there all memory of the library is counted; nothing of it is allocated before and behind.
+ * Both return false when that does not work, or when something is left. */
 bool counted_begin(void);
 bool counted_end(void);
 

@@ -14,7 +14,8 @@
 
 enum { ROUNDS = 15, BATCHES_MAX = 256, LISTS_MAX = 5, PAUSE_MS_MAX = 20, SILENCE_ROUNDS = 5, TURN_MS = 5 };
 
-/* What the usual limits of a backlog are to 100,000 objects, to so many: so that a small run merges as well. */
+/* What the usual limits of a backlog are to 100,000 objects, to so many: so that a small run merges as
+ * well. */
 static ki_handler scaled_handler(size_t pods)
 {
     return (ki_handler){.backlog_items_max = pods,
@@ -147,7 +148,8 @@ static double merged_by_batch(double pods)
     return pods < most ? pods : most;
 }
 
-/* Seconds to milliseconds in a store of 100,000: a join grows with the store, a batch only up to what it merges. */
+/* Seconds to milliseconds in a store of 100,000: a join grows with the store, a batch only up to what it
+ * merges. */
 static void scale_pauses(struct pauses *best, double pods)
 {
     double batch_scale = 1e3 * merged_by_batch(100000) / merged_by_batch(pods);
@@ -287,8 +289,8 @@ static bool run_others(struct pipeline *pipeline, struct witness *witness, struc
     return is_done;
 }
 
-/* Threads that wait for a processor are silent as well. So the best round counts, beside the best one without, and
- * a small collection is not held to less than what a scheduler's turn takes. */
+/* Threads that wait for a processor are silent as well. So the best round counts, beside the best one
+ * without, and a small collection is not held to less than what a scheduler's turn takes. */
 static void print_others(const struct others *others, bool *out_met)
 {
     static const char *const names[] = {"updates", "updates, late handler"};

@@ -12,7 +12,8 @@
 #include "pipeline.h"
 #include "store_pods.h"
 
-/* What waits for readers of the store is not part of what is compared: when it goes is a matter of numbers. */
+/* What waits for readers of the store is not part of what is compared: when it goes is a matter of
+ * numbers. */
 static size_t read_held(const struct pipeline *pipeline)
 {
     ki_store_flush(pipeline->informer->store);

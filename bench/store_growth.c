@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Costs are the thread's own time, the best of several rounds in which all sizes take their turn: other programs on
- * the machine, which come and go, do not make one size look dearer than another. */
+/* Costs are the thread's own time, the best of several rounds in which all sizes take their turn: other
+ * programs on the machine, which come and go, do not make one size look dearer than another. */
 #include "store_growth.h"
 
 #include <kinformer/store.h>
@@ -165,9 +165,9 @@ static bool fill_by_batches(ki_store *store, ki_object *const *objects, size_t c
 
 typedef bool (*fill_cb)(ki_store *store, ki_object *const *objects, size_t count);
 
-/* The same million objects at any size: into a thousand stores of 1,000, or into one. All stores stay until the
- * last is full, so what differs is how large a store is, and neither where the objects come from nor whether the
- * memory is fresh. */
+/* The same million objects at any size: into a thousand stores of 1,000, or into one. All stores stay
+ * until the last is full, so what differs is how large a store is, and neither where the objects come from
+ * nor whether the memory is fresh. */
 static bool measure_fill(const struct store_pods *pods, size_t size, fill_cb fill, double *best)
 {
     static ki_store *stores[PODS / 1000];
@@ -251,8 +251,9 @@ static void print_costs(const struct table *table)
     printf("\n");
 }
 
-/* Held to the target is what the store decides: the same few objects, in a store of any size, and filling one. When
- * operations go all over a large collection, the machine's memory decides; that is shown beside it. */
+/* Held to the target is what the store decides: the same few objects, in a store of any size, and filling
+ * one. When operations go all over a large collection, the machine's memory decides; that is shown beside
+ * it. */
 static bool meets_target(const struct table *table, enum operation operation, const char *what)
 {
     double worst = 0;

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Prints the costs and the targets. Returns false when it could not be measured; clears *out_met when a target is
- * missed. */
+/* Prints the costs and the targets. Returns false when it could not be measured; clears *out_met when a
+ * target is missed. */
 bool store_growth_bench(bool *out_met);
 
 #endif

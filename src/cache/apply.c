@@ -97,9 +97,10 @@ static void set_mark(const ki_object *object, uint32_t mark)
     ((ki_object *)object)->mark = mark; /* the writer's own note, and not part of what is const */
 }
 
-/* The list that a change came with or, if it is an event, the newest that it is known to be newer than. Its object
- * is of this history, also before a list of it has ended. An event waits where its key does, so it may be applied
- * before the end of a list that came before it, which must not sweep it away: a number tells that by itself. */
+/* The list that a change came with or, if it is an event, the newest that it is known to be newer than.
+ * Its object is of this history, also before a list of it has ended. An event waits where its key does, so
+ * it may be applied before the end of a list that came before it, which must not sweep it away: a number
+ * tells that by itself. */
 static uint32_t list_behind(const ki_apply *apply, const ki_delta *delta)
 {
     uint32_t list = apply->last_list > apply->first_list ? apply->last_list : apply->first_list;
@@ -173,7 +174,8 @@ static void tell_put(ki_apply *apply, const ki_object *object, const ki_object *
 static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
     KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
 {
-    /* An object that is there already has its own version, and its own text: it is judged to have been seen. */
+    /* An object that is there already has its own version, and its own text: it is judged to have been
+     * seen. */
     assert(place->object != delta->object);
     ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);

@@ -163,7 +163,8 @@ static void remove_merged(ki_backlog *backlog, ki_backlog_entry *entry)
 
 /* ---- merging ------------------------------------------------------------------------------------------- */
 
-/* Past the byte limit the old object of a merged entry is let go. One that is the object, too, takes no room. */
+/* Past the byte limit the old object of a merged entry is let go. One that is the object, too, takes no
+ * room. */
 static void let_go_of_old(ki_backlog *backlog, ki_backlog_entry *entry)
 {
     if (entry->what.old == NULL || entry->what.old == entry->what.object || backlog->limits.keeps_old ||

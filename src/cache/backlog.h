@@ -6,19 +6,19 @@
  *   Not here: calling the handler; who waits for room.
  *
  * Below its limits it is a plain queue. Past them, and until it has shrunk to half, it is brought to one
- * entry per key: an event joins the entry that its key already has, in that entry's place, and what comes of
- * the two is decided by ki_notification_merge(). Who pushes must not wait for a hundred thousand entries to
- * be looked at, so with each push a few are merged, always the foremost of those that are not: at any time
- * it is
+ * entry per key: an event joins the entry that its key already has, in that entry's place, and what comes
+ * of the two is decided by ki_notification_merge(). Who pushes must not wait for a hundred thousand
+ * entries to be looked at, so with each push a few are merged, always the foremost of those that are not:
+ * at any time it is
  *
  *     merged       one entry per key
  *     initial      objects of which the handler has not heard yet, one per key: adds
  *     waiting      entries as they came
  *
- * in this order. Once all is merged, what is pushed is merged at once. Until then more waits than the limit
- * allows, or than the handler began with: by as many events as are pushed meanwhile, which is at the most a share
- * of 1 / (KI_BACKLOG_STEP - 1), and by as many bytes, at the most a share of 1 / KI_BACKLOG_SHARE and the event
- * that comes last. For that a large event merges more than a small one.
+ * in this order. Once all is merged, what is pushed is merged at once. Until then more waits than the
+ * limit allows, or than the handler began with: by as many events as are pushed meanwhile, which is at the
+ * most a share of 1 / (KI_BACKLOG_STEP - 1), and by as many bytes, at the most a share of 1 /
+ * KI_BACKLOG_SHARE and the event that comes last. For that a large event merges more than a small one.
  */
 #ifndef KI_CACHE_BACKLOG_H
 #define KI_CACHE_BACKLOG_H
@@ -34,7 +34,8 @@
 /* How many are merged with a push, at the least. */
 #define KI_BACKLOG_STEP 32
 
-/* A push whose event is so large a part of all bytes that wait merges so many times that part of the entries. */
+/* A push whose event is so large a part of all bytes that wait merges so many times that part of the
+ * entries. */
 #define KI_BACKLOG_SHARE 8
 
 /* A place in a backlog. Made before a change is applied, so that delivering it cannot fail afterwards. */

@@ -137,8 +137,8 @@ static int filter_update(const ki_handler *handler, ki_event *event)
     return knew || knows;
 }
 
-/* Whether the handler hears of an add or a delete: a delete is judged by what it knows, which the final state may
- * differ from. */
+/* Whether the handler hears of an add or a delete: a delete is judged by what it knows, which the final
+ * state may differ from. */
 static int passes(const ki_handler *handler, const ki_notification *what)
 {
     const ki_object *judged = what->type == KI_EVENT_DELETE && what->old != NULL ? what->old : what->object;

@@ -64,7 +64,8 @@ int ki_listener_blocks(ki_listener *listener) KI_EXCLUDES(listener->mu);
  * Returns how many were taken off the backlog. When it is empty then, on_batch_end is called. */
 size_t ki_listener_deliver(ki_listener *listener, size_t max) KI_EXCLUDES(listener->mu);
 
-/* Nothing more is queued or delivered; a callback that runs goes on. What waits is the next calls' business. */
+/* Nothing more is queued or delivered; a callback that runs goes on. What waits is the next calls'
+ * business. */
 void ki_listener_close(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
 /* Takes all that waits, for the caller to ki_backlog_clear() when it holds no lock: that takes long. */

@@ -8,10 +8,10 @@
  *             out.
  *   Not here: what the pointers mean; references; hashing.
  *
- * Open addressing with linear probing. Where a search begins is told by the hash and by the array's salt, which
- * each table has from its first entry. Otherwise, when a table is filled in the order in which another is walked,
- * entries would come in the order of their places: then a part of a growing array is full while the rest is
- * empty, and each insert there probes all of that part.
+ * Open addressing with linear probing. Where a search begins is told by the hash and by the array's salt,
+ * which each table has from its first entry. Otherwise, when a table is filled in the order in which
+ * another is walked, entries would come in the order of their places: then a part of a growing array is
+ * full while the rest is empty, and each insert there probes all of that part.
  *
  * What readers rely on:
  *
@@ -75,8 +75,8 @@ static inline void *ki_table_single(void *content)
     return ((uintptr_t)content & 1) != 0 ? (char *)content - 1 : NULL;
 }
 
-/* Where a search for this hash begins. The low bits of a product are those of its factors: when an array of twice
- * the size is filled, it is from the front to the back in both of its halves. */
+/* Where a search for this hash begins. The low bits of a product are those of its factors: when an array
+ * of twice the size is filled, it is from the front to the back in both of its halves. */
 static inline uint64_t ki_table_home(const ki_table_array *array, uint64_t hash)
 {
     return ((uint32_t)hash * array->salt) & array->mask;

@@ -79,14 +79,14 @@ void ki_free(void *memory)
         current.release(memory, current.user);
 }
 
-/* A thread's heap grows by a page or two at a time in glibc, with a call of the kernel for nearly each object of a
- * list, and meanwhile everyone waits who frees something of that heap. A large block makes it grow once for many of
- * them. It is given back at once, and stays with the heap: both limits, that of blocks outside of heaps and that of
- * giving back to the kernel, are 128 KiB. */
+/* A thread's heap grows by a page or two at a time in glibc, with a call of the kernel for nearly each
+ * object of a list, and meanwhile everyone waits who frees something of that heap. A large block makes it
+ * grow once for many of them. It is given back at once, and stays with the heap: both limits, that of
+ * blocks outside of heaps and that of giving back to the kernel, are 128 KiB. */
 enum { GROW_BYTES = 96 * 1024 };
 
-/* The kernel finds the pages for all of it in one call, and not in a fault for each, inside of malloc with its lock
- * held. A kernel that does not know how says so, and nothing is lost. */
+/* The kernel finds the pages for all of it in one call, and not in a fault for each, inside of malloc with
+ * its lock held. A kernel that does not know how says so, and nothing is lost. */
 static void populate(char *block)
 {
 #ifdef MADV_POPULATE_WRITE

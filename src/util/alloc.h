@@ -23,8 +23,8 @@ void ki_free(void *memory);
 /* Whether no allocator is set: for who takes memory from the kernel itself, which a set one is to know of. */
 bool ki_alloc_is_system(void);
 
-/* This thread is about to allocate about so many bytes, in pieces, to keep them. Says so to the system's allocator,
- * which is faster then; to another it says nothing. */
+/* This thread is about to allocate about so many bytes, in pieces, to keep them. Says so to the system's
+ * allocator, which is faster then; to another it says nothing. */
 void ki_alloc_expect(size_t bytes);
 
 #endif

@@ -6,8 +6,8 @@
  *   Locks:    none.
  *   Not here: anything small (util/alloc.h).
  *
- * In pages of the usual size, finding the page takes longer than reading what is there. The wish for huge pages
- * belongs to addresses, and stays with them: so these are not malloc's, and end with the memory.
+ * In pages of the usual size, finding the page takes longer than reading what is there. The wish for huge
+ * pages belongs to addresses, and stays with them: so these are not malloc's, and end with the memory.
  */
 #ifndef KI_UTIL_LARGE_H
 #define KI_UTIL_LARGE_H

@@ -116,8 +116,8 @@ void sim_follower_free(sim_follower *follower);
 /* Something at random; `witness` is the one that is being called, or NULL. */
 void sim_follower_deed(sim_follower *follower, sim_witness *witness);
 
-/* The version that it has received; 0: none. What it holds may be newer when `is_sound` is false: then a reset of
- * the history would go unnoticed. */
+/* The version that it has received; 0: none. What it holds may be newer when `is_sound` is false: then a
+ * reset of the history would go unnoticed. */
 uint64_t sim_follower_version(const sim_follower *follower);
 bool sim_follower_is_sound(const sim_follower *follower);
 void sim_follower_look(sim_follower *follower); /* measures what waits */

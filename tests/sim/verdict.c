@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a run: the faults are over and the world stands still. Then all has to become quiet, and as it should
- * be. */
+/* The end of a run: the faults are over and the world stands still. Then all has to become quiet, and as
+ * it should be. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -221,8 +221,8 @@ static void check_relist(sim_run *run)
 
 /* ---- reminders --------------------------------------------------------------------------------------------- */
 
-/* Whatever has happened, whoever asked for resyncs still gets them. A period ends at one check of the informer's, and
- * one may be lost for lack of memory. */
+/* Whatever has happened, whoever asked for resyncs still gets them. A period ends at one check of the
+ * informer's, and one may be lost for lack of memory. */
 static void check_reminders_of(sim_follower *follower)
 {
     sim_run *run = follower->run;

@@ -147,8 +147,8 @@ static size_t most(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Past the limit one entry per key, and what came while the others were merged: the share of the header, and the
- * events with which merging began and ended, of two objects each. */
+/* Past the limit one entry per key, and what came while the others were merged: the share of the header,
+ * and the events with which merging began and ended, of two objects each. */
 static void check_bounds(const truth *t, ki_listener *listener)
 {
     const ki_backlog_limits *limits = &listener->backlog.limits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A registration: the ends of its batches, waiting for its sync, its backlog, and coming late without memory. Some
- * threads are the library's and those that support/aside.c starts with ki_thread_start(). */
+/* A registration: the ends of its batches, waiting for its sync, its backlog, and coming late without
+ * memory. Some threads are the library's and those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <string.h>
