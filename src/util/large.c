@@ -19,9 +19,10 @@ typedef union large_header {
 #pragma weak __lsan_register_root_region
 #pragma weak __lsan_unregister_root_region
 #endif
-void __lsan_register_root_region(const void *begin, size_t bytes); /* NOLINT(bugprone-reserved-identifier) */
-void __lsan_unregister_root_region(const void *begin,
-                                   size_t bytes); /* NOLINT(bugprone-reserved-identifier) */
+/* NOLINTBEGIN(bugprone-reserved-identifier) */
+void __lsan_register_root_region(const void *begin, size_t bytes);
+void __lsan_unregister_root_region(const void *begin, size_t bytes);
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 /* Begins with a huge page. NULL when memory is out. */
 static char *map_aligned(size_t bytes)
