@@ -22,7 +22,7 @@ add_library(kinformer_bench STATIC ${bench_sources})
 target_include_directories(kinformer_bench PUBLIC
     ${PROJECT_SOURCE_DIR}/bench ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_bench PUBLIC
-    kinformer_static kinformer_flags PkgConfig::JANSSON PkgConfig::CJSON PkgConfig::SIMDJSON m)
+    kinformer_static kinformer_apiserver_static kinformer_flags PkgConfig::JANSSON PkgConfig::CJSON PkgConfig::SIMDJSON m)
 
 foreach(source IN LISTS bench_programs)
     cmake_path(GET source STEM name)

@@ -84,7 +84,7 @@ static int merge_elements(json_t *list, const json_t *config, struct ki_as_shape
             return rc;
         if (there != NULL)
             rc = ki_as_apply_merge(there, wanted, element);
-        else if (json_array_append_new(list, json_deep_copy(wanted)) < 0)
+        else if (json_array_append_new(list, ki_as_json_copy(wanted)) < 0)
             rc = KI_ERR_NO_MEMORY;
     }
     return rc;
@@ -123,7 +123,7 @@ static int merge_members(json_t *target, const json_t *config, struct ki_as_shap
         int rc = 0;
         if (is_merged(there, wanted, member))
             rc = ki_as_apply_merge(there, wanted, member);
-        else if (json_object_set_new(target, name, json_deep_copy(wanted)) < 0)
+        else if (json_object_set_new(target, name, ki_as_json_copy(wanted)) < 0)
             rc = KI_ERR_NO_MEMORY;
         if (rc < 0)
             return rc;

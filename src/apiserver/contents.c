@@ -9,8 +9,6 @@
 #include "apiserver/verbs.h"
 #include "util/error.h"
 
-enum { ATTEMPTS = 16 };
-
 static const char manager[] = "kinformer-apiserver";
 
 static int fail_with(struct ki_as_failure *failure, ki_error *err)
@@ -57,46 +55,30 @@ static ki_str text_of(const json_t *string)
     return (ki_str){json_string_value(string), json_string_length(string)};
 }
 
-static int create_or_update(const struct ki_as_call *call, json_t *tree, struct ki_as_failure *failure)
-{
-    struct ki_as_object *object = NULL;
-    struct ki_as_call create = *call;
-    bool is_created = false;
-    create.name = KI_STR("");
-    int rc = ki_as_create(&create, tree, &object, failure);
-    bool is_there = rc < 0 && failure->code == 409 && call->name.len > 0;
-    if (is_there) {
-        ki_as_failure_fini(failure);
-        (void)json_object_del(json_object_get(tree, "metadata"), "resourceVersion");
-        rc = ki_as_update(call, tree, &object, &is_created, failure);
-    }
-    if (rc == 0)
-        ki_as_object_unref(object);
-    return rc;
-}
-
-/* Of a race between two of these, or with a delete, another attempt comes out well. */
+/* The tree is changed. An update of what is not there makes it, so that nobody can come in between. */
 static int put_tree(ki_apiserver *server, struct ki_as_resource *resource, json_t *tree, ki_error *err)
 {
     struct ki_as_failure failure = {0};
+    struct ki_as_object *object = NULL;
     json_t *metadata = json_object_get(tree, "metadata");
     struct ki_as_call call = {.storage = server->storage,
                               .resource = resource,
-                              .ns = text_of(json_object_get(metadata, "namespace")),
-                              .name = text_of(json_object_get(metadata, "name")),
                               .field_manager = ki_str_of(manager),
                               .is_whole = true};
+    (void)json_object_del(metadata, "resourceVersion");
+    /* References of their own: what they are borrowed from is changed. */
+    json_t *ns = json_incref(json_object_get(metadata, "namespace"));
+    json_t *name = json_incref(json_object_get(metadata, "name"));
+    call.ns = text_of(ns);
+    call.name = text_of(name);
     if (call.ns.len == 0 && resource->is_namespaced)
         call.ns = KI_STR("default");
-    int rc = -1;
-    for (int i = 0; i < ATTEMPTS && rc < 0; i++) {
-        ki_as_failure_fini(&failure);
-        json_t *copy = json_deep_copy(tree);
-        rc = copy == NULL ? ki_as_fail_no_memory(&failure) : create_or_update(&call, copy, &failure);
-        json_decref(copy);
-        if (rc < 0 && failure.code != 409 && failure.code != 404)
-            break;
-    }
+    int rc = call.name.len > 0 ? ki_as_update(&call, tree, &object, NULL, &failure)
+                               : ki_as_create(&call, tree, &object, &failure);
+    if (rc == 0)
+        ki_as_object_unref(object);
+    json_decref(ns);
+    json_decref(name);
     return rc < 0 ? fail_with(&failure, err) : 0;
 }
 

@@ -8,6 +8,8 @@
 /* As often as Kubernetes draws again when a generated name is taken. */
 enum { NAME_TRIES = 8 };
 
+#define MANAGED_BYTES_MAX ((size_t)1 << 30)
+
 /* What comes in when it is new: no version yet, a status only from who may say it. */
 static int check_new(const struct ki_as_verb *verb, json_t *body)
 {
@@ -35,6 +37,24 @@ static int find_name(const struct ki_as_verb *verb, json_t *body)
     return 0;
 }
 
+/* With managedFields that say whose the object is. */
+static int store_managed(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
+{
+    struct ki_as_verb own = *verb;
+    ki_buf text;
+    int rc = 0;
+    ki_buf_init(&text, MANAGED_BYTES_MAX);
+    if (ki_as_is_empty(json_object_get(ki_as_metadata(body), "managedFields")))
+        rc = ki_as_managed_text(verb, body, &text);
+    else
+        rc = ki_as_managed_update(verb, body, NULL);
+    own.managed = ki_buf_str(&text);
+    if (rc == 0)
+        rc = ki_as_verb_store(&own, body, out);
+    ki_buf_fini(&text);
+    return rc;
+}
+
 /* An apply has written managedFields already. */
 static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, struct ki_as_object **out)
 {
@@ -53,9 +73,7 @@ static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, st
         return -1;
     if (ki_as_collection_find(verb->collection, ns, name) != NULL)
         return ki_as_fail_already_exists(verb->failure, verb->resource, name);
-    if (!is_apply && ki_as_managed_update(verb, body, NULL) < 0)
-        return -1;
-    return ki_as_verb_store(verb, body, out);
+    return is_apply ? ki_as_verb_store(verb, body, out) : store_managed(verb, body, out);
 }
 
 int ki_as_create_locked(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)

@@ -9,11 +9,14 @@
 #include "apiserver/prune.h"
 #include "apiserver/tree.h"
 
+/* PREFIX_BYTES: paths are ours, and shorter. */
+enum { PREFIX_BYTES = 128 };
+
 static json_t *value_of(const struct ki_as_default *entry)
 {
     switch (entry->kind) {
     case KI_AS_DEFAULT_TEXT:
-        return json_string(entry->text);
+        return json_string_nocheck(entry->text);
     case KI_AS_DEFAULT_NUMBER:
         return json_integer(entry->number);
     case KI_AS_DEFAULT_TRUE:
@@ -40,30 +43,70 @@ static int fill_elements(json_t *list, const char *path, const struct ki_as_defa
     return 0;
 }
 
-/* Steps down to the first "[]" or "?", from where the rest of the path goes on by itself. */
-static int fill(json_t *tree, const char *path, const struct ki_as_default *entry)
+/* The whole path is names. */
+static int fill_plain(json_t *tree, const char *path, size_t len, const struct ki_as_default *entry)
 {
-    size_t len = strcspn(path, "[?");
-    char prefix[128];
-    if (!json_is_object(tree))
-        return 0;
-    if (path[len] == 0) {
-        const json_t *there = ki_as_tree_at(tree, path);
+    const json_t *there = NULL;
+    if (memchr(path, '.', len) != NULL) {
+        there = ki_as_tree_at(tree, path);
         return there != NULL && !json_is_null(there) ? 0 : ki_as_tree_default(tree, path, value_of(entry));
     }
+    there = json_object_getn(tree, path, len);
+    if (there != NULL && !json_is_null(there))
+        return 0;
+    return json_object_setn_new_nocheck(tree, path, len, value_of(entry)) < 0 ? KI_ERR_NO_MEMORY : 0;
+}
+
+/* Where the path stops first: at a "[]" or a "?", from where the rest of it goes on by itself. */
+static size_t stop_of(const char *path)
+{
+    size_t len = 0;
+    while (path[len] != '[' && path[len] != '?' && path[len] != '\0')
+        len++;
+    return len;
+}
+
+/* What stands where the path stops, NULL: nothing. */
+static json_t *stop_at(const json_t *tree, const char *path, size_t len)
+{
+    char prefix[PREFIX_BYTES];
+    if (memchr(path, '.', len) == NULL)
+        return json_object_getn(tree, path, len);
     if (len >= sizeof(prefix))
-        return KI_ERR_INVALID;
+        return NULL;
     memcpy(prefix, path, len);
-    prefix[len] = 0;
-    json_t *at = ki_as_tree_at(tree, prefix);
+    prefix[len] = '\0';
+    return ki_as_tree_at(tree, prefix);
+}
+
+static int fill(json_t *tree, const char *path, const struct ki_as_default *entry)
+{
+    size_t len = stop_of(path);
+    if (!json_is_object(tree))
+        return 0;
+    if (path[len] == '\0')
+        return fill_plain(tree, path, len, entry);
+    json_t *at = stop_at(tree, path, len);
     bool is_list = path[len] == '[';
     const char *rest = path + len + (is_list ? 3 : 2); /* behind "[]." or "?." */
     return is_list ? fill_elements(at, rest, entry) : fill(at, rest, entry);
 }
 
+/* Most of what may be there is not; what was missing a moment ago is not looked for again. */
 int ki_as_defaults_fill(json_t *tree, const struct ki_as_default *defaults)
 {
+    const char *missing = "";
+    size_t missing_len = 0;
     for (; defaults->path != NULL; defaults++) {
+        if (missing_len > 0 && strncmp(defaults->path, missing, missing_len) == 0)
+            continue;
+        size_t len = stop_of(defaults->path);
+        if (defaults->path[len] != '\0' && stop_at(tree, defaults->path, len) == NULL) {
+            missing = defaults->path;
+            missing_len = len + 1;
+            continue;
+        }
+        missing_len = 0;
         int rc = fill(tree, defaults->path, defaults);
         if (rc < 0)
             return rc;
@@ -71,8 +114,7 @@ int ki_as_defaults_fill(json_t *tree, const struct ki_as_default *defaults)
     return 0;
 }
 
-/* ---- custom resources
- * ------------------------------------------------------------------------------------ */
+/* ---- custom resources ---------------------------------------------------------------------------------- */
 
 int ki_as_defaults_schema(const json_t *schema, json_t *value)
 {
@@ -94,7 +136,7 @@ int ki_as_defaults_schema(const json_t *schema, json_t *value)
         const json_t *there = json_object_get(value, name);
         bool is_null = json_is_null(there) && !ki_as_tree_is_true(property, "nullable");
         if (given != NULL && (there == NULL || is_null) &&
-            json_object_set_new(value, name, json_deep_copy(given)) < 0)
+            json_object_set_new(value, name, ki_as_json_copy(given)) < 0)
             return KI_ERR_NO_MEMORY;
         rc = ki_as_defaults_schema(property, json_object_get(value, name));
         if (rc < 0)

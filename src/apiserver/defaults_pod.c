@@ -113,8 +113,7 @@ int ki_as_defaults_pod_spec(json_t *spec)
     return rc < 0 ? rc : ki_as_defaults_fill(spec, spec_defaults);
 }
 
-/* ---- quality of service
- * ---------------------------------------------------------------------------------- */
+/* ---- quality of service -------------------------------------------------------------------------------- */
 
 static bool is_guaranteed(const json_t *container)
 {
@@ -152,9 +151,12 @@ static int default_tolerations(json_t *spec)
         return 0;
     json_t *tolerations = json_array();
     for (size_t i = 0; i < 2; i++) {
-        json_t *one = json_pack("{s:s, s:s, s:s, s:i}", "key", keys[i], "operator", "Exists", "effect",
-                                "NoExecute", "tolerationSeconds", 300);
-        if (json_array_append_new(tolerations, one) < 0) {
+        json_t *one = json_object();
+        bool is_made = json_object_set_new_nocheck(one, "key", json_string_nocheck(keys[i])) == 0 &&
+                       json_object_set_new_nocheck(one, "operator", json_string_nocheck("Exists")) == 0 &&
+                       json_object_set_new_nocheck(one, "effect", json_string_nocheck("NoExecute")) == 0 &&
+                       json_object_set_new_nocheck(one, "tolerationSeconds", json_integer(300)) == 0;
+        if (json_array_append_new(tolerations, one) < 0 || !is_made) {
             json_decref(tolerations);
             return KI_ERR_NO_MEMORY;
         }
@@ -165,12 +167,12 @@ static int default_tolerations(json_t *spec)
 int ki_as_defaults_pod(json_t *tree)
 {
     static const struct ki_as_default defaults[] = {
-        KI_AS_NUMBER("spec.priority", 0),
-        KI_AS_TRUE("spec.enableServiceLinks"),
-        KI_AS_TEXT("spec.preemptionPolicy", "PreemptLowerPriority"),
-        KI_AS_TEXT("status.phase", "Pending"),
+        KI_AS_NUMBER("priority", 0),
+        KI_AS_TRUE("enableServiceLinks"),
+        KI_AS_TEXT("preemptionPolicy", "PreemptLowerPriority"),
         {NULL, 0, NULL, 0},
     };
+    json_t *status = NULL;
     json_t *spec = json_object_get(tree, "spec");
     if (!json_is_object(spec))
         return 0;
@@ -178,8 +180,13 @@ int ki_as_defaults_pod(json_t *tree)
     if (rc == 0)
         rc = default_tolerations(spec);
     if (rc == 0)
-        rc = ki_as_defaults_fill(tree, defaults);
+        rc = ki_as_defaults_fill(spec, defaults);
     if (rc == 0)
-        rc = ki_as_tree_default(tree, "status.qosClass", json_string(quality_of(spec)));
+        rc = ki_as_tree_object(tree, "status", &status);
+    if (rc < 0 || status == NULL)
+        return rc;
+    rc = ki_as_tree_default(status, "phase", json_string_nocheck("Pending"));
+    if (rc == 0)
+        rc = ki_as_tree_default(status, "qosClass", json_string_nocheck(quality_of(spec)));
     return rc;
 }

@@ -32,7 +32,6 @@ static const char *const group_order[] = {
     "internal.apiserver.k8s.io",
     "storagemigration.k8s.io",
     "lifecycle.k8s.io",
-    "extensions",
 };
 
 static size_t group_rank(const char *group)
@@ -76,6 +75,13 @@ static int compare(const void *left, const void *right)
     return strcmp(a->version, b->version);
 }
 
+/* A group that Kubernetes has given up. It is served to those who ask for it, but a client that looks
+ * around takes its kinds for rivals of today's, and warns of them. */
+static bool is_shown(const struct ki_as_resource *resource)
+{
+    return resource->is_custom || strcmp(resource->group, "extensions") != 0;
+}
+
 struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *resources, size_t *out_count)
 {
     struct ki_as_group_version *all =
@@ -83,6 +89,8 @@ struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *r
     size_t count = 0;
     for (size_t i = 0; all != NULL && i < resources->count; i++) {
         const struct ki_as_resource *resource = resources->entries[i];
+        if (!is_shown(resource))
+            continue;
         struct ki_as_group_version *last = count == 0 ? NULL : &all[count - 1];
         bool is_same = last != NULL && strcmp(last->group, resource->group) == 0 &&
                        strcmp(last->version, resource->version) == 0;
@@ -111,15 +119,14 @@ json_t *ki_as_text_array(const char *const *texts)
     return array;
 }
 
-/* A group that is left for old clients alone: short names there would only make those of today ambiguous. */
 json_t *ki_as_resource_short_names(const struct ki_as_resource *resource)
 {
-    return strcmp(resource->group, "extensions") == 0 ? NULL : ki_as_text_array(resource->short_names);
+    return ki_as_text_array(resource->short_names);
 }
 
 json_t *ki_as_resource_categories(const struct ki_as_resource *resource)
 {
-    return strcmp(resource->group, "extensions") == 0 ? NULL : ki_as_text_array(resource->categories);
+    return ki_as_text_array(resource->categories);
 }
 
 json_t *ki_as_subresource_verbs(void)

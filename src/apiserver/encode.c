@@ -18,6 +18,32 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c != '"' && c != '\\';
 }
 
+#define EVERY_BYTE(byte) (UINT64_MAX / 255 * (byte))
+
+/* Whether one of eight bytes is equal to the byte of which `pattern` has eight. */
+static inline uint64_t has_byte(uint64_t word, uint64_t pattern)
+{
+    uint64_t difference = word ^ pattern;
+    return (difference - EVERY_BYTE(1)) & ~difference & EVERY_BYTE(0x80);
+}
+
+/* Copies the plain bytes that the text begins with, and returns how many. */
+static size_t copy_plain(char *out, ki_str text)
+{
+    size_t at = 0;
+    for (; at + 8 <= text.len; at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, text.ptr + at, 8);
+        uint64_t low = (word - EVERY_BYTE(0x20)) & ~word & EVERY_BYTE(0x80);
+        if ((low | has_byte(word, EVERY_BYTE('"')) | has_byte(word, EVERY_BYTE('\\'))) != 0)
+            break;
+        memcpy(out + at, &word, 8);
+    }
+    for (; at < text.len && is_plain((unsigned char)text.ptr[at]); at++)
+        out[at] = text.ptr[at];
+    return at;
+}
+
 static size_t escape(char out[6], unsigned char c)
 {
     static const char digits[] = "0123456789abcdef";
@@ -35,24 +61,24 @@ static size_t escape(char out[6], unsigned char c)
     return 6;
 }
 
-int ki_as_encode_string(ki_buf *buf, ki_str text)
+int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
 {
     /* All that may come of it at once, so that nothing is checked byte by byte. */
-    int rc = text.len > (SIZE_MAX - 2) / 6 ? KI_ERR_TOO_LARGE : ki_buf_reserve(buf, text.len + 2);
+    int rc =
+        text.len > (SIZE_MAX / 8) ? KI_ERR_TOO_LARGE : ki_as_encode_reserve(buf, prefix.len + text.len + 2);
     if (rc < 0)
         return rc;
-    size_t plain = 0;
-    while (plain < text.len && is_plain((unsigned char)text.ptr[plain]))
-        plain++;
+    char *start = buf->data + buf->len;
+    *start = '"';
+    if (prefix.len > 0)
+        memcpy(start + 1, prefix.ptr, prefix.len);
+    size_t plain = copy_plain(start + 1 + prefix.len, text);
+    /* What is written already moves along. */
     if (plain < text.len)
-        rc = ki_buf_reserve(buf, text.len * 6 + 2);
+        rc = ki_as_encode_reserve(buf, prefix.len + text.len * 6 + 2);
     if (rc < 0)
         return rc;
-    char *out = buf->data + buf->len;
-    *out++ = '"';
-    if (plain > 0)
-        memcpy(out, text.ptr, plain);
-    out += plain;
+    char *out = buf->data + buf->len + 1 + prefix.len + plain;
     for (size_t i = plain; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
         if (is_plain(c))
@@ -63,6 +89,11 @@ int ki_as_encode_string(ki_buf *buf, ki_str text)
     *out++ = '"';
     buf->len = (size_t)(out - buf->data);
     return 0;
+}
+
+int ki_as_encode_string(ki_buf *buf, ki_str text)
+{
+    return ki_as_encode_prefixed(buf, (ki_str){0}, text);
 }
 
 static int append_integer(ki_buf *buf, json_int_t number)
@@ -101,33 +132,37 @@ static int append_object(ki_buf *buf, const json_t *object, unsigned depth)
 {
     /* Iteration does not change it, but for what jansson declares. */
     json_t *tree = (json_t *)object;
-    int rc = ki_buf_append_byte(buf, '{');
-    bool is_first = true;
+    char separator = '{';
+    int rc = 0;
     for (void *at = json_object_iter(tree); rc == 0 && at != NULL; at = json_object_iter_next(tree, at)) {
-        if (!is_first)
-            rc = ki_buf_append_byte(buf, ',');
-        is_first = false;
+        ki_str key = {json_object_iter_key(at), json_object_iter_key_len(at)};
+        rc = ki_as_encode_reserve(buf, key.len + 4);
+        if (rc < 0)
+            return rc;
+        buf->data[buf->len++] = separator;
+        separator = ',';
+        rc = ki_as_encode_string(buf, key);
         if (rc == 0)
-            rc = ki_as_encode_string(buf, (ki_str){json_object_iter_key(at), json_object_iter_key_len(at)});
-        if (rc == 0)
-            rc = ki_buf_append_byte(buf, ':');
+            rc = ki_as_encode_byte(buf, ':');
         if (rc == 0)
             rc = append_value(buf, json_object_iter_value(at), depth + 1);
     }
-    return rc < 0 ? rc : ki_buf_append_byte(buf, '}');
+    if (rc == 0 && separator == '{')
+        rc = ki_as_encode_byte(buf, '{');
+    return rc < 0 ? rc : ki_as_encode_byte(buf, '}');
 }
 
 static int append_array(ki_buf *buf, const json_t *array, unsigned depth)
 {
     size_t count = json_array_size(array);
-    int rc = ki_buf_append_byte(buf, '[');
+    int rc = ki_as_encode_byte(buf, '[');
     for (size_t i = 0; rc == 0 && i < count; i++) {
         if (i > 0)
-            rc = ki_buf_append_byte(buf, ',');
+            rc = ki_as_encode_byte(buf, ',');
         if (rc == 0)
             rc = append_value(buf, json_array_get(array, i), depth + 1);
     }
-    return rc < 0 ? rc : ki_buf_append_byte(buf, ']');
+    return rc < 0 ? rc : ki_as_encode_byte(buf, ']');
 }
 
 static int append_value(ki_buf *buf, const json_t *value, unsigned depth)
@@ -146,11 +181,11 @@ static int append_value(ki_buf *buf, const json_t *value, unsigned depth)
     case JSON_REAL:
         return append_real(buf, json_real_value(value));
     case JSON_TRUE:
-        return ki_buf_append_str(buf, KI_STR("true"));
+        return ki_as_encode_plain(buf, KI_STR("true"));
     case JSON_FALSE:
-        return ki_buf_append_str(buf, KI_STR("false"));
+        return ki_as_encode_plain(buf, KI_STR("false"));
     case JSON_NULL:
-        return ki_buf_append_str(buf, KI_STR("null"));
+        return ki_as_encode_plain(buf, KI_STR("null"));
     }
     return KI_ERR_TOO_LARGE;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include "apiserver/handle.h"
 #include "apiserver/http.h"
@@ -12,8 +13,9 @@
 #include "util/clock.h"
 #include "util/units.h"
 
-/* How often somebody looks whether a version has been reached. */
-enum { LOOK_AGAIN_MS = 20 };
+/* LOOK_AGAIN_MS: how often somebody looks whether a version has been reached. LOST_MS: for how long a
+ * client that is too slow may still read. */
+enum { LOOK_AGAIN_MS = 20, LOST_MS = 5000 };
 
 /* An answer holds a whole list. */
 #define ANSWER_BYTES_MAX ((size_t)1 << 40)
@@ -66,6 +68,26 @@ void ki_as_exchange_wake(struct ki_as_exchange *exchange)
     ki_mutex_unlock(&exchange->mu);
 }
 
+/* A client that has been told nothing for so long that what it missed is gone. Nobody can tell it so
+ * unless it reads. One that is parked meanwhile is not waited for: a fault holds it. */
+static void cut_lost(struct ki_as_exchange *exchange)
+{
+    uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
+    if (exchange->cut_ns == 0)
+        exchange->cut_ns = now_ns + ki_ns_of_ms(LOST_MS);
+    if (now_ns < exchange->cut_ns) {
+        ki_job_wake_at(&exchange->waker.job, exchange->cut_ns);
+        return;
+    }
+    ki_mutex_lock(&exchange->mu);
+    bool is_stuck = !exchange->is_parked && exchange->socket != NULL;
+    ki_mutex_unlock(&exchange->mu);
+    if (!is_stuck)
+        return;
+    atomic_store(&exchange->is_cut, true);
+    (void)shutdown(exchange->socket->fd, SHUT_RDWR);
+}
+
 /* A client that has gone away: nobody else looks at the socket of a suspended connection. One that only says that it will send
  * no more is taken for gone, as Kubernetes does. */
 static void on_waker(ki_job *job)
@@ -74,6 +96,8 @@ static void on_waker(ki_job *job)
     if ((ki_fd_watch_take(&exchange->waker) & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0)
         atomic_store(&exchange->is_cut, true);
     ki_as_exchange_wake(exchange);
+    if (atomic_load(&exchange->is_lost))
+        cut_lost(exchange);
 }
 
 int ki_as_exchange_open_waker(struct ki_as_exchange *exchange)

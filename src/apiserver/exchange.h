@@ -61,10 +61,12 @@ struct ki_as_exchange {
 
     _Atomic bool is_cut;    /* to end at once */
     _Atomic bool is_healed; /* what stalls goes on */
+    _Atomic bool is_lost;   /* its watch is over, because the client is too slow */
 
     /* Of the thread that serves it. */
     enum ki_as_phase phase;
     ki_fd_watch waker; /* woken by hang-ups, timer and watch */
+    uint64_t cut_ns;   /* of the waker: when a lost client is cut; 0: not yet */
     struct ki_as_request request;
     struct ki_as_headers headers;
     ki_buf body;

@@ -2,10 +2,15 @@
 #include "apiserver/field_set.h"
 
 #include <kinformer/error.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "apiserver/decode.h"
+#include "apiserver/encode.h"
+#include "apiserver/tree.h"
 #include "util/alloc.h"
+#include "util/buf.h"
+
+#define TEXT_BYTES_MAX ((size_t)1 << 30)
 
 /* One step of the comparison. */
 struct step {
@@ -17,17 +22,17 @@ struct step {
 
 static int compare(const struct step *step, json_t **out);
 
-/* What json_dumps() gave: jansson's memory, whoever gives it that. */
-static void free_text(char *text)
+/* An element's text, freed by the caller. NULL without memory. */
+static char *text_of(const json_t *value)
 {
-    json_free_t release = NULL;
-    json_get_alloc_funcs(NULL, &release);
-    if (text != NULL)
-        release(text);
+    ki_buf text;
+    ki_buf_init(&text, TEXT_BYTES_MAX);
+    if (ki_as_encode(&text, value) < 0 || ki_buf_append_byte(&text, '\0') < 0)
+        ki_buf_fini(&text);
+    return text.data;
 }
 
-/* Nobody's: they are in every object, and the server writes them. */
-static bool is_nobodys(unsigned depth, const char *parent, const char *name)
+bool ki_as_field_is_nobodys(unsigned depth, const char *parent, const char *name)
 {
     static const char *const names[] = {"name",         "namespace",         "uid",
                                         "generation",   "creationTimestamp", "deletionTimestamp",
@@ -70,7 +75,7 @@ static int compare_members(const struct step *step, const char *parent, json_t *
     json_t *value = NULL;
     json_object_foreach((json_t *)step->after, key, value)
     {
-        if (is_nobodys(step->depth, parent, key))
+        if (ki_as_field_is_nobodys(step->depth, parent, key))
             continue;
         struct step inner = {ki_as_shape_member(step->shape, ki_str_of(key)),
                              json_object_get(step->before, key), value, step->depth + 1};
@@ -141,11 +146,11 @@ static int compare_keyed(const struct step *step, const struct ki_as_keys *keys,
     json_array_foreach(step->after, index, element)
     {
         json_t *own = rc < 0 ? NULL : keys_of(shape, keys, element);
-        char *text = own == NULL ? NULL : json_dumps(own, JSON_COMPACT | JSON_SORT_KEYS);
+        char *text = own == NULL ? NULL : text_of(own);
         struct step inner = {shape, own == NULL ? NULL : find_element(step->before, own), element,
                              step->depth + 1};
         rc = text == NULL ? KI_ERR_NO_MEMORY : add(set, 'k', text, &inner);
-        free_text(text);
+        ki_free(text);
         json_decref(own);
     }
     return rc;
@@ -167,10 +172,10 @@ static int compare_set(const struct step *step, json_t *set)
     {
         if (has_value(step->before, element))
             continue;
-        char *text = json_dumps(element, JSON_COMPACT | JSON_ENCODE_ANY);
+        char *text = text_of(element);
         struct step inner = {.after = element, .depth = step->depth + 1};
         int rc = text == NULL ? KI_ERR_NO_MEMORY : add(set, 'v', text, &inner);
-        free_text(text);
+        ki_free(text);
         if (rc < 0)
             return rc;
     }
@@ -243,7 +248,7 @@ int ki_as_field_set_add(json_t *set, const json_t *more)
         if (there != NULL)
             rc = ki_as_field_set_add(there, value);
         else
-            rc = json_object_set_new(set, key, json_deep_copy(value));
+            rc = json_object_set_new(set, key, ki_as_json_copy(value));
         if (rc < 0)
             return KI_ERR_NO_MEMORY;
     }
@@ -270,7 +275,8 @@ static const json_t *find(const json_t *tree, const char *entry)
 {
     if (entry[0] == 'f')
         return json_object_get(tree, entry + 2);
-    json_t *text = json_loads(entry + 2, JSON_DECODE_ANY, NULL);
+    json_t *text = entry[0] == 'k' ? ki_as_decode(ki_str_of(entry + 2), NULL)
+                                   : json_loads(entry + 2, JSON_DECODE_ANY, NULL);
     const json_t *found = NULL;
     if (text != NULL && entry[0] == 'k')
         found = find_element(tree, text);

@@ -14,6 +14,10 @@
 
 #include "apiserver/schema.h"
 
+/* Whether a member belongs to nobody: it is in every object, and the server writes it. At `depth` 0 are
+ * the members of the object itself, at 1 those of its member `parent`. */
+bool ki_as_field_is_nobodys(unsigned depth, const char *parent, const char *name);
+
 /* What of an object differs from `before` (NULL: everything is new); without what belongs to nobody, as
  * metadata.resourceVersion. */
 KI_NODISCARD int ki_as_field_set_of(struct ki_as_shape shape, const json_t *before, const json_t *tree,

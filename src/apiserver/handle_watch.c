@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "apiserver/handle.h"
 #include "apiserver/stream.h"
@@ -8,8 +9,8 @@
 #include "util/clock.h"
 #include "util/units.h"
 
-/* A watch that names no time ends after half an hour to an hour, as Kubernetes ends it. */
-enum { LONG_SECONDS = 1800 };
+/* LONG_SECONDS: a watch that names no time ends after half an hour to an hour, as Kubernetes ends it. */
+enum { LONG_SECONDS = 1800, SEND_BYTES = 256 * 1024 };
 
 struct plan {
     uint64_t version;   /* as the request has it */
@@ -119,6 +120,22 @@ static void on_change(void *user)
     ki_job_wake(&exchange->waker.job);
 }
 
+/* The client is far behind. It may still read that it is; but not for long. */
+static void on_loss(void *user)
+{
+    struct ki_as_exchange *exchange = user;
+    atomic_store(&exchange->is_lost, true);
+    ki_job_wake(&exchange->waker.job);
+}
+
+/* What the system keeps for a client that does not read: a few events, not all that there are. */
+static void bound_memory(const struct ki_as_exchange *exchange)
+{
+    int bytes = SEND_BYTES;
+    if (exchange->socket != NULL)
+        (void)setsockopt(exchange->socket->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
 static enum ki_as_include include_of(ki_str word)
 {
     if (ki_str_equal(word, KI_STR("None")))
@@ -141,6 +158,7 @@ static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *
         .after = plan->version,
         .initial = &plan->initial,
         .wake = on_change,
+        .lose = on_loss,
         .user = exchange,
         .end_ns = end_ns(query, now_ns),
         .bookmark_ns = has_bookmarks ? ki_ns_of_ms(exchange->server->bookmark_ms) : 0,
@@ -172,6 +190,7 @@ static enum ki_as_step watch(struct ki_as_visit *visit, struct plan *plan)
         visit->exchange->stream = open_stream(visit, plan);
     if (visit->exchange->stream != NULL) {
         plan->selector = NULL;
+        bound_memory(visit->exchange);
         return KI_AS_STEP_DONE;
     }
     (void)atomic_fetch_sub(&server->watch_count, 1);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "apiserver/encode.h"
 #include "apiserver/field_set.h"
+#include "apiserver/field_text.h"
 #include "apiserver/verbs_parts.h"
+
+/* TEXT_BYTES: what the entry of most objects fits into. */
+enum { TEXT_BYTES = 2048 };
 
 static const char *text_at(const json_t *object, const char *name)
 {
@@ -10,14 +15,16 @@ static const char *text_at(const json_t *object, const char *name)
     return text == NULL ? "" : text;
 }
 
-/* Entries are changed below: the tree must not share them with the one before. */
+/* Borrowed. They may be those of the object before as well, of which nobody reads them any more. */
 static json_t *own_entries(json_t *tree)
 {
-    const json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
-    json_t *copy = json_is_array(entries) ? json_deep_copy(entries) : json_array();
-    if (copy == NULL || json_object_set_new(ki_as_metadata(tree), "managedFields", copy) < 0)
+    json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
+    if (json_is_array(entries))
+        return entries;
+    entries = json_array();
+    if (entries == NULL || json_object_set_new(ki_as_metadata(tree), "managedFields", entries) < 0)
         return NULL;
-    return copy;
+    return entries;
 }
 
 static bool is_entry_of(const struct ki_as_verb *verb, const json_t *entry, const char *subresource)
@@ -87,5 +94,44 @@ int ki_as_managed_update(const struct ki_as_verb *verb, json_t *tree, const json
     if (rc == 0)
         rc = record(verb, tree, changed);
     json_decref(changed);
+    return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
+}
+
+/* [{"manager":…,"fieldsV1":{…}}], or nothing when the object has nothing that could be managed. */
+static int write_entry(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out)
+{
+    char now[KI_AS_TIME_BYTES];
+    ki_as_time_now(now);
+    int rc = ki_buf_append_str(out, KI_STR("[{\"manager\":"));
+    if (rc == 0)
+        rc = ki_as_encode_string(out, verb->call->field_manager);
+    if (rc == 0)
+        rc = ki_buf_append_str(out, KI_STR(",\"operation\":\"Update\",\"apiVersion\":"));
+    if (rc == 0)
+        rc = ki_as_encode_string(out, ki_str_of(verb->resource->api_version));
+    if (rc == 0)
+        rc = ki_buf_append_str(out, KI_STR(",\"time\":"));
+    if (rc == 0)
+        rc = ki_as_encode_string(out, ki_str_of(now));
+    if (rc == 0)
+        rc = ki_buf_append_str(out, KI_STR(",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":"));
+    size_t start = out->len;
+    if (rc == 0)
+        rc = ki_as_field_text(ki_as_shape_of(verb->resource), tree, out);
+    bool is_empty = out->len == start + 2;
+    if (rc == 0)
+        rc = ki_buf_append_str(out, KI_STR("}]"));
+    if (rc == 0 && is_empty)
+        out->len = 0;
+    return rc;
+}
+
+int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out)
+{
+    if (verb->call->field_manager.len == 0)
+        return 0;
+    int rc = ki_buf_reserve(out, TEXT_BYTES);
+    if (rc == 0)
+        rc = write_entry(verb, tree, out);
     return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
 }

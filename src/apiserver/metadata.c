@@ -15,9 +15,16 @@ enum { NAME_DRAWN = 5, NAME_BASE_MAX = 58, UID_BYTES = 37 };
 void ki_as_time_now(char out[KI_AS_TIME_BYTES])
 {
     time_t now = (time_t)(ki_clock_wall_ns(ki_clock_real()) / (int64_t)KI_NS_PER_S);
+    static _Thread_local time_t last;
+    static _Thread_local char text[KI_AS_TIME_BYTES];
     struct tm date = {0};
-    (void)gmtime_r(&now, &date);
-    (void)strftime(out, KI_AS_TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &date);
+    /* Many objects are made in one second. */
+    if (now != last || text[0] == '\0') {
+        (void)gmtime_r(&now, &date);
+        (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &date);
+        last = now;
+    }
+    memcpy(out, text, sizeof(text));
 }
 
 json_t *ki_as_metadata(const json_t *tree)
@@ -41,12 +48,19 @@ static int set(const struct ki_as_verb *verb, json_t *tree, const char *name, js
 
 static json_t *new_uid(struct ki_as_storage *storage)
 {
+    static const char digits[] = "0123456789abcdef";
     char text[UID_BYTES];
     uint64_t high = (ki_as_storage_random(storage) & ~(uint64_t)0xf000) | 0x4000;
     uint64_t low = (ki_as_storage_random(storage) & ~((uint64_t)3 << 62)) | ((uint64_t)2 << 62);
-    (void)snprintf(text, sizeof(text), "%08x-%04x-%04x-%04x-%012llx", (unsigned)(high >> 32),
-                   (unsigned)(high >> 16) & 0xffff, (unsigned)high & 0xffff, (unsigned)(low >> 48),
-                   (unsigned long long)(low & 0xffffffffffff));
+    char *at = text + UID_BYTES - 1;
+    *at = '\0';
+    for (int i = 0; i < 32; i++) {
+        uint64_t *half = i < 16 ? &low : &high;
+        if (i == 12 || i == 16 || i == 20 || i == 24)
+            *--at = '-';
+        *--at = digits[*half & 15];
+        *half >>= 4;
+    }
     return json_string_nocheck(text);
 }
 

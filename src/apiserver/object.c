@@ -44,6 +44,7 @@ struct span {
 /* What is known while the text is written. */
 struct draft {
     ki_buf block;
+    ki_str managed; /* instead of the tree's managedFields */
     struct span ns;
     struct span name;
     struct span uid;
@@ -61,10 +62,10 @@ static ki_str string_of(const json_t *value)
 
 static int append_key(ki_buf *block, const char *before, ki_str key)
 {
-    int rc = ki_buf_append_str(block, ki_str_of(before));
+    int rc = ki_as_encode_plain(block, ki_str_of(before));
     if (rc == 0)
         rc = ki_as_encode_string(block, key);
-    return rc < 0 ? rc : ki_buf_append_byte(block, ':');
+    return rc < 0 ? rc : ki_as_encode_byte(block, ':');
 }
 
 /* Notes where a string will be: within the text, or behind it when that has it escaped. */
@@ -117,18 +118,23 @@ bool ki_as_is_empty(const json_t *value)
 
 static int append_metadata(struct draft *draft, const json_t *metadata)
 {
-    int rc = ki_buf_append_str(&draft->block, KI_STR("\"metadata\":{"));
+    int rc = ki_as_encode_plain(&draft->block, KI_STR("\"metadata\":{"));
     const char *separator = "";
     for (size_t i = 0; rc == 0 && ki_as_metadata_order[i] != NULL; i++) {
         const json_t *value = json_object_get(metadata, ki_as_metadata_order[i]);
-        if (ki_as_is_empty(value))
+        /* Managed fields come last, here or below. */
+        if (ki_as_is_empty(value) || (draft->managed.len > 0 && ki_as_metadata_order[i + 1] == NULL))
             continue;
         rc = append_key(&draft->block, separator, ki_str_of(ki_as_metadata_order[i]));
         if (rc == 0)
             rc = append_metadata_field(draft, ki_as_metadata_order[i], value);
         separator = ",";
     }
-    return rc < 0 ? rc : ki_buf_append_byte(&draft->block, '}');
+    if (rc == 0 && draft->managed.len > 0)
+        rc = append_key(&draft->block, separator, KI_STR("managedFields"));
+    if (rc == 0)
+        rc = ki_as_encode_plain(&draft->block, draft->managed);
+    return rc < 0 ? rc : ki_as_encode_byte(&draft->block, '}');
 }
 
 static bool stands_before(const char *key)
@@ -140,7 +146,7 @@ static int append_text(struct draft *draft, const json_t *tree)
 {
     int rc = ki_buf_reserve(&draft->block, TEXT_BYTES);
     if (rc == 0)
-        rc = ki_buf_append_byte(&draft->block, '{');
+        rc = ki_as_encode_byte(&draft->block, '{');
     if (rc == 0)
         rc = append_metadata(draft, json_object_get(tree, "metadata"));
     const char *key = NULL;
@@ -154,9 +160,9 @@ static int append_text(struct draft *draft, const json_t *tree)
             rc = ki_as_encode(&draft->block, value);
     }
     if (rc == 0)
-        rc = ki_buf_append_byte(&draft->block, '}');
+        rc = ki_as_encode_byte(&draft->block, '}');
     draft->text_len = draft->block.len - 1;
-    return rc < 0 ? rc : ki_buf_append_byte(&draft->block, '\0');
+    return rc < 0 ? rc : ki_as_encode_byte(&draft->block, '\0');
 }
 
 /* A string that the text holds only escaped goes behind it. */
@@ -166,7 +172,7 @@ static int append_missing(struct draft *draft, const json_t *value, struct span 
     if (span->len == text.len)
         return 0;
     *span = (struct span){draft->block.len, text.len};
-    return ki_buf_append_str(&draft->block, text);
+    return ki_as_encode_plain(&draft->block, text);
 }
 
 static int append_copies(struct draft *draft, const json_t *tree, const struct ki_as_pair *fields,
@@ -179,7 +185,7 @@ static int append_copies(struct draft *draft, const json_t *tree, const struct k
     if (rc == 0)
         rc = append_missing(draft, json_object_get(metadata, "uid"), &draft->uid);
     for (size_t i = 0; rc == 0 && i < field_count; i++)
-        rc = ki_buf_append_str(&draft->block, fields[i].value);
+        rc = ki_as_encode_plain(&draft->block, fields[i].value);
     if (!draft->is_label_escaped)
         return rc;
     const char *key = NULL;
@@ -187,9 +193,9 @@ static int append_copies(struct draft *draft, const json_t *tree, const struct k
     json_object_foreach((json_t *)draft->labels, key, value)
     {
         if (rc == 0)
-            rc = ki_buf_append_str(&draft->block, ki_str_of(key));
+            rc = ki_as_encode_plain(&draft->block, ki_str_of(key));
         if (rc == 0)
-            rc = ki_buf_append_str(&draft->block, string_of(value));
+            rc = ki_as_encode_plain(&draft->block, string_of(value));
     }
     return rc;
 }
@@ -280,7 +286,13 @@ static struct ki_as_object *assemble(const struct draft *draft, const json_t *tr
 
 struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields, size_t field_count)
 {
-    struct draft draft = {0};
+    return ki_as_object_new_managed(tree, (ki_str){0}, fields, field_count);
+}
+
+struct ki_as_object *ki_as_object_new_managed(const json_t *tree, ki_str managed,
+                                              const struct ki_as_pair *fields, size_t field_count)
+{
+    struct draft draft = {.managed = managed};
     struct ki_as_object *object = NULL;
     ki_buf_init(&draft.block, BLOCK_BYTES_MAX);
     int rc = append_text(&draft, tree);

@@ -59,6 +59,9 @@ bool ki_as_is_empty(const json_t *value);
  * `fields` the values are copied, the names are static. NULL without memory. */
 struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields,
                                       size_t field_count);
+/* The same, with `managed` (text of a list; "": those of the tree) as managedFields. */
+struct ki_as_object *ki_as_object_new_managed(const json_t *tree, ki_str managed,
+                                              const struct ki_as_pair *fields, size_t field_count);
 struct ki_as_object *ki_as_object_ref(struct ki_as_object *object);
 void ki_as_object_unref(struct ki_as_object *object);
 

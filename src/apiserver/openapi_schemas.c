@@ -222,7 +222,7 @@ static json_t *custom_name(const struct ki_as_resource *resource)
 
 static json_t *custom_schema(const struct ki_as_resource *resource, const char *metadata_name)
 {
-    json_t *schema = resource->schema != NULL ? json_deep_copy(resource->schema)
+    json_t *schema = resource->schema != NULL ? ki_as_json_copy(resource->schema)
                                               : json_pack("{s:s, s:b}", "type", "object",
                                                           "x-kubernetes-preserve-unknown-fields", 1);
     json_t *properties = NULL;

@@ -82,7 +82,7 @@ static void drop_dots(json_t *set, bool is_element)
 static int prepare_config(struct work *work)
 {
     const struct ki_as_apply *apply = work->apply;
-    work->config = json_deep_copy(apply->config);
+    work->config = ki_as_json_copy(apply->config);
     if (work->config == NULL)
         return KI_ERR_NO_MEMORY;
     int rc = ki_as_prune(apply->resource, work->config, NULL);
@@ -108,7 +108,7 @@ static bool is_own(const struct ki_as_apply *apply, const json_t *entry)
 static int prepare_entries(struct work *work)
 {
     const json_t *there = ki_as_tree_at(work->apply->current, "metadata.managedFields");
-    work->entries = json_is_array(there) ? json_deep_copy(there) : json_array();
+    work->entries = json_is_array(there) ? ki_as_json_copy(there) : json_array();
     if (work->entries == NULL)
         return KI_ERR_NO_MEMORY;
     for (size_t i = json_array_size(work->entries); i-- > 0;) {
@@ -245,7 +245,7 @@ static int contest_all(struct work *work, struct ki_as_failure *failure)
 /* What was one's own, is wanted no more, and belongs to nobody else either. */
 static int remove_left_over(struct work *work)
 {
-    json_t *keep = json_deep_copy(work->set);
+    json_t *keep = ki_as_json_copy(work->set);
     size_t index = 0;
     json_t *entry = NULL;
     int rc = keep == NULL ? KI_ERR_NO_MEMORY : 0;
@@ -299,7 +299,7 @@ static int record(struct work *work)
 static int make_result(struct work *work)
 {
     const json_t *current = work->apply->current;
-    work->result = json_deep_copy(current != NULL ? current : work->config);
+    work->result = ki_as_json_copy(current != NULL ? current : work->config);
     if (work->result == NULL)
         return KI_ERR_NO_MEMORY;
     int rc = current == NULL ? 0 : ki_as_apply_merge(work->result, work->config, work->shape);

@@ -182,7 +182,7 @@ static int move_or_copy(struct patcher *patcher, const struct place *from, const
         return ki_as_patch_refuse(patcher->failure,
                                   "%s operation does not apply: doc is missing from path: missing value",
                                   patcher->name);
-    json_t *value = is_move ? json_incref(there) : json_deep_copy(there);
+    json_t *value = is_move ? json_incref(there) : ki_as_json_copy(there);
     if (value == NULL)
         return ki_as_fail_no_memory(patcher->failure);
     struct place to = {0};
@@ -210,7 +210,7 @@ static int apply_one(struct patcher *patcher, const json_t *operation, const str
         return ki_as_patch_refuse(patcher->failure, "operation, missing value field: missing value");
     if (strcmp(name, "test") == 0)
         return test(patcher, place, value);
-    json_t *copy = json_deep_copy(value);
+    json_t *copy = ki_as_json_copy(value);
     if (copy == NULL)
         return ki_as_fail_no_memory(patcher->failure);
     return strcmp(name, "add") == 0 ? add(patcher, place, copy) : replace(patcher, place, copy);
@@ -277,7 +277,7 @@ int ki_as_patch_json(const json_t *current, const json_t *patch, json_t **out, s
     int rc = check_patch(patch, failure);
     if (rc < 0)
         return rc;
-    patcher.root = json_deep_copy(current);
+    patcher.root = ki_as_json_copy(current);
     if (patcher.root == NULL)
         return ki_as_fail_no_memory(failure);
     json_array_foreach(patch, i, operation)

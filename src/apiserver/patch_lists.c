@@ -214,7 +214,7 @@ int ki_as_strategic_merge_list(const struct ki_as_list_merge *merge, json_t **ou
         rc = check_order(merge);
     if (rc < 0)
         return rc;
-    json_t *list = merge->original == NULL ? json_array() : json_deep_copy(merge->original);
+    json_t *list = merge->original == NULL ? json_array() : ki_as_json_copy(merge->original);
     rc = list == NULL ? ki_as_fail_no_memory(merge->failure) : merge_elements(merge, list);
     if (rc == 0)
         rc = arrange(merge, list, out);

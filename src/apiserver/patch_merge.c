@@ -8,7 +8,7 @@
 json_t *ki_as_patch_copy_without_nulls(const json_t *value)
 {
     if (!json_is_object(value))
-        return json_deep_copy(value);
+        return ki_as_json_copy(value);
     json_t *copy = json_object();
     const char *name = NULL;
     size_t len = 0;
@@ -53,7 +53,7 @@ int ki_as_patch_merge(const json_t *current, const json_t *patch, json_t **out, 
                                       "error decoding patch: json: cannot unmarshal %s into Go value of type "
                                       "map[string]interface {}",
                                       ki_as_patch_type_name(patch));
-    json_t *result = json_deep_copy(current);
+    json_t *result = ki_as_json_copy(current);
     if (result == NULL || merge_into(result, patch) < 0) {
         json_decref(result);
         return ki_as_fail_no_memory(failure);

@@ -93,7 +93,7 @@ int ki_as_strategic_strip(const json_t *value, json_t **out, struct ki_as_failur
         return 0;
     json_t *copy = json_is_object(value)  ? json_object()
                    : json_is_array(value) ? json_array()
-                                          : json_deep_copy(value);
+                                          : ki_as_json_copy(value);
     if (copy == NULL)
         return ki_as_fail_no_memory(failure);
     int rc = 0;
@@ -315,7 +315,7 @@ int ki_as_patch_strategic(const json_t *current, const json_t *patch, json_t **o
         return ki_as_fail_bad_request(
             failure, "json: cannot unmarshal %s into Go value of type map[string]interface {}",
             ki_as_patch_type_name(patch));
-    json_t *result = json_deep_copy(current);
+    json_t *result = ki_as_json_copy(current);
     if (result == NULL)
         return ki_as_fail_no_memory(failure);
     int rc = ki_as_strategic_merge(&result, patch, shape, failure);

@@ -95,12 +95,19 @@ static enum ki_as_target read_resource(struct segments rest, struct ki_as_reques
     return KI_AS_TARGET_RESOURCE;
 }
 
+static enum ki_as_target read_version(struct segments rest, struct ki_as_request *out)
+{
+    out->version = take(&rest);
+    if (out->version.len == 0)
+        return KI_AS_TARGET_NONE;
+    return rest.count == 0 ? KI_AS_TARGET_VERSION : read_resource(rest, out);
+}
+
 static enum ki_as_target read_api(struct segments rest, struct ki_as_request *out)
 {
     if (rest.count == 0)
         return KI_AS_TARGET_CORE;
-    out->version = take(&rest);
-    return rest.count == 0 ? KI_AS_TARGET_VERSION : read_resource(rest, out);
+    return read_version(rest, out);
 }
 
 static enum ki_as_target read_apis(struct segments rest, struct ki_as_request *out)
@@ -112,8 +119,7 @@ static enum ki_as_target read_apis(struct segments rest, struct ki_as_request *o
         return KI_AS_TARGET_NONE;
     if (rest.count == 0)
         return KI_AS_TARGET_GROUP;
-    out->version = take(&rest);
-    return rest.count == 0 ? KI_AS_TARGET_VERSION : read_resource(rest, out);
+    return read_version(rest, out);
 }
 
 static enum ki_as_target read_openapi(struct segments rest, struct ki_as_request *out)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/tree.h"
 #include "apiserver/verbs_parts.h"
 #include "util/buf.h"
 
@@ -156,7 +157,7 @@ int ki_as_scale_apply(const struct ki_as_verb *verb, const json_t *before, const
 {
     if (check(verb, scale) < 0)
         return -1;
-    json_t *tree = json_deep_copy(before);
+    json_t *tree = ki_as_json_copy(before);
     if (tree == NULL)
         return ki_as_fail_no_memory(verb->failure);
     const json_t *replicas = json_object_get(json_object_get(scale, "spec"), "replicas");

@@ -47,6 +47,17 @@ const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
     return ki_str_equal(group_of(api_version), KI_STR("extensions")) ? of_kind : NULL;
 }
 
+/* As ki_str_compare(). Names mostly differ in their first bytes, before a call to compare them has begun. */
+static int compare_name(const char *own, ki_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        int order = (unsigned char)own[i] - (unsigned char)name.ptr[i];
+        if (order != 0 || own[i] == '\0')
+            return order != 0 ? order : -1;
+    }
+    return own[name.len] == '\0' ? 0 : 1;
+}
+
 const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *schema, ki_str name)
 {
     size_t low = 0;
@@ -54,7 +65,7 @@ const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *s
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct ki_as_schema_field *field = &ki_as_schema_fields[schema->first_field + middle];
-        int order = ki_str_compare(ki_str_of(field->name), name);
+        int order = compare_name(field->name, name);
         if (order == 0)
             return field;
         if (order < 0)
@@ -126,6 +137,16 @@ struct ki_as_shape ki_as_shape_element(struct ki_as_shape shape)
     return (struct ki_as_shape){.schema = ki_as_schema_of_type(shape.field->type)};
 }
 
+static void sort_keys(struct ki_as_keys *keys)
+{
+    for (size_t i = 1; i < keys->count; i++)
+        for (size_t j = i; j > 0 && ki_str_compare(keys->names[j], keys->names[j - 1]) < 0; j--) {
+            ki_str name = keys->names[j];
+            keys->names[j] = keys->names[j - 1];
+            keys->names[j - 1] = name;
+        }
+}
+
 static struct ki_as_keys split_keys(const char *text)
 {
     struct ki_as_keys keys = {0};
@@ -134,6 +155,7 @@ static struct ki_as_keys split_keys(const char *text)
         keys.names[keys.count++] = comma == NULL ? ki_str_of(text) : (ki_str){text, (size_t)(comma - text)};
         text = comma == NULL ? NULL : comma + 1;
     }
+    sort_keys(&keys);
     return keys;
 }
 
@@ -152,6 +174,7 @@ static enum ki_as_list_kind custom_list(const json_t *custom, struct ki_as_keys 
         if (json_is_string(key) && out_keys->count < KI_AS_KEYS_MAX)
             out_keys->names[out_keys->count++] = ki_as_json_str(key);
     }
+    sort_keys(out_keys);
     return out_keys->count > 0 ? KI_AS_LIST_KEYED : KI_AS_LIST_ATOMIC;
 }
 

@@ -50,7 +50,7 @@ struct ki_as_shape ki_as_shape_metadata(void);                /* of all kinds, c
 struct ki_as_shape ki_as_shape_member(struct ki_as_shape shape, ki_str name);
 struct ki_as_shape ki_as_shape_element(struct ki_as_shape shape);
 
-/* For apply. */
+/* For apply. Keys are ordered. */
 enum ki_as_list_kind ki_as_shape_list(struct ki_as_shape shape, struct ki_as_keys *out_keys);
 bool ki_as_shape_is_atomic(struct ki_as_shape shape); /* of an object */
 /* What a missing key of an element stands for; NULL: nothing. Borrowed or static text, as JSON in `custom`. */

@@ -43,7 +43,8 @@ struct ki_as_storage {
     ki_random random;
 };
 
-/* A change was added to the history: wakes the idle watches that it concerns. */
+/* A change was added to the history: wakes the idle watches that it concerns, and ends those that are too
+ * far behind. */
 void ki_as_watches_notify_locked(struct ki_as_collection *collection, const struct ki_as_change *change);
 /* The history begins anew: every watch is over. */
 void ki_as_watches_reset_locked(struct ki_as_collection *collection);

@@ -45,6 +45,7 @@ int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
                            const char *plural)
 {
     struct ki_as_verb other = *of;
+    other.managed = (ki_str){0};
     other.resource = ki_as_resources_find(ki_as_storage_resources(of->storage), ki_str_of(group),
                                           KI_STR("v1"), ki_str_of(plural));
     int rc = begin(&other);
@@ -76,7 +77,7 @@ static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
     char scratch[KI_AS_FIELDS_MAX * 64];
     size_t count = ki_as_fields_of(verb->resource, tree, fields, scratch);
-    struct ki_as_object *object = ki_as_object_new(tree, fields, count);
+    struct ki_as_object *object = ki_as_object_new_managed(tree, verb->managed, fields, count);
     if (object == NULL)
         (void)ki_as_fail_no_memory(verb->failure);
     return object;

@@ -45,6 +45,7 @@ static int open_watch(struct ki_as_stream *stream)
                                         .selector = options->selector,
                                         .after = options->after,
                                         .wake = options->wake,
+                                        .lose = options->lose,
                                         .user = options->user};
     return options->is_expired ? 0 : ki_as_watch_open(options->storage, &watch, &stream->watch);
 }

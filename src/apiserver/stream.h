@@ -23,6 +23,7 @@ struct ki_as_stream_options {
     uint64_t after;             /* events behind this version */
     struct ki_as_page *initial; /* what there is, told as ADDED first; taken over; NULL: nothing */
     ki_as_wake_cb wake;
+    ki_as_wake_cb lose;
     void *user;
     uint64_t end_ns;      /* UINT64_MAX: never */
     uint64_t bookmark_ns; /* between two; 0: none */

@@ -94,7 +94,7 @@ json_t *ki_as_cell_of_path(const json_t *column, const json_t *tree, int64_t now
         return json_string(age);
     }
     if (strcmp(type, "string") != 0 || json_is_string(value))
-        return json_deep_copy(value);
+        return ki_as_json_copy(value);
     char *text = ki_as_value_text(value);
     json_t *cell = text == NULL ? NULL : json_string(text);
     ki_free(text);

@@ -99,8 +99,56 @@ int ki_as_tree_default(json_t *tree, const char *path, json_t *value)
     return rc;
 }
 
-/* ---- values in messages
- * ---------------------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------------------------------------- */
+
+static json_t *copy_object(const json_t *object)
+{
+    json_t *copy = json_object();
+    for (void *at = json_object_iter((json_t *)object); copy != NULL && at != NULL;
+         at = json_object_iter_next((json_t *)object, at)) {
+        if (json_object_setn_new_nocheck(copy, json_object_iter_key(at), json_object_iter_key_len(at),
+                                         ki_as_json_copy(json_object_iter_value(at))) < 0) {
+            json_decref(copy);
+            copy = NULL;
+        }
+    }
+    return copy;
+}
+
+static json_t *copy_array(const json_t *array)
+{
+    json_t *copy = json_array();
+    size_t count = json_array_size(array);
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        if (json_array_append_new(copy, ki_as_json_copy(json_array_get(array, i))) < 0) {
+            json_decref(copy);
+            copy = NULL;
+        }
+    }
+    return copy;
+}
+
+json_t *ki_as_json_copy(const json_t *value)
+{
+    if (value == NULL)
+        return NULL;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return copy_object(value);
+    case JSON_ARRAY:
+        return copy_array(value);
+    case JSON_STRING:
+        return json_stringn_nocheck(json_string_value(value), json_string_length(value));
+    case JSON_INTEGER:
+        return json_integer(json_integer_value(value));
+    case JSON_REAL:
+        return json_real(json_real_value(value));
+    default:
+        return json_incref((json_t *)value); /* there is only one of each */
+    }
+}
+
+/* ---- values in messages -------------------------------------------------------------------------------- */
 
 /* Bytes of the character that begins here, 0 when it is not UTF-8. */
 static size_t character_bytes(ki_str text, size_t at)

@@ -27,6 +27,9 @@ bool ki_as_tree_is_true(const json_t *tree, const char *path);
 
 /* The text of a JSON string, borrowed; empty for anything else. */
 ki_str ki_as_json_str(const json_t *value);
+/* As json_deep_copy(), which looks for cycles that nothing read from a text has, for longer than it
+ * copies. NULL without memory. */
+json_t *ki_as_json_copy(const json_t *value);
 /* The member, or NULL. */
 json_t *ki_as_json_member(const json_t *object, ki_str name);
 

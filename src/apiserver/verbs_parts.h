@@ -12,6 +12,7 @@
 #define KI_APISERVER_VERBS_PARTS_H
 
 #include "apiserver/verbs.h"
+#include "util/buf.h"
 
 /* One change under way. */
 struct ki_as_verb {
@@ -20,6 +21,7 @@ struct ki_as_verb {
     struct ki_as_resource *resource; /* as it is served now */
     struct ki_as_collection *collection;
     struct ki_as_failure *failure;
+    ki_str managed; /* text of managedFields that takes the place of the tree's; "": the tree's */
 };
 
 KI_NODISCARD int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call,
@@ -58,6 +60,9 @@ KI_NODISCARD int ki_as_metadata_generate_name(const struct ki_as_verb *verb, jso
 
 /* The manager of the call owns what differs from `before` (NULL: everything). Does nothing without a manager. */
 KI_NODISCARD int ki_as_managed_update(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
+
+/* The same for a new object that has no managedFields, as their text: for the verb's `managed`. */
+KI_NODISCARD int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out);
 
 /* ---- namespace.c --------------------------------------------------------------------------------------- */
 

@@ -23,6 +23,7 @@ struct ki_as_watch {
     enum ki_as_watch_end end;
     uint64_t end_next; /* once it is over: the number of the first change that it does not see */
     ki_as_wake_cb wake;
+    ki_as_wake_cb lose;
     void *user;
 };
 
@@ -65,6 +66,23 @@ static void list_move(ki_list *list, struct ki_as_watch *watch)
     ki_list_push_back(list, &watch->node);
 }
 
+/* The history has forgotten what these have not seen yet, so that nothing is left for them to take. */
+static void lose_slow(struct ki_as_collection *collection)
+{
+    for (ki_list_node *node = ki_list_first(&collection->busy), *next = NULL; node != NULL; node = next) {
+        struct ki_as_watch *watch = KI_CONTAINER_OF(node, struct ki_as_watch, node);
+        next = ki_list_next(&collection->busy, node);
+        if (watch->next >= collection->history.first)
+            continue;
+        watch->end = KI_AS_WATCH_EXPIRED;
+        watch->end_next = 0;
+        watch->seen = watch->after;
+        ki_list_remove(&watch->node);
+        if (watch->lose != NULL)
+            watch->lose(watch->user);
+    }
+}
+
 void ki_as_watches_notify_locked(struct ki_as_collection *collection, const struct ki_as_change *change)
 {
     struct ki_as_event event;
@@ -79,6 +97,8 @@ void ki_as_watches_notify_locked(struct ki_as_collection *collection, const stru
         list_move(&collection->busy, watch);
         watch->wake(watch->user);
     }
+    if (collection->history.first > 0)
+        lose_slow(collection);
 }
 
 /* The watch is over; an idle one is woken to hear of it. */
@@ -163,6 +183,7 @@ static struct ki_as_watch *watch_new(const struct ki_as_watch_options *options)
     watch->selector = options->selector;
     watch->after = options->after;
     watch->wake = options->wake;
+    watch->lose = options->lose;
     watch->user = options->user;
     return watch;
 }

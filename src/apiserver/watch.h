@@ -31,6 +31,8 @@ struct ki_as_watch_options {
     struct ki_as_selector *selector; /* taken over */
     uint64_t after;                  /* events with a greater version */
     ki_as_wake_cb wake;
+    ki_as_wake_cb
+        lose; /* the same for a watch that the history has left behind before it had taken all; or NULL */
     void *user;
 };
 

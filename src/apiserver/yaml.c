@@ -94,7 +94,7 @@ static int read_alias(struct reader *reader, json_t **out)
         int rc = count_nodes(reader, reader->anchors[i].nodes);
         if (rc < 0)
             return rc;
-        *out = json_deep_copy(reader->anchors[i].value);
+        *out = ki_as_json_copy(reader->anchors[i].value);
         return *out == NULL ? ki_fail_no_memory(reader->err) : 0;
     }
     return fail_at(reader, reader->event.start_mark.line, "unknown anchor ", ki_str_of(name));

@@ -281,27 +281,45 @@ static void a_client_that_goes_away_is_forgotten(void **state)
     ki_apiserver_stop(server);
 }
 
-/* It reads nothing, so that nothing is taken for it; then what it missed is no longer there. */
-static void a_slow_client_is_cut_and_not_kept(void **state)
+/* A watch whose client reads nothing while more happens than the system and the history have room for. */
+static int open_slow_watch(ki_apiserver *server)
 {
-    ki_apiserver *server = *state;
-    char request[256];
+    enum { DATA_BYTES = 100 * 1024, CHANGES = 100 };
+    static const char request[] = "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
     int fd = api_connect(server);
-    int n = snprintf(request, sizeof(request), "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n");
-    api_send(fd, request, (size_t)n);
-    char *json = calloc(1, 128 * 1024);
+    api_send(fd, request, sizeof(request) - 1);
+    char *json = calloc(1, DATA_BYTES + 1024);
     size_t at = (size_t)sprintf(json, "{\"metadata\":{\"name\":\"large\"},\"data\":{\"k\":\"");
-    memset(json + at, 'x', 100 * 1024);
-    for (int i = 0; i < 200; i++) {
-        sprintf(json + at + 100 * 1024, "%d\"}}", i);
+    memset(json + at, 'x', DATA_BYTES);
+    for (int i = 0; i < CHANGES; i++) {
+        sprintf(json + at + DATA_BYTES, "%d\"}}", i);
         assert_int_equal(ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, NULL), 0);
     }
+    free(json);
+    return fd;
+}
+
+/* It reads nothing, so that nothing is taken for it; then what it missed is no longer there. */
+static void a_slow_client_is_told_that_it_is_too_slow(void **state)
+{
+    int fd = open_slow_watch(*state);
     int error = 0;
     char *got = api_receive(fd, "\"code\":410", &error);
     assert_non_null(strstr(got, "\"type\":\"ERROR\""));
     free(got);
-    free(json);
     close(fd);
+}
+
+static void a_client_that_never_reads_is_cut(void **state)
+{
+    (void)state;
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.watches_max = 1, .history_events = 10});
+    int fd = open_slow_watch(server);
+    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + 30000;
+    while (!watches_let_in(server))
+        assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
+    close(fd);
+    ki_apiserver_stop(server);
 }
 
 /* ---- many ----------------------------------------------------------------------------------------------- */
@@ -346,13 +364,21 @@ static void a_thousand_watch_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_a_version_it_tells_what_there_is), TEST(from_a_version_it_tells_what_came_after),
-        TEST(a_streamed_list_ends_with_its_marker),     TEST(a_streamed_list_wants_its_match),
-        TEST(an_old_version_is_410_in_the_stream),      TEST(a_version_of_the_future_is_silence),
-        TEST(objects_come_and_go_as_they_match),        TEST(bookmarks_come_so_often_and_at_the_end),
-        TEST(a_table_tells_its_columns_once),           TEST(an_event_comes_at_once),
-        TEST(a_watch_ends_with_its_definition),         TEST(a_client_that_goes_away_is_forgotten),
-        TEST(a_slow_client_is_cut_and_not_kept),        cmocka_unit_test(a_thousand_watch_at_once),
+        TEST(without_a_version_it_tells_what_there_is),
+        TEST(from_a_version_it_tells_what_came_after),
+        TEST(a_streamed_list_ends_with_its_marker),
+        TEST(a_streamed_list_wants_its_match),
+        TEST(an_old_version_is_410_in_the_stream),
+        TEST(a_version_of_the_future_is_silence),
+        TEST(objects_come_and_go_as_they_match),
+        TEST(bookmarks_come_so_often_and_at_the_end),
+        TEST(a_table_tells_its_columns_once),
+        TEST(an_event_comes_at_once),
+        TEST(a_watch_ends_with_its_definition),
+        TEST(a_client_that_goes_away_is_forgotten),
+        TEST(a_slow_client_is_told_that_it_is_too_slow),
+        cmocka_unit_test(a_client_that_never_reads_is_cut),
+        cmocka_unit_test(a_thousand_watch_at_once),
     };
     return RUN_TESTS(tests);
 }

@@ -60,6 +60,8 @@ static void each_address_names_its_target(void **state)
         {"//", KI_AS_TARGET_NONE},
         {"/api/v1/pods", KI_AS_TARGET_RESOURCE},
         {"/api/v1//", KI_AS_TARGET_NONE},
+        {"/api//pods", KI_AS_TARGET_NONE},
+        {"/apis/apps//deployments", KI_AS_TARGET_NONE},
         {"/api/v1/pods/a/b/c", KI_AS_TARGET_NONE},
         {"/a/b/c/d/e/f/g/h/i/j/k/l", KI_AS_TARGET_NONE},
     };

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver_load.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <kinformer/resources.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "apiserver/server.h"
+#include "generate_pods.h"
+
+enum { BATCH = 250, NAMESPACE_BYTES = 64, SMALL_BYTES = 512, SECONDS_MAX = 3, EXTRA_BYTES_MAX = 800 };
+
+/* The rate that a hundred thousand in three seconds is. */
+#define PODS_A_LOAD 100000.0
+
+/* ---- texts --------------------------------------------------------------------------------------------- */
+
+/* Takes out the list of that name, which stands behind another member; nothing in it has brackets of its
+ * own in strings. */
+static void strip_list(struct text *text, const char *opening)
+{
+    char *start = strstr(text->data, opening);
+    size_t depth = 0;
+    if (start == NULL) {
+        return;
+    }
+    char *end = strchr(start, '[');
+    do {
+        depth += *end == '[';
+        depth -= *end == ']';
+        end++;
+    } while (depth > 0);
+    memmove(start, end, strlen(end) + 1);
+    text->length = strlen(text->data);
+}
+
+const char *apiserver_pod_text(uint64_t index, unsigned revision)
+{
+    static const char opening[] = "\"object\":";
+    static struct text text;
+    const struct pod_collection pods = {GENERATE_PODS_SEED, 1U << 30};
+    const struct pod_change change = {"MODIFIED", index, index, revision};
+    text.length = 0;
+    pods_append_change(&text, &pods, &change);
+    text_append(&text, "", 1);
+    char *object = strstr(text.data, opening) + sizeof(opening) - 1;
+    size_t length = strlen(object) - sizeof("}\n") + 1;
+    memmove(text.data, object, length);
+    text.data[length] = '\0';
+    strip_list(&text, ",\"managedFields\":[");
+    return text.data;
+}
+
+/* A pod as a test writes it: what it does not say is filled in. */
+static const char *small_pod_text(uint64_t index)
+{
+    static char text[SMALL_BYTES];
+    (void)snprintf(
+        text, sizeof(text),
+        "{\"metadata\":{\"name\":\"pod-%07" PRIu64
+        "\",\"namespace\":\"small\",\"labels\":{\"app\":\"web\",\"tier\":\"t%u\"}},"
+        "\"spec\":{\"nodeName\":\"node-%u\",\"containers\":[{\"name\":\"main\",\"image\":\"nginx:1.27\"}]},"
+        "\"status\":{\"phase\":\"Running\",\"podIP\":\"10.0.%u.%u\"}}",
+        index, (unsigned)(index % 7), (unsigned)(index % 100), (unsigned)(index / 250 % 250),
+        (unsigned)(index % 250));
+    return text;
+}
+
+static const char *real_pod_text(uint64_t index)
+{
+    return apiserver_pod_text(index, 0);
+}
+
+typedef const char *(*text_cb)(uint64_t index);
+
+/* The texts of one batch, made while no clock runs. */
+struct batch {
+    char *texts[BATCH];
+    size_t count;
+    uint64_t bytes;
+};
+
+static void batch_init(struct batch *batch, text_cb text_of, uint64_t first, uint64_t end)
+{
+    *batch = (struct batch){0};
+    while (batch->count < BATCH && first + batch->count < end) {
+        char *text = strdup(text_of(first + batch->count));
+        if (text == NULL) {
+            fprintf(stderr, "out of memory\n");
+            exit(EXIT_FAILURE);
+        }
+        batch->bytes += strlen(text);
+        batch->texts[batch->count++] = text;
+    }
+}
+
+static void batch_fini(struct batch *batch)
+{
+    while (batch->count > 0) {
+        free(batch->texts[--batch->count]);
+    }
+}
+
+/* ---- the two ------------------------------------------------------------------------------------------- */
+
+static bool make_namespace(ki_apiserver *server, const char *pod)
+{
+    static const char opening[] = "\"namespace\":\"";
+    static char last[NAMESPACE_BYTES];
+    char text[NAMESPACE_BYTES * 2];
+    ki_error err = {0};
+    const char *name = strstr(pod, opening) + sizeof(opening) - 1;
+    size_t length = strcspn(name, "\"");
+    if (strncmp(last, name, length) == 0 && last[length] == '\0') {
+        return true;
+    }
+    (void)snprintf(last, sizeof(last), "%.*s", (int)length, name);
+    (void)snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"%s\"}}", last);
+    return ki_apiserver_put(server, &KI_CORE_V1_NAMESPACES, text, &err) == 0;
+}
+
+static bool put_batch(ki_apiserver *server, const struct batch *batch)
+{
+    ki_error err = {0};
+    for (size_t i = 0; i < batch->count; i++) {
+        if (ki_apiserver_put(server, &KI_CORE_V1_PODS, batch->texts[i], &err) < 0) {
+            fprintf(stderr, "put: %s\n", err.message);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool parse_batch(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        json_t *tree = json_loads(batch->texts[i], 0, NULL);
+        char *text = json_dumps(tree, JSON_COMPACT);
+        free(text);
+        json_decref(tree);
+        if (text == NULL) {
+            fprintf(stderr, "jansson failed\n");
+            return false;
+        }
+    }
+    return true;
+}
+
+static double thread_cpu_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* What the two took for the same texts. */
+struct load_times {
+    double put_cpu;
+    double put_wall;
+    double parse_cpu;
+    uint64_t bytes;
+    double extra_bytes; /* in memory beyond the text, for each */
+};
+
+static bool load_batch(ki_apiserver *server, const struct batch *batch, struct load_times *times)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!make_namespace(server, batch->texts[i])) {
+            return false;
+        }
+    }
+    double wall = bench_now_seconds();
+    double cpu = thread_cpu_seconds();
+    if (!put_batch(server, batch)) {
+        return false;
+    }
+    double between = thread_cpu_seconds();
+    times->put_wall += bench_now_seconds() - wall;
+    times->put_cpu += between - cpu;
+    if (!parse_batch(batch)) {
+        return false;
+    }
+    times->parse_cpu += thread_cpu_seconds() - between;
+    times->bytes += batch->bytes;
+    return true;
+}
+
+/* Batches take turns, so that a change of the machine's mood meets both. */
+static bool load(ki_apiserver *server, text_cb text_of, uint64_t pods, struct load_times *times)
+{
+    bool is_done = true;
+    for (uint64_t first = 0; first < pods && is_done; first += BATCH) {
+        struct batch batch;
+        batch_init(&batch, text_of, first, pods);
+        is_done = load_batch(server, &batch, times);
+        batch_fini(&batch);
+    }
+    return is_done;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+static size_t allocated_bytes(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+static uint64_t stored_text_bytes(ki_apiserver *server)
+{
+    uint64_t bytes = 0;
+    ki_as_storage_lock(server->storage);
+    struct ki_as_resource *resource = ki_as_resources_find(ki_as_storage_resources(server->storage),
+                                                           KI_STR(""), KI_STR("v1"), KI_STR("pods"));
+    const struct ki_as_collection *pods = ki_as_storage_collection(server->storage, resource);
+    for (const struct ki_as_object *object = ki_as_collection_next(pods, KI_STR(""), NULL); object != NULL;
+         object = ki_as_collection_next(pods, KI_STR(""), object)) {
+        bytes += object->text.len;
+    }
+    ki_as_storage_unlock(server->storage);
+    return bytes;
+}
+
+/* ---- the benchmark ------------------------------------------------------------------------------------- */
+
+/* What is loaded. */
+struct kind {
+    const char *name;
+    text_cb text_of;
+};
+
+static bool load_and_print(ki_apiserver *server, const struct kind *kind, uint64_t pods,
+                           struct load_times *times)
+{
+    double count = (double)pods;
+    size_t before = allocated_bytes();
+    uint64_t text_before = stored_text_bytes(server);
+    if (!load(server, kind->text_of, pods, times)) {
+        return false;
+    }
+    double text_bytes = (double)(stored_text_bytes(server) - text_before);
+    times->extra_bytes = ((double)(allocated_bytes() - before) - text_bytes) / count;
+    printf("\n%.0f %s of %.0f bytes put one by one, stored with %.0f bytes of text each\n", count, kind->name,
+           (double)times->bytes / count, text_bytes / count);
+    printf("%-42s %7.2f s of CPU, %.1f us each, %.2f s by the clock\n", "ki_apiserver_put", times->put_cpu,
+           times->put_cpu / count * 1e6, times->put_wall);
+    printf("%-42s %7.2f s of CPU, %.1f us each\n", "jansson parses and writes the same texts",
+           times->parse_cpu, times->parse_cpu / count * 1e6);
+    return true;
+}
+
+bool apiserver_load_bench(ki_apiserver *server, const struct bench_options *options, bool *out_met)
+{
+    static const struct kind small_pods = {"small pods", small_pod_text};
+    static const struct kind real_pods = {"production pods", real_pod_text};
+    struct load_times small = {0};
+    struct load_times real = {0};
+    double count = (double)options->pods;
+    ki_error err = {0};
+    if (!load_and_print(server, &small_pods, options->pods, &small) ||
+        ki_apiserver_delete(server, &KI_CORE_V1_NAMESPACES, "", "small", &err) < 0) {
+        return false;
+    }
+    /* Nothing of them is left, not even in the history. */
+    ki_apiserver_compact(server);
+    if (!load_and_print(server, &real_pods, options->pods, &real)) {
+        return false;
+    }
+    *out_met &= bench_target("load: seconds of CPU for 100,000 small pods",
+                             small.put_cpu / count * PODS_A_LOAD, "<=", SECONDS_MAX);
+    *out_met &= bench_target("load: production pods, times jansson's parse and write of them",
+                             real.put_cpu / real.parse_cpu, "<=", 1);
+    *out_met &=
+        bench_target("memory: bytes an object beyond its text", real.extra_bytes, "<=", EXTRA_BYTES_MAX);
+    return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apiserver_socket - requests to the embedded API server over a bare socket, so that the client costs
+ * next to nothing.
+ *
+ *   From:     apiserver_pages.c, apiserver_watchers.c
+ *   Not here: anything about answers
+ */
+#ifndef BENCH_APISERVER_SOCKET_H
+#define BENCH_APISERVER_SOCKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+uint16_t apiserver_port_of(const char *url);
+/* A connected socket, or -1 after a message. */
+int apiserver_connect(uint16_t port);
+/* GET of that path. */
+bool apiserver_ask(int fd, const char *path);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/field_text.h"
+
+#include <kinformer/error.h>
+#include <string.h>
+
+#include "apiserver/encode.h"
+#include "apiserver/field_set.h"
+#include "apiserver/tree.h"
+#include "util/alloc.h"
+
+/* NEAR_MAX: a list of more elements remembers them in memory of its own. */
+enum { NEAR_MAX = 32 };
+
+#define KEY_BYTES_MAX ((size_t)1 << 30)
+
+/* One place of the object. */
+struct place {
+    struct ki_as_shape shape;
+    const json_t *value;
+    unsigned depth;
+};
+
+static int write_value(ki_buf *out, const struct place *place);
+
+static int write_separator(ki_buf *out, bool *is_first)
+{
+    int rc = *is_first ? 0 : ki_as_encode_byte(out, ',');
+    *is_first = false;
+    return rc;
+}
+
+/* ---- members ------------------------------------------------------------------------------------------- */
+
+/* "f:name":{…} */
+static int write_member(ki_buf *out, ki_str name, const struct place *place)
+{
+    int rc = ki_as_encode_prefixed(out, KI_STR("f:"), name);
+    if (rc == 0)
+        rc = ki_as_encode_byte(out, ':');
+    return rc < 0 ? rc : write_value(out, place);
+}
+
+static int write_members(ki_buf *out, const struct place *place, const char *parent, bool *is_first)
+{
+    json_t *object = (json_t *)place->value;
+    int rc = 0;
+    for (void *at = json_object_iter(object); rc == 0 && at != NULL; at = json_object_iter_next(object, at)) {
+        ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
+        if (place->depth <= 1 && ki_as_field_is_nobodys(place->depth, parent, name.ptr))
+            continue;
+        struct place inner = {ki_as_shape_member(place->shape, name), json_object_iter_value(at),
+                              place->depth + 1};
+        rc = write_separator(out, is_first);
+        if (rc == 0)
+            rc = write_member(out, name, &inner);
+    }
+    return rc;
+}
+
+/* ---- elements ------------------------------------------------------------------------------------------ */
+
+/* Where the keys of the elements of a list are in the text. */
+struct written {
+    size_t *ends; /* two for each: where it begins, where it ends */
+    size_t count;
+    size_t near[2 * NEAR_MAX];
+};
+
+static int written_init(struct written *written, size_t count)
+{
+    written->count = 0;
+    written->ends = count <= NEAR_MAX ? written->near : ki_malloc(count * 2 * sizeof(size_t));
+    return written->ends == NULL ? KI_ERR_NO_MEMORY : 0;
+}
+
+static void written_fini(struct written *written)
+{
+    if (written->ends != written->near)
+        ki_free(written->ends);
+}
+
+/* Whether the text from `start` on is the key of an earlier element, too; if not it is remembered. */
+static bool is_repeated(struct written *written, const ki_buf *out, size_t start)
+{
+    for (size_t i = 0; i < written->count; i++) {
+        size_t begin = written->ends[2 * i];
+        size_t len = written->ends[2 * i + 1] - begin;
+        if (len == out->len - start && memcmp(out->data + begin, out->data + start, len) == 0)
+            return true;
+    }
+    written->ends[2 * written->count] = start;
+    written->ends[2 * written->count + 1] = out->len;
+    written->count++;
+    return false;
+}
+
+/* {"name":"nginx"}, in the order of the names. */
+static int write_keys(ki_buf *key, struct ki_as_shape shape, const struct ki_as_keys *keys,
+                      const json_t *element)
+{
+    int rc = ki_as_encode_byte(key, '{');
+    bool is_first = true;
+    for (size_t i = 0; rc == 0 && i < keys->count; i++) {
+        const json_t *value = ki_as_json_member(element, keys->names[i]);
+        const char *otherwise = value == NULL ? ki_as_shape_key_default(shape, keys->names[i]) : NULL;
+        if (value == NULL && otherwise == NULL)
+            continue;
+        rc = write_separator(key, &is_first);
+        if (rc == 0)
+            rc = ki_as_encode_string(key, keys->names[i]);
+        if (rc == 0)
+            rc = ki_as_encode_byte(key, ':');
+        if (rc == 0)
+            rc = value != NULL ? ki_as_encode(key, value) : ki_as_encode_string(key, ki_str_of(otherwise));
+    }
+    return rc < 0 ? rc : ki_as_encode_byte(key, '}');
+}
+
+/* A list whose elements have names of their own: keys, or what they are. */
+struct list {
+    const struct place *place;
+    struct ki_as_keys keys;
+    bool is_keyed;
+    struct written written;
+    ki_buf key; /* of one element, before it is escaped */
+};
+
+/* "k:{…}":{…} or "v:…":{…} */
+static int write_element(ki_buf *out, struct list *list, const json_t *element, bool *is_first)
+{
+    struct place inner = {.value = element, .depth = list->place->depth + 1};
+    size_t start = out->len;
+    bool was_first = *is_first;
+    if (list->is_keyed)
+        inner.shape = ki_as_shape_element(list->place->shape);
+    list->key.len = 0;
+    int rc = list->is_keyed ? write_keys(&list->key, inner.shape, &list->keys, element)
+                            : ki_as_encode(&list->key, element);
+    if (rc == 0)
+        rc = write_separator(out, is_first);
+    size_t at = out->len;
+    if (rc == 0)
+        rc = ki_as_encode_prefixed(out, list->is_keyed ? KI_STR("k:") : KI_STR("v:"), ki_buf_str(&list->key));
+    if (rc == 0 && is_repeated(&list->written, out, at)) {
+        out->len = start;
+        *is_first = was_first;
+        return 0;
+    }
+    if (rc == 0)
+        rc = ki_as_encode_byte(out, ':');
+    return rc < 0 ? rc : write_value(out, &inner);
+}
+
+static int write_elements(ki_buf *out, const struct place *place, bool *is_first)
+{
+    struct list list = {.place = place};
+    size_t count = json_array_size(place->value);
+    list.is_keyed = ki_as_shape_list(place->shape, &list.keys) == KI_AS_LIST_KEYED;
+    ki_buf_init(&list.key, KEY_BYTES_MAX);
+    int rc = written_init(&list.written, count);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = write_element(out, &list, json_array_get(place->value, i), is_first);
+    written_fini(&list.written);
+    ki_buf_fini(&list.key);
+    return rc;
+}
+
+/* ---- values -------------------------------------------------------------------------------------------- */
+
+/* Whether it belongs to somebody as a whole. */
+static bool is_one(const struct place *place)
+{
+    struct ki_as_keys keys;
+    if (json_is_object(place->value))
+        return json_object_size(place->value) == 0 || ki_as_shape_is_atomic(place->shape);
+    return json_array_size(place->value) == 0 || ki_as_shape_list(place->shape, &keys) == KI_AS_LIST_ATOMIC;
+}
+
+static int write_value(ki_buf *out, const struct place *place)
+{
+    bool is_scalar = !json_is_object(place->value) && !json_is_array(place->value);
+    if (is_scalar || is_one(place))
+        return ki_as_encode_plain(out, KI_STR("{}"));
+    bool is_first = place->depth <= 1;
+    int rc = ki_as_encode_plain(out, is_first ? KI_STR("{") : KI_STR("{\".\":{}"));
+    if (rc == 0)
+        rc = json_is_object(place->value) ? write_members(out, place, "", &is_first)
+                                          : write_elements(out, place, &is_first);
+    return rc < 0 ? rc : ki_as_encode_byte(out, '}');
+}
+
+/* The object in which all metadata is has no entry of its own, and none at all when nothing in it is
+ * anybody's. */
+static int write_metadata(ki_buf *out, const struct place *place, bool *is_first)
+{
+    size_t start = out->len;
+    bool was_first = *is_first;
+    bool is_empty = true;
+    int rc = write_separator(out, is_first);
+    if (rc == 0)
+        rc = ki_as_encode_plain(out, KI_STR("\"f:metadata\":{"));
+    if (rc == 0)
+        rc = write_members(out, place, "metadata", &is_empty);
+    if (rc < 0 || !is_empty)
+        return rc < 0 ? rc : ki_as_encode_byte(out, '}');
+    out->len = start;
+    *is_first = was_first;
+    return 0;
+}
+
+int ki_as_field_text(struct ki_as_shape shape, const json_t *tree, ki_buf *out)
+{
+    bool is_first = true;
+    int rc = ki_as_encode_byte(out, '{');
+    for (void *at = json_object_iter((json_t *)tree); rc == 0 && at != NULL;
+         at = json_object_iter_next((json_t *)tree, at)) {
+        ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
+        if (ki_as_field_is_nobodys(0, "", name.ptr))
+            continue;
+        struct place inner = {ki_as_shape_member(shape, name), json_object_iter_value(at), 1};
+        if (ki_str_equal(name, KI_STR("metadata")) && json_is_object(inner.value)) {
+            rc = write_metadata(out, &inner, &is_first);
+            continue;
+        }
+        rc = write_separator(out, &is_first);
+        if (rc == 0)
+            rc = write_member(out, name, &inner);
+    }
+    return rc < 0 ? rc : ki_as_encode_byte(out, '}');
+}
