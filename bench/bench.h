@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench - a small timing harness: contenders take turns, the table says who is how fast.
  *
  *   From:     a benchmark's main, which fills a table of contenders.
@@ -51,5 +52,8 @@ bool bench_run(const struct bench_table *table, const struct bench_options *opti
 bool bench_target(const char *what, double figure, const char *relation, double wanted);
 
 double bench_now_seconds(void);
+
+/* That this thread has worked: other programs on the machine do not count. */
+double bench_own_seconds(void);
 
 #endif

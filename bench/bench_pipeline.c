@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_pipeline - changes on their way from the queue, or from bytes, to a handler: how many a second, against a
- * pipeline as one writes it in an afternoon; what waits for a handler that is stuck; what a relist takes; and
- * what a handler that comes late costs. */
+/* bench_pipeline - changes on their way from the queue, or from bytes, to a handler: how many a second,
+ * against a pipeline as one writes it in an afternoon; what waits for a handler that is stuck; what a
+ * relist takes; and what a handler that comes late costs. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +62,7 @@ static bool push_objects(struct pipeline *pipeline, const struct updates *update
     for (size_t i = 0; i < updates->count && is_done; i++) {
         is_done = pipeline_push(pipeline, updates->objects[i], FIRST_VERSION + i);
     }
+    pipeline_end_pushes(pipeline);
     return is_done;
 }
 
@@ -204,6 +205,6 @@ int main(int count, char **arguments)
     bool met = true;
     bool is_done = pipeline_memory_bench_stuck(&options, &met) &&
                    pipeline_memory_bench_relist(&options, &met) && bench_throughput(&options) &&
-                   pipeline_late_bench_join(&options, &met) && pipeline_late_bench_others(&options);
+                   pipeline_late_bench_join(&options, &met) && pipeline_late_bench_others(&options, &met);
     return is_done && met ? EXIT_SUCCESS : EXIT_FAILURE;
 }

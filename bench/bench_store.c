@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_store - lookups beside a writer, against a lock; what an object costs; and how costs grow. */
 #include <kinformer/store.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
 #include "cache/store.h"
+#include "counted.h"
+#include "store_bulk.h"
 #include "store_contest.h"
 #include "store_growth.h"
 #include "store_pods.h"
@@ -73,8 +75,10 @@ static bool bench_contests(const struct bench_options *options, bool *out_met)
                 bench_target(line, r[STORE_PEEK].lookups_a_second / r[RWLOCK_PEEK].lookups_a_second, ">=", 1);
             snprintf(line, sizeof(line), "%d reader(s): the writer's rate, of what it was asked for",
                      readers);
-            *out_met &= bench_target(line, r[STORE_GET].updates_a_second / STORE_CONTEST_UPDATES_A_SECOND,
-                                     ">=", 0.95);
+            double rate = r[STORE_GET].updates_a_second < r[STORE_PEEK].updates_a_second
+                              ? r[STORE_GET].updates_a_second
+                              : r[STORE_PEEK].updates_a_second;
+            *out_met &= bench_target(line, rate / STORE_CONTEST_UPDATES_A_SECOND, ">=", 0.95);
         }
     }
     store_pods_fini(&versions[0]);
@@ -83,12 +87,6 @@ static bool bench_contests(const struct bench_options *options, bool *out_met)
 }
 
 /* ---- memory ---------------------------------------------------------------------------------------- */
-
-static size_t allocated_bytes(void)
-{
-    struct mallinfo2 info = mallinfo2();
-    return info.uordblks + info.hblkhd;
-}
 
 static bool fill_store(ki_store *store, const struct store_pods *pods)
 {
@@ -104,18 +102,21 @@ static bool fill_store(ki_store *store, const struct store_pods *pods)
 static bool bench_memory(const struct bench_options *options, bool *out_met)
 {
     struct store_pods pods;
+    if (!counted_begin()) {
+        return false;
+    }
     store_pods_init(&pods, options->pods, 1);
-    size_t before = allocated_bytes();
+    size_t before = counted_held();
     ki_store *store = ki_store_new(NULL, NULL);
     bool is_done = store != NULL && fill_store(store, &pods);
-    double extra = (double)(allocated_bytes() - before) / (double)pods.count;
+    double extra = (double)(counted_held() - before) / (double)pods.count;
     if (is_done) {
         *out_met &= bench_target("memory: bytes an object beyond it, with the namespace index", extra,
                                  "<=", EXTRA_BYTES_MAX);
     }
     ki_store_free(store);
     store_pods_fini(&pods);
-    return is_done;
+    return counted_end() && is_done;
 }
 
 /* ---- main ------------------------------------------------------------------------------------------ */
@@ -127,6 +128,7 @@ int main(int count, char **arguments)
         return 2;
     }
     bool met = true;
-    bool is_done = bench_memory(&options, &met) && bench_contests(&options, &met) && store_growth_bench(&met);
+    bool is_done = bench_memory(&options, &met) && bench_contests(&options, &met) && store_bulk_bench(&met) &&
+                   store_growth_bench(&met);
     return is_done && met ? EXIT_SUCCESS : EXIT_FAILURE;
 }

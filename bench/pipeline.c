@@ -132,12 +132,17 @@ bool pipeline_start(struct pipeline *pipeline)
     return true;
 }
 
+void pipeline_end_pushes(struct pipeline *pipeline)
+{
+    ki_informer_end_changes(pipeline->informer);
+}
+
 bool pipeline_wait(struct pipeline *pipeline, uint64_t version)
 {
     ki_error err = {0};
     char text[24];
     int n = snprintf(text, sizeof(text), "%" PRIu64, version);
-    ki_informer_end_changes(pipeline->informer);
+    pipeline_end_pushes(pipeline);
     if (ki_informer_wait_for_version(pipeline->informer, (ki_str){text, (size_t)n}, TIMEOUT_MS, &err) < 0) {
         return fail("wait", &err);
     }
@@ -150,7 +155,7 @@ bool pipeline_push(struct pipeline *pipeline, const ki_object *object, uint64_t 
         .type = KI_CHANGE_UPDATED, .object = object, .version = ki_object_resource_version(object)};
     int rc = ki_informer_take_change(&change, pipeline->informer);
     if (version % PIECE == 0) { /* as many come in one piece of an answer */
-        ki_informer_end_changes(pipeline->informer);
+        pipeline_end_pushes(pipeline);
     }
     if (rc == 1 && version > BEHIND) {
         return pipeline_wait(pipeline, version - BEHIND);

@@ -18,8 +18,8 @@
 
 /* Who answers the informer's requests: one list, then a watch that stays open. */
 struct pipeline_source {
-    /* The next piece of the body that is being sent; false at its end. NULL: an empty list at version 1, and a
-     * watch that is silent. Runs on io. */
+    /* The next piece of the body that is being sent; false at its end. NULL: an empty list at version 1,
+     * and a watch that is silent. Runs on io. */
     bool (*next)(struct pipeline_source *source, ki_str *out_piece);
     void *user;
     bool is_watch;  /* what is being sent */
@@ -35,17 +35,21 @@ struct pipeline {
     ki_job expire; /* on io */
 };
 
-/* `pipeline` is zeroed but for what the source is to do; `options` may be NULL. Not started. Returns false when
- * it cannot be made; it is to be closed all the same. */
+/* `pipeline` is zeroed but for what the source is to do; `options` may be NULL. Not started. Returns false
+ * when it cannot be made; it is to be closed all the same. */
 bool pipeline_open(struct pipeline *pipeline, const ki_informer_options *options);
 void pipeline_close(struct pipeline *pipeline);
 
 /* Starts it and waits for the first list. */
 bool pipeline_start(struct pipeline *pipeline);
 
-/* Queues one update, as io does it; from one thread only, while the watch is silent. Borrows the object. Versions
- * are one number after the other. When the queue is full, waits until a part of it has been applied. */
+/* Queues one update, as io does it; from one thread only, while the watch is silent. Borrows the object.
+ * Versions are one number after the other. When the queue is full, waits until a part of it has been
+ * applied. */
 bool pipeline_push(struct pipeline *pipeline, const ki_object *object, uint64_t version);
+
+/* Has what was pushed since the last whole piece applied as well; without it that waits for the next wake. */
+void pipeline_end_pushes(struct pipeline *pipeline);
 
 /* Waits until everything up to the version is in the store. */
 bool pipeline_wait(struct pipeline *pipeline, uint64_t version);

@@ -12,7 +12,15 @@
 #include "store_pods.h"
 #include "util/clock.h"
 
-enum { ROUNDS = 15, BATCHES_MAX = 256, LISTS_MAX = 5, PAUSE_MS_MAX = 20 };
+enum { ROUNDS = 15, BATCHES_MAX = 256, LISTS_MAX = 5, PAUSE_MS_MAX = 20, SILENCE_ROUNDS = 5, TURN_MS = 5 };
+
+/* What the usual limits of a backlog are to 100,000 objects, to so many: so that a small run merges as
+ * well. */
+static ki_handler scaled_handler(size_t pods)
+{
+    return (ki_handler){.backlog_items_max = pods,
+                        .backlog_bytes_max = (size_t)(64.0 * 1024 * 1024 / 100000 * (double)pods)};
+}
 
 /* ---- the pause ---------------------------------------------------------------------------------------- */
 
@@ -98,7 +106,7 @@ static bool time_join(ki_store *store, struct pauses *best)
     ki_fanout fanout;
     ki_subscriber subscriber = {0};
     ki_object_list list = {0};
-    const ki_handler handler = {0};
+    const ki_handler handler = scaled_handler(ki_store_count(store));
     ki_fanout_init(&fanout, wake_nobody);
     if (ki_listener_init(&subscriber.listener, &handler, ki_clock_real(), 0) < 0) {
         return false;
@@ -133,8 +141,27 @@ static bool time_all(ki_store *store, struct pauses *best)
     return is_done;
 }
 
-/* One line of text, and what is held against a limit: in milliseconds per 100,000 objects. */
-static void print_pauses(const struct pauses *best, double scale, const char *size, bool *out_met)
+/* How much of what waits a batch merges at the most. */
+static double merged_by_batch(double pods)
+{
+    double most = KI_APPLY_STEP * KI_BACKLOG_STEP;
+    return pods < most ? pods : most;
+}
+
+/* Seconds to milliseconds in a store of 100,000: a join grows with the store, a batch only up to what it
+ * merges. */
+static void scale_pauses(struct pauses *best, double pods)
+{
+    double batch_scale = 1e3 * merged_by_batch(100000) / merged_by_batch(pods);
+    best->list *= 1e3 * 100000 / pods;
+    best->join *= 1e3 * 100000 / pods;
+    for (size_t i = 0; i < best->batch_count; i++) {
+        best->batches[i] *= batch_scale;
+    }
+}
+
+/* One line of text, and what is held against a limit. */
+static void print_pauses(const struct pauses *best, const char *size, bool *out_met)
 {
     char line[96];
     double all = 0;
@@ -144,16 +171,16 @@ static void print_pauses(const struct pauses *best, double scale, const char *si
         longest = best->batches[i] > longest ? best->batches[i] : longest;
     }
     printf(
-        "%s, ms per 100,000: a list of the store %.1f, the join %.1f, the longest of %zu batches behind it "
+        "%s, ms for 100,000: a list of the store %.1f, the join %.1f, the longest of %zu batches behind it "
         "%.1f, all of them %.1f\n",
-        size, best->list * scale, best->join * scale, best->batch_count, longest * scale, all * scale);
+        size, best->list, best->join, best->batch_count, longest, all);
     (void)snprintf(line, sizeof(line), "late handler, %s: the join, times a list of the store", size);
     *out_met &= bench_target(line, best->join / best->list, "<=", LISTS_MAX);
     (void)snprintf(line, sizeof(line), "late handler, %s: the join and the first batch, ms", size);
-    *out_met &= bench_target(line, (best->join + best->batches[0]) * scale, "<=", PAUSE_MS_MAX);
+    *out_met &= bench_target(line, best->join + best->batches[0], "<=", PAUSE_MS_MAX);
     (void)snprintf(line, sizeof(line), "late handler, %s: the longest pause, ms", size);
     longest = best->join > longest ? best->join : longest;
-    *out_met &= bench_target(line, longest * scale, "<=", PAUSE_MS_MAX);
+    *out_met &= bench_target(line, longest, "<=", PAUSE_MS_MAX);
 }
 
 static bool bench_size(const struct bench_options *options, bool is_full_size, bool *out_met)
@@ -162,8 +189,8 @@ static bool bench_size(const struct bench_options *options, bool is_full_size, b
     struct pauses best = {0};
     bool is_done = fill(store, options, is_full_size) && time_all(store, &best);
     if (is_done) {
-        print_pauses(&best, 1e3 * 100000 / (double)options->pods, is_full_size ? "full-size" : "small",
-                     out_met);
+        scale_pauses(&best, (double)options->pods);
+        print_pauses(&best, is_full_size ? "full-size" : "small", out_met);
     }
     ki_store_free(store);
     return is_done;
@@ -194,6 +221,17 @@ static void watch_events(const ki_event *event, void *user)
     pipeline_count(event, &witness->counter);
 }
 
+struct silence {
+    double seconds; /* the longest of a round; the shortest of them */
+    double rate;    /* events a second, in the best round */
+};
+
+struct others {
+    size_t count;
+    uint64_t version;
+    struct silence best[2]; /* without and with a late handler */
+};
+
 /* Updates one object after the other and waits until the witness has heard of all. */
 static bool run_updates(struct pipeline *pipeline, struct witness *witness, uint64_t *version, size_t count)
 {
@@ -206,44 +244,79 @@ static bool run_updates(struct pipeline *pipeline, struct witness *witness, uint
         is_done = pipeline_push(pipeline, object, *version);
         (void)ki_object_unref(object);
     }
+    pipeline_end_pushes(pipeline);
     if (is_done) {
         pipeline_counter_wait(&witness->counter);
     }
     return is_done;
 }
 
-/* Three times the same updates: the first are adds; a late handler comes with the last. */
-static bool run_others(struct pipeline *pipeline, struct witness *witness, size_t count)
+/* The same updates, with or without a handler that comes with them, and goes. Keeps the shorter silence. */
+static bool run_round(struct pipeline *pipeline, struct witness *witness, struct others *others, bool is_late)
 {
-    static const char *const names[] = {"adds", "updates", "updates, late handler"};
     struct pipeline_counter late;
-    uint64_t version = 1;
-    bool is_done = pipeline_start(pipeline);
+    ki_registration *registration = NULL;
     pipeline_counter_init(&late, 0);
-    for (int i = 0; i < 3 && is_done; i++) {
-        double start = bench_now_seconds();
-        if (i == 2) {
-            ki_handler handler = pipeline_counting_handler(&late);
-            is_done = ki_informer_add_handler(pipeline->informer, &handler) != NULL;
-        }
-        is_done = is_done && run_updates(pipeline, witness, &version, count);
-        printf("%-34s %12.0f events/s, longest silence %6.1f ms\n", names[i],
-               (double)count / (bench_now_seconds() - start), witness->silence * 1e3);
+    double start = bench_now_seconds();
+    if (is_late) {
+        ki_handler handler = pipeline_counting_handler(&late);
+        registration = ki_informer_add_handler(pipeline->informer, &handler);
     }
-    pipeline_close(pipeline);
+    bool is_done =
+        (!is_late || registration != NULL) && run_updates(pipeline, witness, &others->version, others->count);
+    double rate = (double)others->count / (bench_now_seconds() - start);
+    struct silence *best = &others->best[is_late];
+    best->rate = rate > best->rate ? rate : best->rate;
+    if (best->seconds == 0 || witness->silence < best->seconds) {
+        best->seconds = witness->silence;
+    }
+    if (registration != NULL) {
+        is_done = ki_registration_remove_and_wait(registration) == 0 && is_done;
+    }
     pipeline_counter_fini(&late);
     return is_done;
 }
 
-bool pipeline_late_bench_others(const struct bench_options *options)
+/* The first updates are adds. With and without take turns. */
+static bool run_others(struct pipeline *pipeline, struct witness *witness, struct others *others)
+{
+    bool is_done =
+        pipeline_start(pipeline) && run_updates(pipeline, witness, &others->version, others->count);
+    for (int i = 0; i < SILENCE_ROUNDS && is_done; i++) {
+        is_done = run_round(pipeline, witness, others, false) && run_round(pipeline, witness, others, true);
+    }
+    pipeline_close(pipeline);
+    return is_done;
+}
+
+/* Threads that wait for a processor are silent as well. So the best round counts, beside the best one
+ * without, and a small collection is not held to less than what a scheduler's turn takes. */
+static void print_others(const struct others *others, bool *out_met)
+{
+    static const char *const names[] = {"updates", "updates, late handler"};
+    double limit = PAUSE_MS_MAX * (double)others->count / 100000;
+    for (int i = 0; i < 2; i++) {
+        printf("%-34s %12.0f events/s, longest silence %6.1f ms\n", names[i], others->best[i].rate,
+               others->best[i].seconds * 1e3);
+    }
+    *out_met &= bench_target("late handler: how much longer another hears nothing, ms",
+                             (others->best[1].seconds - others->best[0].seconds) * 1e3,
+                             "<=", limit < TURN_MS ? TURN_MS : limit);
+}
+
+bool pipeline_late_bench_others(const struct bench_options *options, bool *out_met)
 {
     struct pipeline pipeline = {0};
     struct witness witness = {0};
+    struct others others = {.count = options->pods, .version = 1};
     pipeline_counter_init(&witness.counter, 0);
     const ki_handler handler = {.on_add = watch_events, .on_update = watch_events, .user = &witness};
     bool is_done = pipeline_open(&pipeline, NULL) &&
                    ki_informer_add_handler(pipeline.informer, &handler) != NULL &&
-                   run_others(&pipeline, &witness, options->pods);
+                   run_others(&pipeline, &witness, &others);
+    if (is_done) {
+        print_others(&others, out_met);
+    }
     pipeline_counter_fini(&witness.counter);
     return is_done;
 }

@@ -13,6 +13,6 @@
 bool pipeline_late_bench_join(const struct bench_options *options, bool *out_met);
 
 /* What another handler notices of it. */
-bool pipeline_late_bench_others(const struct bench_options *options);
+bool pipeline_late_bench_others(const struct bench_options *options, bool *out_met);
 
 #endif

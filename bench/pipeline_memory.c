@@ -3,80 +3,21 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <kinformer/alloc.h>
-#include <malloc.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cache/informer.h"
+#include "counted.h"
 #include "generate_pods.h"
 #include "pipeline.h"
 #include "store_pods.h"
 
-/* ---- an allocator that counts ------------------------------------------------------------------------- */
-
-static atomic_size_t held;
-static atomic_size_t held_peak;
-
-static void *note(void *memory)
-{
-    size_t now = atomic_fetch_add(&held, malloc_usable_size(memory)) + malloc_usable_size(memory);
-    size_t peak = atomic_load(&held_peak);
-    while (now > peak && !atomic_compare_exchange_weak(&held_peak, &peak, now)) {
-    }
-    return memory;
-}
-
-static void *counted_allocate(size_t size, void *user)
-{
-    (void)user;
-    return note(malloc(size));
-}
-
-/* Old and new may both be there for a moment inside of realloc; the library cannot help that, and large blocks
- * are moved by the kernel without a copy. */
-static void *counted_reallocate(void *memory, size_t size, void *user)
-{
-    (void)user;
-    size_t before = malloc_usable_size(memory);
-    void *moved = realloc(memory, size);
-    if (moved == NULL) {
-        return NULL;
-    }
-    atomic_fetch_sub(&held, before);
-    return note(moved);
-}
-
-static void counted_release(void *memory, void *user)
-{
-    (void)user;
-    atomic_fetch_sub(&held, malloc_usable_size(memory));
-    free(memory);
-}
-
-static bool begin_counting(void)
-{
-    const ki_allocator counted = {counted_allocate, counted_reallocate, counted_release, NULL};
-    atomic_store(&held, 0);
-    atomic_store(&held_peak, 0);
-    return ki_set_allocator(&counted) == 0;
-}
-
-static bool end_counting(void)
-{
-    size_t left = atomic_load(&held);
-    if (left != 0) {
-        fprintf(stderr, "%zu bytes were not freed\n", left);
-    }
-    return ki_set_allocator(NULL) == 0 && left == 0;
-}
-
-/* What waits for readers of the store is not part of what is compared: when it goes is a matter of numbers. */
+/* What waits for readers of the store is not part of what is compared: when it goes is a matter of
+ * numbers. */
 static size_t read_held(const struct pipeline *pipeline)
 {
     ki_store_flush(pipeline->informer->store);
-    return atomic_load(&held);
+    return counted_held();
 }
 
 /* ---- a stuck handler ---------------------------------------------------------------------------------- */
@@ -114,6 +55,7 @@ static bool push_range(struct stuck *stuck, size_t first, size_t end)
         is_done = pipeline_push(&stuck->pipeline, object, version);
         (void)ki_object_unref(object);
     }
+    pipeline_end_pushes(&stuck->pipeline);
     return is_done;
 }
 
@@ -146,7 +88,7 @@ static void print_stuck(const struct stuck *stuck, bool *out_met)
     printf("\na stuck handler beside a healthy one: %zu updates of %zu keys, backlog of %zu\n",
            stuck->keys * UPDATES_PER_KEY, stuck->keys, stuck->backlog_max);
     printf("KB held after 10%%, 50%%, 100%%: %zu, %zu, %zu; at the most %zu\n", stuck->samples[0] / 1024,
-           stuck->samples[1] / 1024, stuck->samples[2] / 1024, atomic_load(&held_peak) / 1024);
+           stuck->samples[1] / 1024, stuck->samples[2] / 1024, counted_peak() / 1024);
     printf("coalesced %" PRIu64 ", backlog %" PRIu64 " (most %" PRIu64 ")\n", stats->coalesced,
            stats->backlog, stats->backlog_high_water);
     *out_met &= bench_target("stuck handler: memory at the end, times that after 10%",
@@ -166,7 +108,7 @@ bool pipeline_memory_bench_stuck(const struct bench_options *options, bool *out_
     const ki_handler healthy = pipeline_counting_handler(&stuck.healthy);
     const ki_handler stuck_one = {
         .on_add = hang, .on_update = hang, .user = &stuck.may_go, .backlog_items_max = stuck.backlog_max};
-    bool is_done = begin_counting() && pipeline_open(&stuck.pipeline, NULL) &&
+    bool is_done = counted_begin() && pipeline_open(&stuck.pipeline, NULL) &&
                    ki_informer_add_handler(stuck.pipeline.informer, &healthy) != NULL;
     if (is_done) {
         stuck.registration = ki_informer_add_handler(stuck.pipeline.informer, &stuck_one);
@@ -179,7 +121,7 @@ bool pipeline_memory_bench_stuck(const struct bench_options *options, bool *out_
     pipeline_close(&stuck.pipeline);
     pipeline_counter_fini(&stuck.healthy);
     sem_destroy(&stuck.may_go);
-    return end_counting() && is_done;
+    return counted_end() && is_done;
 }
 
 /* ---- a relist ----------------------------------------------------------------------------------------- */
@@ -241,14 +183,14 @@ static bool run_relist(struct relist *relist)
     pipeline_counter_wait(&relist->counter);
     relist->first_seconds = bench_now_seconds() - start;
     relist->steady = read_held(&relist->pipeline);
-    atomic_store(&held_peak, relist->steady);
+    counted_restart_peak();
     start = bench_now_seconds();
     pipeline_expire(&relist->pipeline);
     if (!pipeline_wait(&relist->pipeline, list_version(&relist->lists, 2))) {
         return false;
     }
     relist->seconds = bench_now_seconds() - start;
-    relist->peak = atomic_load(&held_peak);
+    relist->peak = counted_peak();
     relist->calls = atomic_load(&relist->counter.events) - relist->lists.pods.pod_count;
     return true;
 }
@@ -273,7 +215,7 @@ bool pipeline_memory_bench_relist(const struct bench_options *options, bool *out
     const ki_handler handler = pipeline_counting_handler(&relist.counter);
     const ki_informer_options limits = {.queue_bytes_max =
                                             options->pods < 100000 ? options->pods * QUEUE_BYTES_PER_POD : 0};
-    bool is_done = begin_counting() && pipeline_open(&relist.pipeline, &limits) &&
+    bool is_done = counted_begin() && pipeline_open(&relist.pipeline, &limits) &&
                    ki_informer_add_handler(relist.pipeline.informer, &handler) != NULL && run_relist(&relist);
     if (is_done) {
         print_relist(&relist, out_met);
@@ -281,5 +223,5 @@ bool pipeline_memory_bench_relist(const struct bench_options *options, bool *out
     pipeline_close(&relist.pipeline);
     pipeline_counter_fini(&relist.counter);
     text_fini(&relist.lists.piece);
-    return end_counting() && is_done;
+    return counted_end() && is_done;
 }

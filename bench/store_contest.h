@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_contest - readers look up keys for a while, beside a writer that is asked for 100,000 updates a
  * second.
  *

@@ -1,18 +1,18 @@
-/* Costs are the thread's own time, the best of several rounds in which all sizes take their turn: other programs on
- * the machine, which come and go, do not make one size look dearer than another. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Costs are the thread's own time, the best of several rounds in which all sizes take their turn: other
+ * programs on the machine, which come and go, do not make one size look dearer than another. */
 #include "store_growth.h"
 
 #include <kinformer/store.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "bench.h"
 #include "cache/apply.h"
 #include "cache/store.h"
 #include "store_pods.h"
 
-enum { ROUNDS = 7, OPERATIONS = 100000, FEW = 500, SIZES = 4, PODS = 1000000, AHEAD = 4 };
+enum { ROUNDS = 7, OPERATIONS = 100000, FEW = 500, SIZES = 4, PODS = 1000000 };
 
 static const size_t sizes[SIZES] = {1000, 10000, 100000, PODS};
 
@@ -31,13 +31,6 @@ struct growth {
     ki_object *few_newer[FEW];
     uint64_t random;
 };
-
-static double own_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static void keep_best(double *best, double seconds, size_t operations)
 {
@@ -95,13 +88,13 @@ static bool measure_operations(struct growth *g, costs out_costs)
     static bool (*const steps[])(struct growth * g) = {step_memory, step_peek, step_get, step_update,
                                                        step_remove_and_add};
     for (size_t step = 0; step < sizeof(steps) / sizeof(steps[0]); step++) {
-        double start = own_seconds();
+        double start = bench_own_seconds();
         for (int i = 0; i < OPERATIONS; i++) {
             if (!steps[step](g)) {
                 return false;
             }
         }
-        keep_best(&out_costs[step], own_seconds() - start, OPERATIONS);
+        keep_best(&out_costs[step], bench_own_seconds() - start, OPERATIONS);
     }
     return true;
 }
@@ -145,15 +138,15 @@ static bool add_batch(ki_store *store, ki_object *const *objects, size_t count)
         hashes[i] = ki_hash(ki_store_hash_key(store), ki_object_key_str(objects[i]));
     }
     ki_store_batch_begin(store);
-    for (size_t i = 0; i < count + 2 * AHEAD && is_done; i++) {
+    for (size_t i = 0; i < count + 2 * KI_APPLY_AHEAD && is_done; i++) {
         if (i < count) {
             ki_store_batch_expect_hash(store, hashes[i]);
         }
-        if (i >= AHEAD && i - AHEAD < count) {
-            ki_store_batch_expect(store, hashes[i - AHEAD], objects[i - AHEAD]);
+        if (i >= KI_APPLY_AHEAD && i - KI_APPLY_AHEAD < count) {
+            ki_store_batch_expect(store, hashes[i - KI_APPLY_AHEAD], objects[i - KI_APPLY_AHEAD]);
         }
-        if (i >= 2 * AHEAD) {
-            is_done = add(store, objects[i - 2 * AHEAD], hashes[i - 2 * AHEAD]);
+        if (i >= 2 * KI_APPLY_AHEAD) {
+            is_done = add(store, objects[i - 2 * KI_APPLY_AHEAD], hashes[i - 2 * KI_APPLY_AHEAD]);
         }
     }
     ki_store_batch_end(store);
@@ -172,9 +165,9 @@ static bool fill_by_batches(ki_store *store, ki_object *const *objects, size_t c
 
 typedef bool (*fill_cb)(ki_store *store, ki_object *const *objects, size_t count);
 
-/* The same million objects at any size: into a thousand stores of 1,000, or into one. All stores stay until the
- * last is full, so what differs is how large a store is, and neither where the objects come from nor whether the
- * memory is fresh. */
+/* The same million objects at any size: into a thousand stores of 1,000, or into one. All stores stay
+ * until the last is full, so what differs is how large a store is, and neither where the objects come from
+ * nor whether the memory is fresh. */
 static bool measure_fill(const struct store_pods *pods, size_t size, fill_cb fill, double *best)
 {
     static ki_store *stores[PODS / 1000];
@@ -183,10 +176,10 @@ static bool measure_fill(const struct store_pods *pods, size_t size, fill_cb fil
     double seconds = 0;
     for (size_t i = 0; i < count; i++) {
         stores[i] = ki_store_new(NULL, NULL);
-        double start = own_seconds();
+        double start = bench_own_seconds();
         is_done = is_done && stores[i] != NULL && fill(stores[i], pods->objects + i * size, size);
         ki_store_flush(stores[i]);
-        seconds += own_seconds() - start;
+        seconds += bench_own_seconds() - start;
     }
     for (size_t i = 0; i < count; i++) {
         ki_store_free(stores[i]);
@@ -230,6 +223,13 @@ static bool measure_round(struct table *table)
     return is_done;
 }
 
+/* 1: the operation has become dearer by the same factor as memory that no cache holds. */
+static double beside_memory(const struct table *table, int size, enum operation operation)
+{
+    double memory = table->all[size][MEMORY] / table->all[0][MEMORY];
+    return table->all[size][operation] / table->all[0][operation] / memory;
+}
+
 static void print_costs(const struct table *table)
 {
     printf("\n%-24s %9s %9s %9s %9s %14s %9s %9s\n", "objects, ns each", "memory", "peek", "get", "update",
@@ -242,11 +242,18 @@ static void print_costs(const struct table *table)
         printf("%9zu, %-13s %9.0f %9.0f %9.0f %9.0f %14.0f\n", sizes[i], "all over", all[MEMORY], all[PEEK],
                all[GET], all[UPDATE], all[REMOVE_AND_ADD]);
     }
+    printf("all over, how much dearer than at 1,000, as a share of how much dearer memory itself is\n");
+    for (int i = 1; i < SIZES; i++) {
+        printf("%9zu  %-13s %9s %9.2f %9.2f %9.2f %14.2f\n", sizes[i], "", "1", beside_memory(table, i, PEEK),
+               beside_memory(table, i, GET), beside_memory(table, i, UPDATE),
+               beside_memory(table, i, REMOVE_AND_ADD));
+    }
     printf("\n");
 }
 
-/* Held to the target is what the store decides: the same few objects, in a store of any size, and filling one. When
- * operations go all over a large collection, the machine's memory decides; that is shown beside it. */
+/* Held to the target is what the store decides: the same few objects, in a store of any size, and filling
+ * one. When operations go all over a large collection, the machine's memory decides; that is shown beside
+ * it. */
 static bool meets_target(const struct table *table, enum operation operation, const char *what)
 {
     double worst = 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* store_pods - small objects by number, for benchmarks of the store.
  *
  *   To:       bench_store.c, store_contest.c, bench_pipeline.c

@@ -53,8 +53,8 @@ struct ki_object {
     uint16_t name_len;
     uint16_t key_at;
     uint16_t has; /* bit i: there is a place for field KI_FIELD_STRINGS + i */
-    /* The one thing that is not the object's own: which list has met it last, for the writer of the store that
-     * holds it. 0 elsewhere; nobody else looks at it. */
+    /* The one thing that is not the object's own: which list has met it last, for the writer of the store
+     * that holds it. 0 elsewhere; nobody else looks at it. */
     uint32_t mark;
     uint32_t places[]; /* in the order of the fields */
 };
@@ -66,11 +66,13 @@ static inline const char *ki_object_at(const ki_object *object, uint32_t place)
     return (const char *)object + place;
 }
 
-/* For who goes through many objects, which lie anywhere, some places before it looks at this one: brings its
- * header near, and the key behind that. Takes NULL. To be called where something else is done, too: calls of a
- * function that does nothing else are left out by compilers, which see no effect in it. */
+/* For who goes through many objects, which lie anywhere, some places before it looks at this one: brings
+ * its header near, and the key behind that. Takes NULL. To be called where something else is done, too:
+ * calls of a function that does nothing else are left out by compilers, which see no effect in it. */
 static inline void ki_object_prefetch(const ki_object *object)
 {
+    if (object == NULL)
+        return;
     __builtin_prefetch(object);
     __builtin_prefetch((const char *)object + KI_OBJECT_HEADER_BYTES);
 }

@@ -9,9 +9,6 @@
 #include "cache/rules.h"
 #include "util/alloc.h"
 
-/* How many entries before a change what is there is fetched from memory; where, twice as many. */
-enum { AHEAD = 4 };
-
 void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
 {
     static ki_mutation_detector off; /* never written to */
@@ -100,9 +97,10 @@ static void set_mark(const ki_object *object, uint32_t mark)
     ((ki_object *)object)->mark = mark; /* the writer's own note, and not part of what is const */
 }
 
-/* The list that a change came with or, if it is an event, the newest that it is known to be newer than. Its object
- * is of this history, also before a list of it has ended. An event waits where its key does, so it may be applied
- * before the end of a list that came before it, which must not sweep it away: a number tells that by itself. */
+/* The list that a change came with or, if it is an event, the newest that it is known to be newer than.
+ * Its object is of this history, also before a list of it has ended. An event waits where its key does, so
+ * it may be applied before the end of a list that came before it, which must not sweep it away: a number
+ * tells that by itself. */
 static uint32_t list_behind(const ki_apply *apply, const ki_delta *delta)
 {
     uint32_t list = apply->last_list > apply->first_list ? apply->last_list : apply->first_list;
@@ -176,7 +174,10 @@ static void tell_put(ki_apply *apply, const ki_object *object, const ki_object *
 static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
     KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
 {
-    ki_object *former = place->object == delta->object ? NULL : place->object;
+    /* An object that is there already has its own version, and its own text: it is judged to have been
+     * seen. */
+    assert(place->object != delta->object);
+    ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);
     if (rc == 0)
         rc = ki_fanout_reserve(apply->options.fanout, KI_TO_ALL);
@@ -317,9 +318,9 @@ static void fetch_object(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->o
 static lookahead begin_lookahead(ki_apply *apply) KI_REQUIRES(apply->options.store->mu)
 {
     lookahead ahead = {ki_list_first(&apply->batch), ki_list_first(&apply->batch)};
-    for (int i = 0; i < 2 * AHEAD && ahead.far != NULL; i++)
+    for (int i = 0; i < 2 * KI_APPLY_AHEAD && ahead.far != NULL; i++)
         fetch_place(apply, &ahead);
-    for (int i = 0; i < AHEAD && ahead.near != NULL; i++)
+    for (int i = 0; i < KI_APPLY_AHEAD && ahead.near != NULL; i++)
         fetch_object(apply, &ahead);
     return ahead;
 }

@@ -6,8 +6,9 @@
  *   Locks:    none of its own; dispatch's. The store's are held per batch.
  *   Not here: which change counts (cache/rules.h); calling handlers; threads.
  *
- * Work is done in steps of bounded length. What a step needs in memory it reserves before it changes anything,
- * so a step that fails for lack of memory can simply be tried again: nothing is lost and nothing comes twice.
+ * Work is done in steps of bounded length. What a step needs in memory it reserves before it changes
+ * anything, so a step that fails for lack of memory can simply be tried again: nothing is lost and nothing
+ * comes twice.
  */
 #ifndef KI_CACHE_APPLY_H
 #define KI_CACHE_APPLY_H
@@ -21,6 +22,9 @@
 
 /* Entries of the queue, objects of a sweep or of a resync that one step deals with. */
 #define KI_APPLY_STEP 256
+
+/* How many entries before a change what is there is fetched from memory; where, twice as many. */
+#define KI_APPLY_AHEAD 4
 
 typedef struct ki_apply_options {
     ki_store *store;
@@ -61,9 +65,9 @@ void ki_apply_fini(ki_apply *apply);
 KI_NODISCARD int ki_apply_step(ki_apply *apply);
 
 /* Forgets what was popped and is not done, and what waits: a stop, when nothing is pushed any more. That
- * another history has begun is not forgotten. The queue is to be reset to apply->version then. Returns whether
- * the end of a list was forgotten: what it would have swept away, or taken out again, is left until another list
- * ends. */
+ * another history has begun is not forgotten. The queue is to be reset to apply->version then. Returns
+ * whether the end of a list was forgotten: what it would have swept away, or taken out again, is left
+ * until another list ends. */
 bool ki_apply_drop(ki_apply *apply);
 
 #endif

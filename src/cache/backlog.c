@@ -41,7 +41,7 @@ static size_t bytes_of(const ki_notification *what)
 
 /* ---- what the handler begins with ---------------------------------------------------------------------- */
 
-static int has_initial(const ki_backlog *backlog)
+static bool has_initial(const ki_backlog *backlog)
 {
     return backlog->initial_gone < backlog->initial.count;
 }
@@ -50,7 +50,7 @@ static int has_initial(const ki_backlog *backlog)
 static void prefetch_initial(const ki_backlog *backlog)
 {
     size_t left = backlog->initial.count - backlog->initial_gone;
-    for (size_t i = 0; i < KI_BACKLOG_STEP && i < left; i++)
+    for (size_t i = 0; i < backlog->limits.step && i < left; i++)
         ki_object_prefetch(backlog->initial.objects[backlog->initial_gone + i]);
 }
 
@@ -81,6 +81,8 @@ void ki_backlog_begin(ki_backlog *backlog, ki_object_list *objects, size_t bytes
 void ki_backlog_init(ki_backlog *backlog, const ki_backlog_limits *limits, const ki_hash_key *hash_key)
 {
     *backlog = (ki_backlog){.limits = *limits, .hash_key = *hash_key};
+    if (backlog->limits.step == 0)
+        backlog->limits.step = KI_BACKLOG_STEP;
     ki_list_init(&backlog->merged);
     ki_list_init(&backlog->waiting);
     ki_map_init(&backlog->by_key);
@@ -95,14 +97,27 @@ void ki_backlog_clear(ki_backlog *backlog)
         ki_notification_fini(&what);
     }
     ki_backlog_entries_free(&backlog->waiting);
-    backlog->is_coalescing = 0;
+    backlog->is_coalescing = false;
     backlog->items = 0;
     backlog->bytes = 0;
 }
 
+void ki_backlog_detach(ki_backlog *backlog, ki_backlog *out_rest)
+{
+    *out_rest = *backlog;
+    ki_list_init(&out_rest->merged);
+    ki_list_init(&out_rest->waiting);
+    ki_list_splice_back(&out_rest->merged, &backlog->merged);
+    ki_list_splice_back(&out_rest->waiting, &backlog->waiting);
+    ki_map_init(&backlog->by_key);
+    backlog->initial = (ki_object_list){0};
+    backlog->initial_gone = 0;
+    ki_backlog_clear(backlog);
+}
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
-int ki_backlog_is_past_limit(const ki_backlog *backlog)
+bool ki_backlog_is_past_limit(const ki_backlog *backlog)
 {
     return backlog->items > backlog->limits.items_max || backlog->bytes > backlog->limits.bytes_max;
 }
@@ -148,10 +163,12 @@ static void remove_merged(ki_backlog *backlog, ki_backlog_entry *entry)
 
 /* ---- merging ------------------------------------------------------------------------------------------- */
 
-/* Past the byte limit the old object of a merged entry is let go. */
+/* Past the byte limit the old object of a merged entry is let go. One that is the object, too, takes no
+ * room. */
 static void let_go_of_old(ki_backlog *backlog, ki_backlog_entry *entry)
 {
-    if (entry->what.old == NULL || backlog->limits.keeps_old || backlog->bytes <= backlog->limits.bytes_max)
+    if (entry->what.old == NULL || entry->what.old == entry->what.object || backlog->limits.keeps_old ||
+        backlog->bytes <= backlog->limits.bytes_max)
         return;
     entry->what.old = ki_object_unref(entry->what.old);
     entry->what.flags |= KI_EVENT_COALESCED;
@@ -175,33 +192,33 @@ static void join(ki_backlog *backlog, ki_backlog_entry *place, ki_backlog_entry 
     let_go_of_old(backlog, place);
 }
 
-/* The next initial add gets an entry. Those before it are of other keys. Returns 0 when memory is out. */
-static int merge_initial(ki_backlog *backlog)
+/* The next initial add gets an entry. Those before it are of other keys. Returns false when memory is out. */
+static bool merge_initial(ki_backlog *backlog)
 {
     const ki_object *object = backlog->initial.objects[backlog->initial_gone];
     ki_backlog_entry *entry = ki_backlog_entry_new();
     if (entry == NULL || ki_map_insert(&backlog->by_key, &entry->by_key, hash_of(backlog, object)) < 0) {
         ki_free(entry);
-        return 0;
+        return false;
     }
     entry->what = take_initial(backlog);
     entry->bytes = bytes_of(&entry->what);
     ki_list_push_back(&backlog->merged, &entry->node);
-    return 1;
+    return true;
 }
 
-/* Returns 0 when there is nothing to be merged, or memory is out. */
-static int merge_waiting(ki_backlog *backlog)
+/* Returns false when there is nothing to be merged, or memory is out. */
+static bool merge_waiting(ki_backlog *backlog)
 {
     ki_list_node *node = ki_list_first(&backlog->waiting);
     if (node == NULL)
-        return 0;
+        return false;
     ki_backlog_entry *entry = entry_of(node);
-    int is_keyed = entry->what.type != 0;
+    bool is_keyed = entry->what.type != 0;
     uint64_t hash = is_keyed ? hash_of(backlog, entry->what.object) : 0;
     ki_backlog_entry *place = is_keyed ? find(backlog, entry->what.object, hash) : NULL;
     if (is_keyed && place == NULL && ki_map_insert(&backlog->by_key, &entry->by_key, hash) < 0)
-        return 0;
+        return false;
     ki_list_remove(node);
     if (place != NULL) {
         join(backlog, place, entry);
@@ -209,23 +226,34 @@ static int merge_waiting(ki_backlog *backlog)
         ki_list_push_back(&backlog->merged, node);
         let_go_of_old(backlog, entry);
     }
-    return 1;
+    return true;
+}
+
+/* Few large events behind many small ones must not wait for their turn until there are as many of them. */
+static size_t steps_for(const ki_backlog *backlog, const ki_backlog_entry *entry)
+{
+    size_t steps = entry->bytes * KI_BACKLOG_SHARE / backlog->bytes_each + 1;
+    return steps > backlog->limits.step ? steps : backlog->limits.step;
 }
 
 /* What cannot be merged for lack of memory stays as it is, and is tried again with the next push. */
-static void merge_some(ki_backlog *backlog)
+static void merge_some(ki_backlog *backlog, size_t steps)
 {
-    int was_one = 1;
-    prefetch_initial(backlog);
-    for (int i = 0; i < KI_BACKLOG_STEP && was_one; i++)
+    bool was_one = true;
+    for (size_t i = 0; i < steps && was_one; i++) {
+        if (i % backlog->limits.step == 0)
+            prefetch_initial(backlog);
         was_one = has_initial(backlog) ? merge_initial(backlog) : merge_waiting(backlog);
+    }
 }
 
 /* ---- coming and going ---------------------------------------------------------------------------------- */
 
 static void begin_coalescing(ki_backlog *backlog)
 {
-    backlog->is_coalescing = 1;
+    size_t bytes = backlog->bytes > backlog->limits.bytes_max ? backlog->bytes : backlog->limits.bytes_max;
+    backlog->is_coalescing = true;
+    backlog->bytes_each = bytes < backlog->items ? 1 : bytes / backlog->items;
     ki_map_reserve(&backlog->by_key, backlog->items);
 }
 
@@ -238,7 +266,7 @@ void ki_backlog_push(ki_backlog *backlog, ki_backlog_entry *entry)
     if (!backlog->is_coalescing && !backlog->limits.is_plain && ki_backlog_is_past_limit(backlog))
         begin_coalescing(backlog);
     if (backlog->is_coalescing)
-        merge_some(backlog);
+        merge_some(backlog, steps_for(backlog, entry));
     if (backlog->items > backlog->items_high_water)
         backlog->items_high_water = backlog->items;
 }
@@ -251,7 +279,7 @@ static void end_coalescing(ki_backlog *backlog)
         backlog->bytes > backlog->limits.bytes_max / 2 ||
         (has_initial(backlog) && !ki_list_is_empty(&backlog->merged)))
         return;
-    backlog->is_coalescing = 0;
+    backlog->is_coalescing = false;
     ki_map_fini(&backlog->by_key);
     ki_list_splice_back(&backlog->merged, &backlog->waiting);
     ki_list_splice_back(&backlog->waiting, &backlog->merged);
@@ -276,7 +304,7 @@ static ki_backlog_entry *take_entry_out(ki_backlog *backlog)
     return node == NULL ? NULL : entry_of(node);
 }
 
-int ki_backlog_take(ki_backlog *backlog, ki_notification *out_what, ki_backlog_entry **out_place)
+bool ki_backlog_take(ki_backlog *backlog, ki_notification *out_what, ki_backlog_entry **out_place)
 {
     ki_backlog_entry *entry = NULL;
     if (ki_list_is_empty(&backlog->merged) && has_initial(backlog)) {
@@ -284,10 +312,10 @@ int ki_backlog_take(ki_backlog *backlog, ki_notification *out_what, ki_backlog_e
     } else {
         entry = take_entry_out(backlog);
         if (entry == NULL)
-            return 0;
+            return false;
         *out_what = entry->what;
     }
     *out_place = entry;
     end_coalescing(backlog);
-    return 1;
+    return true;
 }

@@ -152,17 +152,21 @@ void ki_content_expect(const ki_content *content, uint64_t hash, const ki_object
         expect_in_indexes(content, hash, object);
 }
 
+static int check_key(ki_str key)
+{
+    if (key.len == 0)
+        return KI_ERR_INVALID;
+    return key.len > KI_KEY_BYTES ? KI_ERR_TOO_LARGE : 0;
+}
+
 int ki_content_put_at(ki_content *content, const ki_object *object, const ki_place *place,
                       ki_reclaim *reclaim)
 {
     ki_index_change change = {place->object, (ki_object *)object, place->hash, content->keyer, reclaim};
-    if (place->key.len == 0)
-        return KI_ERR_INVALID;
-    if (place->key.len > KI_KEY_BYTES)
-        return KI_ERR_TOO_LARGE;
-    if (place->object == object)
-        return 0;
-    int rc = prepare(content, &change);
+    int rc = check_key(place->key);
+    if (rc < 0 || place->object == object)
+        return rc;
+    rc = prepare(content, &change);
     if (rc < 0) {
         cancel(content);
         return rc;
@@ -175,11 +179,15 @@ int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *rec
 {
     ki_key_buffer buffer;
     ki_str key = ki_keyer_key(content->keyer, object, &buffer);
+    /* First of all: a callback may return the length that it would have needed, as snprintf() does. */
+    int rc = check_key(key);
+    if (rc < 0)
+        return rc;
     uint64_t hash = ki_keyer_hash(content->keyer, key);
     ki_content_expect_hash(content, hash);
     expect_in_indexes(content, hash, object);
     ki_place place = ki_content_seek(content, key, hash);
-    int rc = ki_content_put_at(content, object, &place, reclaim);
+    rc = ki_content_put_at(content, object, &place, reclaim);
     if (rc == 0)
         *out_former = place.object == object ? NULL : place.object;
     return rc;

@@ -13,7 +13,7 @@ static ki_backlog_limits limits_of(const ki_handler *handler)
         .items_max = handler->backlog_items_max == 0 ? ITEMS_DEFAULT : handler->backlog_items_max,
         .bytes_max = handler->backlog_bytes_max == 0 ? BYTES_DEFAULT : handler->backlog_bytes_max,
         .is_plain = handler->overflow != KI_OVERFLOW_COALESCE,
-        .keeps_old = handler->filter != NULL || handler->split_replaced};
+        .keeps_old = handler->filter != NULL || handler->split_replaced != 0};
 }
 
 int ki_listener_init(ki_listener *listener, const ki_handler *handler, const ki_clock *clock,
@@ -44,8 +44,21 @@ void ki_listener_close(ki_listener *listener)
 {
     ki_mutex_lock(&listener->mu);
     listener->is_closed = 1;
-    ki_backlog_clear(&listener->backlog);
     ki_mutex_unlock(&listener->mu);
+}
+
+void ki_listener_take_rest(ki_listener *listener, ki_backlog *out_rest)
+{
+    ki_mutex_lock(&listener->mu);
+    ki_backlog_detach(&listener->backlog, out_rest);
+    ki_mutex_unlock(&listener->mu);
+}
+
+void ki_listener_drop_rest(ki_listener *listener)
+{
+    ki_backlog rest;
+    ki_listener_take_rest(listener, &rest);
+    ki_backlog_clear(&rest);
 }
 
 /* ---- what dispatch brings ------------------------------------------------------------------------------ */
@@ -124,8 +137,8 @@ static int filter_update(const ki_handler *handler, ki_event *event)
     return knew || knows;
 }
 
-/* Whether the handler hears of an add or a delete: a delete is judged by what it knows, which the final state may
- * differ from. */
+/* Whether the handler hears of an add or a delete: a delete is judged by what it knows, which the final
+ * state may differ from. */
 static int passes(const ki_handler *handler, const ki_notification *what)
 {
     const ki_object *judged = what->type == KI_EVENT_DELETE && what->old != NULL ? what->old : what->object;

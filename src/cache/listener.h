@@ -64,8 +64,15 @@ int ki_listener_blocks(ki_listener *listener) KI_EXCLUDES(listener->mu);
  * Returns how many were taken off the backlog. When it is empty then, on_batch_end is called. */
 size_t ki_listener_deliver(ki_listener *listener, size_t max) KI_EXCLUDES(listener->mu);
 
-/* Nothing more is delivered, what waits is dropped; a callback that runs goes on. */
+/* Nothing more is queued or delivered; a callback that runs goes on. What waits is the next calls'
+ * business. */
 void ki_listener_close(ki_listener *listener) KI_EXCLUDES(listener->mu);
+
+/* Takes all that waits, for the caller to ki_backlog_clear() when it holds no lock: that takes long. */
+void ki_listener_take_rest(ki_listener *listener, ki_backlog *out_rest) KI_EXCLUDES(listener->mu);
+
+/* Both at once, for who holds none. */
+void ki_listener_drop_rest(ki_listener *listener) KI_EXCLUDES(listener->mu);
 
 /* Calls on_batch_end if an event was delivered since the last: on the thread that delivers. */
 void ki_listener_end_batch(ki_listener *listener) KI_EXCLUDES(listener->mu);

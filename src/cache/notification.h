@@ -16,8 +16,7 @@ typedef struct ki_notification {
     ki_event_type type; /* 0: the marker SYNCED */
     uint32_t flags;     /* KI_EVENT_REPLACED at a delete: the object that the handler knows was another one */
     ki_object *object;
-    ki_object
-        *old; /* what the handler knows before the event: of updates and deletes; NULL when it was let go */
+    ki_object *old; /* what the handler knew before: of updates and deletes; NULL when it was let go */
 } ki_notification;
 
 /* Joins two notifications of one key, in order. Takes both and returns what is left of them; type 0:

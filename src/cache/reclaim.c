@@ -6,6 +6,7 @@
 
 #include "cache/rcu.h"
 #include "util/alloc.h"
+#include "util/large.h"
 
 #ifdef KI_RCU_TELL_SANITIZER
 char ki_rcu_sections;
@@ -31,15 +32,21 @@ static void free_array(ki_reclaim *reclaim)
     reclaim->object_capacity = KI_RECLAIM_FEW;
 }
 
+static void free_chain(ki_retired **chain, void (*free_block)(void *block))
+{
+    while (*chain != NULL) {
+        ki_retired *block = *chain;
+        *chain = block->next;
+        free_block(block);
+    }
+}
+
 static void release_all(ki_reclaim *reclaim)
 {
     for (size_t i = 0; i < reclaim->object_count; i++)
         (void)ki_object_unref(reclaim->objects[i]);
-    while (reclaim->blocks != NULL) {
-        ki_retired *block = reclaim->blocks;
-        reclaim->blocks = block->next;
-        ki_free(block);
-    }
+    free_chain(&reclaim->blocks, ki_free);
+    free_chain(&reclaim->large, ki_large_free);
     reclaim->object_count = 0;
     reclaim->block_count = 0;
     reclaim->bytes = 0;
@@ -92,16 +99,28 @@ void ki_reclaim_object(ki_reclaim *reclaim, ki_object *object)
     reclaim->bytes += ki_object_bytes(object);
 }
 
-void ki_reclaim_block(ki_reclaim *reclaim, ki_retired *block, size_t bytes)
+static void add_block(ki_reclaim *reclaim, ki_retired **chain, ki_retired *block, size_t bytes)
 {
-    if (reclaim->is_private) {
-        ki_free(block);
-        return;
-    }
-    block->next = reclaim->blocks;
-    reclaim->blocks = block;
+    block->next = *chain;
+    *chain = block;
     reclaim->block_count++;
     reclaim->bytes += bytes;
+}
+
+void ki_reclaim_block(ki_reclaim *reclaim, ki_retired *block, size_t bytes)
+{
+    if (reclaim->is_private)
+        ki_free(block);
+    else
+        add_block(reclaim, &reclaim->blocks, block, bytes);
+}
+
+void ki_reclaim_large(ki_reclaim *reclaim, ki_retired *block, size_t bytes)
+{
+    if (reclaim->is_private)
+        ki_large_free(block);
+    else
+        add_block(reclaim, &reclaim->large, block, bytes);
 }
 
 void ki_reclaim_settle(ki_reclaim *reclaim)

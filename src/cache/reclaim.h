@@ -2,7 +2,7 @@
 /* reclaim - memory that was taken out of a store and that readers may still look at.
  *
  *   From:     cache/table.c, cache/index.c, cache/content.c   (the writer takes things out)
- *   To:       ki_object_unref(), ki_free(), after a grace period
+ *   To:       ki_object_unref(), ki_free(), ki_large_free(), after a grace period
  *   Locks:    none; the writer's. A flush waits for readers, so it is never called inside a read section.
  *   Not here: deciding what is taken out; threads.
  *
@@ -33,8 +33,9 @@ typedef struct ki_reclaim {
     size_t object_count;
     size_t object_capacity;
     ki_retired *blocks;
-    size_t block_count;
-    size_t bytes; /* of objects and blocks */
+    ki_retired *large;  /* blocks of ki_large_new() */
+    size_t block_count; /* of both */
+    size_t bytes;       /* of objects and blocks */
     size_t bytes_max;
     uint64_t grace_periods;
     bool is_private; /* nobody reads: everything is freed at once */
@@ -50,9 +51,10 @@ void ki_reclaim_init_private(ki_reclaim *reclaim);
 /* Flushes if anything waits, and frees the array. */
 void ki_reclaim_fini(ki_reclaim *reclaim);
 
-/* Takes the reference, and the block, which ki_malloc() made `bytes` large. */
+/* Takes the reference, and the block of `bytes`, which ki_malloc() or ki_large_new() made. */
 void ki_reclaim_object(ki_reclaim *reclaim, ki_object *object);
 void ki_reclaim_block(ki_reclaim *reclaim, ki_retired *block, size_t bytes);
+void ki_reclaim_large(ki_reclaim *reclaim, ki_retired *block, size_t bytes);
 
 /* Runs a grace period if enough has come together. */
 void ki_reclaim_settle(ki_reclaim *reclaim);

@@ -107,12 +107,13 @@ static handler_state state_of(ki_registration *registration)
     return state;
 }
 
-/* The last thing that the handler hears: nothing is delivered once it is removed. dispatch frees the registration
- * when this run has ended; until then the job may be woken again. */
+/* The last thing that the handler hears: nothing is delivered once it is removed. dispatch frees the
+ * registration when this run has ended; until then the job may be woken again. */
 static void release(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
     const ki_handler *handler = &registration->subscriber.listener.handler;
+    ki_listener_drop_rest(&registration->subscriber.listener);
     if (handler->on_release != NULL)
         handler->on_release(handler->user);
     ki_mutex_lock(&informer->mu);
@@ -187,8 +188,8 @@ static const char *fault_of(const ki_handler *handler)
     return NULL;
 }
 
-/* The first failure of the set-up is for the start to report. Later there may be no start any more, and one that
- * fails because of it would stop what runs well. */
+/* The first failure of the set-up is for the start to report. Later there may be no start any more, and
+ * one that fails because of it would stop what runs well. */
 static ki_registration *fail(ki_informer *informer, int code, const char *why)
 {
     ki_mutex_lock(&informer->mu);
@@ -230,6 +231,7 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
 
 /* ---- going ------------------------------------------------------------------------------------------- */
 
+/* What waits for it stays: freeing it takes longer than dispatch may have to wait for the lock. */
 static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->mu)
 {
     (void)informer; /* whose lock it is */
@@ -270,10 +272,15 @@ void ki_registration_remove(ki_registration *registration)
     if (registration == NULL)
         return;
     ki_informer *informer = registration->informer;
+    ki_backlog rest;
     ki_mutex_lock(&informer->mu);
     remove_locked(informer, registration);
+    /* Here, because a callback that runs may take its time, and under the lock, without which it may be
+     * gone. */
+    ki_listener_take_rest(&registration->subscriber.listener, &rest);
     ki_mutex_unlock(&informer->mu);
     ki_informer_wake_dispatch(informer);
+    ki_backlog_clear(&rest);
 }
 
 typedef struct sought {
@@ -349,7 +356,8 @@ static bool is_coming(const ki_registration *registration)
     return !registration->is_removed && !registration->is_joined;
 }
 
-/* The next one that has something to be done for it. They stay where they are: dispatch alone takes one out. */
+/* The next one that has something to be done for it. They stay where they are: dispatch alone takes one
+ * out. */
 static ki_registration *next_that(ki_informer *informer, bool (*is_due)(const ki_registration *registration))
 {
     ki_registration *due = NULL;

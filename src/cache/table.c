@@ -5,9 +5,9 @@
 
 #include <assert.h>
 #include <kinformer/error.h>
-#include <sys/mman.h>
 
 #include "util/alloc.h"
+#include "util/large.h"
 
 /* AHEAD: a walk fetches an entry from memory so many slots before it looks at it. */
 enum { SLOTS_MIN = 4, SPARSE = 8, AHEAD = 8 };
@@ -15,14 +15,16 @@ enum { SLOTS_MIN = 4, SPARSE = 8, AHEAD = 8 };
 /* Far above any collection, far below where slot numbers or sizes overflow. */
 #define SLOTS_MAX ((uint64_t)1 << 31)
 
-/* From here on an array spans several huge pages. */
-enum { HUGE_PAGE_BYTES = 2 << 20, HUGE_ARRAY_BYTES = 4 << 20 };
-
 char ki_table_tombstone[2];
 
 static size_t array_bytes(uint64_t slots)
 {
     return sizeof(ki_table_array) + slots * sizeof(ki_table_slot);
+}
+
+static uint64_t slots_of(const ki_table_array *array)
+{
+    return (uint64_t)array->mask + 1;
 }
 
 /* For the writer, and for who keeps it out. Relaxed: the caller wrote it, or has taken the lock after who
@@ -74,7 +76,7 @@ bool ki_table_contains(const ki_table *table, uint64_t hash, const void *entry)
 /* The slot that holds `entry`, which is there. */
 static ki_table_slot *slot_of(ki_table_array *array, uint64_t hash, const void *entry)
 {
-    uint64_t i = hash & array->mask;
+    uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != entry) {
         assert(entry_of(&array->slots[i]) != NULL);
         i = (i + 1) & array->mask;
@@ -93,32 +95,26 @@ static uint64_t slots_for(size_t entries)
     return slots / 2 < entries ? 0 : slots;
 }
 
-/* A large array is read at places that are nowhere near each other. In pages of the usual size, finding the page
- * takes longer than reading the slot. Only a wish, for the huge pages that are wholly inside. */
-static void ask_for_huge_pages(ki_table_array *array, size_t bytes)
+static bool is_large(uint64_t slots)
 {
-    uintptr_t begin = ((uintptr_t)array + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
-    uintptr_t end = ((uintptr_t)array + bytes) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
-    if (begin < end)
-        (void)madvise((char *)array + (begin - (uintptr_t)array), end - begin, MADV_HUGEPAGE);
+    return array_bytes(slots) >= KI_LARGE_BYTES;
 }
 
 static ki_table_array *array_new(uint64_t slots)
 {
-    size_t bytes = array_bytes(slots);
-    ki_table_array *array = slots == 0 ? NULL : ki_calloc(1, bytes);
-    if (array == NULL)
+    if (slots == 0)
         return NULL;
-    if (bytes >= HUGE_ARRAY_BYTES)
-        ask_for_huge_pages(array, bytes);
-    array->mask = slots - 1;
+    ki_table_array *array =
+        is_large(slots) ? ki_large_new(array_bytes(slots)) : ki_calloc(1, array_bytes(slots));
+    if (array != NULL)
+        array->mask = (uint32_t)(slots - 1);
     return array;
 }
 
 /* Readers do not see the array yet. */
 static void array_add(ki_table_array *array, uint64_t hash, void *entry)
 {
-    uint64_t i = hash & array->mask;
+    uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != NULL)
         i = (i + 1) & array->mask;
     array->slots[i].hash = hash;
@@ -137,8 +133,21 @@ static void array_copy(ki_table_array *to, const ki_table_array *from)
 
 static void array_retire(ki_table_array *array, const ki_table_owner *owner)
 {
-    if (array != NULL)
-        ki_reclaim_block(owner->reclaim, &array->retired, array_bytes(array->mask + 1));
+    if (array == NULL)
+        return;
+    size_t bytes = array_bytes(slots_of(array));
+    if (is_large(slots_of(array)))
+        ki_reclaim_large(owner->reclaim, &array->retired, bytes);
+    else
+        ki_reclaim_block(owner->reclaim, &array->retired, bytes);
+}
+
+/* An array for entries that are not known yet has room for them all: it needs none of its own. */
+static uint32_t salt_of(const ki_table_array *old, const void *single, const ki_table_owner *owner)
+{
+    if (old != NULL)
+        return old->salt;
+    return (single == NULL ? 0 : (uint32_t)owner->hash(single, owner->user)) | 1;
 }
 
 /* Moves everything to an array for `entries`, without tombstones. */
@@ -149,6 +158,7 @@ static int rebuild(ki_table *table, size_t entries, const ki_table_owner *owner)
     ki_table_array *array = array_new(slots_for(entries));
     if (array == NULL)
         return KI_ERR_NO_MEMORY;
+    array->salt = salt_of(old, single, owner);
     if (single != NULL)
         array_add(array, owner->hash(single, owner->user), single);
     if (old != NULL)
@@ -165,7 +175,7 @@ int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner)
     size_t entries = table->count + extra;
     if (extra == 0 || (array == NULL && entries <= 1))
         return 0;
-    if (array != NULL && (table->used + extra) * 4 <= (array->mask + 1) * 3)
+    if (array != NULL && (table->used + extra) * 4 <= slots_of(array) * 3)
         return 0;
     return rebuild(table, entries, owner);
 }
@@ -182,7 +192,7 @@ void ki_table_insert(ki_table *table, uint64_t hash, void *entry)
         publish(table, (char *)entry + 1);
         return;
     }
-    uint64_t i = hash & array->mask;
+    uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != NULL &&
            (entry_of(&array->slots[i]) != ki_table_tombstone || array->slots[i].hash != hash))
         i = (i + 1) & array->mask;
@@ -224,13 +234,17 @@ void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_t
     ki_table_array *array = array_of(table);
     publish_entry(slot_of(array, hash, old), ki_table_tombstone);
     table->count--;
-    if (array->mask >= SLOTS_MIN && table->count < (array->mask + 1) / SPARSE)
+    if (array->mask >= SLOTS_MIN && table->count < slots_of(array) / SPARSE)
         (void)rebuild(table, table->count, owner); /* without memory the large array still does */
 }
 
 void ki_table_fini(ki_table *table)
 {
-    ki_free(array_of(table));
+    ki_table_array *array = array_of(table);
+    if (array != NULL && is_large(slots_of(array)))
+        ki_large_free(array);
+    else
+        ki_free(array);
     *table = (ki_table){.content = NULL};
 }
 
@@ -286,5 +300,5 @@ const char *ki_table_check(const ki_table *table)
     }
     if (count != table->count || used != table->used)
         return "wrong counts";
-    return used * 4 > (array->mask + 1) * 3 ? "too full" : NULL;
+    return used * 4 > slots_of(array) * 3 ? "too full" : NULL;
 }

@@ -8,7 +8,12 @@
  *             out.
  *   Not here: what the pointers mean; references; hashing.
  *
- * Open addressing with linear probing. What readers rely on:
+ * Open addressing with linear probing. Where a search begins is told by the hash and by the array's salt,
+ * which each table has from its first entry. Otherwise, when a table is filled in the order in which
+ * another is walked, entries would come in the order of their places: then a part of a growing array is
+ * full while the rest is empty, and each insert there probes all of that part.
+ *
+ * What readers rely on:
  *
  *   - A slot's hash is written before its entry is published, and never changes as long as the array lives.
  *   - A slot never goes back to NULL; a removed entry becomes a tombstone, which only an entry of the same
@@ -35,7 +40,8 @@ typedef struct ki_table_slot {
 
 typedef struct ki_table_array {
     ki_retired retired;
-    uint64_t mask; /* slots - 1; the number of slots is a power of two */
+    uint32_t mask; /* slots - 1; the number of slots is a power of two */
+    uint32_t salt; /* odd */
     ki_table_slot slots[];
 } ki_table_array;
 
@@ -69,6 +75,13 @@ static inline void *ki_table_single(void *content)
     return ((uintptr_t)content & 1) != 0 ? (char *)content - 1 : NULL;
 }
 
+/* Where a search for this hash begins. The low bits of a product are those of its factors: when an array
+ * of twice the size is filled, it is from the front to the back in both of its halves. */
+static inline uint64_t ki_table_home(const ki_table_array *array, uint64_t hash)
+{
+    return ((uint32_t)hash * array->salt) & array->mask;
+}
+
 static inline void *ki_table_find_in(void *content, const ki_table_key *key)
 {
     if (content == NULL)
@@ -77,7 +90,7 @@ static inline void *ki_table_find_in(void *content, const ki_table_key *key)
     if (single != NULL)
         return key->matches(single, key->what, key->user) ? single : NULL;
     ki_table_array *array = content;
-    for (uint64_t i = key->hash & array->mask;; i = (i + 1) & array->mask) {
+    for (uint64_t i = ki_table_home(array, key->hash);; i = (i + 1) & array->mask) {
         ki_table_slot *slot = &array->slots[i];
         /* Acquire: the slot's hash, and what the entry points at, were written before it was published. */
         void *entry = atomic_load_explicit(&slot->entry, memory_order_acquire);
@@ -102,7 +115,7 @@ static inline void ki_table_prefetch(const ki_table *table, uint64_t hash)
     /* Relaxed, here and below: the writer has published it itself. */
     const ki_table_array *array = atomic_load_explicit(&((ki_table *)table)->content, memory_order_relaxed);
     if (array != NULL && ki_table_single((void *)array) == NULL)
-        __builtin_prefetch(&array->slots[hash & array->mask]);
+        __builtin_prefetch(&array->slots[ki_table_home(array, hash)]);
 }
 
 /* The writer, some changes later: what is in the first place of a search for this hash, or NULL if that is of
@@ -112,7 +125,7 @@ static inline void *ki_table_guess(const ki_table *table, uint64_t hash)
     ki_table_array *array = atomic_load_explicit(&((ki_table *)table)->content, memory_order_relaxed);
     if (array == NULL || ki_table_single(array) != NULL)
         return NULL;
-    ki_table_slot *slot = &array->slots[hash & array->mask];
+    ki_table_slot *slot = &array->slots[ki_table_home(array, hash)];
     return slot->hash == hash ? atomic_load_explicit(&slot->entry, memory_order_relaxed) : NULL;
 }
 

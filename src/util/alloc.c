@@ -42,6 +42,11 @@ int ki_set_allocator(const ki_allocator *allocator)
     return 0;
 }
 
+bool ki_alloc_is_system(void)
+{
+    return current.allocate == system_allocate;
+}
+
 void *ki_malloc(size_t size)
 {
     assert(size > 0);
@@ -54,7 +59,7 @@ void *ki_calloc(size_t count, size_t size)
     if (count > SIZE_MAX / size)
         return NULL;
     /* It knows which memory is fresh from the system, and zero. */
-    if (current.allocate == system_allocate)
+    if (ki_alloc_is_system())
         return calloc(count, size);
     void *memory = ki_malloc(count * size);
     if (memory != NULL)
@@ -74,14 +79,14 @@ void ki_free(void *memory)
         current.release(memory, current.user);
 }
 
-/* A thread's heap grows by a page or two at a time in glibc, with a call of the kernel for nearly each object of a
- * list, and meanwhile everyone waits who frees something of that heap. A large block makes it grow once for many of
- * them. It is given back at once, and stays with the heap: both limits, that of blocks outside of heaps and that of
- * giving back to the kernel, are 128 KiB. */
+/* A thread's heap grows by a page or two at a time in glibc, with a call of the kernel for nearly each
+ * object of a list, and meanwhile everyone waits who frees something of that heap. A large block makes it
+ * grow once for many of them. It is given back at once, and stays with the heap: both limits, that of
+ * blocks outside of heaps and that of giving back to the kernel, are 128 KiB. */
 enum { GROW_BYTES = 96 * 1024 };
 
-/* The kernel finds the pages for all of it in one call, and not in a fault for each, inside of malloc with its lock
- * held. A kernel that does not know how says so, and nothing is lost. */
+/* The kernel finds the pages for all of it in one call, and not in a fault for each, inside of malloc with
+ * its lock held. A kernel that does not know how says so, and nothing is lost. */
 static void populate(char *block)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -103,7 +108,7 @@ void ki_alloc_expect(size_t bytes)
     if (expected < GROW_BYTES)
         return;
     expected = 0;
-    if (current.allocate != system_allocate)
+    if (!ki_alloc_is_system())
         return;
     char *volatile block = malloc(GROW_BYTES); /* volatile: a compiler may leave out what is freed unused */
     if (block != NULL)

@@ -10,6 +10,7 @@
 #define KI_UTIL_ALLOC_H
 
 #include <kinformer/alloc.h>
+#include <stdbool.h>
 
 /* Each returns NULL when memory is out. A size of 0 is the caller's mistake. */
 void *ki_malloc(size_t size);
@@ -19,8 +20,11 @@ void *ki_realloc(void *memory, size_t size);
 /* Takes NULL as well. */
 void ki_free(void *memory);
 
-/* This thread is about to allocate about so many bytes, in pieces, to keep them. Says so to the system's allocator,
- * which is faster then; to another it says nothing. */
+/* Whether no allocator is set: for who takes memory from the kernel itself, which a set one is to know of. */
+bool ki_alloc_is_system(void);
+
+/* This thread is about to allocate about so many bytes, in pieces, to keep them. Says so to the system's
+ * allocator, which is faster then; to another it says nothing. */
 void ki_alloc_expect(size_t bytes);
 
 #endif

@@ -70,6 +70,7 @@ typedef struct sim_witness {
     uint64_t news;                 /* events but for resyncs */
     uint64_t reminders;            /* the resyncs */
     uint64_t high_water;
+    size_t step; /* of its backlog */
     uint32_t synced;
     uint32_t released;
     bool is_in_batch;
@@ -115,8 +116,8 @@ void sim_follower_free(sim_follower *follower);
 /* Something at random; `witness` is the one that is being called, or NULL. */
 void sim_follower_deed(sim_follower *follower, sim_witness *witness);
 
-/* The version that it has received; 0: none. What it holds may be newer when `is_sound` is false: then a reset of
- * the history would go unnoticed. */
+/* The version that it has received; 0: none. What it holds may be newer when `is_sound` is false: then a
+ * reset of the history would go unnoticed. */
 uint64_t sim_follower_version(const sim_follower *follower);
 bool sim_follower_is_sound(const sim_follower *follower);
 void sim_follower_look(sim_follower *follower); /* measures what waits */

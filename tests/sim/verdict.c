@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of a run: the faults are over and the world stands still. Then all has to become quiet, and as it should
- * be. */
+/* The end of a run: the faults are over and the world stands still. Then all has to become quiet, and as
+ * it should be. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -152,8 +152,9 @@ static void check_limits(sim_follower *follower)
         const sim_witness *witness = &follower->witnesses[i];
         size_t items = witness->handler.backlog_items_max;
         size_t limit = SIZE_MAX;
+        size_t most = (items > keys ? items : keys) + 1; /* what it begins with begins no merging */
         if (items > 0 && witness->handler.overflow == KI_OVERFLOW_COALESCE)
-            limit = (items > keys ? items : keys) + 2; /* what it begins with begins no merging */
+            limit = most + most / (witness->step - 1) + 1;
         else if (items > 0 && witness->handler.overflow == KI_OVERFLOW_BLOCK && run->plan.is_split)
             limit = items + keys + 1 + follower->deltas_max;
         if (witness->high_water > limit)
@@ -220,8 +221,8 @@ static void check_relist(sim_run *run)
 
 /* ---- reminders --------------------------------------------------------------------------------------------- */
 
-/* Whatever has happened, whoever asked for resyncs still gets them. A period ends at one check of the informer's, and
- * one may be lost for lack of memory. */
+/* Whatever has happened, whoever asked for resyncs still gets them. A period ends at one check of the
+ * informer's, and one may be lost for lack of memory. */
 static void check_reminders_of(sim_follower *follower)
 {
     sim_run *run = follower->run;

@@ -25,8 +25,8 @@ static uint64_t version_of(const ki_object *object)
     return sim_number(ki_object_resource_version(object));
 }
 
-/* A version may come after a higher one when that is of a history that is no more, or when the server has lied
- * about its newest version. */
+/* A version may come after a higher one when that is of a history that is no more, or when the server has
+ * lied about its newest version. */
 static bool may_follow(const sim_run *run, const ki_object *before, const ki_object *after)
 {
     if (version_of(after) >= version_of(before) || sim_server_counts(run->server)->stale_quorum > 0)
@@ -38,9 +38,9 @@ static bool may_follow(const sim_run *run, const ki_object *before, const ki_obj
     return record == NULL || !sim_record_is_of_epoch(record, sim_world_epoch(run->world));
 }
 
-/* The store is at least as new as the event; but a list that is older than it was to be, or repeats itself, may bring
- * back what was deleted, until its end tells; and so may what a watch tells again after a stop,
- * and a first list that is tried again and answered from further behind. */
+/* The store is at least as new as the event; but a list that is older than it was to be, or repeats
+ * itself, may bring back what was deleted, until its end tells; and so may what a watch tells again after
+ * a stop, and a first list that is tried again and answered from further behind. */
 static void check_store(sim_witness *witness, const ki_event *event, const char *key)
 {
     sim_run *run = witness->follower->run;
@@ -279,6 +279,9 @@ void sim_witness_join(sim_follower *follower)
         free(witness->known);
         return;
     }
+    /* The usual step merges all of so few at once. */
+    witness->step = sim_chance(run, 0.5) ? KI_BACKLOG_STEP : 2 + sim_below(run, 3);
+    witness->registration->subscriber.listener.backlog.limits.step = witness->step;
     follower->witness_count++;
     sim_run_trace(run, "%s/%u: comes; overflow %d at %zu, %zu bytes%s%s, resync %" PRIu64, follower->name,
                   witness->number, witness->handler.overflow, witness->handler.backlog_items_max,

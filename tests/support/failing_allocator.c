@@ -20,6 +20,10 @@ static atomic_size_t fail_at;
 static atomic_size_t live_count;
 static atomic_size_t live_bytes;
 
+/* Set while no other thread is inside the library. */
+static void (*released_cb)(void *user);
+static void *released_user;
+
 static void *allocate(size_t size, void *user)
 {
     (void)user;
@@ -41,6 +45,8 @@ static void release(void *memory, void *user)
 {
     (void)user;
     block_header *block = (block_header *)memory - 1;
+    if (released_cb != NULL)
+        released_cb(released_user);
     atomic_fetch_sub(&live_count, 1);
     atomic_fetch_sub(&live_bytes, block->size);
     free(block);
@@ -74,6 +80,12 @@ void failing_allocator_install(void)
 void failing_allocator_remove(void)
 {
     replace_allocator(NULL);
+}
+
+void failing_allocator_watch_releases(void (*released)(void *user), void *user)
+{
+    released_cb = released;
+    released_user = user;
 }
 
 void failing_allocator_fail_at(size_t n)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cache/content.h"
@@ -108,16 +109,24 @@ void listened_expect(listened *l, const char *expected)
 
 /* ---- what is pushed ----------------------------------------------------------------------------------- */
 
-ki_object *listened_object(const char *name, uint64_t version, uint64_t uid)
+ki_object *listened_large_object(const char *name, uint64_t version, uint64_t uid, size_t more)
 {
-    char json[256];
-    int n = snprintf(json, sizeof(json),
+    size_t size = 256 + more;
+    char *json = malloc(size);
+    assert_non_null(json);
+    int n = snprintf(json, size,
                      "{\"metadata\":{\"namespace\":\"default\",\"name\":\"%s\",\"uid\":\"%" PRIu64
-                     "\",\"resourceVersion\":\"%" PRIu64 "\"}}",
-                     name, uid, version);
+                     "\",\"resourceVersion\":\"%" PRIu64 "\"},\"more\":\"%0*d\"}",
+                     name, uid, version, (int)more + 1, 0);
     ki_object *object = ki_object_new(NULL, (ki_str){json, (size_t)n}, NULL, NULL);
     assert_non_null(object);
+    free(json);
     return object;
+}
+
+ki_object *listened_object(const char *name, uint64_t version, uint64_t uid)
+{
+    return listened_large_object(name, version, uid, 0);
 }
 
 void listened_push_failing(ki_listener *listener, ki_notification what, size_t n)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cache/content.h"
 #include "support/failing_allocator.h"
 #include "support/listened.h"
 #include "support/unit.h"
@@ -123,6 +124,54 @@ static void byte_limit_lets_old_objects_go(void **state)
     listened_push_update(&l, "a", 1, 2);
     listened_push_update(&l, "a", 2, 3);
     listened_expect(&l, "~0>3c ; ");
+}
+
+static void byte_limit_lets_go_of_the_old_object_of_a_single_event(void **state)
+{
+    (void)state;
+    listened l;
+    ki_handler handler = listened_handler(&l);
+    handler.backlog_bytes_max = 1;
+    listened_init(&l, &handler);
+    listened_push_update(&l, "a", 1, 2);
+    listened_expect(&l, "~0>2c ; ");
+}
+
+static void byte_limit_keeps_an_old_object_that_is_the_new_one(void **state)
+{
+    (void)state;
+    listened l;
+    ki_handler handler = listened_handler(&l);
+    handler.backlog_bytes_max = 1;
+    listened_init(&l, &handler);
+    ki_object *object = listened_object("a", 2, 1);
+    listened_push(&l.listener,
+                  (ki_notification){KI_EVENT_UPDATE, KI_EVENT_RESYNC, object, ki_object_ref(object)});
+    listened_expect(&l, "~2>2s ; ");
+}
+
+static void byte_limit_ends_coalescing_only_at_half_of_it(void **state)
+{
+    (void)state;
+    listened l;
+    ki_handler handler = listened_handler(&l);
+    ki_object *object = listened_object("a", 1, 1);
+    size_t each = ki_content_object_bytes(object);
+    handler.backlog_bytes_max = 4 * each;
+    listened_init(&l, &handler);
+    listened_push(&l.listener, (ki_notification){KI_EVENT_ADD, 0, object, NULL});
+    listened_push_add(&l, "b", 2, 0);
+    listened_push_add(&l, "c", 3, 0);
+    listened_push_add(&l, "d", 4, 0);
+    assert_false(l.listener.backlog.is_coalescing);
+    listened_push_add(&l, "e", 5, 0);
+    for (size_t left = 4; left > 2; left--) {
+        assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+        assert_true(l.listener.backlog.is_coalescing);
+    }
+    assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+    assert_false(l.listener.backlog.is_coalescing);
+    listened_expect(&l, "+1 +2 +3 +4 +5 ; ");
 }
 
 /* ---- what the handler begins with ------------------------------------------------------------------ */
@@ -283,6 +332,29 @@ static void events_that_waited_before_the_limit_are_merged_step_by_step(void **s
     listened_expect(&l, expected);
 }
 
+/* Many small ones wait; each of the large ones is a tenth of the limit, and their merging is far away. */
+static void large_events_do_not_pile_up_behind_small_ones(void **state)
+{
+    (void)state;
+    enum { SMALL = 2000, LARGE_BYTES = 100000, BYTES_MAX = 10 * LARGE_BYTES };
+    listened l;
+    ki_handler handler = {.backlog_bytes_max = BYTES_MAX};
+    listened_init(&l, &handler);
+    for (size_t i = 0; i < SMALL; i++)
+        listened_push_add(&l, name_of(i), i + 1, 0);
+    assert_int_equal(ki_listener_read_stats(&l.listener).coalesced, 0);
+    for (uint64_t version = 2; version < 100; version++) {
+        listened_push(&l.listener,
+                      (ki_notification){KI_EVENT_UPDATE, 0,
+                                        listened_large_object("z", version, 1, LARGE_BYTES),
+                                        listened_large_object("z", version - 1, 1, LARGE_BYTES)});
+        assert_true(ki_listener_read_stats(&l.listener).bytes <
+                    BYTES_MAX + BYTES_MAX / KI_BACKLOG_SHARE + 5 * LARGE_BYTES / 2);
+    }
+    assert_int_equal(ki_listener_read_stats(&l.listener).items, SMALL + 1);
+    listened_fini(&l);
+}
+
 /* ---- without memory ---------------------------------------------------------------------------------- */
 
 static ki_notification update_of_a(uint64_t version)
@@ -338,6 +410,9 @@ int main(void)
         MEMORY_TEST(coalescing_joins_what_was_queued_before_the_limit),
         MEMORY_TEST(coalescing_ends_when_the_handler_has_caught_up),
         MEMORY_TEST(byte_limit_lets_old_objects_go),
+        MEMORY_TEST(byte_limit_lets_go_of_the_old_object_of_a_single_event),
+        MEMORY_TEST(byte_limit_keeps_an_old_object_that_is_the_new_one),
+        MEMORY_TEST(byte_limit_ends_coalescing_only_at_half_of_it),
         MEMORY_TEST(what_a_handler_begins_with_is_merged_with_what_comes_after_it),
         MEMORY_TEST(a_push_merges_no_more_than_a_step),
         MEMORY_TEST(an_event_is_merged_when_its_turn_has_come),
@@ -346,6 +421,7 @@ int main(void)
         MEMORY_TEST(a_handler_that_overtakes_the_merging_hears_all_in_order),
         MEMORY_TEST(the_end_of_coalescing_keeps_the_order),
         MEMORY_TEST(events_that_waited_before_the_limit_are_merged_step_by_step),
+        MEMORY_TEST(large_events_do_not_pile_up_behind_small_ones),
         MEMORY_TEST(backlog_survives_without_memory_for_its_table),
         MEMORY_TEST(merging_goes_on_when_memory_is_back),
     };

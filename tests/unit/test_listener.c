@@ -70,6 +70,7 @@ static void listener_that_is_closed_delivers_nothing(void **state)
     listened_init(&l, NULL);
     listened_push_add(&l, "a", 1, 0);
     ki_listener_close(&l.listener);
+    ki_listener_drop_rest(&l.listener);
     listened_push_add(&l, "b", 1, 0);
     assert_int_equal(ki_listener_deliver(&l.listener, 10), 0);
     listened_expect(&l, "");
@@ -81,6 +82,7 @@ static void listener_that_is_closed_begins_with_nothing(void **state)
     listened l;
     listened_init(&l, NULL);
     ki_listener_close(&l.listener);
+    ki_listener_drop_rest(&l.listener);
     listened_begin(&l.listener, (ki_object *[]){listened_object("a", 1, 1)}, 1);
     listened_expect(&l, "");
 }
@@ -93,7 +95,42 @@ static void listener_is_closed_among_what_it_begins_with(void **state)
     listened_begin(&l.listener, (ki_object *[]){listened_object("a", 1, 1), listened_object("b", 2, 2)}, 2);
     assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
     ki_listener_close(&l.listener);
+    ki_listener_drop_rest(&l.listener);
     listened_expect(&l, "+1i ");
+}
+
+typedef struct lock_watch {
+    ki_mutex *mu;
+    size_t releases;
+    size_t while_held;
+} lock_watch;
+
+static void look_at_lock(void *user)
+{
+    lock_watch *watch = user;
+    watch->releases++;
+    if (pthread_mutex_trylock(&watch->mu->raw) == 0)
+        (void)pthread_mutex_unlock(&watch->mu->raw);
+    else
+        watch->while_held++;
+}
+
+/* dispatch needs the lock, and a hundred thousand objects may wait. */
+static void what_waits_is_freed_without_the_lock(void **state)
+{
+    (void)state;
+    listened l;
+    listened_init_tight(&l);
+    listened_begin(&l.listener, (ki_object *[]){listened_object("a", 1, 1), listened_object("b", 2, 2)}, 2);
+    listened_push_update(&l, "c", 1, 2);
+    lock_watch watch = {.mu = &l.listener.mu};
+    failing_allocator_watch_releases(look_at_lock, &watch);
+    ki_listener_close(&l.listener);
+    ki_listener_drop_rest(&l.listener);
+    failing_allocator_watch_releases(NULL, NULL);
+    assert_true(watch.releases >= 4);
+    assert_int_equal(watch.while_held, 0);
+    listened_expect(&l, "");
 }
 
 /* ---- past the limit ------------------------------------------------------------------------------------ */
@@ -226,6 +263,7 @@ static void leave_on_delete(const ki_event *event, void *user)
     listened *l = user;
     listened_on_delete(event, l);
     ki_listener_close(&l->listener);
+    ki_listener_drop_rest(&l->listener);
 }
 
 static void handler_that_leaves_in_half_of_a_split_update_hears_no_more(void **state)
@@ -254,6 +292,7 @@ int main(void)
         MEMORY_TEST(listener_that_is_closed_delivers_nothing),
         MEMORY_TEST(listener_that_is_closed_begins_with_nothing),
         MEMORY_TEST(listener_is_closed_among_what_it_begins_with),
+        MEMORY_TEST(what_waits_is_freed_without_the_lock),
         MEMORY_TEST(unbounded_backlog_keeps_every_event),
         MEMORY_TEST(blocking_backlog_says_so_and_keeps_every_event),
         MEMORY_TEST(blocking_backlog_counts_what_it_begins_with),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A registration: the ends of its batches, waiting for its sync, its backlog, and coming late without memory. Some
- * threads are the library's and those that support/aside.c starts with ki_thread_start(). */
+/* A registration: the ends of its batches, waiting for its sync, its backlog, and coming late without
+ * memory. Some threads are the library's and those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/informer.h>
 #include <kinformer/resources.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cache/informer.h"
 #include "support/aside.h"
 #include "support/exposition.h"
 #include "support/failing_allocator.h"
@@ -239,6 +240,53 @@ static void the_backlog_of_a_handler_that_is_stuck_is_measured(void **state)
     run_fini(&r);
 }
 
+/* ---- going with a backlog ---------------------------------------------------------------------------- */
+
+typedef struct removal {
+    told *t;
+    int releases;
+    int while_held;
+} removal;
+
+static void look_at_lock(void *user)
+{
+    removal *r = user;
+    pthread_mutex_t *mu = &r->t->rig.informer->mu.raw;
+    r->releases++;
+    if (pthread_mutex_trylock(mu) == 0)
+        (void)pthread_mutex_unlock(mu);
+    else
+        r->while_held++;
+}
+
+static void remove_at_the_tenth_update(heard *what, const ki_event *event)
+{
+    (void)event;
+    removal *r = what->user;
+    if (what->updates != 9)
+        return;
+    failing_allocator_watch_releases(look_at_lock, r);
+    ki_registration_remove(r->t->registration);
+    failing_allocator_watch_releases(NULL, NULL);
+}
+
+static void a_removal_frees_the_backlog_at_once_and_without_the_lock(void **state)
+{
+    (void)state;
+    told t;
+    told_init(&t);
+    virtual_rig_sync(&t.rig);
+    removal r = {.t = &t};
+    t.what.in_event = remove_at_the_tenth_update;
+    t.what.user = &r;
+    update_many(&t);
+    virtual_rig_run(&t.rig, 10);
+    assert_true(r.releases >= MANY / 2);
+    assert_int_equal(r.while_held, 0);
+    assert_int_equal(t.what.updates, 10);
+    told_fini(&t);
+}
+
 /* ---- coming late without memory ---------------------------------------------------------------------- */
 
 /* The next allocation is that of the join, which fails; no time passes. */
@@ -285,6 +333,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_wait_inside_of_a_callback_is_refused),
         WITH_MEMORY_CHECK(a_handler_has_synced_inside_of_on_synced),
         WITH_MEMORY_CHECK(the_backlog_of_a_handler_that_is_stuck_is_measured),
+        WITH_MEMORY_CHECK(a_removal_frees_the_backlog_at_once_and_without_the_lock),
         WITH_MEMORY_CHECK(a_handler_that_cannot_be_let_in_keeps_no_event_from_the_others),
     };
     (void)alarm(WATCHDOG_SECONDS);

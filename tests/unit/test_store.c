@@ -407,6 +407,27 @@ static void a_key_function_decides_what_is_one_object(void **state)
     end_store(store);
 }
 
+/* Tells what it would have needed, and writes what fits. */
+static ki_str long_key(const ki_object *object, char *buffer, size_t buffer_bytes, void *user)
+{
+    (void)object;
+    (void)user;
+    int n = snprintf(buffer, buffer_bytes, "%0*d", 64 * KI_KEY_BYTES, 7);
+    return (ki_str){buffer, (size_t)n};
+}
+
+static void a_key_that_did_not_fit_is_refused_and_not_read(void **state)
+{
+    (void)state;
+    ki_store *store = ki_store_new(&(ki_store_options){.key = long_key}, NULL);
+    assert_non_null(store);
+    ki_object *object = store_object("a", "one", 1, "");
+    assert_int_equal(ki_store_put(store, object), KI_ERR_TOO_LARGE);
+    assert_int_equal(ki_store_replace(store, &object, 1), KI_ERR_TOO_LARGE);
+    (void)ki_object_unref(object);
+    end_store(store);
+}
+
 /* ---- read sections --------------------------------------------------------------------------------- */
 
 static void what_waits_or_writes_is_refused_in_a_read_section(void **state)
@@ -595,6 +616,7 @@ int main(void)
         WITH_ALLOCATOR(an_index_function_cannot_lock_itself_out),
         WITH_ALLOCATOR(replace_makes_these_the_whole_content),
         WITH_ALLOCATOR(a_key_function_decides_what_is_one_object),
+        WITH_ALLOCATOR(a_key_that_did_not_fit_is_refused_and_not_read),
         WITH_ALLOCATOR(what_waits_or_writes_is_refused_in_a_read_section),
         WITH_ALLOCATOR(a_batch_gives_out_what_was_there),
         WITH_ALLOCATOR(a_batch_that_looks_first_puts_and_removes_what_it_found),

@@ -361,6 +361,64 @@ static void a_walk_over_a_moved_table_sees_what_stays_once_and_as_it_is(void **s
     fixture_fini(&f);
 }
 
+/* ---- filled from another table ---------------------------------------------------------------------- */
+
+enum { MANY = 4800, LOOKS_MAX = 8 };
+
+typedef struct copy_state {
+    ki_table table;
+    ki_table_owner owner;
+    uint64_t looks; /* at slots, when each entry had just come */
+} copy_state;
+
+static uint64_t looks_for(const ki_table *table, uint64_t hash, const void *entry)
+{
+    ki_table_array *array = atomic_load(&((ki_table *)table)->content);
+    if (ki_table_single(array) != NULL)
+        return 1;
+    uint64_t i = ki_table_home(array, hash);
+    uint64_t looks = 1;
+    for (; atomic_load(&array->slots[i].entry) != entry; i = (i + 1) & array->mask)
+        looks++;
+    return looks;
+}
+
+static int copy_one(void *entry, uint64_t hash, void *user)
+{
+    copy_state *copy = user;
+    assert_int_equal(ki_table_reserve(&copy->table, 1, &copy->owner), 0);
+    ki_table_insert(&copy->table, hash, entry);
+    copy->looks += looks_for(&copy->table, hash, entry);
+    return 0;
+}
+
+/* As an index is that is added late. The sizes go through all loads that an array can have. */
+static void a_table_filled_in_the_order_of_another_probes_little(void **state)
+{
+    (void)state;
+    static thing things[MANY];
+    ki_random random;
+    ki_reclaim reclaim;
+    ki_random_init(&random, 1);
+    ki_reclaim_init_private(&reclaim);
+    for (uint64_t key = 0; key < MANY; key++)
+        things[key] = (thing){key, ki_random_next(&random), 0};
+    for (uint64_t count = MANY / 2; count <= MANY; count += MANY / 16) {
+        copy_state first = {.owner = {hash_thing, NULL, &reclaim}};
+        copy_state second = first;
+        for (uint64_t key = 0; key < count; key++)
+            (void)copy_one(&things[key], things[key].hash, &first);
+        assert_int_equal(ki_table_visit(&first.table, &(ki_table_walk){.visit = copy_one, .user = &second}),
+                         0);
+        assert_int_equal(second.table.count, count);
+        assert_true(first.looks < LOOKS_MAX * count);
+        assert_true(second.looks < LOOKS_MAX * count);
+        ki_table_fini(&first.table);
+        ki_table_fini(&second.table);
+    }
+    ki_reclaim_fini(&reclaim);
+}
+
 #define WITH_ALLOCATOR(test)                                                                                 \
     cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
 
@@ -380,6 +438,7 @@ int main(void)
         WITH_ALLOCATOR(a_walk_sees_each_entry_once),
         WITH_ALLOCATOR(a_walk_ends_with_what_the_visit_returns),
         WITH_ALLOCATOR(a_walk_over_a_moved_table_sees_what_stays_once_and_as_it_is),
+        WITH_ALLOCATOR(a_table_filled_in_the_order_of_another_probes_little),
     };
     return RUN_TESTS(tests);
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* large - memory of several megabytes that is read at places nowhere near each other.
+ *
+ *   From:     cache/table.c, cache/reclaim.c
+ *   To:       the kernel, in huge pages if it has some; the user's allocator, if one is set
+ *   Locks:    none.
+ *   Not here: anything small (util/alloc.h).
+ *
+ * In pages of the usual size, finding the page takes longer than reading what is there. The wish for huge
+ * pages belongs to addresses, and stays with them: so these are not malloc's, and end with the memory.
+ */
+#ifndef KI_UTIL_LARGE_H
+#define KI_UTIL_LARGE_H
+
+#include <kinformer/common.h>
+
+/* From here on it is worth it: an array that spans several huge pages. */
+#define KI_LARGE_BYTES ((size_t)4 << 20)
+
+/* Zeroed, and aligned as malloc's. NULL when memory is out. */
+KI_NODISCARD void *ki_large_new(size_t bytes);
+
+/* Takes NULL as well. */
+void ki_large_free(void *memory);
+
+#endif
