@@ -6,7 +6,7 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 # libmicrohttpd's own TLS; here it makes certificates.
 pkg_check_modules(GNUTLS REQUIRED IMPORTED_TARGET gnutls)
 
-file(GLOB apiserver_sources CONFIGURE_DEPENDS src/apiserver/*.c src/util/*.c)
+file(GLOB apiserver_sources CONFIGURE_DEPENDS src/apiserver/*.c)
 
 add_library(kinformer_apiserver_objects OBJECT ${apiserver_sources})
 target_include_directories(kinformer_apiserver_objects
@@ -16,8 +16,10 @@ target_link_libraries(kinformer_apiserver_objects PRIVATE kinformer_flags
     PkgConfig::LIBMICROHTTPD PkgConfig::JANSSON PkgConfig::GNUTLS PkgConfig::ZLIB PkgConfig::LIBYAML)
 target_compile_options(kinformer_apiserver_objects PRIVATE -fno-semantic-interposition)
 
-add_library(kinformer_apiserver_static STATIC $<TARGET_OBJECTS:kinformer_apiserver_objects>)
-add_library(kinformer_apiserver SHARED $<TARGET_OBJECTS:kinformer_apiserver_objects>)
+add_library(kinformer_apiserver_static STATIC
+    $<TARGET_OBJECTS:kinformer_apiserver_objects> $<TARGET_OBJECTS:kinformer_util_objects>)
+add_library(kinformer_apiserver SHARED
+    $<TARGET_OBJECTS:kinformer_apiserver_objects> $<TARGET_OBJECTS:kinformer_util_objects>)
 set_target_properties(kinformer_apiserver PROPERTIES
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}

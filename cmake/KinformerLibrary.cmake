@@ -1,7 +1,7 @@
 # libkinformer: every source is compiled once, and linked both as an archive and as a shared library.
 
+file(GLOB util_sources CONFIGURE_DEPENDS src/util/*.c)
 file(GLOB library_sources CONFIGURE_DEPENDS
-     src/util/*.c
      src/json/*.c
      src/metrics/*.c
      src/http/*.c
@@ -36,6 +36,12 @@ endif()
 set_source_files_properties(src/util/version.c PROPERTIES
     COMPILE_DEFINITIONS "KI_VERSION=\"${PROJECT_VERSION}\"")
 
+# What the embedded API server has of it, too.
+add_library(kinformer_util_objects OBJECT ${util_sources})
+target_include_directories(kinformer_util_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(kinformer_util_objects PRIVATE kinformer_flags)
+target_compile_options(kinformer_util_objects PRIVATE -fno-semantic-interposition)
+
 add_library(kinformer_objects OBJECT ${library_sources})
 target_include_directories(kinformer_objects
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
@@ -45,10 +51,12 @@ target_link_libraries(kinformer_objects PRIVATE kinformer_flags PkgConfig::LIBUR
 # A program that defines a function named as one of ours does not replace ours, so the compiler may inline.
 target_compile_options(kinformer_objects PRIVATE -fno-semantic-interposition)
 
-add_library(kinformer_static STATIC $<TARGET_OBJECTS:kinformer_objects>)
+add_library(kinformer_static STATIC
+    $<TARGET_OBJECTS:kinformer_objects> $<TARGET_OBJECTS:kinformer_util_objects>)
 set_target_properties(kinformer_static PROPERTIES OUTPUT_NAME kinformer)
 
-add_library(kinformer SHARED $<TARGET_OBJECTS:kinformer_objects>)
+add_library(kinformer SHARED
+    $<TARGET_OBJECTS:kinformer_objects> $<TARGET_OBJECTS:kinformer_util_objects>)
 set_target_properties(kinformer PROPERTIES
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR})
