@@ -92,7 +92,7 @@ KI_API uint64_t ki_apiserver_version(ki_apiserver *server);
 /** Which requests a fault is for; a mask. */
 typedef enum ki_fault_on {
     KI_FAULT_LIST = 1,
-    KI_FAULT_WATCH = 2,
+    KI_FAULT_WATCH = 2, /* streamed lists, too: an informer begins with one, unless they are refused */
     KI_FAULT_GET = 4,
     KI_FAULT_WRITE = 8,
     KI_FAULT_DISCOVERY = 16,
