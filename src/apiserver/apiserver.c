@@ -78,7 +78,8 @@ static int set_up_storage(struct ki_apiserver *server, const ki_apiserver_option
     struct ki_as_failure failure = {0};
     struct ki_as_storage_options storage = {.history_events_max = options->history_events,
                                             .objects_max = options->objects_max,
-                                            .first_version = options->first_version};
+                                            .first_version = options->first_version,
+                                            .seed = options->seed};
     uint64_t seed = options->seed;
     if (seed == 0 && ki_random_system_seed(&seed) < 0)
         return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random numbers");

@@ -124,10 +124,28 @@ static struct ki_as_resource *resource_of(const json_t *spec, const json_t *vers
     return resource;
 }
 
+/* What the server has of its own stays its own. */
+static bool is_built_in(const struct ki_as_resources *resources, const json_t *spec)
+{
+    const char *group = text_at(spec, "group");
+    const char *plural = text_at(json_object_get(spec, "names"), "plural");
+    for (size_t i = 0; i < resources->count; i++) {
+        const struct ki_as_resource *entry = resources->entries[i];
+        if (!entry->is_custom && strcmp(entry->group, group) == 0 && strcmp(entry->plural, plural) == 0)
+            return true;
+    }
+    return false;
+}
+
 int ki_as_resources_define(struct ki_as_resources *resources, const json_t *definition,
                            struct ki_as_failure *failure)
 {
     const json_t *spec = json_object_get(definition, "spec");
+    if (is_built_in(resources, spec))
+        return ki_as_fail(failure, 422, "Invalid", NULL,
+                          "CustomResourceDefinition.apiextensions.k8s.io \"%s.%s\" is invalid: "
+                          "spec.names.plural: Invalid value: the server has such a resource of its own",
+                          text_at(json_object_get(spec, "names"), "plural"), text_at(spec, "group"));
     const json_t *versions = json_object_get(spec, "versions");
     size_t count = json_array_size(versions);
     struct ki_as_resource **made = ki_calloc(count + 1, sizeof(struct ki_as_resource *));

@@ -191,6 +191,10 @@ static struct ki_as_watch *watch_new(const struct ki_as_watch_options *options)
 static void place(struct ki_as_watch *watch)
 {
     struct ki_as_collection *collection = watch->collection;
+    if (!is_served(watch)) {
+        watch->end = KI_AS_WATCH_GONE;
+        return;
+    }
     if (!ki_as_collection_has_history(collection, watch->after)) {
         watch->end = KI_AS_WATCH_EXPIRED;
         return;
