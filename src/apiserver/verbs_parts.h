@@ -68,7 +68,7 @@ KI_NODISCARD int ki_as_managed_text(const struct ki_as_verb *verb, const json_t 
 
 /* 404 when the namespace is not there, 403 when it is about to go. */
 KI_NODISCARD int ki_as_namespace_check(const struct ki_as_verb *verb, ki_str ns, ki_str name);
-/* Deletes what is in a namespace; what has finalizers stays for now. */
+/* Deletes what is in a namespace; what has finalizers goes when the last of them is taken away. */
 KI_NODISCARD int ki_as_namespace_empty(const struct ki_as_verb *verb, ki_str ns);
 bool ki_as_namespace_is_empty(struct ki_as_storage *storage, ki_str ns);
 
@@ -78,7 +78,7 @@ bool ki_as_namespace_is_empty(struct ki_as_storage *storage, ki_str ns);
 KI_NODISCARD int ki_as_definition_prepare(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
 /* Serves it, before it is stored. */
 KI_NODISCARD int ki_as_definition_serve(const struct ki_as_verb *verb, const json_t *tree);
-/* Deletes all objects of a definition; those with finalizers stay for now. */
+/* Deletes all objects of a definition; those with finalizers go when the last of them is taken away. */
 KI_NODISCARD int ki_as_definition_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
 bool ki_as_definition_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
 /* Ends the watches of versions that it serves no more. */

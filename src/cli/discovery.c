@@ -48,7 +48,7 @@ static int live(const cli_discovery *d, const search *s, uint64_t ms)
     return 0;
 }
 
-/* What cannot be asked for now can be later, unless it is said that there is no such thing. */
+/* A server that does not answer is asked again; one that says that there is no such thing is not. */
 static int find(const cli_discovery *d, cli_resource *item, uint64_t delay_ms, ki_error *err)
 {
     static search s; /* a search that was left behind ends with the client */

@@ -47,7 +47,7 @@ void ki_http_reap(ki_http *http);
 /* libcurl is done with it. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code);
 
-/* Tells those that have heard something that libcurl has no more for now. */
+/* Tells those that have heard something that libcurl has given all it has. */
 void ki_transfers_pause(ki_http *http);
 
 /* Frees those that are over. */
