@@ -37,7 +37,7 @@ set(KI_TEST_ENVIRONMENT
     "KI_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures"
     "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
-    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 
 # Far more than any test takes; an emulator is slow.
 set(KI_TEST_SECONDS 300)

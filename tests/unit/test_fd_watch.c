@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/fd_watch.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -110,6 +111,25 @@ static void another_descriptor_takes_the_place_of_the_first(void **state)
     assert_int_equal(write(b.near, "x", 1), 1);
     assert_int_equal(ki_loop_step(&b.loop, 0), 1);
     bench_fini(&b);
+}
+
+static void a_number_that_was_closed_and_opened_again_is_watched(void **state)
+{
+    (void)state;
+    bench b;
+    int pair[2];
+    bench_init(&b);
+    assert_int_equal(ki_fd_watch_set(&b.watch, b.near, EPOLLIN), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+    assert_int_equal(dup3(pair[0], b.near, O_CLOEXEC), b.near);
+    assert_int_equal(close(pair[0]), 0);
+    assert_int_equal(ki_fd_watch_set(&b.watch, b.near, EPOLLIN), 0);
+    assert_int_equal(ki_loop_step(&b.loop, 0), 0);
+    assert_int_equal(write(pair[1], "x", 1), 1);
+    assert_int_equal(ki_loop_step(&b.loop, 0), 1);
+    assert_int_equal(b.ready, EPOLLIN);
+    bench_fini(&b);
+    assert_int_equal(close(pair[1]), 0);
 }
 
 static void the_end_of_a_connection_is_an_event(void **state)
@@ -231,6 +251,7 @@ int main(void)
         WATCH_TEST(it_wakes_once_until_it_is_armed_again),
         WATCH_TEST(it_waits_for_what_it_was_set_to_last),
         WATCH_TEST(another_descriptor_takes_the_place_of_the_first),
+        WATCH_TEST(a_number_that_was_closed_and_opened_again_is_watched),
         WATCH_TEST(the_end_of_a_connection_is_an_event),
         WATCH_TEST(a_watch_that_ended_is_not_woken),
         WATCH_TEST(a_file_that_cannot_be_watched_is_refused),
