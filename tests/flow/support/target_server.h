@@ -6,7 +6,7 @@
  *
  * "/plain", "/chunked", "/until-closed" and "/bytewise" answer "hello", in these ways; "/interim" after another head.
  * "/cut-head", "/cut-length" and "/cut-chunk" end too early, "/reset" and "/close" at once. "/wait" answers after the
- * first scripted_http_release(), "/echo" with the head of the request, "/status/<line>" with that and a Retry-After,
+ * first scripted_http_poke(), "/echo" with the head of the request, "/status/<line>" with that and a Retry-After,
  * "/redirect" with a place that has secrets. All else is not found.
  */
 #ifndef KI_FLOW_SUPPORT_TARGET_SERVER_H
