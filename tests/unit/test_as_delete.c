@@ -278,6 +278,81 @@ static void a_version_that_is_served_no_more_ends_its_watches(void **state)
     as_rig_fini(&rig);
 }
 
+/* Of the only version. */
+static void serve(struct as_rig *rig, bool is_served)
+{
+    struct ki_as_call call = as_rig_call(rig, CRDS, "widgets.example.com");
+    struct ki_as_object *object = NULL;
+    json_t *patch = json_pack("[{s:s, s:s, s:b}]", "op", "replace", "path", "/spec/versions/0/served",
+                              "value", is_served);
+    assert_taken(ki_as_patch(&call, KI_AS_PATCH_JSON, patch, &object, NULL, &rig->failure), &rig->failure);
+    json_decref(patch);
+    ki_as_object_unref(object);
+    bool is_found = ki_as_resources_find(ki_as_storage_resources(rig->storage), KI_STR("example.com"),
+                                         KI_STR("v1"), KI_STR("widgets")) != NULL;
+    assert_int_equal(is_found, is_served);
+}
+
+static void objects_are_found_again_when_they_are_served_again(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w'}}");
+    struct ki_as_watch *watch = open_watch(&rig, "widgets.example.com");
+    serve(&rig, false);
+    assert_string_equal(as_rig_events(watch), "gone");
+    ki_as_watch_close(watch);
+    serve(&rig, true);
+    assert_string_equal(as_rig_text(as_rig_get(&rig, "widgets.example.com", "default/w"), "metadata.name"),
+                        "w");
+    as_rig_fini(&rig);
+}
+
+static void the_end_of_a_definition_ends_objects_that_are_not_served(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w'}}");
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'x','finalizers':['x.io/f']}}");
+    serve(&rig, false);
+    assert_false(as_rig_delete(&rig, CRDS, "widgets.example.com"));
+    serve(&rig, true);
+    assert_null(as_rig_get(&rig, "widgets.example.com", "default/w"));
+    struct ki_as_call call = as_rig_call(&rig, "widgets.example.com", "default/x");
+    struct ki_as_object *object = NULL;
+    json_t *patch = tree_of("{'metadata':{'finalizers':null}}");
+    (void)ki_as_resource_ref(call.resource);
+    assert_taken(ki_as_patch(&call, KI_AS_PATCH_MERGE, patch, &object, NULL, &rig.failure), &rig.failure);
+    ki_as_resource_unref(call.resource);
+    ki_as_object_unref(object);
+    json_decref(patch);
+    assert_null(as_rig_get(&rig, CRDS, "widgets.example.com"));
+    create(&rig, CRDS, "", WIDGETS);
+    assert_int_equal(ki_as_collection_count(as_rig_collection(&rig, "widgets.example.com")), 0);
+    as_rig_fini(&rig);
+}
+
+static void a_namespace_takes_along_what_is_not_served(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "namespaces", "", "{'metadata':{'name':'team'}}");
+    create(&rig, "widgets.example.com", "team/", "{'metadata':{'name':'w'}}");
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'other'}}");
+    serve(&rig, false);
+    assert_true(as_rig_delete(&rig, "namespaces", "team"));
+    serve(&rig, true);
+    assert_null(as_rig_get(&rig, "widgets.example.com", "team/w"));
+    json_decref(as_rig_get(&rig, "widgets.example.com", "default/other"));
+    as_rig_fini(&rig);
+}
+
 static void a_definition_waits_for_finalizers_of_its_objects(void **state)
 {
     (void)state;
@@ -352,6 +427,9 @@ int main(void)
         cmocka_unit_test(a_definition_is_served_at_once_and_says_so),
         cmocka_unit_test(the_end_of_a_definition_ends_its_objects_and_watches),
         cmocka_unit_test(a_version_that_is_served_no_more_ends_its_watches),
+        cmocka_unit_test(objects_are_found_again_when_they_are_served_again),
+        cmocka_unit_test(the_end_of_a_definition_ends_objects_that_are_not_served),
+        cmocka_unit_test(a_namespace_takes_along_what_is_not_served),
         cmocka_unit_test(a_definition_waits_for_finalizers_of_its_objects),
         cmocka_unit_test(each_allocation_may_fail),
     };
