@@ -74,7 +74,13 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
 KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
                                          ki_error *err);
 
-/** Deletes an object at once, finalizers or not. KI_ERR_NOT_FOUND when there is none. `ns` "" or NULL for cluster scope. */
+/**
+ * Deletes an object at once, finalizers or not; a namespace or a definition with all that is in it. `ns` "" or NULL for
+ * cluster scope.
+ *
+ * Returns: 0, KI_ERR_NOT_FOUND when there is none, KI_ERR_INVALID for a namespace that stays for ever, KI_ERR_RESOURCE
+ *          for what is not served, KI_ERR_NO_MEMORY.
+ */
 KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns,
                                             const char *name, ki_error *err);
 

@@ -101,32 +101,12 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
 
 /* ---- delete -------------------------------------------------------------------------------------------- */
 
-/* Deleting marks what has finalizers; without them it goes. */
-static int purge(const struct ki_as_call *call, struct ki_as_failure *failure)
-{
-    struct ki_as_object *object = NULL;
-    bool is_gone = false;
-    json_t *options = json_pack("{s:i}", "gracePeriodSeconds", 0);
-    int rc = ki_as_delete(call, options, &object, &is_gone, failure);
-    json_decref(options);
-    if (rc < 0)
-        return rc;
-    ki_as_object_unref(object);
-    if (is_gone)
-        return 0;
-    json_t *patch = json_pack("{s:{s:n}}", "metadata", "finalizers");
-    rc = patch == NULL ? ki_as_fail_no_memory(failure)
-                       : ki_as_patch(call, KI_AS_PATCH_MERGE, patch, &object, &is_gone, failure);
-    json_decref(patch);
-    if (rc == 0)
-        ki_as_object_unref(object);
-    return rc;
-}
-
 int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns, const char *name,
                         ki_error *err)
 {
     struct ki_as_failure failure = {0};
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
@@ -134,8 +114,10 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
                               .resource = found,
                               .ns = ki_str_of(ns),
                               .name = ki_str_of(name),
-                              .field_manager = ki_str_of(manager)};
-    int rc = purge(&call, &failure);
+                              .field_manager = ki_str_of(manager),
+                              .is_purge = true};
+    int rc = ki_as_delete(&call, NULL, &object, &is_gone, &failure);
+    ki_as_object_unref(object);
     ki_as_resource_unref(found);
     return rc < 0 ? fail_with(&failure, err) : 0;
 }

@@ -222,10 +222,16 @@ static int empty(const struct ki_as_verb *verb, const struct ki_as_object *objec
     return is_definition(verb) ? ki_as_definition_empty(verb, object) : 0;
 }
 
+/* Whether a delete is the end of it. What waits for its content asks its own finalizers. */
+static bool is_let_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    return verb->call->is_purge ? ki_as_verb_is_empty(verb, object) : ki_as_verb_may_go(verb, object);
+}
+
 int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out,
                       bool *out_is_gone)
 {
-    bool is_plain = !is_namespace(verb) && ki_as_verb_may_go(verb, object);
+    bool is_plain = !is_namespace(verb) && is_let_go(verb, object);
     *out_is_gone = false;
     if (is_plain) {
         *out_is_gone = true;
@@ -236,7 +242,7 @@ int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object
         return -1;
     int rc = verb->call->is_dry_run ? 0 : empty(verb, marked);
     const struct ki_as_object *left = ki_as_collection_find(verb->collection, marked->ns, marked->name);
-    if (rc == 0 && left == marked && !verb->call->is_dry_run && ki_as_verb_may_go(verb, marked)) {
+    if (rc == 0 && left == marked && !verb->call->is_dry_run && is_let_go(verb, marked)) {
         struct ki_as_object *gone = NULL;
         rc = ki_as_verb_remove(verb, marked, NULL, &gone);
         if (rc == 0) {

@@ -28,6 +28,7 @@ struct ki_as_call {
     bool is_forced; /* ?force=true of an apply */
     bool is_whole;  /* status is stored as it comes, as for who loads whole objects */
     bool is_sketch; /* a spec may lack what its kind demands */
+    bool is_purge;  /* a delete does not ask finalizers: neither the object's nor those of what is in it */
 };
 
 enum ki_as_patch_type { KI_AS_PATCH_JSON, KI_AS_PATCH_MERGE, KI_AS_PATCH_STRATEGIC, KI_AS_PATCH_APPLY };
