@@ -6,6 +6,7 @@
 #include <kinformer/error.h>
 #include <string.h>
 
+#include "apiserver/convert.h"
 #include "apiserver/storage_layout.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -151,6 +152,7 @@ struct ki_as_collection *ki_as_storage_find_collection(struct ki_as_storage *sto
 struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
                                                   const struct ki_as_resource *resource)
 {
+    resource = ki_as_stored_resource(resource);
     ki_str plural = ki_str_of(resource->plural);
     struct ki_as_collection *found =
         ki_as_storage_find_collection(storage, ki_str_of(resource->group), plural);
