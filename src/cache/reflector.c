@@ -317,9 +317,9 @@ static void init_report(ki_reflector *reflector)
     reflector->report = (ki_reflector_report){.phase_ns = ki_reflector_now_ns(reflector),
                                               .byte_ns = UINT64_MAX,
                                               .event_ns = UINT64_MAX,
-                                              .bookmark_ns = UINT64_MAX};
+                                              .bookmark_ns = UINT64_MAX,
+                                              .success_ns = UINT64_MAX};
     reflector->published = reflector->report;
-    reflector->success_ns = UINT64_MAX;
     atomic_init(&reflector->heard_ns, UINT64_MAX);
 }
 

@@ -45,7 +45,6 @@ static void take_end(ki_reflector *reflector, ki_str version)
         reflector->endless_streams = 0;
         reflector->doing = KI_STEP_WATCH;
         reflector->watch.has_news = 1;
-        ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
         ki_reflector_watch_heard(reflector);
     }
 }
