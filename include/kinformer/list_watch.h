@@ -73,6 +73,7 @@ typedef struct ki_list_options {
     X(HISTORY_RESET, "HistoryReset") /* the server's history is another one than before */                   \
     X(NO_MEMORY, "NoMemory")                                                                                 \
     X(REDIRECTED, "Redirected")                                                                              \
+    X(NO_CREDENTIALS, "NoCredentials") /* a plug-in or a file of ours: nothing was asked */                  \
     X(OTHER, "Other")
 
 typedef enum ki_reason {

@@ -198,6 +198,7 @@ static ki_reflector_step step_after(ki_reflector *reflector, const ki_failure *f
     case KI_REASON_TOO_MANY_REQUESTS:
     case KI_REASON_NO_MEMORY:
     case KI_REASON_REDIRECTED:
+    case KI_REASON_NO_CREDENTIALS:
         return KI_STEP_WATCH;
     case KI_REASON_SERVER_ERROR:
     case KI_REASON_UNAUTHORIZED:

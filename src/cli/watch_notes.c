@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* One of the ways to say a line. */
 typedef void (*way_cb)(cli_notices *notices, uint64_t now_ms, const char *line);
@@ -67,10 +68,19 @@ void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *
          follower->objects, version, ms / 1000, (unsigned)(ms % 1000));
 }
 
-/* What a person can do about it; NULL: nothing, it passes. */
-static const char *advice(const cli_follower *follower, ki_reason reason)
+static int has_selectors(const cli_watch_flags *flags)
 {
-    switch (reason) {
+    return flags->label_selector != NULL || flags->field_selector != NULL;
+}
+
+/* What a person can do about it; NULL: nothing, it passes, or the library has said it. */
+static const char *advice(const cli_follower *follower, const ki_watch_error *error)
+{
+    if (strstr(error->error->message, "its address") != NULL)
+        return NULL;
+    switch (error->reason) {
+    case KI_REASON_NO_CREDENTIALS:
+        return "see what the kubeconfig says of the user, or choose another (--user, --token)";
     case KI_REASON_UNAUTHORIZED:
         return "check the token, or the user of the context (--user, --token)";
     case KI_REASON_FORBIDDEN:
@@ -85,7 +95,7 @@ static const char *advice(const cli_follower *follower, ki_reason reason)
     case KI_REASON_TLS:
         return "see --certificate-authority and --tls-server-name";
     case KI_REASON_BAD_REQUEST:
-        return "does the server take these selectors?";
+        return has_selectors(follower->watch->flags) ? "does the server take these selectors?" : NULL;
     default:
         return NULL;
     }
@@ -103,7 +113,7 @@ static void format_next(char *buffer, size_t bytes, const ki_watch_error *error)
 static void say_error(const speaker *by, const ki_watch_error *error)
 {
     char next[64];
-    const char *help = error->retry_ms == 0 ? NULL : advice(by->follower, error->reason);
+    const char *help = error->retry_ms == 0 ? NULL : advice(by->follower, error);
     format_next(next, sizeof(next), error);
     say(by, "%s: %s; %s%s%s%s", ki_reason_name(error->reason), error->error->message, next,
         help == NULL ? "" : " (", help == NULL ? "" : help, help == NULL ? "" : ")");

@@ -10,6 +10,7 @@
 
 #include "config/exec_info.h"
 #include "util/alloc.h"
+#include "util/clean.h"
 #include "util/error.h"
 #include "util/secret.h"
 #include "util/units.h"
@@ -43,16 +44,15 @@ static int fail(const ki_exec_plugin *plugin, ki_error *err, const char *reason)
 
 static int fail_status(const ki_exec_plugin *plugin, ki_error *err)
 {
-    char reason[128];
+    char words[160];
+    char reason[sizeof(words) + 48];
     int status = plugin->process.status;
-    ki_str words = ki_exec_process_last_words(&plugin->process);
-    const size_t words_max = 80;
+    size_t said = ki_clean_cut(words, sizeof(words), ki_exec_process_last_words(&plugin->process));
     int len = WIFSIGNALED(status)
                   ? snprintf(reason, sizeof(reason), "ended by signal %d", WTERMSIG(status))
                   : snprintf(reason, sizeof(reason), "ended with code %d", WEXITSTATUS(status));
-    words.len = words.len < words_max ? words.len : words_max;
-    if (words.len > 0 && len > 0)
-        snprintf(reason + len, sizeof(reason) - (size_t)len, ": %.*s", KI_STR_ARGS(words));
+    if (said > 0 && len > 0)
+        snprintf(reason + len, sizeof(reason) - (size_t)len, ": %s", words);
     return fail(plugin, err, reason);
 }
 

@@ -220,7 +220,7 @@ static void a_plug_in_that_is_not_there_is_named_with_its_hint(void **state)
     while (w.failures == 0)
         live(&w);
     ki_informer_read_status(w.informer, &status);
-    assert_int_equal(status.reason, KI_REASON_UNAUTHORIZED);
+    assert_int_equal(status.reason, KI_REASON_NO_CREDENTIALS);
     assert_int_equal(status.http_status, 0);
     assert_non_null(strstr(w.message, "/plugin\" of user \"u\": No such file or directory; get it at"));
     assert_string_equal(status.message, w.message);
