@@ -69,14 +69,14 @@ int ki_rest_reader_init(ki_rest_reader *reader, const ki_rest_request *request, 
         return ki_fail(err, why.code, "%s", why.message);
     }
     bool has_subresource = request->subresource != NULL && request->subresource[0] != 0;
-    *reader =
-        (ki_rest_reader){.plan = plan,
-                         .bytes_max = request->body_bytes_max > 0 ? request->body_bytes_max : BODY_BYTES_MAX,
-                         .is_list = request->verb == KI_REST_LIST,
-                         .is_plain = request->path != NULL,
-                         .may_lack_name = has_subresource || request->verb == KI_REST_CREATE ||
-                                          request->verb == KI_REST_DELETE,
-                         .answer = {.memory = m, .remaining_items = -1}};
+    *reader = (ki_rest_reader){
+        .plan = plan,
+        .bytes_max = request->body_bytes_max > 0 ? request->body_bytes_max : BODY_BYTES_MAX,
+        .is_list = request->verb == KI_REST_LIST,
+        .is_plain = request->path != NULL,
+        .may_lack_name = has_subresource || request->verb == KI_REST_CREATE ||
+                         request->verb == KI_REST_DELETE || request->verb == KI_REST_DELETE_COLLECTION,
+        .answer = {.memory = m, .remaining_items = -1}};
     return 0;
 }
 
