@@ -367,7 +367,8 @@ static void no_request_is_begun_inside_of_a_body(void **state)
     reflector_run_start_watching(run);
     scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
     expect_requests(run, "cancel\n");
-    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+    assert_int_equal(reflector_run_status(run).retry_ms, 0);
     assert_true(run->due_ns <= ki_clock_now_ns(&run->clock));
     reflector_run_wait_ms(run, 0);
     expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
