@@ -59,6 +59,11 @@ for flag in kubeconfig context cluster user server token certificate-authority i
     expect_stdout 0 " --$flag" watch --help
 done
 
+code=0
+"$program" watch --help >/dev/full 2>"$work/err" || code=$?
+[ $code -eq 1 ] || complain "a full disk ends it with $code, not 1"
+grep -qF 'stdout: ' "$work/err" || complain "a full disk is not mentioned: $(cat "$work/err")"
+
 expect_stdout 0 '--kubeconfig-out' apiserver --help
 expect_stdout 0 'A FAULT is' help apiserver
 for flag in port bind tls tls-cert-file tls-private-key-file token kubeconfig-out load history objects-max watches-max \

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* posix_openpt; NOLINT(bugprone-reserved-identifier) */
+#endif
 #include "config/exec_plugin.h"
 
 #include <fcntl.h>
@@ -326,6 +329,49 @@ static void an_interactive_plug_in_needs_a_terminal(void **state)
     assert_non_null(strstr(ended.err.message, "it is always interactive, and standard input is no terminal"));
 }
 
+/* Returns a terminal for us to be put in the place of standard input; the other end goes to *out_other. */
+static int open_terminal(int *out_other)
+{
+    int other = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(other >= 0);
+    assert_int_equal(grantpt(other), 0);
+    assert_int_equal(unlockpt(other), 0);
+    int terminal = open(ptsname(other), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(terminal >= 0);
+    *out_other = other;
+    return terminal;
+}
+
+static void with_a_terminal_it_depends_on_the_mode(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mode;
+        const char *seen;
+    } cases[] = {{"Never", "no"}, {"IfAvailable", "terminal"}, {"Always", "terminal"}};
+    int other = -1;
+    int before = dup(STDIN_FILENO);
+    int terminal = open_terminal(&other);
+    assert_int_equal(dup2(terminal, STDIN_FILENO), STDIN_FILENO);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ki_config_exec exec =
+            exec_of("case $KUBERNETES_EXEC_INFO in *'\"interactive\":true'*) says=1;; *) says=0;; esac\n"
+                    "if [ -t 0 ] && [ $says = 1 ]; then seen=terminal; "
+                    "elif [ ! -t 0 ] && [ $says = 0 ]; then seen=no; else seen=mixed; fi\n"
+                    "printf %s $seen >\"$0.out\"\n"
+                    "echo '" ANSWER("{\"token\":\"t\"}") "'");
+        exec.interactive_mode = (char *)(uintptr_t)cases[i].mode;
+        run(&exec);
+        assert_string_equal(temp_dir_read(&dir, "plugin.out"), cases[i].seen);
+        ki_exec_credential_fini(&ended.credential);
+        ended.credential = (ki_exec_credential){0};
+    }
+    assert_int_equal(dup2(before, STDIN_FILENO), STDIN_FILENO);
+    close(before);
+    close(terminal);
+    close(other);
+}
+
 /* ---- what the child has -------------------------------------------------------------------------------- */
 
 static void arguments_and_environment_reach_the_plug_in(void **state)
@@ -500,6 +546,7 @@ int main(void)
         TEST(a_child_that_does_not_end_when_killed_is_not_waited_for),
         TEST(a_program_that_cannot_be_started_says_why),
         TEST(an_interactive_plug_in_needs_a_terminal),
+        TEST(with_a_terminal_it_depends_on_the_mode),
         TEST(arguments_and_environment_reach_the_plug_in),
         TEST(the_child_has_a_clean_mask_and_default_handlers),
         TEST(the_child_has_none_of_our_descriptors),
