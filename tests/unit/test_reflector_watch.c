@@ -343,6 +343,20 @@ static void a_stream_that_is_no_json_is_taken_up_again_and_then_listed(void **st
     expect_requests(run, "cancel\nWATCH rv=12 bookmarks\n");
 }
 
+#define OF_KIND(kind, name, version)                                                                         \
+    "{\"kind\":\"" kind "\",\"metadata\":{\"namespace\":\"d\",\"name\":\"" name                              \
+    "\",\"resourceVersion\":\"" version "\"}}"
+
+static void objects_of_the_kind_are_taken_and_their_metadata_alone(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ADDED", OF_KIND("Pod", "b", "11"))
+                                    EVENT("ADDED", OF_KIND("PartialObjectMetadata", "c", "12")));
+    expect_changes(run, "ADDED d/b@11 11\nADDED d/c@12 12\n");
+    expect_errors(run, "");
+}
+
 static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **state)
 {
     reflector_run *run = *state;
@@ -352,6 +366,8 @@ static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **sta
         EVENT("ADDED", "{\"metadata\":{\"resourceVersion\":\"11\"}}"),
         EVENT("ADDED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\"}}"),
         EVENT("DELETED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\",\"labels\":7}}"),
+        EVENT("ADDED", OF_KIND("Service", "b", "11")),
+        EVENT("DELETED", OF_KIND("Table", "a", "11")),
     };
     reflector_run_start_watching(run);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
@@ -495,6 +511,7 @@ int main(void)
         reflector_test(answers_with_an_error_lead_to_a_watch_or_a_list),
         reflector_test(refused_credentials_lead_to_the_same_watch_again),
         reflector_test(a_stream_that_is_no_json_is_taken_up_again_and_then_listed),
+        reflector_test(objects_of_the_kind_are_taken_and_their_metadata_alone),
         reflector_test(events_that_make_no_sense_move_nothing_and_lead_to_a_list),
         reflector_test(what_is_understood_and_refused_leaves_all_as_it_is),
         reflector_test(an_event_without_memory_is_asked_for_again),
