@@ -45,10 +45,11 @@ static void collections_are_kept_by_group_and_plural(void **state)
     (void)state;
     struct as_rig rig;
     as_rig_init(&rig, 0);
-    struct ki_as_collection *events = as_rig_collection(&rig, "events");
-    assert_ptr_equal(as_rig_collection(&rig, "events"), events);
-    assert_ptr_not_equal(as_rig_collection(&rig, "events.events.k8s.io"), events);
-    assert_string_equal(ki_as_collection_resource(events)->qualified, "events");
+    struct ki_as_collection *ingresses = as_rig_collection(&rig, "ingresses.networking.k8s.io");
+    assert_ptr_equal(as_rig_collection(&rig, "ingresses.networking.k8s.io"), ingresses);
+    assert_ptr_not_equal(as_rig_collection(&rig, "ingresses.extensions"), ingresses);
+    assert_string_equal(ki_as_collection_resource(ingresses)->qualified, "ingresses.networking.k8s.io");
+    assert_ptr_equal(as_rig_collection(&rig, "events.events.k8s.io"), as_rig_collection(&rig, "events"));
     as_rig_fini(&rig);
 }
 
