@@ -102,6 +102,9 @@ KI_NODISCARD int ki_as_exchange_open_waker(struct ki_as_exchange *exchange);
 /* The answer to a request that is complete, or the next step towards it. */
 enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange);
 
+/* Whether its fault ends a body, or holds it, at some place: the only ones for which after_bytes and after_events count. */
+bool ki_as_exchange_has_end(const struct ki_as_exchange *exchange);
+
 /* Hands the answer (or the stream) to libmicrohttpd; see respond.c. */
 enum MHD_Result ki_as_exchange_respond(struct ki_as_exchange *exchange);
 

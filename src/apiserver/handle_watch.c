@@ -166,7 +166,7 @@ static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *
         .is_expired = has_fault(visit, KI_FAULT_EXPIRED),
         .form = visit->form,
         .include = include_of(query->include_object),
-        .events_max = exchange->has_fault ? exchange->fault.after_events : 0,
+        .events_max = ki_as_exchange_has_end(exchange) ? exchange->fault.after_events : 0,
         .count = &exchange->server->watch_count,
     };
     return ki_as_stream_new(&options);

@@ -10,6 +10,7 @@
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -195,19 +196,30 @@ void ki_as_http_close(struct ki_as_http *http)
     ki_free(http);
 }
 
+/* libmicrohttpd closes the socket when it does not start, or leaves it open: that depends on how far it came. The number may be
+ * another's by now. */
+static void close_if_ours(int fd, const struct stat *ours)
+{
+    struct stat now;
+    if (fstat(fd, &now) == 0 && now.st_dev == ours->st_dev && now.st_ino == ours->st_ino)
+        (void)close(fd);
+}
+
 int ki_as_http_start(struct ki_apiserver *server, ki_error *err)
 {
+    struct stat listener = {0};
     struct ki_as_http *http = server->http;
     if (http->daemon != NULL)
         return 0;
     int fd = ki_as_listen_open(&http->address, err);
     if (fd < 0)
         return fd;
+    (void)fstat(fd, &listener);
     atomic_store(&server->is_ending, false);
     http->daemon = start_daemon(server, fd);
     if (http->daemon != NULL)
         return 0;
-    (void)close(fd);
+    close_if_ours(fd, &listener);
     return ki_fail(err, KI_ERR_SYSTEM, "the HTTP server does not start%s",
                    server->certificate != NULL ? ": is the certificate one for the key?" : "");
 }

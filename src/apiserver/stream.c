@@ -203,6 +203,10 @@ static bool tell_initial(struct ki_as_stream *stream, ki_buf *text)
         stream->next_initial = 0;
         return false;
     }
+    /* No bookmark: it would say that all of them were told. */
+    stream->is_ended = now_ns() >= stream->options.end_ns;
+    if (stream->is_ended)
+        return true;
     struct ki_as_object *object = stream->initial.objects[stream->next_initial++];
     struct ki_as_event event = {KI_AS_ADDED, object->version, object};
     tell_event(stream, &event, text);
@@ -237,7 +241,7 @@ static bool tell_change(struct ki_as_stream *stream, ki_buf *text)
     return true;
 }
 
-/* The marker, bookmarks, and the end of its time. */
+/* Bookmarks, and the end of its time. */
 static bool tell_time(struct ki_as_stream *stream)
 {
     uint64_t now = now_ns();
@@ -262,6 +266,16 @@ static bool tell_marker(struct ki_as_stream *stream)
     return true;
 }
 
+/* Once the events of a take are told, before the next take: a busy watch is never without events, but here its version is that of
+ * what it was told. An idle one takes first, for the latest version. */
+static bool tell_between_takes(struct ki_as_stream *stream)
+{
+    if (stream->event_count == 0 || stream->next_event < stream->event_count)
+        return false;
+    stream->event_count = stream->next_event = 0;
+    return tell_time(stream);
+}
+
 static bool tell(struct ki_as_stream *stream, ki_buf *text)
 {
     if (stream->is_ended)
@@ -272,8 +286,8 @@ static bool tell(struct ki_as_stream *stream, ki_buf *text)
     }
     if (ki_as_stream_is_at_limit(stream))
         return false;
-    return tell_initial(stream, text) || tell_marker(stream) || tell_change(stream, text) ||
-           tell_time(stream);
+    return tell_initial(stream, text) || tell_marker(stream) || tell_between_takes(stream) ||
+           tell_change(stream, text) || tell_time(stream);
 }
 
 static void take_pending(struct ki_as_stream *stream, ki_buf *text)
@@ -311,4 +325,9 @@ bool ki_as_stream_is_at_limit(const struct ki_as_stream *stream)
 {
     return stream->options.events_max > 0 && stream->event_total >= stream->options.events_max &&
            stream->pending.len == 0;
+}
+
+void ki_as_stream_lift_limit(struct ki_as_stream *stream)
+{
+    stream->options.events_max = 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is let in, how it is told apart from others, and what is too much. */
+#include <fcntl.h>
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "support/api_rig.h"
@@ -91,6 +93,38 @@ static void an_address_that_is_none_is_refused(void **state)
     ki_apiserver_stop(server);
 }
 
+static int open_descriptors(void)
+{
+    int count = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+/* Each part of the start is the first to fail once. */
+static void a_start_without_descriptors_is_an_error_and_no_more(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    int started = 0;
+    ki_apiserver_stop(api_rig_start(NULL)); /* what a process opens once */
+    int open_before = open_descriptors();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (rlim_t extra = 0; extra < 40 && !started; extra++) {
+        struct rlimit few = {(rlim_t)open_before + extra, before.rlim_max};
+        ki_error err = {0};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        ki_apiserver *server = ki_apiserver_start(NULL, &err);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        started = server != NULL;
+        if (!started)
+            assert_int_equal(err.code, KI_ERR_SYSTEM);
+        ki_apiserver_stop(server);
+        assert_int_equal(open_descriptors(), open_before);
+    }
+    assert_true(started);
+}
+
 /* ---- kubeconfigs ---------------------------------------------------------------------------------------- */
 
 static void synced_with(const char *kubeconfig)
@@ -173,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_certificate_is_made_and_can_be_checked),
         cmocka_unit_test(what_cannot_be_a_certificate_is_refused),
         cmocka_unit_test(an_address_that_is_none_is_refused),
+        cmocka_unit_test(a_start_without_descriptors_is_an_error_and_no_more),
         cmocka_unit_test(a_kubeconfig_is_all_that_a_client_needs),
         cmocka_unit_test(a_body_that_is_too_large_is_413),
         cmocka_unit_test(one_object_too_many_is_refused),

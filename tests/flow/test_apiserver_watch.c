@@ -199,7 +199,8 @@ static void a_table_tells_its_columns_once(void **state)
 
 static void an_event_comes_at_once(void **state)
 {
-    static const char request[] = "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] =
+        "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: localhost\r\n\r\n";
     char text[256];
     int fd = api_connect(*state);
     int n = snprintf(text, sizeof(text), request, (unsigned long long)ki_apiserver_version(*state));
@@ -265,7 +266,7 @@ static size_t watches_let_in(const ki_apiserver *server)
 static void a_client_that_goes_away_is_forgotten(void **state)
 {
     (void)state;
-    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.watches_max = 1});
     int fd = api_connect(server);
     api_send(fd, request, sizeof(request) - 1);
@@ -285,7 +286,7 @@ static void a_client_that_goes_away_is_forgotten(void **state)
 static int open_slow_watch(ki_apiserver *server)
 {
     enum { DATA_BYTES = 100 * 1024, CHANGES = 100 };
-    static const char request[] = "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     int fd = api_connect(server);
     api_send(fd, request, sizeof(request) - 1);
     char *json = calloc(1, DATA_BYTES + 1024);
@@ -328,7 +329,8 @@ enum { MANY = 1000 };
 
 static void a_thousand_watch_at_once(void **state)
 {
-    static const char request[] = "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] =
+        "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: localhost\r\n\r\n";
     static int fds[MANY];
     char text[256];
     struct rlimit limit;

@@ -56,7 +56,7 @@ static process start(void)
 
 static int open_watch(const process *p)
 {
-    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)p->port)};
     char text[TEXT_BYTES];
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
