@@ -39,7 +39,12 @@ typedef struct ki_apiserver_options {
     size_t objects_max;        /* 0: 1,000,000 */
     size_t watches_max;        /* 0: 10,000; one more is 429 */
     size_t body_bytes_max;     /* 0: 3 MiB, as Kubernetes */
-    uint64_t reserved[8];      /* 0 */
+    size_t object_bytes_max; /* of one object as JSON; 0: 3 MiB, twice what etcd takes of its shorter form */
+    size_t history_bytes;    /* of the objects in the history of a resource; 0: 256 MiB */
+    size_t in_flight_bytes_max; /* of bodies and answers that are under way; 0: 1 GiB; more is 429 */
+    const char *const *hosts; /* names, ended by NULL, that a Host may have without a token, besides localhost
+                                 * and any address; NULL: none */
+    uint64_t reserved[4];     /* 0 */
 } ki_apiserver_options;
 
 /**

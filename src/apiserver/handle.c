@@ -44,7 +44,7 @@ int ki_as_version_parse(ki_str text, uint64_t *out, struct ki_as_failure *failur
                               "resourceVersion: Invalid value: \"%.*s\": strconv.ParseUint: parsing "
                               "\"%.*s\": invalid syntax",
                               KI_STR_ARGS(text), KI_STR_ARGS(text));
-        if (number > (UINT64_MAX - 9) / 10)
+        if (number > (UINT64_MAX - (uint64_t)(c - '0')) / 10)
             return ki_as_fail(failure, 500, "", NULL,
                               "resourceVersion: Invalid value: \"%.*s\": strconv.ParseUint: parsing "
                               "\"%.*s\": value out of range",

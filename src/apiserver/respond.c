@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/connection.h"
 #include "apiserver/exchange.h"
 #include "apiserver/http.h"
 #include "apiserver/stream.h"
@@ -80,6 +81,7 @@ static ssize_t do_fault(struct ki_as_exchange *exchange, char *bytes, size_t max
             ki_as_socket_reset(exchange->socket->fd);
         return MHD_CONTENT_READER_END_WITH_ERROR;
     case KI_FAULT_STALL:
+        atomic_store(&exchange->is_endless, true);
         if (atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending))
             return MHD_CONTENT_READER_END_WITH_ERROR;
         return ki_as_exchange_park(exchange, UINT64_MAX) ? 0 : LOOK_AGAIN;
