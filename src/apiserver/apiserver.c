@@ -99,8 +99,12 @@ static int set_up_storage(struct ki_apiserver *server, const ki_apiserver_option
     if (server->faults == NULL || server->storage == NULL)
         return ki_fail_no_memory(err);
     int rc = ki_as_seed(server->storage, &failure);
+    const char *message = json_string_value(json_object_get(failure.status, "message"));
+    if (rc < 0)
+        rc = message == NULL ? ki_fail_no_memory(err)
+                             : ki_fail(err, KI_ERR_INVALID, "the first objects: %s", message);
     ki_as_failure_fini(&failure);
-    return rc < 0 ? ki_fail_no_memory(err) : 0;
+    return rc;
 }
 
 static void set_limits(struct ki_apiserver *server, const ki_apiserver_options *options)
