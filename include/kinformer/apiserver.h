@@ -136,7 +136,10 @@ typedef struct ki_fault {
     uint64_t reserved[4];         /* 0 */
 } ki_fault;
 
-/** Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
+/**
+ * Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE
+ * when there are a thousand that are not spent.
+ */
 KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault);
 
 /** Takes all rules away; what stalls goes on. */

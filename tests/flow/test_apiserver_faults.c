@@ -373,6 +373,23 @@ static void rules_that_cannot_be_are_refused(void **state)
                      KI_ERR_INVALID);
 }
 
+static void rules_that_are_spent_do_not_count(void **state)
+{
+    enum { MANY = 1000 };
+    ki_fault once = {.on = KI_FAULT_DISCOVERY, .action = KI_FAULT_STATUS, .code = 413, .times = 1};
+    ki_fault other = {.on = KI_FAULT_GET, .action = KI_FAULT_STATUS, .code = 500, .times = 1};
+    add(*state, once);
+    for (int i = 1; i < MANY; i++)
+        add(*state, other);
+    assert_int_equal(ki_apiserver_fault(*state, &other), KI_ERR_TOO_LARGE);
+    api_answer answer = api_get(*state, "/version");
+    assert_int_equal(answer.status, 413);
+    assert_string_equal(api_text(&answer, "reason"), "RequestEntityTooLarge");
+    api_answer_fini(&answer);
+    add(*state, other); /* in the place of the one that is spent */
+    assert_int_equal(ki_apiserver_fault(*state, &other), KI_ERR_TOO_LARGE);
+}
+
 static void faults_are_added_by_http(void **state)
 {
     api_post(*state, "/debug/faults", "{\"action\":\"status\",\"on\":[\"list\"],\"code\":429,\"times\":1}");
@@ -485,6 +502,7 @@ int main(void)
         TEST(a_rule_is_for_some_requests_only),
         TEST(a_seed_decides_which_of_many),
         TEST(rules_that_cannot_be_are_refused),
+        TEST(rules_that_are_spent_do_not_count),
         TEST(faults_are_added_by_http),
         TEST(debug_is_off_unless_it_is_asked_for),
         TEST(everyone_can_be_cut_off),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kinformer apiserver`: how it ends. */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,6 +33,41 @@ static void read_until(int fd, const char *part, char text[TEXT_BYTES])
         len += (size_t)n;
         text[len] = '\0';
     }
+}
+
+/* Whether a line of stderr has `part` when it is started with the flags; without one the line is empty. */
+static int warns(const char *bind, const char *token, const char *part)
+{
+    char text[TEXT_BYTES] = "";
+    int ends[2];
+    int status = -1;
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(ends[1], STDERR_FILENO);
+        dup2(nowhere, STDOUT_FILENO);
+        /* A file that is not there ends it, behind the warning. */
+        execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", "0", "--load", "/nowhere", "--bind",
+              bind, token == NULL ? NULL : "--token", token, NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    read_until(ends[0], "/nowhere", text);
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 2);
+    return strstr(text, part) != NULL;
+}
+
+static void it_warns_when_others_reach_it(void **state)
+{
+    (void)state;
+    assert_true(warns("0.0.0.0", NULL, "WARNING: without --token"));
+    assert_true(warns("0.0.0.0", "secret", "WARNING: without --tls"));
+    assert_false(warns("127.0.0.1", NULL, "WARNING"));
+    assert_false(warns("127.1.2.3", NULL, "WARNING"));
+    assert_false(warns("localhost", NULL, "WARNING"));
 }
 
 static process start(void)
@@ -105,6 +141,7 @@ static void a_signal_ends_it_while_nobody_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_warns_when_others_reach_it),
         cmocka_unit_test(a_signal_ends_it_at_once_whoever_watches),
         cmocka_unit_test(a_signal_ends_it_while_nobody_is_there),
     };
