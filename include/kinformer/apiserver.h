@@ -122,13 +122,13 @@ typedef enum ki_fault_action {
 } ki_fault_action;
 
 typedef struct ki_fault {
-    uint32_t on;                  /* ki_fault_on, a mask; 0: any */
-    uint32_t action;              /* a ki_fault_action */
-    uint32_t times;               /* how many requests; 0: every one until ki_apiserver_heal() */
-    uint32_t percent;             /* of the requests that match, decided by the seed; 0: all of them */
-    uint64_t after_bytes;         /* of the body */
-    uint32_t after_events;        /* of a watch */
-    uint32_t code;                /* for KI_FAULT_STATUS */
+    uint32_t on;           /* ki_fault_on, a mask; 0: any */
+    uint32_t action;       /* a ki_fault_action */
+    uint32_t times;        /* how many requests; 0: every one until ki_apiserver_heal() */
+    uint32_t percent;      /* of the requests that match, decided by the seed; 0: all of them */
+    uint64_t after_bytes;  /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
+    uint32_t after_events; /* of a watch; for the same. With both, whichever comes first */
+    uint32_t code;         /* for KI_FAULT_STATUS */
     uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
     uint32_t delay_ms;            /* for KI_FAULT_DELAY */
     uint64_t behind;              /* for KI_FAULT_STALE */
@@ -142,7 +142,7 @@ typedef struct ki_fault {
  */
 KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault);
 
-/** Takes all rules away; what stalls goes on. */
+/** Takes all rules away, from what is under way as well: what stalls goes on, and what was to be cut later is not. */
 KI_API void ki_apiserver_heal(ki_apiserver *server);
 
 /** Forgets the history: watches and pages from before are answered 410. */

@@ -247,11 +247,13 @@ static bool tell_time(struct ki_as_stream *stream)
     uint64_t now = now_ns();
     bool is_over = now >= stream->options.end_ns;
     bool is_bookmark = now >= stream->next_bookmark_ns || (is_over && stream->options.bookmark_ns > 0);
+    bool is_ahead =
+        stream->version < stream->options.after; /* of the server, which has nothing to say then */
     if (!is_over && !is_bookmark)
         return false;
     stream->is_ended = is_over;
     stream->next_bookmark_ns = now + stream->options.bookmark_ns;
-    if (is_bookmark && put_bookmark(stream, false, &stream->pending) < 0)
+    if (is_bookmark && !is_ahead && put_bookmark(stream, false, &stream->pending) < 0)
         stream->is_ended = true;
     return true;
 }

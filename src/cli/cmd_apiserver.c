@@ -97,13 +97,13 @@ static int run(const cli_apiserver_flags *flags, ki_error *err)
 {
     ki_apiserver_options options = cli_apiserver_options(flags);
     const char *warning = cli_apiserver_flags_warning(flags);
-    if (warning != NULL)
-        cli_say("%s", warning);
     raise_descriptors();
     int stop_fd = cli_signals_install(err);
     ki_apiserver *server = stop_fd < 0 ? NULL : ki_apiserver_start(&options, err);
     if (server == NULL)
         return cli_end_with(err);
+    if (warning != NULL)
+        cli_say("%s", warning);
     int rc = set_up(server, flags, err);
     if (rc == 0) {
         say_where(server, flags);

@@ -2,12 +2,14 @@
 /* The body of a watch: when it ends, and when it says how far it is, while there is always more to tell. */
 #include "apiserver/stream.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "support/as_rig.h"
 #include "support/unit.h"
 #include "util/clock.h"
+#include "util/units.h"
 
 enum { OBJECTS = 100, TEXT_BYTES = 256 * 1024, FIRST_VERSION = 1000 };
 
@@ -156,6 +158,20 @@ static void an_idle_watch_ends_with_a_bookmark_of_now(void **state)
     assert_int_equal(count_of(r, "\"resourceVersion\":\"1001\""), 1);
 }
 
+static void a_watch_of_the_future_hears_nothing(void **state)
+{
+    rig *r = *state;
+    struct ki_as_page ahead = {.version = FIRST_VERSION + 10};
+    open_stream(r, (struct ki_as_stream_options){
+                       .end_ns = UINT64_MAX, .bookmark_ns = KI_NS_PER_MS, .initial = &ahead});
+    for (int i = 0; i < 5; i++) {
+        as_rig_put(&r->base, "default/a", i % 2 == 0 ? "web" : "db");
+        assert_int_equal(read_all(r), 0);
+        (void)poll(NULL, 0, 2);
+    }
+    assert_int_equal(r->len, 0);
+}
+
 static void a_lifted_limit_goes_on_where_it_was(void **state)
 {
     rig *r = *state;
@@ -178,6 +194,7 @@ int main(void)
         TEST(a_busy_watch_has_bookmarks_between_its_events),
         TEST(what_there_is_ends_in_time_without_a_bookmark),
         TEST(an_idle_watch_ends_with_a_bookmark_of_now),
+        TEST(a_watch_of_the_future_hears_nothing),
         TEST(a_lifted_limit_goes_on_where_it_was),
     };
     return RUN_TESTS(tests);
