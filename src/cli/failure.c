@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 1024 };
+enum { LINE_BYTES = 8192 };
 
 int cli_fail(ki_error *err, const char *format, ...)
 {
