@@ -138,9 +138,6 @@ static void without_memory_there_is_no_list(void **state)
     failing_allocator_fail_at(0);
 }
 
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

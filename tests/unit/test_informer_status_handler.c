@@ -115,9 +115,6 @@ static void a_status_handler_is_set_before_the_start(void **state)
     text_log_free(&l.log);
 }
 
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -295,8 +295,7 @@ int main(void)
         cmocka_unit_test(each_kind_of_patch_has_its_type),
         cmocka_unit_test(the_options_of_a_delete_are_its_body),
         cmocka_unit_test(what_makes_no_sense_is_refused),
-        cmocka_unit_test_setup_teardown(each_allocation_may_fail, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -352,8 +352,7 @@ int main(void)
         cmocka_unit_test(an_answer_has_a_limit),
         cmocka_unit_test(what_is_cut_says_why),
         cmocka_unit_test(only_what_is_asked_for_is_kept),
-        cmocka_unit_test_setup_teardown(each_allocation_may_fail, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }
