@@ -55,8 +55,8 @@ KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_c
  * left running by the child with its output open is not waited for. */
 bool ki_exec_process_poll(ki_exec_process *process);
 
-/* Kills the child if it still runs, and frees; waits for nothing: a child that does not end at once is left to
- * config/exec_reaper.h. Takes a zeroed one. */
+/* Kills the child if it still runs, and frees; waits for nothing: a child that does not end at once is left
+ * to config/exec_reaper.h. Takes a zeroed one. */
 void ki_exec_process_close(ki_exec_process *process);
 
 /* The same outside of the loop: gives it a moment to end. */
