@@ -50,6 +50,10 @@ static void every_resource_has_a_collection_and_events_of_both_groups_one(void *
     assert_ptr_not_equal(as_rig_collection(&rig, "ingressclasses.networking.k8s.io"), ingresses);
     assert_string_equal(ki_as_collection_resource(ingresses)->qualified, "ingresses.networking.k8s.io");
     assert_ptr_equal(as_rig_collection(&rig, "events.events.k8s.io"), as_rig_collection(&rig, "events"));
+    assert_ptr_equal(
+        ki_as_storage_find_collection(rig.storage, KI_STR("networking.k8s.io"), KI_STR("ingresses")),
+        ingresses);
+    assert_null(ki_as_storage_find_collection(rig.storage, KI_STR("example.com"), KI_STR("ingresses")));
     as_rig_fini(&rig);
 }
 
