@@ -145,9 +145,13 @@ size_t ki_as_fields_of(const struct ki_as_resource *resource, const json_t *tree
                        struct ki_as_pair out[KI_AS_FIELDS_MAX], char scratch[KI_AS_FIELDS_MAX * 64])
 {
     size_t count = 0;
-    for (size_t i = 0; i < FIELD_COUNT && count < KI_AS_FIELDS_MAX; i++) {
+    size_t first = 0;
+    while (first < FIELD_COUNT && !is_of(&fields[first], resource))
+        first++;
+    /* Those of one resource stand together. */
+    for (size_t i = first; i < FIELD_COUNT && count < KI_AS_FIELDS_MAX; i++) {
         if (!is_of(&fields[i], resource))
-            continue;
+            break;
         out[count].name = ki_str_of(fields[i].name);
         out[count].value = value_of(&fields[i], tree, scratch + count * SCRATCH_BYTES);
         /* Events of today name their reporter elsewhere. */

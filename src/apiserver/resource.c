@@ -6,6 +6,7 @@
 
 #include "apiserver/resource_set.h"
 #include "apiserver/resources_table.h"
+#include "apiserver/schema.h"
 #include "util/alloc.h"
 
 struct ki_as_resource *ki_as_resource_ref(struct ki_as_resource *resource)
@@ -46,6 +47,7 @@ int ki_as_resources_init(struct ki_as_resources *resources)
         }
         memcpy(resource, &ki_as_builtin_resources[i], sizeof(*resource));
         ki_refcount_init(&resource->refs);
+        resource->known = ki_as_shape_of(resource).schema;
         all.entries[all.count++] = resource;
     }
     *resources = all;
