@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "apiserver/tree.h"
 #include "apiserver/verbs_parts.h"
 #include "util/clock.h"
 #include "util/units.h"
@@ -105,13 +106,26 @@ static bool is_wish(const struct ki_as_resource *resource, const char *field)
     return strcmp(field, "status") != 0 || (resource->is_custom && !resource->has_status);
 }
 
-static bool has_all_wishes(const struct ki_as_resource *resource, const json_t *tree, const json_t *of)
+static size_t count_wishes(const struct ki_as_resource *resource, const json_t *tree)
+{
+    size_t count = 0;
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)tree, key, value) count += is_wish(resource, key) ? 1 : 0;
+    return count;
+}
+
+static bool has_same_wishes(const struct ki_as_resource *resource, const json_t *tree, const json_t *before)
 {
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)of, key,
-                        value) if (is_wish(resource, key) &&
-                                   !json_equal(json_object_get(tree, key), value)) return false;
+    if (count_wishes(resource, tree) != count_wishes(resource, before))
+        return false;
+    json_object_foreach((json_t *)tree, key, value)
+    {
+        if (is_wish(resource, key) && !ki_as_json_equal(value, json_object_get(before, key)))
+            return false;
+    }
     return true;
 }
 
@@ -125,7 +139,7 @@ int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json
 {
     if (!verb->resource->has_generation)
         return 0;
-    if (has_all_wishes(verb->resource, tree, before) && has_all_wishes(verb->resource, before, tree))
+    if (has_same_wishes(verb->resource, tree, before))
         return 0;
     return count_on(verb, tree, before);
 }

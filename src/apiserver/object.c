@@ -49,6 +49,7 @@ struct draft {
     struct span name;
     struct span uid;
     struct span version;
+    size_t managed_at;
     const json_t *labels;
     size_t labels_at;      /* behind the '{' of the labels */
     bool is_label_escaped; /* or no string at all: labels are copied then */
@@ -132,6 +133,7 @@ static int append_metadata(struct draft *draft, const json_t *metadata)
     }
     if (rc == 0 && draft->managed.len > 0)
         rc = append_key(&draft->block, separator, KI_STR("managedFields"));
+    draft->managed_at = draft->block.len;
     if (rc == 0)
         rc = ki_as_encode_plain(&draft->block, draft->managed);
     return rc < 0 ? rc : ki_as_encode_byte(&draft->block, '}');
@@ -268,6 +270,8 @@ static struct ki_as_object *assemble(const struct draft *draft, const json_t *tr
         .version_at = draft->version.len == 0 ? 0 : (uint32_t)draft->version.at - 1,
         .version_digits = (uint32_t)draft->version.len,
         .block_bytes = (uint32_t)draft->block.len,
+        .managed_at = (uint32_t)draft->managed_at,
+        .managed_bytes = (uint32_t)draft->managed.len,
         .is_deleting = json_is_string(json_object_get(metadata, "deletionTimestamp")),
         .has_finalizers = json_array_size(json_object_get(metadata, "finalizers")) > 0,
         .version = version == NULL ? 0 : strtoull(version, NULL, 10),
@@ -366,6 +370,7 @@ struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object
     copy->version = version;
     copy->version_digits = (uint32_t)digit_count;
     copy->block_bytes = (uint32_t)block_bytes;
+    copy->managed_at = (uint32_t)((ptrdiff_t)object->managed_at + shift); /* the version stands before it */
     copy->ns = moved(&move, object->ns);
     copy->name = moved(&move, object->name);
     copy->uid = moved(&move, object->uid);
@@ -374,9 +379,14 @@ struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object
     return copy;
 }
 
-json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version)
+ki_str ki_as_object_managed(const struct ki_as_object *object)
 {
-    json_t *content = ki_as_decode((ki_str){object->text.ptr - 1, object->text.len + 1}, NULL);
+    return (ki_str){object->text.ptr - 1 + object->managed_at, object->managed_bytes};
+}
+
+/* Takes the content over; NULL is a failure. */
+static json_t *tree_of(json_t *content, const char *kind, const char *api_version)
+{
     json_t *tree = json_pack("{s:s, s:s}", "kind", kind, "apiVersion", api_version);
     if (content == NULL || tree == NULL || json_object_update(tree, content) < 0) {
         json_decref(tree);
@@ -384,4 +394,27 @@ json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, c
     }
     json_decref(content);
     return tree;
+}
+
+json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version)
+{
+    json_t *content = ki_as_decode((ki_str){object->text.ptr - 1, object->text.len + 1}, NULL);
+    return tree_of(content, kind, api_version);
+}
+
+json_t *ki_as_object_bare_tree(const struct ki_as_object *object, const char *kind, const char *api_version)
+{
+    static const char key[] = ",\"managedFields\":"; /* names stand before it */
+    const char *text = object->text.ptr - 1;
+    size_t before = object->managed_at - (sizeof(key) - 1);
+    size_t behind = object->managed_at + object->managed_bytes;
+    size_t rest = object->text.len + 1 - behind;
+    char *copy = ki_malloc(before + rest);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, before);
+    memcpy(copy + before, text + behind, rest);
+    json_t *content = ki_as_decode((ki_str){copy, before + rest}, NULL);
+    ki_free(copy);
+    return tree_of(content, kind, api_version);
 }

@@ -39,6 +39,8 @@ struct ki_as_object {
     uint32_t version_at;     /* offset of the digits of resourceVersion in text */
     uint32_t version_digits; /* how many */
     uint32_t block_bytes;    /* of all texts, the '{' of this one first */
+    uint32_t managed_at;     /* offset of managedFields in the block, if they were given as a text */
+    uint32_t managed_bytes;  /* of that text; 0: they are those of a tree, or none */
     bool is_deleting;        /* metadata.deletionTimestamp is set */
     bool has_finalizers;     /* metadata.finalizers is not empty */
     uint64_t version;
@@ -68,7 +70,12 @@ void ki_as_object_unref(struct ki_as_object *object);
 /* The same object, which has a version, with another one. NULL without memory. */
 struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object, uint64_t version);
 
+/* The text of managedFields that the object was made with, "" if there was none. */
+ki_str ki_as_object_managed(const struct ki_as_object *object);
+
 /* The tree again, with kind and apiVersion first; NULL without memory. */
 json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version);
+/* The same without managedFields, of an object that was made with a text of them. */
+json_t *ki_as_object_bare_tree(const struct ki_as_object *object, const char *kind, const char *api_version);
 
 #endif

@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "apiserver/defaults.h"
+#include "apiserver/tree.h"
 #include "apiserver/validate.h"
 #include "apiserver/verbs_parts.h"
 
 #define MODIFIED_MESSAGE                                                                                     \
     "the object has been modified; please apply your changes to the latest version and try again"
+
+#define MANAGED_BYTES_MAX ((size_t)1 << 30)
 
 static bool is_one_of(const struct ki_as_resource *resource, const char *const *plurals)
 {
@@ -138,6 +141,26 @@ static int validate(const struct ki_as_verb *verb, const struct ki_as_update *up
     return ki_as_validate_sketch(verb->resource, update->tree, verb->failure);
 }
 
+/* With managedFields that say what the manager has changed. */
+static int store_managed(const struct ki_as_verb *verb, const struct ki_as_update *update, bool is_released,
+                         struct ki_as_object **out)
+{
+    struct ki_as_verb own = *verb;
+    ki_buf text;
+    int rc = 0;
+    ki_buf_init(&text, MANAGED_BYTES_MAX);
+    if (update->is_all)
+        rc = ki_as_managed_text(verb, update->tree, &text);
+    else if (!update->is_apply)
+        rc = ki_as_managed_update(verb, update->tree, update->before);
+    own.managed = ki_buf_str(&text);
+    if (rc == 0)
+        rc = is_released ? ki_as_verb_remove(&own, update->current, update->tree, out)
+                         : ki_as_verb_store(&own, update->tree, out);
+    ki_buf_fini(&text);
+    return rc;
+}
+
 int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
                         struct ki_as_object **out)
 {
@@ -150,27 +173,36 @@ int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update
     bool is_released = update->current->is_deleting &&
                        ki_as_is_empty(json_object_get(ki_as_metadata(tree), "finalizers")) &&
                        ki_as_verb_is_empty(verb, update->current);
-    if (json_equal(update->before, tree) && !is_released) {
+    if (ki_as_json_equal(update->before, tree) && !is_released) {
         *out = ki_as_object_ref(update->current);
         return 0;
     }
     if (ki_as_metadata_count(verb, tree, update->before) < 0)
         return -1;
-    if (!update->is_apply && ki_as_managed_update(verb, tree, update->before) < 0)
-        return -1;
-    if (is_released)
-        return ki_as_verb_remove(verb, update->current, tree, out);
-    return ki_as_verb_store(verb, tree, out);
+    return store_managed(verb, update, is_released, out);
+}
+
+static json_t *tree_before(const struct ki_as_verb *verb, const struct ki_as_update *update)
+{
+    if (!update->is_all)
+        return ki_as_verb_tree(verb, update->current);
+    json_t *tree = ki_as_object_bare_tree(update->current, verb->resource->kind, verb->resource->api_version);
+    if (tree == NULL)
+        (void)ki_as_fail_no_memory(verb->failure);
+    return tree;
 }
 
 static int update_object(const struct ki_as_verb *verb, struct ki_as_object *current, json_t *body,
                          struct ki_as_object **out)
 {
-    json_t *before = ki_as_verb_tree(verb, current);
+    struct ki_as_update update = {.current = current, .tree = body};
+    update.is_all =
+        json_object_get(ki_as_metadata(body), "managedFields") == NULL && ki_as_managed_is_all(verb, current);
+    json_t *before = tree_before(verb, &update);
     json_t *scaled = NULL;
     if (before == NULL)
         return -1;
-    struct ki_as_update update = {.current = current, .before = before, .tree = body};
+    update.before = before;
     update.is_status = ki_str_equal(verb->call->subresource, KI_STR("status"));
     int rc = 0;
     if (ki_str_equal(verb->call->subresource, KI_STR("scale"))) {

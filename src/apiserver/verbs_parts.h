@@ -64,6 +64,10 @@ KI_NODISCARD int ki_as_managed_update(const struct ki_as_verb *verb, json_t *tre
 /* The same for a new object that has no managedFields, as their text: for the verb's `managed`. */
 KI_NODISCARD int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out);
 
+/* Whether such a text says that the manager of the call owns all that is in the object. Then it owns all of the next
+ * version, too: what stayed and what it changes. */
+bool ki_as_managed_is_all(const struct ki_as_verb *verb, const struct ki_as_object *object);
+
 /* ---- namespace.c --------------------------------------------------------------------------------------- */
 
 /* 404 when the namespace is not there, 403 when it is about to go. */
@@ -123,6 +127,7 @@ struct ki_as_update {
     json_t *tree;                 /* what is to be stored, after ki_as_body_check(); is changed */
     bool is_status;               /* only its status and managedFields count */
     bool is_apply;                /* managedFields are as they should be */
+    bool is_all;                  /* ki_as_managed_is_all(): the trees have no managedFields */
 };
 
 KI_NODISCARD int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
