@@ -144,21 +144,14 @@ int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json
     return count_on(verb, tree, before);
 }
 
-static bool is_known(const char *name)
-{
-    size_t i = 0;
-    while (ki_as_metadata_order[i] != NULL && strcmp(ki_as_metadata_order[i], name) != 0)
-        i++;
-    return ki_as_metadata_order[i] != NULL;
-}
-
 void ki_as_metadata_tidy(json_t *tree)
 {
     void *next = NULL;
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach_safe(ki_as_metadata(tree), next, key,
-                             value) if (!is_known(key) || ki_as_is_empty(value))(void)
+                             value) if (!ki_as_metadata_is_known(ki_str_of(key)) ||
+                                        ki_as_is_empty(value))(void)
         json_object_del(ki_as_metadata(tree), key);
 }
 

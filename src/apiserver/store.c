@@ -6,8 +6,6 @@
 #include "apiserver/fields.h"
 #include "apiserver/verbs_parts.h"
 
-enum { VERSION_BYTES = 24 };
-
 bool ki_as_verb_is_for(const struct ki_as_verb *verb, const char *group, const char *plural)
 {
     return strcmp(verb->resource->plural, plural) == 0 && strcmp(verb->resource->group, group) == 0;
@@ -61,23 +59,16 @@ json_t *ki_as_verb_tree(const struct ki_as_verb *verb, const struct ki_as_object
     return tree;
 }
 
-static int set_version(const struct ki_as_verb *verb, json_t *tree)
-{
-    char digits[VERSION_BYTES];
-    (void)snprintf(digits, sizeof(digits), "%llu",
-                   (unsigned long long)ki_as_storage_next_version(verb->storage));
-    json_t *value = json_string_nocheck(digits);
-    if (value == NULL || json_object_set_new_nocheck(ki_as_metadata(tree), "resourceVersion", value) < 0)
-        return ki_as_fail_no_memory(verb->failure);
-    return 0;
-}
-
+/* With the next version unless nothing is stored. */
 static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *tree)
 {
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
     char scratch[KI_AS_FIELDS_MAX * 64];
-    size_t count = ki_as_fields_of(verb->resource, tree, fields, scratch);
-    struct ki_as_object *object = ki_as_object_new_managed(tree, verb->managed, fields, count);
+    struct ki_as_object_parts parts = {.tree = tree, .fields = fields, .managed = verb->managed};
+    parts.field_count = ki_as_fields_of(verb->resource, tree, fields, scratch);
+    parts.version = verb->call->is_dry_run ? 0 : ki_as_storage_next_version(verb->storage);
+    parts.scratch = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_TEXT);
+    struct ki_as_object *object = ki_as_object_make(&parts);
     if (object == NULL)
         (void)ki_as_fail_no_memory(verb->failure);
     return object;
@@ -107,8 +98,6 @@ static int put(const struct ki_as_verb *verb, const json_t *tree, struct ki_as_o
 
 int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_object **out)
 {
-    if (!verb->call->is_dry_run && set_version(verb, tree) < 0)
-        return -1;
     struct ki_as_object *object = encode(verb, tree);
     if (object == NULL)
         return -1;
@@ -174,8 +163,6 @@ int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object
         *out = ki_as_object_ref(object);
         return 0;
     }
-    if (last != NULL && set_version(verb, last) < 0)
-        return -1;
     if (last != NULL)
         gone = encode(verb, last);
     else

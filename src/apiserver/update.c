@@ -11,8 +11,6 @@
 #define MODIFIED_MESSAGE                                                                                     \
     "the object has been modified; please apply your changes to the latest version and try again"
 
-#define MANAGED_BYTES_MAX ((size_t)1 << 30)
-
 static bool is_one_of(const struct ki_as_resource *resource, const char *const *plurals)
 {
     while (*plurals != NULL && strcmp(*plurals, resource->plural) != 0)
@@ -146,18 +144,16 @@ static int store_managed(const struct ki_as_verb *verb, const struct ki_as_updat
                          struct ki_as_object **out)
 {
     struct ki_as_verb own = *verb;
-    ki_buf text;
+    ki_buf *text = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_MANAGED);
     int rc = 0;
-    ki_buf_init(&text, MANAGED_BYTES_MAX);
     if (update->is_all)
-        rc = ki_as_managed_text(verb, update->tree, &text);
+        rc = ki_as_managed_text(verb, update->tree, text);
     else if (!update->is_apply)
         rc = ki_as_managed_update(verb, update->tree, update->before);
-    own.managed = ki_buf_str(&text);
+    own.managed = ki_buf_str(text);
     if (rc == 0)
         rc = is_released ? ki_as_verb_remove(&own, update->current, update->tree, out)
                          : ki_as_verb_store(&own, update->tree, out);
-    ki_buf_fini(&text);
     return rc;
 }
 
@@ -186,7 +182,8 @@ static json_t *tree_before(const struct ki_as_verb *verb, const struct ki_as_upd
 {
     if (!update->is_all)
         return ki_as_verb_tree(verb, update->current);
-    json_t *tree = ki_as_object_bare_tree(update->current, verb->resource->kind, verb->resource->api_version);
+    json_t *tree = ki_as_object_bare_tree(update->current, verb->resource->kind, verb->resource->api_version,
+                                          ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_TEXT));
     if (tree == NULL)
         (void)ki_as_fail_no_memory(verb->failure);
     return tree;
