@@ -68,6 +68,26 @@ static size_t escape(char out[6], unsigned char c)
     return 6;
 }
 
+/* From where the first byte is that does not stand for itself. */
+static int append_escaped(ki_buf *buf, size_t written, ki_str rest)
+{
+    /* What is written already moves along. */
+    int rc = ki_as_encode_reserve(buf, written + rest.len * 6 + 1);
+    if (rc < 0)
+        return rc;
+    char *out = buf->data + buf->len + written;
+    for (size_t i = 0; i < rest.len; i++) {
+        unsigned char c = (unsigned char)rest.ptr[i];
+        if (ki_as_is_plain(c))
+            *out++ = (char)c;
+        else
+            out += escape(out, c);
+    }
+    *out++ = '"';
+    buf->len = (size_t)(out - buf->data);
+    return 0;
+}
+
 int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
 {
     /* All that may come of it at once, so that nothing is checked byte by byte. */
@@ -77,24 +97,13 @@ int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
         return rc;
     char *start = buf->data + buf->len;
     *start = '"';
-    if (prefix.len > 0)
-        memcpy(start + 1, prefix.ptr, prefix.len);
+    for (size_t i = 0; i < prefix.len; i++)
+        start[i + 1] = prefix.ptr[i];
     size_t plain = copy_plain(start + 1 + prefix.len, text);
-    /* What is written already moves along. */
     if (plain < text.len)
-        rc = ki_as_encode_reserve(buf, prefix.len + text.len * 6 + 2);
-    if (rc < 0)
-        return rc;
-    char *out = buf->data + buf->len + 1 + prefix.len + plain;
-    for (size_t i = plain; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if (ki_as_is_plain(c))
-            *out++ = (char)c;
-        else
-            out += escape(out, c);
-    }
-    *out++ = '"';
-    buf->len = (size_t)(out - buf->data);
+        return append_escaped(buf, 1 + prefix.len + plain, (ki_str){text.ptr + plain, text.len - plain});
+    start[1 + prefix.len + plain] = '"';
+    buf->len += prefix.len + plain + 2;
     return 0;
 }
 
@@ -139,23 +148,19 @@ static int append_object(ki_buf *buf, const json_t *object, unsigned depth)
 {
     /* Iteration does not change it, but for what jansson declares. */
     json_t *tree = (json_t *)object;
-    char separator = '{';
-    int rc = 0;
+    int rc = ki_as_encode_byte(buf, '{');
+    bool is_first = true;
     for (void *at = json_object_iter(tree); rc == 0 && at != NULL; at = json_object_iter_next(tree, at)) {
-        ki_str key = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        rc = ki_as_encode_reserve(buf, key.len + 4);
-        if (rc < 0)
-            return rc;
-        buf->data[buf->len++] = separator;
-        separator = ',';
-        rc = ki_as_encode_string(buf, key);
+        if (!is_first)
+            rc = ki_as_encode_byte(buf, ',');
+        is_first = false;
+        if (rc == 0)
+            rc = ki_as_encode_string(buf, (ki_str){json_object_iter_key(at), json_object_iter_key_len(at)});
         if (rc == 0)
             rc = ki_as_encode_byte(buf, ':');
         if (rc == 0)
             rc = append_value(buf, json_object_iter_value(at), depth + 1);
     }
-    if (rc == 0 && separator == '{')
-        rc = ki_as_encode_byte(buf, '{');
     return rc < 0 ? rc : ki_as_encode_byte(buf, '}');
 }
 
