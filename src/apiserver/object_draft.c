@@ -177,36 +177,47 @@ static int append_metadata(struct ki_as_draft *draft, const json_t *metadata)
 
 /* ---- the rest ------------------------------------------------------------------------------------------ */
 
-static int append_key(ki_buf *block, ki_str key)
+static bool stands_before(ki_str key)
 {
-    int rc = ki_as_encode_byte(block, ',');
+    return ki_str_equal(key, KI_STR("kind")) || ki_str_equal(key, KI_STR("apiVersion")) ||
+           ki_str_equal(key, KI_STR("metadata"));
+}
+
+int ki_as_object_rest_member(ki_buf *out, ki_str key, const json_t *value)
+{
+    if (stands_before(key))
+        return 0;
+    int rc = ki_as_encode_byte(out, ',');
     if (rc == 0)
-        rc = ki_as_encode_string(block, key);
-    return rc < 0 ? rc : ki_as_encode_byte(block, ':');
+        rc = ki_as_encode_string(out, key);
+    if (rc == 0)
+        rc = ki_as_encode_byte(out, ':');
+    return rc < 0 ? rc : ki_as_encode(out, value);
 }
 
-static bool stands_before(const char *key)
+static int append_rest(struct ki_as_draft *draft)
 {
-    return strcmp(key, "kind") == 0 || strcmp(key, "apiVersion") == 0 || strcmp(key, "metadata") == 0;
+    json_t *tree = (json_t *)draft->parts->tree;
+    int rc = ki_as_encode_plain(draft->block, draft->parts->rest);
+    if (draft->parts->rest.len > 0)
+        return rc;
+    for (void *at = json_object_iter(tree); rc == 0 && at != NULL; at = json_object_iter_next(tree, at)) {
+        ki_str key = {json_object_iter_key(at), json_object_iter_key_len(at)};
+        rc = ki_as_object_rest_member(draft->block, key, json_object_iter_value(at));
+    }
+    return rc;
 }
 
-static int append_text(struct ki_as_draft *draft, const json_t *tree)
+static int append_text(struct ki_as_draft *draft)
 {
     int rc = ki_buf_reserve(draft->block, TEXT_BYTES);
     if (rc == 0)
         rc = ki_as_encode_byte(draft->block, '{');
     if (rc == 0)
-        rc = append_metadata(draft, json_object_get(tree, "metadata"));
-    const char *key = NULL;
-    json_t *value = NULL;
-    json_object_foreach((json_t *)tree, key, value)
-    {
-        if (rc < 0 || stands_before(key))
-            continue;
-        rc = append_key(draft->block, ki_str_of(key));
-        if (rc == 0)
-            rc = ki_as_encode(draft->block, value);
-    }
+        rc = append_metadata(draft, json_object_get(draft->parts->tree, "metadata"));
+    draft->rest_at = draft->block->len;
+    if (rc == 0)
+        rc = append_rest(draft);
     if (rc == 0)
         rc = ki_as_encode_byte(draft->block, '}');
     draft->text_len = draft->block->len - 1;
@@ -254,6 +265,6 @@ static int append_copies(struct ki_as_draft *draft)
 
 int ki_as_draft_write(struct ki_as_draft *draft)
 {
-    int rc = append_text(draft, draft->parts->tree);
+    int rc = append_text(draft);
     return rc < 0 ? rc : append_copies(draft);
 }

@@ -44,6 +44,7 @@ int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
 {
     struct ki_as_verb other = *of;
     other.managed = (ki_str){0};
+    other.rest = (ki_str){0};
     other.resource = ki_as_resources_find(ki_as_storage_resources(of->storage), ki_str_of(group),
                                           KI_STR("v1"), ki_str_of(plural));
     int rc = begin(&other);
@@ -64,7 +65,8 @@ static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *
 {
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
     char scratch[KI_AS_FIELDS_MAX * 64];
-    struct ki_as_object_parts parts = {.tree = tree, .fields = fields, .managed = verb->managed};
+    struct ki_as_object_parts parts = {
+        .tree = tree, .fields = fields, .managed = verb->managed, .rest = verb->rest};
     parts.field_count = ki_as_fields_of(verb->resource, tree, fields, scratch);
     parts.version = verb->call->is_dry_run ? 0 : ki_as_storage_next_version(verb->storage);
     parts.scratch = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_TEXT);

@@ -161,7 +161,10 @@ int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update
                         struct ki_as_object **out)
 {
     json_t *tree = update->tree;
+    struct ki_as_verb own = *verb;
     if (check_version(verb, update) < 0 || name_kind(verb, tree) < 0 || complete(verb, update) < 0)
+        return -1;
+    if (update->is_all && ki_as_before_complete(verb, update, &own.rest) < 0)
         return -1;
     if (validate(verb, update) < 0 ||
         ki_as_validate_update(verb->resource, update->before, tree, verb->failure) < 0)
@@ -175,35 +178,22 @@ int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update
     }
     if (ki_as_metadata_count(verb, tree, update->before) < 0)
         return -1;
-    return store_managed(verb, update, is_released, out);
-}
-
-static json_t *tree_before(const struct ki_as_verb *verb, const struct ki_as_update *update)
-{
-    if (!update->is_all)
-        return ki_as_verb_tree(verb, update->current);
-    json_t *tree = ki_as_object_bare_tree(update->current, verb->resource->kind, verb->resource->api_version,
-                                          ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_TEXT));
-    if (tree == NULL)
-        (void)ki_as_fail_no_memory(verb->failure);
-    return tree;
+    return store_managed(&own, update, is_released, out);
 }
 
 static int update_object(const struct ki_as_verb *verb, struct ki_as_object *current, json_t *body,
                          struct ki_as_object **out)
 {
     struct ki_as_update update = {.current = current, .tree = body};
-    update.is_all =
-        json_object_get(ki_as_metadata(body), "managedFields") == NULL && ki_as_managed_is_all(verb, current);
-    json_t *before = tree_before(verb, &update);
+    update.is_all = ki_as_before_is_short(verb, current, body);
+    update.before = update.is_all ? ki_as_before_metadata(verb, current) : ki_as_verb_tree(verb, current);
     json_t *scaled = NULL;
-    if (before == NULL)
+    if (update.before == NULL)
         return -1;
-    update.before = before;
     update.is_status = ki_str_equal(verb->call->subresource, KI_STR("status"));
     int rc = 0;
     if (ki_str_equal(verb->call->subresource, KI_STR("scale"))) {
-        rc = ki_as_scale_apply(verb, before, body, &scaled);
+        rc = ki_as_scale_apply(verb, update.before, body, &scaled);
         update.tree = scaled;
     } else {
         rc = ki_as_body_check(verb, body);
@@ -211,7 +201,7 @@ static int update_object(const struct ki_as_verb *verb, struct ki_as_object *cur
     if (rc == 0)
         rc = ki_as_update_locked(verb, &update, out);
     json_decref(scaled);
-    json_decref(before);
+    json_decref(update.before);
     return rc;
 }
 
