@@ -55,7 +55,7 @@ static int write_members(ki_buf *out, const struct place *place, const char *par
     int rc = 0;
     for (void *at = json_object_iter(object); rc == 0 && at != NULL; at = json_object_iter_next(object, at)) {
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        if (place->depth <= 1 && ki_as_field_is_nobodys(place->depth, parent, name.ptr))
+        if (parent[0] != '\0' && ki_as_field_is_nobodys(place->depth, parent, name.ptr))
             continue;
         rc = write_separator(out, is_first);
         if (rc == 0)

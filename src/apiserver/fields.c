@@ -142,7 +142,8 @@ static const json_t *find(const json_t *tree, const char *path, struct parent *p
     ki_str name = {path, (size_t)(dot - path)};
     if (!ki_str_equal(name, parent->name))
         *parent = (struct parent){name, ki_as_json_member(tree, name)};
-    return ki_as_tree_at(parent->object, dot + 1);
+    bool is_deeper = strchr(dot + 1, '.') != NULL;
+    return is_deeper ? ki_as_tree_at(parent->object, dot + 1) : json_object_get(parent->object, dot + 1);
 }
 
 static ki_str value_of(const struct field *field, const json_t *tree, struct parent *parent, char *scratch)

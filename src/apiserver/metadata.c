@@ -65,14 +65,28 @@ static json_t *new_uid(struct ki_as_storage *storage)
     return json_string_nocheck(text);
 }
 
+/* What a new object does not have yet. */
+static void forget(json_t *metadata)
+{
+    static const ki_str names[] = {
+        {"generation", 10}, {"deletionTimestamp", 17}, {"deletionGracePeriodSeconds", 26}, {"selfLink", 8}};
+    void *next = NULL;
+    for (void *at = json_object_iter(metadata); at != NULL; at = next) {
+        ki_str key = {json_object_iter_key(at), json_object_iter_key_len(at)};
+        next = json_object_iter_next(metadata, at);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+            if (key.len == names[i].len && memcmp(key.ptr, names[i].ptr, key.len) == 0) {
+                (void)json_object_deln(metadata, key.ptr, key.len);
+                break;
+            }
+    }
+}
+
 int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree)
 {
-    static const char *const not_yet[] = {"generation", "deletionTimestamp", "deletionGracePeriodSeconds",
-                                          "selfLink"};
     char now[KI_AS_TIME_BYTES];
     ki_as_time_now(now);
-    for (size_t i = 0; i < sizeof(not_yet) / sizeof(not_yet[0]); i++)
-        (void)json_object_del(ki_as_metadata(tree), not_yet[i]);
+    forget(ki_as_metadata(tree));
     /* Who loads whole objects may name owners by their uid. */
     bool has_uid = verb->call->is_whole && ki_as_metadata_text(tree, "uid").len > 0;
     if (!has_uid && set(verb, tree, "uid", new_uid(verb->storage)) < 0)

@@ -87,13 +87,17 @@ static int fail_storage(const struct ki_as_verb *verb, int code)
 /* A definition is served before it is stored, so that nothing is left to fail after that. */
 static int put(const struct ki_as_verb *verb, const json_t *tree, struct ki_as_object *object)
 {
+    if (!is_definition(verb)) {
+        int rc = ki_as_storage_put(verb->storage, verb->collection, object);
+        return rc < 0 ? fail_storage(verb, rc) : 0;
+    }
     bool is_new = ki_as_collection_find(verb->collection, object->ns, object->name) == NULL;
-    if (is_definition(verb) && ki_as_definition_serve(verb, tree) < 0)
+    if (ki_as_definition_serve(verb, tree) < 0)
         return -1;
     int rc = ki_as_storage_put(verb->storage, verb->collection, object);
-    if (rc < 0 && is_definition(verb) && is_new)
+    if (rc < 0 && is_new)
         ki_as_definition_end(verb, object);
-    if (rc == 0 && is_definition(verb) && !is_new)
+    if (rc == 0 && !is_new)
         ki_as_definition_changed(verb, object);
     return rc < 0 ? fail_storage(verb, rc) : 0;
 }
