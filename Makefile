@@ -60,7 +60,7 @@ fuzz-merge: ## keep the small inputs that fuzzing found and that reach new code
 	@scripts/build.sh fuzz
 	@scripts/fuzz.sh merge
 
-lint: ## compile with gcc and clang -Werror; format, tidy, includes, headers, symbols
+lint: ## compile with gcc and clang -Werror; format, text, tidy, includes, headers, symbols
 	@scripts/deps.sh build test lint
 	@scripts/lint.sh
 

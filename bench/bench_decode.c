@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_decode - how fast bytes become objects, beside other parsers on the same bytes; and what an object
  * costs. */
 #include <stdio.h>

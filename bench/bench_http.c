@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "http_child.h"
+#include "http_keep.h"
 #include "http_many.h"
 #include "http_material.h"
 #include "http_server.h"
@@ -14,9 +15,10 @@
 #include "http_watch.h"
 
 static const struct http_role roles[] = {
-    {"sync", http_sync_role},   {"burst", http_burst_role},
-    {"ticks", http_ticks_role}, {"ticks_plain", http_ticks_plain_role},
-    {"many", http_many_role},   {NULL, NULL},
+    {"sync", http_sync_role},   {"keep", http_keep_role},
+    {"burst", http_burst_role}, {"ticks", http_ticks_role},
+    {"many", http_many_role},   {"ticks_plain", http_ticks_plain_role},
+    {NULL, NULL},
 };
 
 static bool run(const struct bench_options *options, bool *out_met)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* generate_pods - writes a list and a watch stream of generated pods into a cache folder.
  *
  * A file's name says what is in it (version of the generator, seed, number of pods), so a file that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* documents - the bytes a benchmark works on, in memory: pages of a list, or runs of watch events.
  *
  *   From:     bench/generate_pods.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* generate_pods - realistic pods as a Kubernetes API server writes them, from a seed.
  *
  *   To:       the benchmarks; bench/cmd_generate_pods.c   (writes them to files)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_child - work that is measured, in a process of its own: memory and CPU are then those of the work alone.
  *
  *   From:     http_sync.c, http_watch.c, http_many.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_curl - the program curl as the reference: the same bytes, thrown away.
  *
  *   From:     http_sync.c, http_burst.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_informer - a client of the server of bench_http, and an informer of pods.
  *
  *   From:     the roles of bench_http

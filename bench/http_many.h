@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_many - many informers of one client that have nothing to do.
  *
  *   From:     bench_http.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_material - the bytes that the server of bench_http sends, made once.
  *
  *   From:     bench_http.c

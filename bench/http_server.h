@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_server - an API server that has nothing to think about, in a process of its own.
  *
  *   From:     bench_http.c   (starts and ends it)

@@ -34,6 +34,7 @@ struct contest {
     struct http_curl curl;
     struct http_best ours;
     struct http_best reference;
+    struct http_best kept; /* received and kept, unread */
     struct http_report report; /* of our last turn */
     uint64_t peak_bytes;       /* the highest of all */
     unsigned rounds;
@@ -71,6 +72,15 @@ static bool run_round(struct contest *contest)
         return false;
     }
     http_best_keep(&contest->ours, start, &contest->report);
+    const struct http_task keep = {
+        .role = "keep",
+        .port = contest->port,
+        .numbers = {contest->pages->pods, contest->report.object_bytes / contest->pages->pods}};
+    start = bench_now_seconds();
+    if (!http_child_run(&keep, &reference)) {
+        return false;
+    }
+    http_best_keep(&contest->kept, start, &reference);
     if (contest->report.resident_peak_bytes > contest->peak_bytes) {
         contest->peak_bytes = contest->report.resident_peak_bytes;
     }
@@ -96,6 +106,7 @@ static void print_figures(const struct contest *contest, bool *out_met)
            HTTP_PAGE_PODS, contest->rounds);
     printf("%-34s %8s %9s %10s %9s %10s\n", "", "MB", "wall ms", "GB/s", "CPU ms", "CPU ns/pod");
     print_row("kinformer", contest, &contest->ours);
+    print_row("received and kept, unread", contest, &contest->kept);
     print_row("curl to /dev/null", contest, &contest->reference);
     printf("objects %.1f MB, %.0f bytes each; resident %.1f MB, %.0f bytes for each; at the most %.1f MB\n",
            (double)report->object_bytes / 1e6, (double)report->object_bytes / (double)pods,

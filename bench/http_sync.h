@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_sync - a store filled over HTTP, against curl that throws the same bytes away.
  *
  *   From:     bench_http.c

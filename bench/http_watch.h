@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http_watch - events over HTTP: as many as can be, and one at a time.
  *
  *   From:     bench_http.c

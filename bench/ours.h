@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ours - the library's decoders as contenders: the same fields, mixed in the same order as the references do.
  *
  *   From:     bench/documents.c   (the bytes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The part of a pod that says which manager set which field. Keys are sorted, as a server sorts
  * them: `f:` fields by name, `k:` list entries by their key. */
 #include "pod_shape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pod_shape - what one generated pod is like, before it becomes JSON.
  *
  *   From:     bench/generate_pods.c   (asks for pod number i)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pod_shape.h"
 
 static void write_volumes(struct text *out, const struct pod_shape *pod)

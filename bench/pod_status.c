@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pod_shape.h"
 
 static void write_condition(struct text *out, const char *type, const char *time)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reference - what other parsers need for the work our decoder does.
  *
  *   From:     bench/documents.c   (the bytes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reference_contender - makes a reference over a set of documents a row of a benchmark's table.
  *
  *   From:     reference.h, documents.h

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // simdjson's On-Demand interface, used as its manual advises for speed: one parser for all documents,
 // fields read in document order with find_field, error codes instead of exceptions.
 #include <simdjson.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* text - a growable byte buffer for generated documents.
  *
  *   To:       bench/generate_pods.c and the pod_*.c writers.

@@ -3,8 +3,8 @@
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 
-# Some targets hold this library against jansson.
-if(KI_FUZZ OR KI_TESTS)
+# Some targets hold this library against jansson, with code that the tests have, too.
+if(KI_FUZZ)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
     add_library(kinformer_fuzz_reference STATIC
@@ -14,7 +14,13 @@ if(KI_FUZZ OR KI_TESTS)
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(kinformer_fuzz_reference PUBLIC
         kinformer_static kinformer_apiserver_static kinformer_flags PkgConfig::JANSSON)
+elseif(KI_TESTS)
+    add_library(kinformer_fuzz_reference INTERFACE)
+    target_link_libraries(kinformer_fuzz_reference INTERFACE kinformer_test_support)
 endif()
+
+add_library(kinformer_fuzz_replay OBJECT EXCLUDE_FROM_ALL fuzz/replay.c)
+target_link_libraries(kinformer_fuzz_replay PRIVATE kinformer_flags)
 
 foreach(source IN LISTS fuzz_sources)
     cmake_path(GET source STEM target)
@@ -23,7 +29,7 @@ foreach(source IN LISTS fuzz_sources)
         add_executable(${target} ${source})
         target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     elseif(KI_TESTS AND NOT KI_SANITIZE STREQUAL "thread")
-        add_executable(${target} ${source} fuzz/replay.c)
+        add_executable(${target} ${source} $<TARGET_OBJECTS:kinformer_fuzz_replay>)
         add_test(NAME replay_${name} COMMAND ${target} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
         set_tests_properties(replay_${name} PROPERTIES
             TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")

@@ -6,11 +6,15 @@ pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl)
 
-file(GLOB test_sources CONFIGURE_DEPENDS 
+file(GLOB test_sources CONFIGURE_DEPENDS
     tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c tests/flow/test_*.c)
 if(NOT test_sources)
     message(FATAL_ERROR "no tests found in tests/unit and tests/headers")
 endif()
+
+# Some hundred programs with the same library in them: gold links them in a third of the time, where it is there.
+include(CheckLinkerFlag)
+check_linker_flag(C -fuse-ld=gold KI_HAS_GOLD)
 
 # What tests share: the code in tests/support, and the libraries that all of them may use.
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
@@ -19,6 +23,9 @@ target_include_directories(kinformer_test_base INTERFACE
     ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_test_base INTERFACE
     kinformer_static kinformer_apiserver_static kinformer_flags PkgConfig::CMOCKA PkgConfig::JANSSON PkgConfig::ZLIB PkgConfig::OPENSSL m)
+if(KI_HAS_GOLD)
+    target_link_options(kinformer_test_base INTERFACE -fuse-ld=gold)
+endif()
 if(support_sources)
     add_library(kinformer_test_support STATIC ${support_sources})
     target_link_libraries(kinformer_test_support PUBLIC kinformer_test_base)
@@ -45,6 +52,28 @@ if(CMAKE_CROSSCOMPILING)
     set(KI_TEST_SECONDS 1800)
 endif()
 
+# ctest has more jobs than there are processors. What computes takes two of them; what talks to a server or a process
+# mostly waits, and takes one. The longest start first, some of either kind, so that none is left over in the end.
+set(KI_COMPUTING_FLOW_TESTS test_apiserver_malformed)
+set(KI_LONG_TESTS
+    test_apiserver_informer test_apiserver_malformed test_apiserver_watch test_cli_demo test_rest_ends
+    test_apply_model test_apply_memory test_backlog_model test_delta_fifo_model test_feed_memory
+    test_json_equal test_json_mutants test_json_splits test_list_decoder_recorded test_store_race)
+
+function(ki_schedule_test name is_waiting)
+    if(is_waiting)
+        set(processors 1)
+        set(cost 10)
+    else()
+        set(processors 2)
+        set(cost 0)
+    endif()
+    if(name IN_LIST KI_LONG_TESTS)
+        math(EXPR cost "${cost} + 20")
+    endif()
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${processors} COST ${cost})
+endfunction()
+
 foreach(source IN LISTS test_sources)
     # The thread sanitizer has something to say only where threads are started, and is slow everywhere else.
     if(KI_SANITIZE STREQUAL "thread")
@@ -59,7 +88,7 @@ foreach(source IN LISTS test_sources)
         continue()
     endif()
     add_executable(${name} ${source})
-    if(source MATCHES "/tests/flow/" AND NOT name MATCHES "^test_apiserver_")
+    if(source MATCHES "/tests/flow/" AND NOT name MATCHES "^test_(apiserver|credentials)_")
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:kinformer_flow_support>)
     endif()
     if(name MATCHES "^test_cli_")
@@ -70,11 +99,16 @@ foreach(source IN LISTS test_sources)
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+    set(is_waiting OFF)
     if(source MATCHES "/tests/race/")
         set_tests_properties(${name} PROPERTIES LABELS race)
     elseif(source MATCHES "/tests/flow/")
         set_tests_properties(${name} PROPERTIES LABELS flow)
+        if(NOT name IN_LIST KI_COMPUTING_FLOW_TESTS)
+            set(is_waiting ON)
+        endif()
     endif()
+    ki_schedule_test(${name} ${is_waiting})
 endforeach()
 
 # The program itself: what it says without a server; and against one, as the tests that ask for KI_PROGRAM do.
@@ -102,20 +136,21 @@ if(NOT KI_SANITIZE STREQUAL "thread")
         target_link_libraries(${name} PRIVATE kinformer_sim)
         add_test(NAME ${name} COMMAND ${name})
         set_tests_properties(${name} PROPERTIES TIMEOUT ${KI_TEST_SECONDS}
-            ENVIRONMENT "${KI_TEST_ENVIRONMENT};KI_SIM_SEEDS=${KI_SIM_SEEDS}")
+            ENVIRONMENT "${KI_TEST_ENVIRONMENT};KI_SIM_SEEDS=${KI_SIM_SEEDS}" PROCESSORS 2 COST 20)
     endforeach()
 endif()
 
-# Tests against a real control plane: scripts/test_cluster.sh builds, starts and ends that, so ctest does not know them.
+# Tests against a real control plane: scripts/test_cluster.sh builds, starts and ends that, so ctest does not know them,
+# and they are built only where they are asked for.
 file(GLOB cluster_programs CONFIGURE_DEPENDS tests/cluster/test_*.c)
 file(GLOB cluster_sources CONFIGURE_DEPENDS tests/cluster/*.c)
 list(REMOVE_ITEM cluster_sources ${cluster_programs})
-add_library(kinformer_cluster STATIC ${cluster_sources})
+add_library(kinformer_cluster STATIC EXCLUDE_FROM_ALL ${cluster_sources})
 target_link_libraries(kinformer_cluster PUBLIC kinformer_test_support)
 add_custom_target(kinformer_cluster_tests)
 foreach(source IN LISTS cluster_programs)
     cmake_path(GET source STEM name)
-    add_executable(${name} ${source})
+    add_executable(${name} EXCLUDE_FROM_ALL ${source})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/cluster)
     target_link_libraries(${name} PRIVATE kinformer_cluster)
     add_dependencies(kinformer_cluster_tests ${name})

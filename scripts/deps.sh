@@ -4,7 +4,8 @@
 #   scripts/deps.sh [--list] build test lint bench fuzz coverage arm64
 #
 # A tool or library counts as there when it answers, wherever it came from. What is missing is installed from
-# Debian's packages, as root or through a sudo that asks nothing; otherwise the line to type is printed.
+# Debian's packages, as root or through a sudo that asks nothing; where that cannot be, it is said what is missing
+# and what to type.
 set -eu
 
 # The runtime is packaged per version; 14 is Debian 12's clang.
@@ -120,18 +121,42 @@ if [ $list -eq 1 ]; then
     exit 0
 fi
 
+# What somebody with the right to do it types; the packages are the arguments.
+line_to_type() {
+    who='type:  '
+    run='apt-get'
+    if [ "$(id -u)" -ne 0 ] && has_command sudo; then
+        run='sudo apt-get'
+    elif [ "$(id -u)" -ne 0 ]; then
+        who='type as root:  '
+    fi
+    has_package_lists || who="$who$run update && "
+    echo "$who$run install -y --no-install-recommends $*"
+}
+
 missing=$(missing_packages "$@")
 [ -n "$missing" ] || exit 0
 
+if ! has_command apt-get; then
+    echo "deps: missing, by the names of Debian's packages: $missing" >&2
+    echo "deps: there is no apt-get here; install them in the way of this system" >&2
+    exit 1
+fi
+# shellcheck disable=SC2086  # lists of words, below as well
 if ! can_install; then
-    echo "deps: missing; to install, type:  sudo apt-get install -y --no-install-recommends $missing" >&2
+    echo "deps: missing: $missing" >&2
+    echo "deps: to install, $(line_to_type $missing)" >&2
     exit 1
 fi
 echo "deps: installing $missing"
-# shellcheck disable=SC2086  # a list of words
 if ! { has_package_lists && install_packages $missing 2>/dev/null; }; then
-    as_root apt-get update -qq
-    install_packages $missing
+    # An update that reaches nobody warns and succeeds; the installation then says what it cannot find.
+    if ! { as_root apt-get update -qq && install_packages $missing; }; then
+        echo "deps: apt-get has failed, as it says above; is there a network?" >&2
+        echo "deps: missing: $missing" >&2
+        echo "deps: to try again, $(line_to_type $missing)" >&2
+        exit 1
+    fi
 fi
 
 still_missing=$(missing_packages "$@")

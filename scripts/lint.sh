@@ -11,9 +11,10 @@ step() {
     "$@" || failed="$failed $name"
 }
 
-step gcc scripts/build.sh gcc
-step clang scripts/build.sh clang
+step gcc scripts/build.sh gcc all kinformer_cluster_tests
+step clang scripts/build.sh clang all kinformer_cluster_tests
 step format scripts/format.sh --check
+step text scripts/check_text.sh
 step tidy scripts/check_tidy.sh
 step generated scripts/check_generated.sh
 step includes scripts/check_includes.sh

@@ -39,7 +39,12 @@ typedef struct ki_apiserver_options {
     size_t objects_max;        /* 0: 1,000,000 */
     size_t watches_max;        /* 0: 10,000; one more is 429 */
     size_t body_bytes_max;     /* 0: 3 MiB, as Kubernetes */
-    uint64_t reserved[8];      /* 0 */
+    size_t object_bytes_max; /* of one object as JSON; 0: 3 MiB, twice what etcd takes of its shorter form */
+    size_t history_bytes;    /* of the objects in the history of a resource; 0: 256 MiB */
+    size_t in_flight_bytes_max; /* of bodies and answers that are under way; 0: 1 GiB; more is 429 */
+    const char *const *hosts; /* names, ended by NULL, that a Host may have without a token, besides localhost
+                                 * and any address; NULL: none */
+    uint64_t reserved[4];     /* 0 */
 } ki_apiserver_options;
 
 /**
@@ -74,12 +79,33 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
 KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
                                          ki_error *err);
 
-/** Deletes an object at once, finalizers or not. KI_ERR_NOT_FOUND when there is none. `ns` "" or NULL for cluster scope. */
+/**
+ * Deletes an object at once, finalizers or not; a namespace or a definition with all that is in it. `ns` "" or NULL for
+ * cluster scope.
+ *
+ * Returns: 0, KI_ERR_NOT_FOUND when there is none, KI_ERR_INVALID for a namespace that stays for ever, KI_ERR_RESOURCE
+ *          for what is not served, KI_ERR_NO_MEMORY.
+ */
 KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns,
                                             const char *name, ki_error *err);
 
-/** Puts every object of a YAML or JSON file, or of a folder of them; definitions of custom resources first. */
-KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, const char *path, ki_error *err);
+/** What ki_apiserver_load() did. */
+typedef struct ki_apiserver_loaded {
+    size_t objects;
+    size_t files;
+    char message[4096]; /* why it ended, with file, line and document, longer than an error can say it; "" */
+} ki_apiserver_loaded;
+
+/**
+ * Puts every object of a YAML or JSON file, or of all such files of a folder and of the folders in it (what is hidden is
+ * left alone); namespaces and definitions of custom resources first. Objects are checked as those of any client are.
+ *
+ * Returns: 0, or the first failure: KI_ERR_SYSTEM for what cannot be read, KI_ERR_RESOURCE for a kind that is not served,
+ *          KI_ERR_INVALID, KI_ERR_NOT_FOUND without its namespace. What came before it stays. `out_loaded` (may be
+ *          NULL) is written in either case.
+ */
+KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, const char *path,
+                                          ki_apiserver_loaded *out_loaded, ki_error *err);
 
 /** How many objects of a resource there are; 0 for one that is not served. */
 KI_API size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource);
@@ -117,13 +143,13 @@ typedef enum ki_fault_action {
 } ki_fault_action;
 
 typedef struct ki_fault {
-    uint32_t on;                  /* ki_fault_on, a mask; 0: any */
-    uint32_t action;              /* a ki_fault_action */
-    uint32_t times;               /* how many requests; 0: every one until ki_apiserver_heal() */
-    uint32_t percent;             /* of the requests that match, decided by the seed; 0: all of them */
-    uint64_t after_bytes;         /* of the body */
-    uint32_t after_events;        /* of a watch */
-    uint32_t code;                /* for KI_FAULT_STATUS */
+    uint32_t on;           /* ki_fault_on, a mask; 0: any */
+    uint32_t action;       /* a ki_fault_action */
+    uint32_t times;        /* how many requests; 0: every one until ki_apiserver_heal() */
+    uint32_t percent;      /* of the requests that match, decided by the seed; 0: all of them */
+    uint64_t after_bytes;  /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
+    uint32_t after_events; /* of a watch; for the same. With both, whichever comes first */
+    uint32_t code;         /* for KI_FAULT_STATUS */
     uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
     uint32_t delay_ms;            /* for KI_FAULT_DELAY */
     uint64_t behind;              /* for KI_FAULT_STALE */
@@ -131,10 +157,13 @@ typedef struct ki_fault {
     uint64_t reserved[4];         /* 0 */
 } ki_fault;
 
-/** Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
+/**
+ * Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE
+ * when there are a thousand that are not spent.
+ */
 KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault);
 
-/** Takes all rules away; what stalls goes on. */
+/** Takes all rules away, from what is under way as well: what stalls goes on, and what was to be cut later is not. */
 KI_API void ki_apiserver_heal(ki_apiserver *server);
 
 /** Forgets the history: watches and pages from before are answered 410. */

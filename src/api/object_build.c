@@ -72,7 +72,7 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
     out->raw = (ki_str){value.raw.ptr + 1, value.raw.len - 2};
     int escaped = memchr(out->raw.ptr, '\\', out->raw.len) != NULL;
     out->len = escaped ? ki_json_unescaped_len(out->raw.ptr, out->raw.len) : out->raw.len;
-    if (out->len > UINT16_MAX)
+    if (out->len > KI_OBJECT_STRING_BYTES_MAX)
         return bad_field(field, "is too long", err);
     out->in_text = !escaped && sink->captures[field].place == KI_CAPTURE_TEXT;
     out->text_at = sink->captures[field].start + 1;
@@ -208,6 +208,22 @@ static void supply_names(const ki_object_plan *plan, const ki_json_sink *sink, d
         d->inserted.len--; /* {} has no member that would follow the last comma */
 }
 
+static size_t key_bytes(const draft *d)
+{
+    return d->ns.len + (d->ns.len > 0) + d->name.len + 1;
+}
+
+/* A string that would stand too far behind for its place in the header is copied to the others beside the text. */
+static void bring_near(draft *d, size_t key_at)
+{
+    size_t text_at_most = key_at + key_bytes(d) + d->inserted.len;
+    for (int field = 0; field < KI_FIELD_STRINGS; field++)
+        text_at_most += d->strings[field].len;
+    for (int field = 0; field < KI_FIELD_STRINGS; field++)
+        if (d->strings[field].in_text && text_at_most + d->strings[field].text_at > UINT16_MAX)
+            d->strings[field].in_text = 0;
+}
+
 static size_t beside_len(const draft *d)
 {
     size_t n = 0;
@@ -247,9 +263,9 @@ static char *put_strings(ki_object *object, const draft *d, char *at, uint32_t t
     for (int field = 0; field < KI_FIELD_STRINGS; field++) {
         const source *s = &d->strings[field];
         object->string_len[field] = (uint16_t)s->len;
-        object->string_at[field] = !s->in_text      ? (uint32_t)(at - (char *)object)
-                                   : s->is_inserted ? text_at + s->text_at
-                                                    : moved_text + s->text_at;
+        object->string_at[field] = (uint16_t)(!s->in_text      ? (uint32_t)(at - (char *)object)
+                                              : s->is_inserted ? text_at + s->text_at
+                                                               : moved_text + s->text_at);
         if (!s->in_text)
             at = put_string(at, s);
     }
@@ -288,12 +304,12 @@ static char *put_places(ki_object *object, const ki_json_sink *sink, unsigned ha
     return (char *)place;
 }
 
-static ki_object *assemble(const draft *d, const ki_json_sink *sink)
+static ki_object *assemble(draft *d, const ki_json_sink *sink)
 {
     unsigned has = fields_placed(sink);
     size_t key_at = KI_OBJECT_HEADER_BYTES + (size_t)__builtin_popcount(has) * sizeof(uint32_t);
-    size_t key_len = d->ns.len + (d->ns.len > 0) + d->name.len + 1;
-    size_t text_at = key_at + key_len + beside_len(d);
+    bring_near(d, key_at);
+    size_t text_at = key_at + key_bytes(d) + beside_len(d);
     ki_object *object = ki_malloc(text_at + d->inserted.len + d->text.len);
     if (object == NULL)
         return NULL;

@@ -11,7 +11,7 @@ typedef struct digest {
     uint64_t rest;
     uint32_t text_at;
     uint32_t text_len;
-    uint32_t string_at[KI_FIELD_STRINGS];
+    uint16_t string_at[KI_FIELD_STRINGS];
     uint16_t string_len[KI_FIELD_STRINGS];
     uint16_t namespace_len;
     uint16_t name_len;
@@ -19,7 +19,7 @@ typedef struct digest {
     uint16_t has;
 } digest;
 
-_Static_assert(sizeof(digest) == 24 + KI_FIELD_STRINGS * 6, "a hole would be hashed");
+_Static_assert(sizeof(digest) == 24 + KI_FIELD_STRINGS * 4, "a hole would be hashed");
 
 size_t ki_object_own_bytes(const ki_object *object)
 {

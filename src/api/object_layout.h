@@ -38,6 +38,9 @@ enum {
     KI_FIELDS
 };
 
+/* Of a name, and of each string of the header: so that all that is beside the text begins before 1 << 16. */
+enum { KI_OBJECT_STRING_BYTES_MAX = 8191 };
+
 struct ki_unescaped;
 
 /* Places are counted from the object's first byte. */
@@ -47,7 +50,7 @@ struct ki_object {
     _Atomic(struct ki_unescaped *)
         unescaped; /* of api/object_text.c; NULL until a string with escapes is read */
     uint32_t text_len;
-    uint32_t string_at[KI_FIELD_STRINGS];
+    uint16_t string_at[KI_FIELD_STRINGS]; /* those that stand further behind in the text are beside it, too */
     uint16_t string_len[KI_FIELD_STRINGS];
     uint16_t namespace_len;
     uint16_t name_len;

@@ -3,6 +3,7 @@
  * the text that is stored, the member is the same as before, and what is stored need not be read. */
 #include <string.h>
 
+#include "apiserver/convert.h"
 #include "apiserver/decode.h"
 #include "apiserver/verbs_parts.h"
 
@@ -10,7 +11,9 @@ bool ki_as_before_is_short(const struct ki_as_verb *verb, const struct ki_as_obj
                            const json_t *body)
 {
     bool keeps_status = verb->resource->has_status && !verb->call->is_whole;
-    return !keeps_status && json_object_get(ki_as_metadata(body), "managedFields") == NULL &&
+    /* What is stored of a kind that is converted is not what it shows. */
+    return !keeps_status && !ki_as_is_converted(verb->resource) &&
+           json_object_get(ki_as_metadata(body), "managedFields") == NULL &&
            !ki_as_verb_is_for(verb, "apiextensions.k8s.io", "customresourcedefinitions") &&
            ki_as_managed_is_all(verb, current);
 }

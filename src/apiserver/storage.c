@@ -6,13 +6,21 @@
 #include <kinformer/error.h>
 #include <string.h>
 
+#include "apiserver/convert.h"
 #include "apiserver/storage_layout.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
 #define SCRATCH_BYTES_MAX ((size_t)1 << 31)
 
-enum { HISTORY_EVENTS = 10000, OBJECTS_MAX = 1000000, NS_PER_US = 1000, SCRATCH_BYTES_KEPT = 64 * 1024 };
+enum {
+    HISTORY_EVENTS = 10000,
+    HISTORY_BYTES = 256 * 1024 * 1024,
+    OBJECTS_MAX = 1000000,
+    OBJECT_BYTES_MAX = 3 * 1024 * 1024,
+    SCRATCH_BYTES_KEPT = 64 * 1024,
+    NS_PER_US = 1000
+};
 
 /* Odd numbers of the clock as a seed would repeat between servers started at once, so the system is asked first. */
 static uint64_t random_seed(const ki_clock *clock)
@@ -40,6 +48,8 @@ struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *opti
     storage->objects_max = options->objects_max == 0 ? OBJECTS_MAX : options->objects_max;
     storage->history_events_max =
         options->history_events_max == 0 ? HISTORY_EVENTS : options->history_events_max;
+    storage->history_bytes_max = options->history_bytes_max == 0 ? HISTORY_BYTES : options->history_bytes_max;
+    storage->object_bytes_max = options->object_bytes_max == 0 ? OBJECT_BYTES_MAX : options->object_bytes_max;
     storage->version =
         options->first_version != 0 ? options->first_version : (uint64_t)ki_clock_wall_ns(clock) / NS_PER_US;
     storage->compacted = storage->version;
@@ -108,6 +118,11 @@ uint64_t ki_as_storage_next_version(const struct ki_as_storage *storage)
     return storage->version + 1;
 }
 
+size_t ki_as_storage_object_bytes_max(const struct ki_as_storage *storage)
+{
+    return storage->object_bytes_max;
+}
+
 uint64_t ki_as_storage_random(struct ki_as_storage *storage)
 {
     return ki_random_next(&storage->random);
@@ -134,6 +149,7 @@ static struct ki_as_collection *collection_new(struct ki_as_storage *storage,
     ki_list_init(&collection->idle);
     ki_list_init(&collection->busy);
     ki_as_history_init(&collection->history, storage->history_events_max, storage->compacted);
+    collection->history.bytes_max = storage->history_bytes_max;
     collection->group = copy_text(resource->group);
     collection->plural = copy_text(resource->plural);
     if (collection->group != NULL && collection->plural != NULL)
@@ -142,23 +158,33 @@ static struct ki_as_collection *collection_new(struct ki_as_storage *storage,
     return NULL;
 }
 
-static size_t bucket_of(const char *plural)
+static size_t bucket_of(ki_str plural)
 {
     uint32_t hash = 2166136261U;
-    for (; *plural != '\0'; plural++)
-        hash = (hash ^ (unsigned char)*plural) * 16777619U;
+    for (size_t i = 0; i < plural.len; i++)
+        hash = (hash ^ (unsigned char)plural.ptr[i]) * 16777619U;
     return hash % KI_AS_BUCKETS;
+}
+
+struct ki_as_collection *ki_as_storage_find_collection(struct ki_as_storage *storage, ki_str group,
+                                                       ki_str plural)
+{
+    struct ki_as_collection *found = storage->buckets[bucket_of(plural)];
+    while (found != NULL &&
+           (!ki_str_equal(ki_str_of(found->plural), plural) || !ki_str_equal(ki_str_of(found->group), group)))
+        found = found->next;
+    return found;
 }
 
 struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
                                                   const struct ki_as_resource *resource)
 {
-    size_t bucket = bucket_of(resource->plural);
-    struct ki_as_collection *found = storage->buckets[bucket];
-    while (found != NULL &&
-           (strcmp(found->plural, resource->plural) != 0 || strcmp(found->group, resource->group) != 0))
-        found = found->next;
+    resource = ki_as_stored_resource(resource);
+    ki_str plural = ki_str_of(resource->plural);
+    struct ki_as_collection *found =
+        ki_as_storage_find_collection(storage, ki_str_of(resource->group), plural);
     if (found == NULL) {
+        size_t bucket = bucket_of(plural);
         found = collection_new(storage, resource);
         if (found == NULL)
             return NULL;
@@ -181,6 +207,16 @@ void ki_as_storage_visit(struct ki_as_storage *storage, ki_as_collection_cb visi
 bool ki_as_collection_is_namespaced(const struct ki_as_collection *collection)
 {
     return collection->is_namespaced;
+}
+
+ki_str ki_as_collection_group(const struct ki_as_collection *collection)
+{
+    return ki_str_of(collection->group);
+}
+
+ki_str ki_as_collection_plural(const struct ki_as_collection *collection)
+{
+    return ki_str_of(collection->plural);
 }
 
 struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *collection)

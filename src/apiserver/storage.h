@@ -26,7 +26,9 @@ struct ki_as_collection; /* belongs to the storage until that is freed */
 
 struct ki_as_storage_options {
     size_t history_events_max; /* per collection; 0: 10,000 */
+    size_t history_bytes_max;  /* of the objects in it, per collection; 0: 256 MiB */
     size_t objects_max;        /* 0: 1,000,000; more is 507-like: 500 with a clear message */
+    size_t object_bytes_max;   /* of the text of one; 0: 3 MiB */
     uint64_t first_version;    /* 0: from the clock */
     uint64_t seed;             /* of uids and generated names; 0: random */
 };
@@ -48,6 +50,10 @@ uint64_t ki_as_storage_version(const struct ki_as_storage *storage);
 struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
                                                   const struct ki_as_resource *resource);
 
+/* The same by its names, served or not; NULL when there is none. */
+struct ki_as_collection *ki_as_storage_find_collection(struct ki_as_storage *storage, ki_str group,
+                                                       ki_str plural);
+
 /* Borrowed, or NULL. */
 struct ki_as_object *ki_as_collection_find(const struct ki_as_collection *collection, ki_str ns, ki_str name);
 size_t ki_as_collection_count(const struct ki_as_collection *collection);
@@ -56,6 +62,8 @@ size_t ki_as_collection_count(const struct ki_as_collection *collection);
 typedef bool (*ki_as_collection_cb)(struct ki_as_collection *collection, void *user);
 void ki_as_storage_visit(struct ki_as_storage *storage, ki_as_collection_cb visit, void *user);
 bool ki_as_collection_is_namespaced(const struct ki_as_collection *collection);
+ki_str ki_as_collection_group(const struct ki_as_collection *collection);
+ki_str ki_as_collection_plural(const struct ki_as_collection *collection);
 /* Any of the resources whose objects it holds; NULL when none is served. Borrowed. */
 struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *collection);
 /* The first object of a namespace ("": of all) behind `after`, or NULL: how a walk goes on that changes what it sees.
@@ -65,6 +73,9 @@ struct ki_as_object *ki_as_collection_next(const struct ki_as_collection *collec
 
 /* For uids and generated names. */
 uint64_t ki_as_storage_random(struct ki_as_storage *storage);
+
+/* The largest text that an object may have. */
+size_t ki_as_storage_object_bytes_max(const struct ki_as_storage *storage);
 
 /* The version that the next change gets: the object of a change must carry it. */
 uint64_t ki_as_storage_next_version(const struct ki_as_storage *storage);

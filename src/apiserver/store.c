@@ -3,8 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/convert.h"
 #include "apiserver/fields.h"
+#include "apiserver/tree.h"
 #include "apiserver/verbs_parts.h"
+
+enum { DELETION_BYTES = 4096 };
 
 bool ki_as_verb_is_for(const struct ki_as_verb *verb, const char *group, const char *plural)
 {
@@ -54,26 +58,50 @@ int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
 
 json_t *ki_as_verb_tree(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
-    json_t *tree = ki_as_object_tree(object, verb->resource->kind, verb->resource->api_version);
+    json_t *tree = ki_as_shown_tree(verb->resource, object);
     if (tree == NULL)
         (void)ki_as_fail_no_memory(verb->failure);
     return tree;
 }
 
 /* With the next version unless nothing is stored. */
-static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *tree)
+static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const json_t *tree)
 {
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
     char scratch[KI_AS_FIELDS_MAX * 64];
     struct ki_as_object_parts parts = {
         .tree = tree, .fields = fields, .managed = verb->managed, .rest = verb->rest};
-    parts.field_count = ki_as_fields_of(verb->resource, tree, fields, scratch);
+    parts.field_count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);
     parts.version = verb->call->is_dry_run ? 0 : ki_as_storage_next_version(verb->storage);
     parts.scratch = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_TEXT);
     struct ki_as_object *object = ki_as_object_make(&parts);
     if (object == NULL)
         (void)ki_as_fail_no_memory(verb->failure);
     return object;
+}
+
+static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *tree)
+{
+    if (!ki_as_is_converted(verb->resource))
+        return encode_stored(verb, tree);
+    struct ki_as_object *object = NULL;
+    json_t *stored = ki_as_json_copy(tree);
+    if (stored == NULL || ki_as_convert_to_stored(verb->resource, stored) < 0)
+        (void)ki_as_fail_no_memory(verb->failure);
+    else
+        object = encode_stored(verb, stored);
+    json_decref(stored);
+    return object;
+}
+
+/* In etcd's words. One that is being deleted has to have room for saying so. */
+static int check_size(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    size_t bytes_max = ki_as_storage_object_bytes_max(verb->storage);
+    if (object->text.len <= bytes_max + (object->is_deleting ? DELETION_BYTES : 0))
+        return 0;
+    return ki_as_fail(verb->failure, 500, "", NULL, "etcdserver: request is too large: limit is %zu",
+                      bytes_max);
 }
 
 static int fail_storage(const struct ki_as_verb *verb, int code)
@@ -107,7 +135,7 @@ int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_o
     struct ki_as_object *object = encode(verb, tree);
     if (object == NULL)
         return -1;
-    if (!verb->call->is_dry_run && put(verb, tree, object) < 0) {
+    if (check_size(verb, object) < 0 || (!verb->call->is_dry_run && put(verb, tree, object) < 0)) {
         ki_as_object_unref(object);
         return -1;
     }
@@ -215,10 +243,16 @@ static int empty(const struct ki_as_verb *verb, const struct ki_as_object *objec
     return is_definition(verb) ? ki_as_definition_empty(verb, object) : 0;
 }
 
+/* Whether a delete is the end of it. What waits for its content asks its own finalizers. */
+static bool is_let_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    return verb->call->is_purge ? ki_as_verb_is_empty(verb, object) : ki_as_verb_may_go(verb, object);
+}
+
 int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out,
                       bool *out_is_gone)
 {
-    bool is_plain = !is_namespace(verb) && ki_as_verb_may_go(verb, object);
+    bool is_plain = !is_namespace(verb) && is_let_go(verb, object);
     *out_is_gone = false;
     if (is_plain) {
         *out_is_gone = true;
@@ -229,7 +263,7 @@ int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object
         return -1;
     int rc = verb->call->is_dry_run ? 0 : empty(verb, marked);
     const struct ki_as_object *left = ki_as_collection_find(verb->collection, marked->ns, marked->name);
-    if (rc == 0 && left == marked && !verb->call->is_dry_run && ki_as_verb_may_go(verb, marked)) {
+    if (rc == 0 && left == marked && !verb->call->is_dry_run && is_let_go(verb, marked)) {
         struct ki_as_object *gone = NULL;
         rc = ki_as_verb_remove(verb, marked, NULL, &gone);
         if (rc == 0) {

@@ -366,11 +366,84 @@ static void a_program_counts_and_deletes(void **state)
                      KI_ERR_INVALID);
 }
 
+static void a_program_deletes_what_finalizers_hold_in_one_step(void **state)
+{
+    static const char held[] = "{\"metadata\":{\"name\":\"held\",\"finalizers\":[\"example.com/f\"]}}";
+    ki_error err = {0};
+    assert_int_equal(ki_apiserver_put(*state, &KI_CORE_V1_CONFIGMAPS, held, &err), 0);
+    uint64_t version = ki_apiserver_version(*state);
+    assert_int_equal(ki_apiserver_delete(*state, &KI_CORE_V1_CONFIGMAPS, "default", "held", &err), 0);
+    assert_int_equal(ki_apiserver_count(*state, &KI_CORE_V1_CONFIGMAPS), 0);
+    assert_int_equal(ki_apiserver_version(*state), version + 1);
+}
+
+/* ---- questions ------------------------------------------------------------------------------------------ */
+
+static void who_is_let_in_may_do_everything(void **state)
+{
+    static const char path[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    api_answer answer = api_call(
+        *state, &(api_request){.path = path,
+                               .body = "{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":"
+                                       "\"authorization.k8s.io/v1\",\"spec\":{\"resourceAttributes\":{"
+                                       "\"verb\":\"get\",\"resource\":\"pods\"}}}"});
+    assert_int_equal(answer.status, 201);
+    assert_true(json_is_true(api_at(answer.tree, "status.allowed")));
+    assert_string_equal(api_text(&answer, "spec.resourceAttributes.resource"), "pods");
+    api_answer_fini(&answer);
+    answer = api_call(*state, &(api_request){.path = path, .body = "{\"kind\":\"Pod\"}"});
+    assert_int_equal(answer.status, 400);
+    api_answer_fini(&answer);
+    answer = api_get(*state, path);
+    assert_int_equal(answer.status, 405);
+    api_answer_fini(&answer);
+}
+
+static void one_is_told_who_one_is(void **state)
+{
+    api_answer answer =
+        api_call(*state, &(api_request){.path = "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                                        .body = "k8s",
+                                        .headers = {"Content-Type: application/vnd.kubernetes.protobuf"}});
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(api_text(&answer, "kind"), "SelfSubjectReview");
+    assert_string_equal(api_text(&answer, "status.userInfo.username"), "admin");
+    api_answer_fini(&answer);
+    answer = api_call(*state, &(api_request){.path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+                                             .body = "{\"spec\":{\"namespace\":\"default\"}}"});
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(api_text(&answer, "status.resourceRules.0.verbs.0"), "*");
+    api_answer_fini(&answer);
+}
+
+static void what_needs_a_node_is_refused_by_name(void **state)
+{
+    static const char *const subresources[] = {"log",   "exec",    "attach",   "portforward",
+                                               "proxy", "binding", "eviction", "ephemeralcontainers",
+                                               "resize"};
+    for (size_t i = 0; i < sizeof(subresources) / sizeof(subresources[0]); i++) {
+        char path[128];
+        char message[128];
+        snprintf(path, sizeof(path), "/api/v1/namespaces/default/pods/a/%s", subresources[i]);
+        snprintf(message, sizeof(message), "this server does not serve the subresource \"%s\" of pods",
+                 subresources[i]);
+        api_answer answer = api_get(*state, path);
+        assert_int_equal(answer.status, 404);
+        assert_string_equal(api_text(&answer, "kind"), "Status");
+        assert_string_equal(api_text(&answer, "message"), message);
+        assert_true(json_is_object(api_at(answer.tree, "details")));
+        api_answer_fini(&answer);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(who_is_let_in_may_do_everything),
+        TEST(one_is_told_who_one_is),
+        TEST(what_needs_a_node_is_refused_by_name),
         TEST(an_object_is_found_by_its_name),
         TEST(what_is_not_there_is_404),
         TEST(a_method_that_no_resource_has_is_405),
@@ -389,6 +462,7 @@ int main(void)
         TEST(the_server_is_well),
         TEST(a_program_may_put_less_than_a_kind_demands),
         TEST(a_program_counts_and_deletes),
+        TEST(a_program_deletes_what_finalizers_hold_in_one_step),
     };
     return RUN_TESTS(tests);
 }

@@ -218,7 +218,7 @@ static void a_terminal_gets_a_picture_and_its_screen_back(void **state)
 {
     (void)state;
     process p;
-    spawn_on_terminal(&p, "--pods 50 --churn 100/s --trouble 500ms");
+    spawn_on_terminal(&p, "--pods 50 --churn 100/s --trouble 2s");
     read_until(&p, "healed after ");
     read_until(&p, "WHAT THE HANDLERS HEAR");
     assert_int_equal(write(p.out, "\003", 1), 1);

@@ -247,15 +247,12 @@ static void another_thread_sees_synced_only_after_the_list_is_done(void **state)
     }
 }
 
-#define RACE_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RACE_TEST(all_that_is_pushed_comes_out_once_and_in_order_for_each_key),
-        RACE_TEST(a_queue_can_be_reset_while_it_is_pushed_to),
-        RACE_TEST(another_thread_sees_synced_only_after_the_list_is_done),
+        WITH_MEMORY_CHECK(all_that_is_pushed_comes_out_once_and_in_order_for_each_key),
+        WITH_MEMORY_CHECK(a_queue_can_be_reset_while_it_is_pushed_to),
+        WITH_MEMORY_CHECK(another_thread_sees_synced_only_after_the_list_is_done),
     };
     return RUN_TESTS(tests);
 }

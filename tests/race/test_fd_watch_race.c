@@ -161,15 +161,12 @@ static void a_timer_set_from_outside_wakes_the_thread(void **state)
     yard_fini(&y);
 }
 
-#define RACE_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        RACE_TEST(a_thread_misses_no_byte),
-        RACE_TEST(a_loop_stops_and_goes_on_while_bytes_come),
-        RACE_TEST(a_timer_set_from_outside_wakes_the_thread),
+        WITH_MEMORY_CHECK(a_thread_misses_no_byte),
+        WITH_MEMORY_CHECK(a_loop_stops_and_goes_on_while_bytes_come),
+        WITH_MEMORY_CHECK(a_timer_set_from_outside_wakes_the_thread),
     };
     return RUN_TESTS(tests);
 }

@@ -169,14 +169,11 @@ static void a_handler_is_removed_while_events_come(void **state)
     ki_listener_fini(&s.listener);
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(what_a_handler_hears_is_legal_and_ends_in_the_truth),
-        MEMORY_TEST(a_handler_is_removed_while_events_come),
+        WITH_MEMORY_CHECK(what_a_handler_hears_is_legal_and_ends_in_the_truth),
+        WITH_MEMORY_CHECK(a_handler_is_removed_while_events_come),
     };
     return RUN_TESTS(tests);
 }

@@ -358,21 +358,18 @@ static void an_earlier_timer_is_seen_by_threads_that_wait_for_a_later_one(void *
     yard_fini(&y);
 }
 
-#define LOOP_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOOP_TEST(no_wake_is_lost_and_no_job_overlaps_itself),
-        LOOP_TEST(a_loop_grows_and_stops_while_jobs_are_woken),
-        LOOP_TEST(a_loop_grows_while_it_is_stopped),
-        LOOP_TEST(who_polls_the_descriptor_misses_nothing),
-        LOOP_TEST(who_waits_and_steps_misses_nothing),
-        LOOP_TEST(fini_waits_for_the_run_and_nothing_runs_afterwards),
-        LOOP_TEST(jobs_end_and_free_themselves_on_the_threads),
-        LOOP_TEST(a_timer_is_waited_for_while_a_job_blocks_a_thread),
-        LOOP_TEST(an_earlier_timer_is_seen_by_threads_that_wait_for_a_later_one),
+        WITH_MEMORY_CHECK(no_wake_is_lost_and_no_job_overlaps_itself),
+        WITH_MEMORY_CHECK(a_loop_grows_and_stops_while_jobs_are_woken),
+        WITH_MEMORY_CHECK(a_loop_grows_while_it_is_stopped),
+        WITH_MEMORY_CHECK(who_polls_the_descriptor_misses_nothing),
+        WITH_MEMORY_CHECK(who_waits_and_steps_misses_nothing),
+        WITH_MEMORY_CHECK(fini_waits_for_the_run_and_nothing_runs_afterwards),
+        WITH_MEMORY_CHECK(jobs_end_and_free_themselves_on_the_threads),
+        WITH_MEMORY_CHECK(a_timer_is_waited_for_while_a_job_blocks_a_thread),
+        WITH_MEMORY_CHECK(an_earlier_timer_is_seen_by_threads_that_wait_for_a_later_one),
     };
     return RUN_TESTS(tests);
 }

@@ -401,15 +401,12 @@ static void a_sleeping_reader_stops_the_writer_and_nobody_else(void **state)
     ki_mutex_fini(&r.mu);
 }
 
-#define WITH_ALLOCATOR(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_ALLOCATOR(readers_of_all_kinds_beside_a_writer),
-        WITH_ALLOCATOR(writers_take_turns),
-        WITH_ALLOCATOR(a_sleeping_reader_stops_the_writer_and_nobody_else),
+        WITH_MEMORY_CHECK(readers_of_all_kinds_beside_a_writer),
+        WITH_MEMORY_CHECK(writers_take_turns),
+        WITH_MEMORY_CHECK(a_sleeping_reader_stops_the_writer_and_nobody_else),
     };
     return RUN_TESTS(tests);
 }

@@ -42,4 +42,8 @@ void failing_allocator_watch_releases(void (*released)(void *user), void *user);
 int failing_allocator_setup(void **state);
 int failing_allocator_teardown(void **state);
 
+/* A test with both, in the array for RUN_TESTS(). */
+#define WITH_MEMORY_CHECK(test)                                                                              \
+    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+
 #endif

@@ -86,3 +86,53 @@ void store_assert_sound(ki_store *store)
     if (ki_store_check(store, &err) < 0)
         fail_msg("%s", err.message);
 }
+
+ki_store *store_begin(void)
+{
+    ki_error err = {0};
+    ki_store *store = ki_store_new(NULL, &err);
+    assert_non_null(store);
+    return store;
+}
+
+void store_end(ki_store *store)
+{
+    store_assert_sound(store);
+    ki_store_free(store);
+}
+
+uint64_t store_object_version(const ki_object *object)
+{
+    return strtoull(ki_object_resource_version(object).ptr, NULL, 10);
+}
+
+uint64_t store_version_at(ki_store *store, const char *ns, const char *name)
+{
+    ki_object *object = ki_store_get(store, ns, name);
+    uint64_t version = object == NULL ? 0 : store_object_version(object);
+    (void)ki_object_unref(object);
+    return version;
+}
+
+size_t store_count_by_index(ki_store *store, const char *index, const char *value)
+{
+    ki_object_list list = {0};
+    assert_int_equal(ki_store_by_index(store, index, ki_str_of(value), &list), 0);
+    size_t count = list.count;
+    ki_object_list_fini(&list);
+    return count;
+}
+
+void store_assert_texts(ki_str_list *list, const char *const *expected, size_t count)
+{
+    assert_int_equal(list->count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(ki_str_equal(list->texts[i], ki_str_of(expected[i])));
+    ki_str_list_fini(list);
+}
+
+int store_name_index(const ki_object *object, ki_index_emit *emit, void *user)
+{
+    (void)user;
+    return ki_index_emit_value(emit, ki_object_name(object));
+}

@@ -13,7 +13,10 @@ ki_object *store_object(const char *ns, const char *name, uint64_t version, cons
  * without tags; KI_ERR_TYPE when they begin with "!". */
 int store_tags_index(const ki_object *object, ki_index_emit *emit, void *user);
 
-/* 1 when that function gives the value for the object. */
+/* An index function: the name. */
+int store_name_index(const ki_object *object, ki_index_emit *emit, void *user);
+
+/* 1 when store_tags_index() gives the value for the object. */
 int store_object_has_tag(const ki_object *object, ki_str tag);
 
 /* Puts the object and drops the caller's reference; fails the test when the store refuses. */
@@ -21,5 +24,20 @@ void store_put(ki_store *store, ki_object *object);
 
 /* Fails the test with what is wrong. */
 void store_assert_sound(ki_store *store);
+
+/* A new one with its defaults. */
+ki_store *store_begin(void);
+
+/* Sound, then freed. */
+void store_end(ki_store *store);
+
+/* The version of an object; the one under a key, 0 when there is none. */
+uint64_t store_object_version(const ki_object *object);
+uint64_t store_version_at(ki_store *store, const char *ns, const char *name);
+
+size_t store_count_by_index(ki_store *store, const char *index, const char *value);
+
+/* Fails the test unless the list is these; then it is empty. */
+void store_assert_texts(ki_str_list *list, const char *const *expected, size_t count);
 
 #endif

@@ -140,16 +140,13 @@ static void stop_does_not_forget_that_the_history_is_another_one(void **state)
     fixture_fini(&f);
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(item_that_cannot_be_used_does_not_renew_an_object_of_another_history),
-        MEMORY_TEST(event_of_a_new_history_is_not_swept_by_the_list_that_it_overtakes),
-        MEMORY_TEST(echo_behind_a_delete_does_not_bring_the_object_back),
-        MEMORY_TEST(stop_does_not_forget_that_the_history_is_another_one),
+        WITH_MEMORY_CHECK(item_that_cannot_be_used_does_not_renew_an_object_of_another_history),
+        WITH_MEMORY_CHECK(event_of_a_new_history_is_not_swept_by_the_list_that_it_overtakes),
+        WITH_MEMORY_CHECK(echo_behind_a_delete_does_not_bring_the_object_back),
+        WITH_MEMORY_CHECK(stop_does_not_forget_that_the_history_is_another_one),
     };
     return RUN_TESTS(tests);
 }

@@ -288,16 +288,13 @@ static void a_resync_that_cannot_be_planned_begins_again_and_reminds_once(void *
         run_resync(n);
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(any_allocation_may_fail_and_nothing_is_lost_or_doubled),
-        MEMORY_TEST(allocations_may_fail_in_the_middle_of_much_work),
-        MEMORY_TEST(a_sweep_that_cannot_be_planned_as_a_whole_is_done_in_parts),
-        MEMORY_TEST(a_resync_that_cannot_be_planned_begins_again_and_reminds_once),
+        WITH_MEMORY_CHECK(any_allocation_may_fail_and_nothing_is_lost_or_doubled),
+        WITH_MEMORY_CHECK(allocations_may_fail_in_the_middle_of_much_work),
+        WITH_MEMORY_CHECK(a_sweep_that_cannot_be_planned_as_a_whole_is_done_in_parts),
+        WITH_MEMORY_CHECK(a_resync_that_cannot_be_planned_begins_again_and_reminds_once),
     };
     return RUN_TESTS(tests);
 }

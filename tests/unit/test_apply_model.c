@@ -316,14 +316,11 @@ static void the_store_ends_as_the_server_whatever_was_cut_or_reset(void **state)
     for_each_seed(run_server);
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(whatever_comes_is_applied_by_the_rules),
-        MEMORY_TEST(the_store_ends_as_the_server_whatever_was_cut_or_reset),
+        WITH_MEMORY_CHECK(whatever_comes_is_applied_by_the_rules),
+        WITH_MEMORY_CHECK(the_store_ends_as_the_server_whatever_was_cut_or_reset),
     };
     return RUN_TESTS(tests);
 }

@@ -395,35 +395,32 @@ static void merging_goes_on_when_memory_is_back(void **state)
     }
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(coalescing_tells_a_new_object_in_its_last_state),
-        MEMORY_TEST(coalescing_says_nothing_of_what_came_and_went),
-        MEMORY_TEST(coalescing_updates_from_the_first_old_to_the_last_new),
-        MEMORY_TEST(coalescing_marks_another_object_of_the_same_name),
-        MEMORY_TEST(coalescing_deletes_what_the_handler_knows),
-        MEMORY_TEST(coalescing_keeps_the_first_place_and_the_marker),
-        MEMORY_TEST(coalescing_joins_what_was_queued_before_the_limit),
-        MEMORY_TEST(coalescing_ends_when_the_handler_has_caught_up),
-        MEMORY_TEST(byte_limit_lets_old_objects_go),
-        MEMORY_TEST(byte_limit_lets_go_of_the_old_object_of_a_single_event),
-        MEMORY_TEST(byte_limit_keeps_an_old_object_that_is_the_new_one),
-        MEMORY_TEST(byte_limit_ends_coalescing_only_at_half_of_it),
-        MEMORY_TEST(what_a_handler_begins_with_is_merged_with_what_comes_after_it),
-        MEMORY_TEST(a_push_merges_no_more_than_a_step),
-        MEMORY_TEST(an_event_is_merged_when_its_turn_has_come),
-        MEMORY_TEST(an_event_before_its_turn_comes_behind_what_it_is_about),
-        MEMORY_TEST(an_event_of_what_was_delivered_meanwhile_is_told_by_itself),
-        MEMORY_TEST(a_handler_that_overtakes_the_merging_hears_all_in_order),
-        MEMORY_TEST(the_end_of_coalescing_keeps_the_order),
-        MEMORY_TEST(events_that_waited_before_the_limit_are_merged_step_by_step),
-        MEMORY_TEST(large_events_do_not_pile_up_behind_small_ones),
-        MEMORY_TEST(backlog_survives_without_memory_for_its_table),
-        MEMORY_TEST(merging_goes_on_when_memory_is_back),
+        WITH_MEMORY_CHECK(coalescing_tells_a_new_object_in_its_last_state),
+        WITH_MEMORY_CHECK(coalescing_says_nothing_of_what_came_and_went),
+        WITH_MEMORY_CHECK(coalescing_updates_from_the_first_old_to_the_last_new),
+        WITH_MEMORY_CHECK(coalescing_marks_another_object_of_the_same_name),
+        WITH_MEMORY_CHECK(coalescing_deletes_what_the_handler_knows),
+        WITH_MEMORY_CHECK(coalescing_keeps_the_first_place_and_the_marker),
+        WITH_MEMORY_CHECK(coalescing_joins_what_was_queued_before_the_limit),
+        WITH_MEMORY_CHECK(coalescing_ends_when_the_handler_has_caught_up),
+        WITH_MEMORY_CHECK(byte_limit_lets_old_objects_go),
+        WITH_MEMORY_CHECK(byte_limit_lets_go_of_the_old_object_of_a_single_event),
+        WITH_MEMORY_CHECK(byte_limit_keeps_an_old_object_that_is_the_new_one),
+        WITH_MEMORY_CHECK(byte_limit_ends_coalescing_only_at_half_of_it),
+        WITH_MEMORY_CHECK(what_a_handler_begins_with_is_merged_with_what_comes_after_it),
+        WITH_MEMORY_CHECK(a_push_merges_no_more_than_a_step),
+        WITH_MEMORY_CHECK(an_event_is_merged_when_its_turn_has_come),
+        WITH_MEMORY_CHECK(an_event_before_its_turn_comes_behind_what_it_is_about),
+        WITH_MEMORY_CHECK(an_event_of_what_was_delivered_meanwhile_is_told_by_itself),
+        WITH_MEMORY_CHECK(a_handler_that_overtakes_the_merging_hears_all_in_order),
+        WITH_MEMORY_CHECK(the_end_of_coalescing_keeps_the_order),
+        WITH_MEMORY_CHECK(events_that_waited_before_the_limit_are_merged_step_by_step),
+        WITH_MEMORY_CHECK(large_events_do_not_pile_up_behind_small_ones),
+        WITH_MEMORY_CHECK(backlog_survives_without_memory_for_its_table),
+        WITH_MEMORY_CHECK(merging_goes_on_when_memory_is_back),
     };
     return RUN_TESTS(tests);
 }

@@ -188,24 +188,21 @@ static void buffer_agrees_with_an_array_after_random_steps(void **state)
     assert_int_equal(failing_allocator_live_count(), 0);
 }
 
-#define BUF_TEST(test)                                                                                       \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BUF_TEST(a_new_buffer_is_empty_and_allocates_nothing),
-        BUF_TEST(appended_bytes_follow_each_other),
-        BUF_TEST(appending_nothing_is_allowed),
-        BUF_TEST(reserved_room_may_be_written),
-        BUF_TEST(a_buffer_fills_to_its_maximum_and_no_further),
-        BUF_TEST(what_is_too_large_leaves_the_buffer_unchanged),
-        BUF_TEST(growth_takes_few_allocations),
-        BUF_TEST(without_memory_append_fails_and_changes_nothing),
-        BUF_TEST(reset_empties_and_keeps_small_memory),
-        BUF_TEST(reset_gives_large_memory_back),
-        BUF_TEST(fini_takes_a_zeroed_or_finished_buffer),
-        BUF_TEST(buffer_agrees_with_an_array_after_random_steps),
+        WITH_MEMORY_CHECK(a_new_buffer_is_empty_and_allocates_nothing),
+        WITH_MEMORY_CHECK(appended_bytes_follow_each_other),
+        WITH_MEMORY_CHECK(appending_nothing_is_allowed),
+        WITH_MEMORY_CHECK(reserved_room_may_be_written),
+        WITH_MEMORY_CHECK(a_buffer_fills_to_its_maximum_and_no_further),
+        WITH_MEMORY_CHECK(what_is_too_large_leaves_the_buffer_unchanged),
+        WITH_MEMORY_CHECK(growth_takes_few_allocations),
+        WITH_MEMORY_CHECK(without_memory_append_fails_and_changes_nothing),
+        WITH_MEMORY_CHECK(reset_empties_and_keeps_small_memory),
+        WITH_MEMORY_CHECK(reset_gives_large_memory_back),
+        WITH_MEMORY_CHECK(fini_takes_a_zeroed_or_finished_buffer),
+        WITH_MEMORY_CHECK(buffer_agrees_with_an_array_after_random_steps),
     };
     return RUN_TESTS(tests);
 }

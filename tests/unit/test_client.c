@@ -364,9 +364,6 @@ static void threads_are_started_with_the_first_informer_and_end_with_the_client(
     run_fini(&r);
 }
 
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -163,16 +163,13 @@ static void every_allocation_of_a_recorded_watch_may_fail(void **state)
     }
 }
 
-#define WITH_ALLOCATOR(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_ALLOCATOR(every_allocation_of_a_list_may_fail),
-        WITH_ALLOCATOR(every_allocation_of_a_recorded_list_may_fail),
-        WITH_ALLOCATOR(every_allocation_of_a_watch_may_fail),
-        WITH_ALLOCATOR(every_allocation_of_a_recorded_watch_may_fail),
+        WITH_MEMORY_CHECK(every_allocation_of_a_list_may_fail),
+        WITH_MEMORY_CHECK(every_allocation_of_a_recorded_list_may_fail),
+        WITH_MEMORY_CHECK(every_allocation_of_a_watch_may_fail),
+        WITH_MEMORY_CHECK(every_allocation_of_a_recorded_watch_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -230,21 +230,18 @@ static void lists_that_had_ended_are_forgotten_with_what_waits(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(a_new_history_forgets_what_waits_and_the_version),
-        MEMORY_TEST(a_new_history_makes_room_in_a_full_queue),
-        MEMORY_TEST(a_new_history_wakes_who_waits),
-        MEMORY_TEST(a_new_history_syncs_with_a_list_of_its_own),
-        MEMORY_TEST(a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever),
-        MEMORY_TEST(a_resync_that_waits_does_so_behind_the_marker_of_a_new_history),
-        MEMORY_TEST(without_memory_no_new_history_begins),
-        MEMORY_TEST(a_change_knows_the_newest_list_that_had_ended_before_it),
-        MEMORY_TEST(lists_that_had_ended_are_forgotten_with_what_waits),
+        WITH_MEMORY_CHECK(a_new_history_forgets_what_waits_and_the_version),
+        WITH_MEMORY_CHECK(a_new_history_makes_room_in_a_full_queue),
+        WITH_MEMORY_CHECK(a_new_history_wakes_who_waits),
+        WITH_MEMORY_CHECK(a_new_history_syncs_with_a_list_of_its_own),
+        WITH_MEMORY_CHECK(a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever),
+        WITH_MEMORY_CHECK(a_resync_that_waits_does_so_behind_the_marker_of_a_new_history),
+        WITH_MEMORY_CHECK(without_memory_no_new_history_begins),
+        WITH_MEMORY_CHECK(a_change_knows_the_newest_list_that_had_ended_before_it),
+        WITH_MEMORY_CHECK(lists_that_had_ended_are_forgotten_with_what_waits),
     };
     return RUN_TESTS(tests);
 }

@@ -366,8 +366,7 @@ static void the_queue_agrees_with_a_log_of_what_was_pushed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_queue_agrees_with_a_log_of_what_was_pushed,
-                                        failing_allocator_setup, failing_allocator_teardown),
+        WITH_MEMORY_CHECK(the_queue_agrees_with_a_log_of_what_was_pushed),
     };
     return RUN_TESTS(tests);
 }

@@ -371,8 +371,7 @@ static void the_queue_agrees_with_a_plain_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_queue_agrees_with_a_plain_model, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(the_queue_agrees_with_a_plain_model),
     };
     return RUN_TESTS(tests);
 }

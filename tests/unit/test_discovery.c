@@ -225,22 +225,20 @@ static void without_memory_it_says_so_and_nothing_leaks(void **state)
         }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_custom_resource_has_every_name_that_kubectl_accepts),
-        TEST(group_kind_and_scope_come_with_it),
-        TEST(of_several_versions_the_first_is_taken),
-        TEST(a_full_name_goes_before_a_short_one),
-        TEST(what_cannot_be_watched_is_not_found_and_remembered),
-        TEST(names_that_no_path_can_have_are_passed_over),
-        TEST(anything_else_is_no_answer),
-        TEST(groups_lead_to_paths_the_preferred_version_first),
-        TEST(a_name_without_a_group_leads_to_all_of_them),
-        TEST(the_resources_of_a_version_are_searched_without_their_subresources),
-        TEST(without_memory_it_says_so_and_nothing_leaks),
+        WITH_MEMORY_CHECK(a_custom_resource_has_every_name_that_kubectl_accepts),
+        WITH_MEMORY_CHECK(group_kind_and_scope_come_with_it),
+        WITH_MEMORY_CHECK(of_several_versions_the_first_is_taken),
+        WITH_MEMORY_CHECK(a_full_name_goes_before_a_short_one),
+        WITH_MEMORY_CHECK(what_cannot_be_watched_is_not_found_and_remembered),
+        WITH_MEMORY_CHECK(names_that_no_path_can_have_are_passed_over),
+        WITH_MEMORY_CHECK(anything_else_is_no_answer),
+        WITH_MEMORY_CHECK(groups_lead_to_paths_the_preferred_version_first),
+        WITH_MEMORY_CHECK(a_name_without_a_group_leads_to_all_of_them),
+        WITH_MEMORY_CHECK(the_resources_of_a_version_are_searched_without_their_subresources),
+        WITH_MEMORY_CHECK(without_memory_it_says_so_and_nothing_leaks),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, load_all, free_all);
 }

@@ -502,9 +502,6 @@ static void without_memory_set_up_calls_fail_and_are_remembered(void **state)
     run_fini(&r);
 }
 
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

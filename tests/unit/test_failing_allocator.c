@@ -109,19 +109,16 @@ static void counts_hold_with_several_threads(void **state)
     assert_int_equal(failing_allocator_live_bytes(), 0);
 }
 
-#define ALLOCATOR_TEST(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ALLOCATOR_TEST(only_the_nth_allocation_fails),
-        ALLOCATOR_TEST(a_failed_reallocation_leaves_the_block),
-        ALLOCATOR_TEST(a_reallocation_moves_and_keeps_the_bytes),
-        ALLOCATOR_TEST(live_counts_follow_allocations),
-        ALLOCATOR_TEST(blocks_are_aligned_for_any_type),
-        ALLOCATOR_TEST(the_teardown_fails_while_a_block_is_live),
-        ALLOCATOR_TEST(counts_hold_with_several_threads),
+        WITH_MEMORY_CHECK(only_the_nth_allocation_fails),
+        WITH_MEMORY_CHECK(a_failed_reallocation_leaves_the_block),
+        WITH_MEMORY_CHECK(a_reallocation_moves_and_keeps_the_bytes),
+        WITH_MEMORY_CHECK(live_counts_follow_allocations),
+        WITH_MEMORY_CHECK(blocks_are_aligned_for_any_type),
+        WITH_MEMORY_CHECK(the_teardown_fails_while_a_block_is_live),
+        WITH_MEMORY_CHECK(counts_hold_with_several_threads),
     };
     return RUN_TESTS(tests);
 }

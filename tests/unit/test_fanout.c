@@ -383,26 +383,23 @@ static void what_was_reserved_for_some_stays_when_memory_is_out(void **state)
     hall_fini(&h);
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(who_joins_gets_what_is_in_the_store_and_is_woken_once),
-        MEMORY_TEST(who_joins_before_the_store_is_synced_is_told_so_later_and_once),
-        MEMORY_TEST(who_leaves_hears_no_more_and_may_leave_twice),
-        MEMORY_TEST(who_has_not_joined_may_leave),
-        MEMORY_TEST(what_is_told_is_handed_over_by_a_flush_with_one_wake),
-        MEMORY_TEST(a_fanout_without_subscribers_takes_everything),
-        MEMORY_TEST(what_was_reserved_and_not_used_is_used_next_time),
-        MEMORY_TEST(only_those_who_are_due_are_reminded),
-        MEMORY_TEST(a_resync_does_not_begin_before_the_last_is_over),
-        MEMORY_TEST(a_resync_is_over_when_who_is_reminded_leaves),
-        MEMORY_TEST(a_handler_that_blocks_blocks_the_fanout_until_it_has_caught_up),
-        MEMORY_TEST(a_join_without_memory_is_none),
-        MEMORY_TEST(synced_is_told_to_each_once_also_without_memory),
-        MEMORY_TEST(what_was_reserved_for_some_stays_when_memory_is_out),
+        WITH_MEMORY_CHECK(who_joins_gets_what_is_in_the_store_and_is_woken_once),
+        WITH_MEMORY_CHECK(who_joins_before_the_store_is_synced_is_told_so_later_and_once),
+        WITH_MEMORY_CHECK(who_leaves_hears_no_more_and_may_leave_twice),
+        WITH_MEMORY_CHECK(who_has_not_joined_may_leave),
+        WITH_MEMORY_CHECK(what_is_told_is_handed_over_by_a_flush_with_one_wake),
+        WITH_MEMORY_CHECK(a_fanout_without_subscribers_takes_everything),
+        WITH_MEMORY_CHECK(what_was_reserved_and_not_used_is_used_next_time),
+        WITH_MEMORY_CHECK(only_those_who_are_due_are_reminded),
+        WITH_MEMORY_CHECK(a_resync_does_not_begin_before_the_last_is_over),
+        WITH_MEMORY_CHECK(a_resync_is_over_when_who_is_reminded_leaves),
+        WITH_MEMORY_CHECK(a_handler_that_blocks_blocks_the_fanout_until_it_has_caught_up),
+        WITH_MEMORY_CHECK(a_join_without_memory_is_none),
+        WITH_MEMORY_CHECK(synced_is_told_to_each_once_also_without_memory),
+        WITH_MEMORY_CHECK(what_was_reserved_for_some_stays_when_memory_is_out),
     };
     return RUN_TESTS(tests);
 }

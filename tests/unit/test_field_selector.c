@@ -123,8 +123,7 @@ int main(void)
         cmocka_unit_test(what_is_no_field_selector_is_refused_where_it_goes_wrong),
         cmocka_unit_test(a_short_buffer_gets_what_fits),
         cmocka_unit_test(a_text_that_is_too_long_is_refused),
-        cmocka_unit_test_setup_teardown(without_memory_there_is_no_text, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(without_memory_there_is_no_text),
     };
     return RUN_TESTS(tests);
 }

@@ -136,18 +136,15 @@ static void zeroed_one_can_be_ended(void **state)
     assert_int_equal(gathered.keys.count, 0);
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(items_stay_in_order_and_the_last_of_a_key_counts),
-        MEMORY_TEST(another_attempt_begins_anew),
-        MEMORY_TEST(what_is_removed_is_not_there),
-        MEMORY_TEST(known_object_stands_for_what_was_only_seen),
-        MEMORY_TEST(without_memory_nothing_changes),
-        MEMORY_TEST(zeroed_one_can_be_ended),
+        WITH_MEMORY_CHECK(items_stay_in_order_and_the_last_of_a_key_counts),
+        WITH_MEMORY_CHECK(another_attempt_begins_anew),
+        WITH_MEMORY_CHECK(what_is_removed_is_not_there),
+        WITH_MEMORY_CHECK(known_object_stands_for_what_was_only_seen),
+        WITH_MEMORY_CHECK(without_memory_nothing_changes),
+        WITH_MEMORY_CHECK(zeroed_one_can_be_ended),
     };
     return RUN_TESTS(tests);
 }

@@ -269,25 +269,22 @@ static void heap_pops_in_order_after_random_removals_and_updates(void **state)
     }
 }
 
-#define HEAP_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HEAP_TEST(an_empty_heap_has_no_first),
-        HEAP_TEST(the_least_is_first_and_stays),
-        HEAP_TEST(compare_gets_its_user_pointer),
-        HEAP_TEST(update_moves_a_node_either_way),
-        HEAP_TEST(a_removed_node_may_be_removed_again_and_pushed_again),
-        HEAP_TEST(push_stops_at_the_maximum_and_goes_on_below_it),
-        HEAP_TEST(without_memory_push_fails_and_changes_nothing),
-        HEAP_TEST(push_into_reserved_room_needs_no_memory),
-        HEAP_TEST(reserving_one_place_more_each_time_is_cheap),
-        HEAP_TEST(reserve_fails_above_the_maximum_and_without_memory),
-        HEAP_TEST(fini_puts_the_nodes_out_of_the_heap),
-        HEAP_TEST(fini_takes_a_zeroed_heap),
-        HEAP_TEST(heap_pops_in_order_after_random_removals_and_updates),
+        WITH_MEMORY_CHECK(an_empty_heap_has_no_first),
+        WITH_MEMORY_CHECK(the_least_is_first_and_stays),
+        WITH_MEMORY_CHECK(compare_gets_its_user_pointer),
+        WITH_MEMORY_CHECK(update_moves_a_node_either_way),
+        WITH_MEMORY_CHECK(a_removed_node_may_be_removed_again_and_pushed_again),
+        WITH_MEMORY_CHECK(push_stops_at_the_maximum_and_goes_on_below_it),
+        WITH_MEMORY_CHECK(without_memory_push_fails_and_changes_nothing),
+        WITH_MEMORY_CHECK(push_into_reserved_room_needs_no_memory),
+        WITH_MEMORY_CHECK(reserving_one_place_more_each_time_is_cheap),
+        WITH_MEMORY_CHECK(reserve_fails_above_the_maximum_and_without_memory),
+        WITH_MEMORY_CHECK(fini_puts_the_nodes_out_of_the_heap),
+        WITH_MEMORY_CHECK(fini_takes_a_zeroed_heap),
+        WITH_MEMORY_CHECK(heap_pops_in_order_after_random_removals_and_updates),
     };
     return RUN_TESTS(tests);
 }

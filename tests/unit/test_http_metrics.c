@@ -129,18 +129,15 @@ static void each_allocation_may_fail(void **state)
     }
 }
 
-#define UNIT_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        UNIT_TEST(nothing_is_written_before_there_is_something),
-        UNIT_TEST(requests_are_counted_by_status_and_method),
-        UNIT_TEST(times_and_sizes_have_their_buckets),
-        UNIT_TEST(any_number_of_statuses_does_no_harm),
-        UNIT_TEST(without_metrics_nothing_is_counted),
-        UNIT_TEST(each_allocation_may_fail),
+        WITH_MEMORY_CHECK(nothing_is_written_before_there_is_something),
+        WITH_MEMORY_CHECK(requests_are_counted_by_status_and_method),
+        WITH_MEMORY_CHECK(times_and_sizes_have_their_buckets),
+        WITH_MEMORY_CHECK(any_number_of_statuses_does_no_harm),
+        WITH_MEMORY_CHECK(without_metrics_nothing_is_counted),
+        WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
 }

@@ -321,24 +321,21 @@ static void a_posting_of_thousands_is_emptied_one_by_one(void **state)
     fixture_fini(&f);
 }
 
-#define WITH_ALLOCATOR(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_ALLOCATOR(an_object_is_under_each_value_once),
-        WITH_ALLOCATOR(a_field_is_followed_from_value_to_value),
-        WITH_ALLOCATOR(an_update_touches_only_what_differs),
-        WITH_ALLOCATOR(an_empty_posting_disappears),
-        WITH_ALLOCATOR(a_cancelled_change_leaves_no_trace),
-        WITH_ALLOCATOR(a_refused_object_is_remembered_until_it_goes),
-        WITH_ALLOCATOR(no_pointer_stays_behind_when_the_function_changes_its_mind),
-        WITH_ALLOCATOR(a_value_without_memory_fails_the_change),
-        WITH_ALLOCATOR(a_removal_needs_no_memory),
-        WITH_ALLOCATOR(a_function_without_end_is_refused),
-        WITH_ALLOCATOR(the_function_runs_in_a_read_section),
-        WITH_ALLOCATOR(a_posting_of_thousands_is_emptied_one_by_one),
+        WITH_MEMORY_CHECK(an_object_is_under_each_value_once),
+        WITH_MEMORY_CHECK(a_field_is_followed_from_value_to_value),
+        WITH_MEMORY_CHECK(an_update_touches_only_what_differs),
+        WITH_MEMORY_CHECK(an_empty_posting_disappears),
+        WITH_MEMORY_CHECK(a_cancelled_change_leaves_no_trace),
+        WITH_MEMORY_CHECK(a_refused_object_is_remembered_until_it_goes),
+        WITH_MEMORY_CHECK(no_pointer_stays_behind_when_the_function_changes_its_mind),
+        WITH_MEMORY_CHECK(a_value_without_memory_fails_the_change),
+        WITH_MEMORY_CHECK(a_removal_needs_no_memory),
+        WITH_MEMORY_CHECK(a_function_without_end_is_refused),
+        WITH_MEMORY_CHECK(the_function_runs_in_a_read_section),
+        WITH_MEMORY_CHECK(a_posting_of_thousands_is_emptied_one_by_one),
     };
     return RUN_TESTS(tests);
 }

@@ -178,18 +178,15 @@ static void without_memory_it_fails_and_nothing_leaks(void **state)
     free(text);
 }
 
-#define INFLATE_TEST(test)                                                                                   \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        INFLATE_TEST(a_body_is_opened_however_it_is_split),
-        INFLATE_TEST(a_bomb_goes_off_in_small_steps),
-        INFLATE_TEST(what_comes_during_a_pause_waits_for_its_turn),
-        INFLATE_TEST(what_is_no_gzip_is_refused),
-        INFLATE_TEST(who_has_enough_gets_no_more),
-        INFLATE_TEST(without_memory_it_fails_and_nothing_leaks),
+        WITH_MEMORY_CHECK(a_body_is_opened_however_it_is_split),
+        WITH_MEMORY_CHECK(a_bomb_goes_off_in_small_steps),
+        WITH_MEMORY_CHECK(what_comes_during_a_pause_waits_for_its_turn),
+        WITH_MEMORY_CHECK(what_is_no_gzip_is_refused),
+        WITH_MEMORY_CHECK(who_has_enough_gets_no_more),
+        WITH_MEMORY_CHECK(without_memory_it_fails_and_nothing_leaks),
     };
     return RUN_TESTS(tests);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An informer on one thread under a virtual clock: what comes into the store, and what it says of itself. */
+/* An informer on one thread under a virtual clock: what comes into the store, and how new it is. */
 #include <kinformer/informer.h>
-#include <kinformer/lister.h>
-#include <kinformer/log.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cache/client.h"
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
-#include "support/objects.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
@@ -150,155 +145,7 @@ static void a_bookmark_moves_the_version_and_resets_the_age(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- status ------------------------------------------------------------------------------------------ */
-
-static void the_status_tells_the_numbers(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    ki_informer_status status;
-    virtual_rig_init(&rig, &(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER});
-    ki_informer_read_status(rig.informer, &status);
-    assert_int_equal(status.phase, KI_PHASE_STOPPED);
-    assert_int_equal(status.has_synced, 0);
-    assert_true(status.byte_age_ms == UINT64_MAX && status.event_age_ms == UINT64_MAX);
-    assert_string_equal(status.resource_version, "");
-    virtual_rig_sync(&rig);
-    sim_world_update(rig.world, 1);
-    virtual_rig_run(&rig, 10);
-    ki_informer_read_status(rig.informer, &status);
-    assert_int_equal(status.phase, KI_PHASE_WATCHING);
-    assert_int_equal(status.reason, KI_REASON_NONE);
-    assert_int_equal(status.has_synced, 1);
-    assert_int_equal(status.objects, 5);
-    assert_true(status.bytes > 0 && status.bytes_read > 0);
-    assert_int_equal(status.queued, 0);
-    assert_int_equal(status.lists, 1);
-    assert_int_equal(status.watches, 1);
-    assert_int_equal(status.events, 1);
-    assert_int_equal(status.refused, 0);
-    assert_true(status.byte_age_ms <= 10 && status.event_age_ms <= 10);
-    assert_int_equal(strtol(status.resource_version, NULL, 10), (long)sim_world_version(rig.world));
-    virtual_rig_fini(&rig);
-}
-
-static void the_status_of_a_failing_informer_says_why(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    ki_informer_status status;
-    ki_error err = {0};
-    virtual_rig_init(&rig, NULL);
-    sim_server_set_faults(rig.server, &(sim_faults){.refuse = 1});
-    assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
-    virtual_rig_run(&rig, 100);
-    ki_informer_read_status(rig.informer, &status);
-    assert_int_equal(status.phase, KI_PHASE_BACKING_OFF);
-    assert_int_equal(status.reason, KI_REASON_CONNECTION_REFUSED);
-    assert_true(status.retry_ms > 0);
-    assert_int_equal(ki_informer_wait_for_sync(rig.informer, 0, &err), KI_ERR_TIMEOUT);
-    assert_non_null(strstr(err.message, "pods"));
-    assert_non_null(strstr(err.message, "BACKING_OFF"));
-    assert_non_null(strstr(err.message, "ConnectionRefused"));
-    virtual_rig_fini(&rig);
-}
-
-static void a_retry_now_does_not_wait_for_the_back_off(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    virtual_rig_init(&rig, &(ki_informer_options){.backoff_ms = 20000});
-    sim_server_set_faults(rig.server, &(sim_faults){.refuse = 1});
-    assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
-    virtual_rig_run(&rig, 100);
-    sim_server_set_faults(rig.server, &(sim_faults){0});
-    virtual_rig_run(&rig, 100);
-    assert_int_equal(ki_informer_has_synced(rig.informer), 0);
-    ki_informer_retry_now(rig.informer);
-    virtual_rig_run(&rig, 100);
-    assert_int_equal(ki_informer_has_synced(rig.informer), 1);
-    virtual_rig_fini(&rig);
-}
-
-static void the_metrics_have_the_informers_numbers(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    ki_metrics_text text = {0};
-    heard what;
-    heard_init(&what);
-    virtual_rig_init(&rig, &(ki_informer_options){.name = "my-pods"});
-    ki_handler handler = heard_handler(&what);
-    handler.name = "the-handler";
-    assert_non_null(ki_informer_add_handler(rig.informer, &handler));
-    virtual_rig_sync(&rig);
-    assert_int_equal(ki_metrics_render(ki_client_metrics(rig.client), &text, NULL), 0);
-    assert_non_null(strstr(text.bytes, "informer_store_objects{name=\"my-pods\",group=\"\",version=\"v1\","
-                                       "resource=\"pods\"} 5\n"));
-    assert_non_null(strstr(text.bytes, "informer_listener_backlog{name=\"my-pods\",group=\"\",version=\"v1\","
-                                       "resource=\"pods\",handler=\"the-handler\"} 0\n"));
-    assert_non_null(strstr(text.bytes, "informer_store_resource_version{"));
-    assert_non_null(strstr(text.bytes, "informer_watches_total{"));
-    assert_non_null(strstr(text.bytes, "informer_handler_duration_seconds_count{"));
-    ki_metrics_text_fini(&text);
-    virtual_rig_fini(&rig);
-    heard_fini(&what);
-}
-
-/* Whether the numbers of an informer of that name are there. */
-static int has_numbers_of(const virtual_rig *rig, const char *name)
-{
-    ki_metrics_text text = {0};
-    char label[64];
-    snprintf(label, sizeof(label), "informer_store_objects{name=\"%s\",", name);
-    assert_int_equal(ki_metrics_render(ki_client_metrics(rig->client), &text, NULL), 0);
-    int is_there = strstr(text.bytes, label) != NULL;
-    ki_metrics_text_fini(&text);
-    return is_there;
-}
-
-static void informers_of_one_resource_have_different_names_in_the_metrics(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    virtual_rig_init(&rig, NULL);
-    ki_informer_options options = {.list_watch = &rig.source};
-    ki_informer *second = ki_informer_new(rig.client, &KI_CORE_V1_PODS, &options, NULL);
-    options.ns = "a";
-    ki_informer *of_namespace = ki_informer_new(rig.client, &KI_CORE_V1_PODS, &options, NULL);
-    assert_non_null(second);
-    assert_non_null(of_namespace);
-    assert_true(has_numbers_of(&rig, "pods"));
-    assert_true(has_numbers_of(&rig, "pods#2"));
-    assert_true(has_numbers_of(&rig, "pods/a"));
-    ki_informer_free(second);
-    assert_true(has_numbers_of(&rig, "pods"));
-    assert_false(has_numbers_of(&rig, "pods#2"));
-    ki_informer_free(of_namespace);
-    virtual_rig_fini(&rig);
-}
-
-static void an_informer_with_a_name_of_its_own_leaves_the_others_theirs(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    virtual_rig_init(&rig, &(ki_informer_options){.name = "my-pods"});
-    ki_informer_options options = {.list_watch = &rig.source};
-    ki_informer *second = ki_informer_new(rig.client, &KI_CORE_V1_PODS, &options, NULL);
-    assert_non_null(second);
-    assert_true(has_numbers_of(&rig, "my-pods"));
-    assert_true(has_numbers_of(&rig, "pods"));
-    ki_informer_free(second);
-    virtual_rig_fini(&rig);
-}
-
 /* ---- indexes ----------------------------------------------------------------------------------------- */
-
-static int name_index(const ki_object *object, ki_index_emit *emit, void *user)
-{
-    (void)user;
-    return ki_index_emit_value(emit, ki_object_name(object));
-}
 
 static void assert_indexed(virtual_rig *rig, size_t count)
 {
@@ -313,7 +160,7 @@ static void an_index_may_come_before_the_start(void **state)
     (void)state;
     virtual_rig rig;
     virtual_rig_init(&rig, NULL);
-    assert_int_equal(ki_informer_add_index(rig.informer, "name", name_index, NULL), 0);
+    assert_int_equal(ki_informer_add_index(rig.informer, "name", store_name_index, NULL), 0);
     virtual_rig_sync(&rig);
     assert_indexed(&rig, 1);
     virtual_rig_assert_equal(&rig);
@@ -326,7 +173,7 @@ static void an_index_may_come_after_the_start_and_has_what_is_there(void **state
     virtual_rig rig;
     virtual_rig_init(&rig, NULL);
     virtual_rig_sync(&rig);
-    assert_int_equal(ki_informer_add_index(rig.informer, "name", name_index, NULL), 0);
+    assert_int_equal(ki_informer_add_index(rig.informer, "name", store_name_index, NULL), 0);
     assert_indexed(&rig, 1);
     sim_world_delete(rig.world, 1);
     virtual_rig_run(&rig, 10);
@@ -361,280 +208,6 @@ static void an_index_that_fails_keeps_nothing_out_of_the_store(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* ---- transforms and watch errors --------------------------------------------------------------------- */
-
-typedef struct transformer {
-    int calls;
-    int fails_for_updates; /* of n1: objects whose version is newer than this */
-    int errors;
-    ki_reason reason;
-    char key[64];
-    char message[KI_ERROR_MESSAGE_BYTES];
-} transformer;
-
-static int transform(const ki_object **object, void *user)
-{
-    transformer *t = user;
-    t->calls++;
-    int version = (int)object_version(*object);
-    int is_n1 = ki_str_equal(ki_object_name(*object), ki_str_of("n1"));
-    return is_n1 && t->fails_for_updates != 0 && version > t->fails_for_updates ? KI_ERR_TYPE : 0;
-}
-
-static void note_error(ki_informer *informer, const ki_watch_error *error, void *user)
-{
-    (void)informer;
-    transformer *t = user;
-    t->errors++;
-    t->reason = error->reason;
-    snprintf(t->key, sizeof(t->key), "%s", error->key);
-    snprintf(t->message, sizeof(t->message), "%s", error->error->message);
-}
-
-static void a_failing_transform_keeps_the_last_good_version(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    transformer t = {0};
-    ki_informer_status status;
-    virtual_rig_init(&rig, NULL);
-    assert_int_equal(ki_informer_set_transform(rig.informer, transform, &t), 0);
-    assert_int_equal(ki_informer_set_watch_error_handler(rig.informer, note_error, &t), 0);
-    virtual_rig_sync(&rig);
-    assert_true(t.calls >= 5);
-    assert_int_equal(t.errors, 0);
-    ki_object *good = ki_store_get(ki_informer_store(rig.informer), "a", "n1");
-    t.fails_for_updates = (int)sim_world_version(rig.world);
-    sim_world_update(rig.world, 1);
-    sim_world_update(rig.world, 2);
-    virtual_rig_run(&rig, 10);
-    ki_object *kept = ki_store_get(ki_informer_store(rig.informer), "a", "n1");
-    assert_ptr_equal(kept, good);
-    assert_int_equal(t.errors, 1);
-    assert_string_equal(t.key, "a/n1");
-    assert_non_null(strstr(t.message, "transform"));
-    ki_informer_read_status(rig.informer, &status);
-    assert_int_equal(status.refused, 1);
-    sim_server_cut_all(rig.server);
-    sim_world_compact(rig.world);
-    virtual_rig_run(&rig, 60 * 1000);
-    assert_int_equal(ki_store_count(ki_informer_store(rig.informer)), 5);
-    (void)ki_object_unref(kept);
-    (void)ki_object_unref(good);
-    virtual_rig_fini(&rig);
-}
-
-static int strip(const ki_object **object, void *user)
-{
-    (void)user;
-    char json[512];
-    int n = snprintf(json, sizeof(json),
-                     "{\"metadata\":{\"namespace\":\"%.*s\",\"name\":\"%.*s\",\"uid\":\"%.*s\","
-                     "\"resourceVersion\":\"%.*s\"},\"stripped\":true}",
-                     KI_STR_ARGS(ki_object_namespace(*object)), KI_STR_ARGS(ki_object_name(*object)),
-                     KI_STR_ARGS(ki_object_uid(*object)), KI_STR_ARGS(ki_object_resource_version(*object)));
-    *object = ki_object_new(&KI_CORE_V1_PODS, (ki_str){json, (size_t)n}, NULL, NULL);
-    return *object == NULL ? KI_ERR_NO_MEMORY : 0;
-}
-
-static void a_transform_may_put_another_object_in_the_place(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    int is_stripped = 0;
-    virtual_rig_init(&rig, &(ki_informer_options){.transform = strip});
-    virtual_rig_sync(&rig);
-    virtual_rig_assert_equal(&rig);
-    ki_object *object = ki_store_get(ki_informer_store(rig.informer), "a", "n1");
-    assert_int_equal(ki_object_get_bool(object, "/stripped", &is_stripped), 0);
-    assert_int_equal(is_stripped, 1);
-    (void)ki_object_unref(object);
-    virtual_rig_fini(&rig);
-}
-
-static void the_watch_error_handler_hears_of_failures(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    transformer t = {0};
-    virtual_rig_init(&rig, NULL);
-    assert_int_equal(ki_informer_set_watch_error_handler(rig.informer, note_error, &t), 0);
-    sim_server_set_faults(rig.server, &(sim_faults){.http_500 = 1});
-    assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
-    virtual_rig_run(&rig, 100);
-    assert_int_equal(t.errors, 1);
-    assert_int_equal(t.reason, KI_REASON_SERVER_ERROR);
-    assert_string_equal(t.key, "");
-    sim_server_set_faults(rig.server, &(sim_faults){0});
-    virtual_rig_run(&rig, 10000);
-    assert_int_equal(ki_informer_has_synced(rig.informer), 1);
-    assert_int_equal(t.errors, 1);
-    sim_server_cut_all(rig.server);
-    virtual_rig_run(&rig, 10);
-    assert_int_equal(t.errors, 2);
-    assert_int_equal(t.reason, KI_REASON_CONNECTION_LOST);
-    virtual_rig_fini(&rig);
-}
-
-static void transform_and_watch_error_handler_are_set_before_the_start(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    virtual_rig_init(&rig, NULL);
-    virtual_rig_sync(&rig);
-    assert_int_equal(ki_informer_set_transform(rig.informer, transform, NULL), KI_ERR_INVALID);
-    assert_int_equal(ki_informer_set_watch_error_handler(rig.informer, note_error, NULL), KI_ERR_INVALID);
-    ki_informer_stop(rig.informer);
-    assert_int_equal(ki_informer_set_transform(rig.informer, transform, NULL), KI_ERR_INVALID);
-    virtual_rig_fini(&rig);
-}
-
-/* ---- what is wrong ----------------------------------------------------------------------------------- */
-
-static void a_null_informer_is_harmless(void **state)
-{
-    (void)state;
-    ki_error err = {0};
-    char version[8] = "x";
-    ki_informer_status status = {.objects = 7};
-    assert_int_equal(ki_informer_start(NULL, &err), KI_ERR_INVALID);
-    assert_true(err.message[0] != 0);
-    ki_informer_stop(NULL);
-    ki_informer_retry_now(NULL);
-    ki_informer_free(NULL);
-    assert_int_equal(ki_informer_has_synced(NULL), 0);
-    assert_int_equal(ki_informer_wait_for_sync(NULL, 0, &err), KI_ERR_INVALID);
-    assert_int_equal(ki_informer_wait_for_version(NULL, ki_str_of("1"), 0, &err), KI_ERR_INVALID);
-    assert_int_equal(ki_informer_last_resource_version(NULL, version, sizeof(version)), 0);
-    assert_string_equal(version, "");
-    assert_true(ki_informer_age_ms(NULL) == UINT64_MAX);
-    assert_null(ki_informer_store(NULL));
-    assert_null(ki_informer_resource(NULL));
-    assert_null(ki_informer_add_handler(NULL, &(ki_handler){0}));
-    assert_int_equal(ki_informer_add_index(NULL, "name", name_index, NULL), KI_ERR_INVALID);
-    assert_int_equal(ki_informer_set_transform(NULL, transform, NULL), KI_ERR_INVALID);
-    assert_int_equal(ki_informer_set_watch_error_handler(NULL, note_error, NULL), KI_ERR_INVALID);
-    ki_informer_read_status(NULL, &status);
-    assert_int_equal(status.objects, 0);
-    ki_registration_remove(NULL);
-    assert_int_equal(ki_registration_remove_and_wait(NULL), 0);
-    assert_int_equal(ki_registration_has_synced(NULL), 0);
-    ki_registration_read_stats(NULL, NULL);
-}
-
-static void an_error_of_the_set_up_is_reported_by_the_next_start(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    ki_error err = {0};
-    virtual_rig_init(&rig, NULL);
-    assert_null(ki_informer_add_handler(rig.informer, NULL));
-    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}));
-    assert_true(ki_informer_add_index(rig.informer, KI_INDEX_NAMESPACE, name_index, NULL) < 0);
-    assert_int_equal(ki_informer_start(rig.informer, &err), KI_ERR_INVALID);
-    assert_non_null(strstr(err.message, "adding a handler"));
-    assert_int_equal(ki_informer_has_synced(rig.informer), 0);
-    virtual_rig_sync(&rig);
-    virtual_rig_fini(&rig);
-}
-
-static int errors_logged;
-
-static void count_errors(const ki_log_record *record, void *user)
-{
-    (void)user;
-    errors_logged += strstr(record->message, "adding a handler: its overflow") != NULL;
-}
-
-/* The same for a handler; why it was refused is in the log. */
-static void a_handler_that_a_running_informer_refuses_does_not_concern_the_next_start(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    virtual_rig_init(&rig, NULL);
-    virtual_rig_sync(&rig);
-    errors_logged = 0;
-    ki_set_log(count_errors, KI_LOG_ERROR, NULL);
-    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}));
-    ki_set_log(NULL, KI_LOG_TRACE, NULL);
-    assert_int_equal(errors_logged, 1);
-    ki_informer_stop(rig.informer);
-    assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
-    virtual_rig_fini(&rig);
-}
-
-/* Who adds it is told; who starts the informer again has nothing to do with it. */
-static void an_index_that_a_running_informer_refuses_does_not_concern_the_next_start(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    virtual_rig_init(&rig, NULL);
-    virtual_rig_sync(&rig);
-    assert_true(ki_informer_add_index(rig.informer, KI_INDEX_NAMESPACE, name_index, NULL) < 0);
-    assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
-    ki_informer_stop(rig.informer);
-    assert_true(ki_informer_add_index(rig.informer, KI_INDEX_NAMESPACE, name_index, NULL) < 0);
-    virtual_rig_sync(&rig);
-    virtual_rig_fini(&rig);
-}
-
-static void options_that_make_no_sense_make_no_informer(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    virtual_rig_init(&rig, NULL);
-    const ki_informer_options wrong[] = {
-        {.list_watch = &rig.source, .watch_list = 3},
-        {.list_watch = &rig.source, .page_size = -2},
-        {.list_watch = &(ki_list_watch){0}},
-        {0}, /* neither the client nor the informer has a source */
-    };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        ki_error err = {0};
-        assert_null(ki_informer_new(rig.client, &KI_CORE_V1_PODS, &wrong[i], &err));
-        assert_int_equal(err.code, KI_ERR_INVALID);
-        assert_true(err.message[0] != 0);
-    }
-    ki_error err = {0};
-    assert_null(ki_informer_new(NULL, &KI_CORE_V1_PODS, NULL, &err));
-    assert_null(ki_informer_new(rig.client, NULL, NULL, &err));
-    virtual_rig_fini(&rig);
-}
-
-static int releases;
-
-static void count_release(void *user)
-{
-    (void)user;
-    releases++;
-}
-
-static void without_memory_there_is_no_informer_and_the_source_stays_the_callers(void **state)
-{
-    (void)state;
-    virtual_rig rig;
-    virtual_rig_init(&rig, NULL);
-    ki_list_watch source = rig.source;
-    source.release = count_release;
-    releases = 0;
-    ki_informer *informer = NULL;
-    for (size_t n = 1; informer == NULL; n++) {
-        ki_error err = {0};
-        failing_allocator_fail_at(n);
-        informer = ki_informer_new(rig.client, &KI_CORE_V1_PODS,
-                                   &(ki_informer_options){.list_watch = &source}, &err);
-        assert_true(informer != NULL || err.code == KI_ERR_NO_MEMORY);
-        assert_int_equal(releases, 0);
-    }
-    failing_allocator_fail_at(0);
-    ki_informer_free(informer);
-    assert_int_equal(releases, 1);
-    virtual_rig_fini(&rig);
-}
-
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -647,25 +220,9 @@ int main(void)
         WITH_MEMORY_CHECK(a_version_that_is_no_number_cannot_be_waited_for),
         WITH_MEMORY_CHECK(the_age_is_how_long_the_server_has_said_nothing),
         WITH_MEMORY_CHECK(a_bookmark_moves_the_version_and_resets_the_age),
-        WITH_MEMORY_CHECK(the_status_tells_the_numbers),
-        WITH_MEMORY_CHECK(the_status_of_a_failing_informer_says_why),
-        WITH_MEMORY_CHECK(a_retry_now_does_not_wait_for_the_back_off),
-        WITH_MEMORY_CHECK(the_metrics_have_the_informers_numbers),
-        WITH_MEMORY_CHECK(informers_of_one_resource_have_different_names_in_the_metrics),
         WITH_MEMORY_CHECK(an_index_may_come_before_the_start),
         WITH_MEMORY_CHECK(an_index_may_come_after_the_start_and_has_what_is_there),
         WITH_MEMORY_CHECK(an_index_that_fails_keeps_nothing_out_of_the_store),
-        WITH_MEMORY_CHECK(a_failing_transform_keeps_the_last_good_version),
-        WITH_MEMORY_CHECK(a_transform_may_put_another_object_in_the_place),
-        WITH_MEMORY_CHECK(the_watch_error_handler_hears_of_failures),
-        WITH_MEMORY_CHECK(transform_and_watch_error_handler_are_set_before_the_start),
-        cmocka_unit_test(a_null_informer_is_harmless),
-        WITH_MEMORY_CHECK(an_error_of_the_set_up_is_reported_by_the_next_start),
-        WITH_MEMORY_CHECK(an_index_that_a_running_informer_refuses_does_not_concern_the_next_start),
-        WITH_MEMORY_CHECK(a_handler_that_a_running_informer_refuses_does_not_concern_the_next_start),
-        WITH_MEMORY_CHECK(an_informer_with_a_name_of_its_own_leaves_the_others_theirs),
-        WITH_MEMORY_CHECK(options_that_make_no_sense_make_no_informer),
-        WITH_MEMORY_CHECK(without_memory_there_is_no_informer_and_the_source_stays_the_callers),
     };
     return RUN_TESTS(tests);
 }

@@ -247,9 +247,6 @@ static void an_informer_that_looks_for_mutations_runs_as_any_other(void **state)
     told_fini(&t);
 }
 
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -451,9 +451,6 @@ static void a_handler_may_be_added_inside_of_an_event(void **state)
     told_fini(&t);
 }
 
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

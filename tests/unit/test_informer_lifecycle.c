@@ -386,9 +386,6 @@ static void memory_that_is_out_once_costs_time_only(void **state)
     assert_true(n > 20);
 }
 
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -286,24 +286,21 @@ static void sources_are_compared_by_what_they_say(void **state)
                            &(ki_informer_options){.list_watch = &same}));
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(without_options_texts_are_empty_and_the_rest_is_zero),
-        MEMORY_TEST(texts_are_copied),
-        MEMORY_TEST(paths_are_copied_with_their_end),
-        MEMORY_TEST(the_source_is_copied),
-        MEMORY_TEST(the_copy_of_a_copy_is_equal),
-        MEMORY_TEST(options_that_mean_nothing_are_refused_with_the_reason),
-        MEMORY_TEST(the_edges_of_what_is_allowed_are),
-        MEMORY_TEST(without_memory_nothing_is_made),
-        MEMORY_TEST(options_without_a_text_equal_those_with_an_empty_one),
-        MEMORY_TEST(any_option_that_differs_makes_another_informer),
-        MEMORY_TEST(paths_are_compared_one_by_one),
-        MEMORY_TEST(sources_are_compared_by_what_they_say),
+        WITH_MEMORY_CHECK(without_options_texts_are_empty_and_the_rest_is_zero),
+        WITH_MEMORY_CHECK(texts_are_copied),
+        WITH_MEMORY_CHECK(paths_are_copied_with_their_end),
+        WITH_MEMORY_CHECK(the_source_is_copied),
+        WITH_MEMORY_CHECK(the_copy_of_a_copy_is_equal),
+        WITH_MEMORY_CHECK(options_that_mean_nothing_are_refused_with_the_reason),
+        WITH_MEMORY_CHECK(the_edges_of_what_is_allowed_are),
+        WITH_MEMORY_CHECK(without_memory_nothing_is_made),
+        WITH_MEMORY_CHECK(options_without_a_text_equal_those_with_an_empty_one),
+        WITH_MEMORY_CHECK(any_option_that_differs_makes_another_informer),
+        WITH_MEMORY_CHECK(paths_are_compared_one_by_one),
+        WITH_MEMORY_CHECK(sources_are_compared_by_what_they_say),
     };
     return RUN_TESTS(tests);
 }

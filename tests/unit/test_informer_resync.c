@@ -232,9 +232,6 @@ static void the_numbers_of_a_handler_go_with_it(void **state)
     told_fini(&t);
 }
 
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

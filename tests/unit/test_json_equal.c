@@ -304,8 +304,7 @@ int main(void)
         cmocka_unit_test(hostile_duplicates_are_not_compared_again),
         cmocka_unit_test(a_value_equals_all_its_spellings_and_no_mutant),
         cmocka_unit_test(recorded_pods_equal_themselves_only),
-        cmocka_unit_test_setup_teardown(every_failed_allocation_is_reported, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(every_failed_allocation_is_reported),
     };
     return RUN_TESTS(tests);
 }

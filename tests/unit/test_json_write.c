@@ -471,8 +471,7 @@ int main(void)
         cmocka_unit_test(what_is_written_reads_as_what_was_meant),
         cmocka_unit_test(reformatting_gives_the_text_byte_by_byte),
         cmocka_unit_test(recorded_answers_survive_reformatting),
-        cmocka_unit_test_setup_teardown(every_failed_allocation_is_reported, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(every_failed_allocation_is_reported),
     };
     return RUN_TESTS(tests);
 }

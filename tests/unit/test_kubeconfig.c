@@ -528,10 +528,8 @@ int main(void)
         cmocka_unit_test(no_message_shows_a_value),
         cmocka_unit_test(a_long_name_of_a_file_is_shown_from_its_end),
         cmocka_unit_test(more_than_the_limits_is_refused),
-        cmocka_unit_test_setup_teardown(running_out_of_memory_anywhere_is_an_error, failing_allocator_setup,
-                                        failing_allocator_teardown),
-        cmocka_unit_test_setup_teardown(a_copy_is_whole_or_not_there, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(running_out_of_memory_anywhere_is_an_error),
+        WITH_MEMORY_CHECK(a_copy_is_whole_or_not_there),
     };
     return RUN_TESTS(tests);
 }

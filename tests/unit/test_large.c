@@ -117,18 +117,15 @@ static void tables_leave_no_wish_for_huge_pages_behind(void **state)
     assert_int_equal(huge_stretches(), before);
 }
 
-#define WITH_ALLOCATOR(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_zero_and_can_be_written_to_its_end),
         cmocka_unit_test(nothing_is_left_of_it),
         cmocka_unit_test(too_much_is_refused),
-        WITH_ALLOCATOR(a_set_allocator_is_asked_and_its_memory_left_as_it_is),
+        WITH_MEMORY_CHECK(a_set_allocator_is_asked_and_its_memory_left_as_it_is),
         cmocka_unit_test(tables_leave_no_wish_for_huge_pages_behind),
-        WITH_ALLOCATOR(tables_leave_no_wish_for_huge_pages_behind),
+        WITH_MEMORY_CHECK(tables_leave_no_wish_for_huge_pages_behind),
     };
     return RUN_TESTS(tests);
 }

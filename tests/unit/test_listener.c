@@ -279,29 +279,26 @@ static void handler_that_leaves_in_half_of_a_split_update_hears_no_more(void **s
     listened_expect(&l, "-1u ");
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(listener_delivers_in_order_and_ends_the_batch),
-        MEMORY_TEST(listener_begins_with_what_is_there_and_then_the_marker),
-        MEMORY_TEST(listener_begins_with_nothing),
-        MEMORY_TEST(listener_without_callbacks_takes_everything),
-        MEMORY_TEST(listener_that_is_closed_delivers_nothing),
-        MEMORY_TEST(listener_that_is_closed_begins_with_nothing),
-        MEMORY_TEST(listener_is_closed_among_what_it_begins_with),
-        MEMORY_TEST(what_waits_is_freed_without_the_lock),
-        MEMORY_TEST(unbounded_backlog_keeps_every_event),
-        MEMORY_TEST(blocking_backlog_says_so_and_keeps_every_event),
-        MEMORY_TEST(blocking_backlog_counts_what_it_begins_with),
-        MEMORY_TEST(split_replaced_is_a_delete_and_an_add),
-        MEMORY_TEST(filter_turns_updates_into_adds_and_deletes),
-        MEMORY_TEST(filter_judges_what_the_handler_begins_with),
-        MEMORY_TEST(filter_judges_a_delete_by_what_the_handler_knows),
-        MEMORY_TEST(batch_without_an_event_has_no_end),
-        MEMORY_TEST(handler_that_leaves_in_half_of_a_split_update_hears_no_more),
+        WITH_MEMORY_CHECK(listener_delivers_in_order_and_ends_the_batch),
+        WITH_MEMORY_CHECK(listener_begins_with_what_is_there_and_then_the_marker),
+        WITH_MEMORY_CHECK(listener_begins_with_nothing),
+        WITH_MEMORY_CHECK(listener_without_callbacks_takes_everything),
+        WITH_MEMORY_CHECK(listener_that_is_closed_delivers_nothing),
+        WITH_MEMORY_CHECK(listener_that_is_closed_begins_with_nothing),
+        WITH_MEMORY_CHECK(listener_is_closed_among_what_it_begins_with),
+        WITH_MEMORY_CHECK(what_waits_is_freed_without_the_lock),
+        WITH_MEMORY_CHECK(unbounded_backlog_keeps_every_event),
+        WITH_MEMORY_CHECK(blocking_backlog_says_so_and_keeps_every_event),
+        WITH_MEMORY_CHECK(blocking_backlog_counts_what_it_begins_with),
+        WITH_MEMORY_CHECK(split_replaced_is_a_delete_and_an_add),
+        WITH_MEMORY_CHECK(filter_turns_updates_into_adds_and_deletes),
+        WITH_MEMORY_CHECK(filter_judges_what_the_handler_begins_with),
+        WITH_MEMORY_CHECK(filter_judges_a_delete_by_what_the_handler_knows),
+        WITH_MEMORY_CHECK(batch_without_an_event_has_no_end),
+        WITH_MEMORY_CHECK(handler_that_leaves_in_half_of_a_split_update_hears_no_more),
     };
     return RUN_TESTS(tests);
 }

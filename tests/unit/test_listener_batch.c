@@ -105,16 +105,13 @@ static void a_closed_listener_drops_them_and_never_waits(void **state)
     ki_listener_fini(&listener);
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(all_events_are_taken_and_delivered_in_order),
-        MEMORY_TEST(no_events_are_nothing_to_deliver),
-        MEMORY_TEST(events_past_the_limit_are_joined_as_single_ones_are),
-        MEMORY_TEST(a_closed_listener_drops_them_and_never_waits),
+        WITH_MEMORY_CHECK(all_events_are_taken_and_delivered_in_order),
+        WITH_MEMORY_CHECK(no_events_are_nothing_to_deliver),
+        WITH_MEMORY_CHECK(events_past_the_limit_are_joined_as_single_ones_are),
+        WITH_MEMORY_CHECK(a_closed_listener_drops_them_and_never_waits),
     };
     return RUN_TESTS(tests);
 }

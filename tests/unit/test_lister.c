@@ -377,26 +377,23 @@ static void list_and_walk_agree_with_a_scan(void **state)
     }
 }
 
-#define TEST(function)                                                                                       \
-    cmocka_unit_test_setup_teardown(function, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(get_finds_a_name_in_the_namespace),
-        TEST(get_of_all_namespaces_takes_a_key),
-        TEST(get_leaves_its_namespace_by_no_name),
-        TEST(peek_finds_the_same_inside_a_read_section_only),
-        TEST(without_a_selector_all_objects_are_shown),
-        TEST(a_namespace_shows_its_own_objects),
-        TEST(labels_are_matched_also_when_escaped),
-        TEST(an_index_narrows_a_lister),
-        TEST(a_walk_ends_when_its_callback_says_so),
-        TEST(what_cannot_be_listed_is_refused),
-        TEST(a_list_keeps_its_objects_when_the_store_drops_them),
-        TEST(without_memory_a_list_fails_or_is_whole),
-        TEST(get_and_walk_take_no_memory),
-        TEST(list_and_walk_agree_with_a_scan),
+        WITH_MEMORY_CHECK(get_finds_a_name_in_the_namespace),
+        WITH_MEMORY_CHECK(get_of_all_namespaces_takes_a_key),
+        WITH_MEMORY_CHECK(get_leaves_its_namespace_by_no_name),
+        WITH_MEMORY_CHECK(peek_finds_the_same_inside_a_read_section_only),
+        WITH_MEMORY_CHECK(without_a_selector_all_objects_are_shown),
+        WITH_MEMORY_CHECK(a_namespace_shows_its_own_objects),
+        WITH_MEMORY_CHECK(labels_are_matched_also_when_escaped),
+        WITH_MEMORY_CHECK(an_index_narrows_a_lister),
+        WITH_MEMORY_CHECK(a_walk_ends_when_its_callback_says_so),
+        WITH_MEMORY_CHECK(what_cannot_be_listed_is_refused),
+        WITH_MEMORY_CHECK(a_list_keeps_its_objects_when_the_store_drops_them),
+        WITH_MEMORY_CHECK(without_memory_a_list_fails_or_is_whole),
+        WITH_MEMORY_CHECK(get_and_walk_take_no_memory),
+        WITH_MEMORY_CHECK(list_and_walk_agree_with_a_scan),
     };
     return RUN_TESTS(tests);
 }

@@ -509,41 +509,39 @@ static void what_is_zeroed_can_be_ended(void **state)
     ki_loop loop = {0};
     ki_job job = {0};
     ki_job_fini(&job);
+    ki_loop_stop(&loop);
     ki_loop_fini(&loop);
     assert_null(loop.clock);
 }
 
-#define LOOP_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOOP_TEST(jobs_run_in_the_order_of_their_wakes),
-        LOOP_TEST(many_wakes_are_one_run_in_the_place_of_the_first),
-        LOOP_TEST(a_job_woken_in_its_run_runs_again_behind_the_others),
-        LOOP_TEST(timers_wake_in_the_order_of_their_times),
-        LOOP_TEST(timers_of_one_time_wake_in_the_order_they_were_set),
-        LOOP_TEST(a_timer_can_be_moved_and_turned_off),
-        LOOP_TEST(a_time_that_is_past_wakes_in_the_next_step),
-        LOOP_TEST(a_wake_leaves_the_timer_alone),
-        LOOP_TEST(a_job_sets_its_timer_anew_in_its_run),
-        LOOP_TEST(next_tells_when_there_is_something_to_do),
-        LOOP_TEST(a_step_ends_when_its_budget_has_passed),
-        LOOP_TEST(an_ended_job_is_not_woken),
-        LOOP_TEST(a_job_may_end_and_free_itself_in_its_run),
-        LOOP_TEST(a_job_may_end_another_that_is_awake),
-        LOOP_TEST(a_loop_and_a_job_are_current_in_a_run_only),
-        LOOP_TEST(the_descriptor_is_readable_while_a_job_is_awake),
-        LOOP_TEST(the_descriptor_stays_readable_when_a_step_leaves_something),
-        LOOP_TEST(the_descriptor_is_readable_when_a_timer_is_due),
-        LOOP_TEST(without_being_asked_for_there_is_no_descriptor),
-        LOOP_TEST(wait_returns_when_something_is_awake_or_due_or_the_time_is_up),
-        LOOP_TEST(wait_returns_at_once_under_a_virtual_clock),
-        LOOP_TEST(without_memory_a_job_is_not_made),
-        LOOP_TEST(timers_of_many_jobs_need_no_memory),
-        LOOP_TEST(without_memory_a_loop_does_not_grow),
-        LOOP_TEST(what_is_zeroed_can_be_ended),
+        WITH_MEMORY_CHECK(jobs_run_in_the_order_of_their_wakes),
+        WITH_MEMORY_CHECK(many_wakes_are_one_run_in_the_place_of_the_first),
+        WITH_MEMORY_CHECK(a_job_woken_in_its_run_runs_again_behind_the_others),
+        WITH_MEMORY_CHECK(timers_wake_in_the_order_of_their_times),
+        WITH_MEMORY_CHECK(timers_of_one_time_wake_in_the_order_they_were_set),
+        WITH_MEMORY_CHECK(a_timer_can_be_moved_and_turned_off),
+        WITH_MEMORY_CHECK(a_time_that_is_past_wakes_in_the_next_step),
+        WITH_MEMORY_CHECK(a_wake_leaves_the_timer_alone),
+        WITH_MEMORY_CHECK(a_job_sets_its_timer_anew_in_its_run),
+        WITH_MEMORY_CHECK(next_tells_when_there_is_something_to_do),
+        WITH_MEMORY_CHECK(a_step_ends_when_its_budget_has_passed),
+        WITH_MEMORY_CHECK(an_ended_job_is_not_woken),
+        WITH_MEMORY_CHECK(a_job_may_end_and_free_itself_in_its_run),
+        WITH_MEMORY_CHECK(a_job_may_end_another_that_is_awake),
+        WITH_MEMORY_CHECK(a_loop_and_a_job_are_current_in_a_run_only),
+        WITH_MEMORY_CHECK(the_descriptor_is_readable_while_a_job_is_awake),
+        WITH_MEMORY_CHECK(the_descriptor_stays_readable_when_a_step_leaves_something),
+        WITH_MEMORY_CHECK(the_descriptor_is_readable_when_a_timer_is_due),
+        WITH_MEMORY_CHECK(without_being_asked_for_there_is_no_descriptor),
+        WITH_MEMORY_CHECK(wait_returns_when_something_is_awake_or_due_or_the_time_is_up),
+        WITH_MEMORY_CHECK(wait_returns_at_once_under_a_virtual_clock),
+        WITH_MEMORY_CHECK(without_memory_a_job_is_not_made),
+        WITH_MEMORY_CHECK(timers_of_many_jobs_need_no_memory),
+        WITH_MEMORY_CHECK(without_memory_a_loop_does_not_grow),
+        WITH_MEMORY_CHECK(what_is_zeroed_can_be_ended),
     };
     return RUN_TESTS(tests);
 }

@@ -267,26 +267,23 @@ static void a_map_agrees_with_a_plain_array_after_random_changes(void **state)
     }
 }
 
-#define MAP_TEST(test)                                                                                       \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MAP_TEST(an_empty_map_finds_nothing),
-        MAP_TEST(fini_takes_a_zeroed_map),
-        MAP_TEST(fini_leaves_a_map_that_can_be_filled_again),
-        MAP_TEST(things_of_one_hash_are_told_apart_by_their_keys),
-        MAP_TEST(a_thing_is_found_by_its_own_hash_only),
-        MAP_TEST(a_map_that_grows_keeps_what_it_has),
-        MAP_TEST(a_map_gives_memory_back_when_few_are_left),
-        MAP_TEST(a_map_that_is_filled_and_emptied_by_one_does_not_resize_each_time),
-        MAP_TEST(without_memory_the_first_insert_fails_and_changes_nothing),
-        MAP_TEST(without_memory_for_another_size_a_map_works_on),
-        MAP_TEST(a_map_with_room_moves_nothing_when_it_is_filled),
-        MAP_TEST(room_that_was_made_stays_when_things_go),
-        MAP_TEST(without_memory_a_map_gets_no_room_and_works_all_the_same),
-        MAP_TEST(a_map_agrees_with_a_plain_array_after_random_changes),
+        WITH_MEMORY_CHECK(an_empty_map_finds_nothing),
+        WITH_MEMORY_CHECK(fini_takes_a_zeroed_map),
+        WITH_MEMORY_CHECK(fini_leaves_a_map_that_can_be_filled_again),
+        WITH_MEMORY_CHECK(things_of_one_hash_are_told_apart_by_their_keys),
+        WITH_MEMORY_CHECK(a_thing_is_found_by_its_own_hash_only),
+        WITH_MEMORY_CHECK(a_map_that_grows_keeps_what_it_has),
+        WITH_MEMORY_CHECK(a_map_gives_memory_back_when_few_are_left),
+        WITH_MEMORY_CHECK(a_map_that_is_filled_and_emptied_by_one_does_not_resize_each_time),
+        WITH_MEMORY_CHECK(without_memory_the_first_insert_fails_and_changes_nothing),
+        WITH_MEMORY_CHECK(without_memory_for_another_size_a_map_works_on),
+        WITH_MEMORY_CHECK(a_map_with_room_moves_nothing_when_it_is_filled),
+        WITH_MEMORY_CHECK(room_that_was_made_stays_when_things_go),
+        WITH_MEMORY_CHECK(without_memory_a_map_gets_no_room_and_works_all_the_same),
+        WITH_MEMORY_CHECK(a_map_agrees_with_a_plain_array_after_random_changes),
     };
     return RUN_TESTS(tests);
 }

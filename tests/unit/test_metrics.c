@@ -378,8 +378,7 @@ int main(void)
         cmocka_unit_test(a_writer_gets_one_family_at_a_time),
         cmocka_unit_test(a_writer_may_use_the_metrics),
         cmocka_unit_test(text_has_a_maximum),
-        cmocka_unit_test_setup_teardown(without_memory_the_rest_is_counted, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(without_memory_the_rest_is_counted),
     };
     return RUN_TESTS(tests);
 }

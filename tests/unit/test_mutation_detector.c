@@ -403,27 +403,24 @@ static void the_environment_is_read_as_go_reads_a_boolean(void **state)
     unsetenv("KUBE_CACHE_MUTATION_DETECTOR");
 }
 
-#define TEST(function)                                                                                       \
-    cmocka_unit_test_setup_teardown(function, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(untouched_objects_pass),
-        TEST(a_changed_byte_is_reported_with_its_key),
-        TEST(one_change_is_reported_once_and_the_next_again),
-        TEST(an_object_that_leaves_is_checked),
-        TEST(the_end_checks_what_is_left),
-        TEST(no_byte_is_overlooked),
-        TEST(no_constant_of_the_header_is_overlooked),
-        TEST(references_and_unescaping_are_no_mutation),
-        TEST(the_detector_keeps_its_objects),
-        TEST(an_object_added_twice_is_watched_until_it_is_removed_twice),
-        TEST(one_that_is_off_watches_nothing),
-        TEST(without_memory_an_object_is_not_watched),
-        TEST(a_mutation_is_logged_with_both_fingerprints),
-        TEST(a_mutation_ends_the_process_when_asked_to),
-        TEST(the_environment_is_read_as_go_reads_a_boolean),
+        WITH_MEMORY_CHECK(untouched_objects_pass),
+        WITH_MEMORY_CHECK(a_changed_byte_is_reported_with_its_key),
+        WITH_MEMORY_CHECK(one_change_is_reported_once_and_the_next_again),
+        WITH_MEMORY_CHECK(an_object_that_leaves_is_checked),
+        WITH_MEMORY_CHECK(the_end_checks_what_is_left),
+        WITH_MEMORY_CHECK(no_byte_is_overlooked),
+        WITH_MEMORY_CHECK(no_constant_of_the_header_is_overlooked),
+        WITH_MEMORY_CHECK(references_and_unescaping_are_no_mutation),
+        WITH_MEMORY_CHECK(the_detector_keeps_its_objects),
+        WITH_MEMORY_CHECK(an_object_added_twice_is_watched_until_it_is_removed_twice),
+        WITH_MEMORY_CHECK(one_that_is_off_watches_nothing),
+        WITH_MEMORY_CHECK(without_memory_an_object_is_not_watched),
+        WITH_MEMORY_CHECK(a_mutation_is_logged_with_both_fingerprints),
+        WITH_MEMORY_CHECK(a_mutation_ends_the_process_when_asked_to),
+        WITH_MEMORY_CHECK(the_environment_is_read_as_go_reads_a_boolean),
     };
     return RUN_TESTS(tests);
 }

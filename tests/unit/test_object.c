@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading objects, alone and from several threads. */
+/* Reading objects. */
 #include <kinformer/object.h>
 #include <kinformer/resources.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/list_decoder.h"
 #include "api/object_layout.h"
 #include "api/watch_decoder.h"
 #include "support/decode_run.h"
-#include "support/failing_allocator.h"
 #include "support/json_reference.h"
+#include "support/object_make.h"
 #include "support/recorded.h"
 #include "support/unit.h"
-#include "util/thread.h"
-
-static ki_object *make(const char *json)
-{
-    ki_error err = {0};
-    ki_object *object = ki_object_new(&KI_CORE_V1_PODS, ki_str_of(json), NULL, &err);
-    if (object == NULL)
-        fail_msg("%s: %s", json, err.message);
-    return object;
-}
-
-static void assert_text(ki_str text, const char *expected)
-{
-    if (!ki_str_equal(text, ki_str_of(expected)))
-        fail_msg("\"%.*s\" instead of \"%s\"", KI_STR_ARGS(text), expected);
-}
 
 /* ---- recorded objects ---------------------------------------------------------------------------------- */
 
@@ -48,9 +29,9 @@ static void a_recorded_pod_is_read(void **state)
     recorded_assert_object(object, expected);
     assert_true(strncmp(ki_object_key(object), "default/web-", 12) == 0);
     assert_int_equal(ki_object_label(object, KI_STR("app"), &text), 0);
-    assert_text(text, "web");
+    object_assert_text(text, "web");
     assert_int_equal(ki_object_controller(object, &owner), 0);
-    assert_text(owner.kind, "ReplicaSet");
+    object_assert_text(owner.kind, "ReplicaSet");
     assert_true(owner.is_controller && owner.blocks_deletion);
     ki_object_unref(object);
     json_decref(expected);
@@ -152,16 +133,16 @@ static void an_object_has_the_same_bytes_from_a_list_and_from_a_watch(void **sta
 static void a_key_has_the_namespace_only_if_there_is_one(void **state)
 {
     (void)state;
-    ki_object *node = make("{\"metadata\":{\"name\":\"n1\"}}");
-    ki_object *other = make("{\"metadata\":{\"namespace\":\"\",\"name\":\"n1\"}}");
-    ki_object *pod = make("{\"metadata\":{\"namespace\":\"kube-system\",\"name\":\"dns\"}}");
+    ki_object *node = object_make("{\"metadata\":{\"name\":\"n1\"}}", NULL);
+    ki_object *other = object_make("{\"metadata\":{\"namespace\":\"\",\"name\":\"n1\"}}", NULL);
+    ki_object *pod = object_make("{\"metadata\":{\"namespace\":\"kube-system\",\"name\":\"dns\"}}", NULL);
     assert_string_equal(ki_object_key(node), "n1");
     assert_string_equal(ki_object_key(other), "n1");
     assert_string_equal(ki_object_key(pod), "kube-system/dns");
     assert_int_equal(ki_object_namespace(node).len, 0);
-    assert_text(ki_object_namespace(pod), "kube-system");
-    assert_text(ki_object_name(pod), "dns");
-    assert_text(ki_object_key_str(pod), "kube-system/dns");
+    object_assert_text(ki_object_namespace(pod), "kube-system");
+    object_assert_text(ki_object_name(pod), "dns");
+    object_assert_text(ki_object_key_str(pod), "kube-system/dns");
     ki_object_unref(node);
     ki_object_unref(other);
     ki_object_unref(pod);
@@ -171,17 +152,19 @@ static void times_are_read_or_said_to_be_none(void **state)
 {
     (void)state;
     ki_timestamp time = {.seconds = 7};
-    ki_object *object = make(
+    ki_object *object = object_make(
         "{\"metadata\":{\"name\":\"a\",\"creationTimestamp\":\"2026-11-15T20:45:57Z\",\"deletionTimestamp\":"
-        "\"2026-11-15T20:46:57\\u005a\"}}");
+        "\"2026-11-15T20:46:57\\u005a\"}}",
+        NULL);
     assert_int_equal(ki_object_creation_time(object, &time), 0);
     assert_int_equal(time.seconds, 1794775557);
     assert_int_equal(ki_object_deletion_time(object, &time), 0);
     assert_int_equal(time.seconds, 1794775617);
     ki_object_unref(object);
     time.seconds = 7;
-    object = make(
-        "{\"metadata\":{\"name\":\"a\",\"creationTimestamp\":\"yesterday\",\"deletionTimestamp\":\"\\n\"}}");
+    object = object_make(
+        "{\"metadata\":{\"name\":\"a\",\"creationTimestamp\":\"yesterday\",\"deletionTimestamp\":\"\\n\"}}",
+        NULL);
     assert_int_equal(ki_object_creation_time(object, &time), KI_ERR_TIMESTAMP);
     assert_int_equal(ki_object_deletion_time(object, &time), KI_ERR_TIMESTAMP);
     assert_int_equal(time.seconds, 7);
@@ -191,26 +174,28 @@ static void times_are_read_or_said_to_be_none(void **state)
 static void owners_are_read_one_by_one(void **state)
 {
     (void)state;
-    ki_object *object = make("{\"metadata\":{\"name\":\"a\",\"ownerReferences\":[{\"apiVersion\":\"v1\","
-                             "\"kind\":\"Node\",\"name\":\"n\\u00261\","
-                             "\"uid\":\"u\",\"controller\":false},{},{\"kind\":7,\"name\":\"\\\"\","
-                             "\"controller\":true},{\"kind\":\"Last\","
-                             "\"controller\":true,\"blockOwnerDeletion\":true}]}}");
+    ki_object *object =
+        object_make("{\"metadata\":{\"name\":\"a\",\"ownerReferences\":[{\"apiVersion\":\"v1\","
+                    "\"kind\":\"Node\",\"name\":\"n\\u00261\","
+                    "\"uid\":\"u\",\"controller\":false},{},{\"kind\":7,\"name\":\"\\\"\","
+                    "\"controller\":true},{\"kind\":\"Last\","
+                    "\"controller\":true,\"blockOwnerDeletion\":true}]}}",
+                    NULL);
     ki_owner owner = {0};
     assert_int_equal(ki_object_owner(object, 0, &owner), 0);
-    assert_text(owner.api_version, "v1");
-    assert_text(owner.kind, "Node");
-    assert_text(owner.name, "n&1");
-    assert_text(owner.uid, "u");
+    object_assert_text(owner.api_version, "v1");
+    object_assert_text(owner.kind, "Node");
+    object_assert_text(owner.name, "n&1");
+    object_assert_text(owner.uid, "u");
     assert_false(owner.is_controller || owner.blocks_deletion);
     assert_int_equal(ki_object_owner(object, 1, &owner), 0);
     assert_int_equal(owner.name.len + owner.kind.len + owner.uid.len + owner.api_version.len, 0);
     assert_int_equal(ki_object_owner(object, 3, &owner), 0);
     assert_true(owner.is_controller && owner.blocks_deletion);
     assert_int_equal(ki_object_owner(object, 4, &owner), KI_ERR_NOT_FOUND);
-    assert_text(owner.kind, "Last");
+    object_assert_text(owner.kind, "Last");
     assert_int_equal(ki_object_controller(object, &owner), 0);
-    assert_text(owner.name, "\"");
+    object_assert_text(owner.name, "\"");
     assert_int_equal(owner.kind.len, 0);
     ki_object_unref(object);
 }
@@ -218,48 +203,43 @@ static void owners_are_read_one_by_one(void **state)
 static void maps_are_iterated_and_looked_up(void **state)
 {
     (void)state;
-    ki_object *object = make("{\"metadata\":{\"name\":\"a\",\"labels\":{},\"annotations\":{\"a\\\"b\":\"1\","
-                             "\"c\":\"\",\"d/e.f\":\"\\u003c\"},"
-                             "\"finalizers\":[\"x\",\"y\\n\"]}}");
+    ki_object *object =
+        object_make("{\"metadata\":{\"name\":\"a\",\"labels\":{},\"annotations\":{\"a\\\"b\":\"1\","
+                    "\"c\":\"\",\"d/e.f\":\"\\u003c\"},"
+                    "\"finalizers\":[\"x\",\"y\\n\"]}}",
+                    NULL);
     ki_str text = KI_STR("unchanged");
     assert_int_equal(ki_json_type_of(ki_object_labels(object)), KI_JSON_OBJECT);
     assert_int_equal(ki_object_label(object, KI_STR("a"), &text), KI_ERR_NOT_FOUND);
-    assert_text(text, "unchanged");
+    object_assert_text(text, "unchanged");
     assert_int_equal(ki_object_annotation(object, KI_STR("a\"b"), &text), 0);
-    assert_text(text, "1");
+    object_assert_text(text, "1");
     assert_int_equal(ki_object_annotation(object, KI_STR("c"), &text), 0);
-    assert_text(text, "");
+    object_assert_text(text, "");
     assert_int_equal(ki_object_annotation(object, KI_STR("d/e.f"), &text), 0);
-    assert_text(text, "<");
+    object_assert_text(text, "<");
     ki_json_iter iter = ki_json_iterate(ki_object_finalizers(object));
     ki_json finalizer;
     assert_true(ki_json_next(&iter, NULL, &finalizer) && ki_json_next(&iter, NULL, &finalizer));
     assert_int_equal(ki_object_text(object, finalizer, &text), 0);
-    assert_text(text, "y\n");
+    object_assert_text(text, "y\n");
     ki_object_unref(object);
 }
 
 /* ---- fields -------------------------------------------------------------------------------------------- */
 
-static const char fields[] =
-    "{\"metadata\":{\"name\":\"a\",\"annotations\":{\"quote\":\"\\\"x\\\"\",\"line\":\"a\\nb\",\"plain\":"
-    "\"p\",\"less\":"
-    "\"a\\u003cb\"}},\"spec\":{\"replicas\":3,\"ratio\":0.25,\"paused\":true,\"host\":\"\",\"list\":[\"x\","
-    "\"\\\\\"],"
-    "\"big\":9007199254740993,\"huge\":1e99,\"nothing\":null,\"a/b\":{\"~\":\"t\"}}}";
-
 static void fields_are_found_by_pointer(void **state)
 {
     (void)state;
-    ki_object *object = make(fields);
+    ki_object *object = object_make(object_of_all_types, NULL);
     int64_t number = 0;
     double real = 0;
     int flag = 0;
-    assert_text(ki_object_find(object, "/spec/list").raw, "[\"x\",\"\\\\\"]");
+    object_assert_text(ki_object_find(object, "/spec/list").raw, "[\"x\",\"\\\\\"]");
     assert_true(ki_str_equal(ki_object_find(object, "").raw, ki_object_json(object)));
     assert_int_equal(ki_json_type_of(ki_object_find(object, "/spec/none")), KI_JSON_NONE);
-    assert_text(ki_object_string(object, "/spec/list/0"), "x");
-    assert_text(ki_object_string(object, "/spec/a~1b/~0"), "t");
+    object_assert_text(ki_object_string(object, "/spec/list/0"), "x");
+    object_assert_text(ki_object_string(object, "/spec/a~1b/~0"), "t");
     assert_int_equal(ki_object_get_int64(object, "/spec/replicas", &number), 0);
     assert_int_equal(number, 3);
     assert_int_equal(ki_object_get_int64(object, "/spec/big", &number), 0);
@@ -274,7 +254,7 @@ static void fields_are_found_by_pointer(void **state)
 static void a_field_that_is_not_as_wanted_says_why(void **state)
 {
     (void)state;
-    ki_object *object = make(fields);
+    ki_object *object = object_make(object_of_all_types, NULL);
     int64_t number = 7;
     double real = 7;
     int flag = 7;
@@ -293,202 +273,42 @@ static void a_field_that_is_not_as_wanted_says_why(void **state)
     assert_int_equal(ki_object_get_bool(object, "/spec/none", &flag), KI_ERR_NOT_FOUND);
     assert_int_equal(ki_object_get_bool(object, "/spec/replicas", &flag), KI_ERR_TYPE);
     assert_true(number == 7 && real == 7 && flag == 7);
-    assert_text(text, "unchanged");
+    object_assert_text(text, "unchanged");
     assert_int_equal(ki_object_string(object, "/spec/none").len, 0);
     assert_int_equal(ki_object_string(object, "/spec/replicas").len, 0);
     ki_object_unref(object);
 }
 
-/* ---- strings with escapes ------------------------------------------------------------------------------ */
-
-static void strings_are_unescaped_and_stay_where_they_are(void **state)
+static void a_missing_object_is_empty(void **state)
 {
     (void)state;
-    ki_object *object = make(fields);
-    ki_str quote = {0}, line = {0}, again = {0};
-    assert_int_equal(ki_object_annotation(object, KI_STR("quote"), &quote), 0);
-    assert_text(quote, "\"x\"");
-    assert_int_equal(ki_object_annotation(object, KI_STR("line"), &line), 0);
-    assert_text(line, "a\nb");
-    assert_text(ki_object_string(object, "/spec/list/1"), "\\");
-    assert_int_equal(ki_object_get_string(object, "/metadata/annotations/quote", &again), 0);
-    assert_ptr_equal(again.ptr, quote.ptr);
-    assert_int_equal(ki_object_annotation(object, KI_STR("line"), &again), 0);
-    assert_ptr_equal(again.ptr, line.ptr);
-    assert_text(quote, "\"x\"");
-    ki_object_unref(object);
-}
-
-static void strings_without_escapes_are_read_where_they_stand(void **state)
-{
-    (void)state;
-    ki_object *object = make(fields);
-    ki_str json = ki_object_json(object), text = {0};
-    size_t bytes = ki_object_bytes(object);
-    assert_int_equal(ki_object_annotation(object, KI_STR("plain"), &text), 0);
-    assert_true(text.ptr > json.ptr && text.ptr < json.ptr + json.len);
-    assert_int_equal(ki_object_annotation(object, KI_STR("less"), &text), 0);
-    assert_text(text, "a<b");
-    assert_true(text.ptr > json.ptr && text.ptr < json.ptr + json.len);
-    assert_int_equal(ki_object_bytes(object), bytes);
-    ki_object_unref(object);
-}
-
-static void an_object_grows_once_for_all_its_escapes(void **state)
-{
-    (void)state;
-    ki_object *object = make(fields);
     ki_str text = {0};
-    size_t before = ki_object_bytes(object);
-    assert_int_equal(ki_object_annotation(object, KI_STR("line"), &text), 0);
-    size_t after = ki_object_bytes(object);
-    assert_true(after > before);
-    assert_int_equal(failing_allocator_live_bytes(), after);
-    assert_int_equal(failing_allocator_live_count(), 2);
-    assert_int_equal(ki_object_annotation(object, KI_STR("quote"), &text), 0);
-    assert_text(ki_object_string(object, "/spec/list/1"), "\\");
-    assert_int_equal(ki_object_bytes(object), after);
-    assert_int_equal(failing_allocator_live_count(), 2);
-    ki_object_unref(object);
-}
-
-static void names_are_strings_too(void **state)
-{
-    (void)state;
-    ki_object *object = make("{\"metadata\":{\"name\":\"a\",\"labels\":{\"\\\"\\\\\":\"v\"}}}");
-    ki_json_iter iter = ki_json_iterate(ki_object_labels(object));
-    ki_json name, value;
-    ki_str text = {0};
-    assert_int_equal(ki_json_next(&iter, &name, &value), 1);
-    assert_int_equal(ki_object_text(object, name, &text), 0);
-    assert_text(text, "\"\\");
-    assert_int_equal(ki_object_label(object, text, &text), 0);
-    assert_text(text, "v");
-    ki_object_unref(object);
-}
-
-static void text_of_something_else_is_refused(void **state)
-{
-    (void)state;
-    ki_object *object = make(fields);
-    ki_object *other = make(fields);
-    ki_str text = KI_STR("unchanged");
-    ki_json quote = ki_object_find(other, "/metadata/annotations/quote");
-    assert_int_equal(ki_object_text(object, quote, &text), KI_ERR_INVALID);
-    assert_int_equal(ki_object_text(object, ki_object_find(other, "/metadata/annotations/plain"), &text),
-                     KI_ERR_INVALID);
-    assert_int_equal(ki_object_text(object, ki_json_of(KI_STR("\"plain\"")), &text), KI_ERR_INVALID);
-    quote = ki_object_find(object, "/metadata/annotations/quote");
-    ki_json inside = {{quote.raw.ptr + 2, quote.raw.len - 2}}; /* "x\"", which is no string of the object */
-    assert_int_equal(ki_object_text(object, inside, &text), KI_ERR_INVALID);
-    assert_int_equal(ki_object_text(object, ki_object_find(object, "/spec"), &text), KI_ERR_TYPE);
-    assert_int_equal(ki_object_text(object, (ki_json){0}, &text), KI_ERR_TYPE);
-    assert_int_equal(ki_object_text(object, quote, NULL), KI_ERR_INVALID);
-    assert_text(text, "unchanged");
-    ki_object_unref(object);
-    ki_object_unref(other);
-}
-
-static void without_memory_plain_strings_are_read_and_others_later(void **state)
-{
-    (void)state;
-    ki_object *object = make(fields);
-    ki_str text = KI_STR("unchanged");
-    ki_owner owner = {0};
-    failing_allocator_fail_at(1);
-    assert_int_equal(ki_object_annotation(object, KI_STR("plain"), &text), 0);
-    assert_int_equal(ki_object_annotation(object, KI_STR("line"), &text), KI_ERR_NO_MEMORY);
-    assert_text(text, "p");
-    failing_allocator_fail_at(1);
-    assert_int_equal(ki_object_get_string(object, "/spec/list/1", &text), KI_ERR_NO_MEMORY);
-    failing_allocator_fail_at(1);
-    assert_int_equal(ki_object_string(object, "/spec/list/1").len, 0);
-    assert_int_equal(ki_object_owner(object, 0, &owner), KI_ERR_NOT_FOUND);
-    assert_int_equal(ki_object_annotation(object, KI_STR("line"), &text), 0);
-    assert_text(text, "a\nb");
-    ki_object_unref(object);
-}
-
-static void an_owner_that_needs_memory_says_so(void **state)
-{
-    (void)state;
-    ki_object *object =
-        make("{\"metadata\":{\"name\":\"a\",\"ownerReferences\":[{\"name\":\"\\n\",\"controller\":true}]}}");
-    ki_owner owner = {.is_controller = 7};
-    failing_allocator_fail_at(1);
-    assert_int_equal(ki_object_owner(object, 0, &owner), KI_ERR_NO_MEMORY);
-    failing_allocator_fail_at(1);
-    assert_int_equal(ki_object_controller(object, &owner), KI_ERR_NO_MEMORY);
-    assert_int_equal(owner.is_controller, 7);
-    assert_int_equal(ki_object_controller(object, &owner), 0);
-    assert_text(owner.name, "\n");
-    ki_object_unref(object);
-}
-
-/* ---- sharing ------------------------------------------------------------------------------------------- */
-
-static void the_last_reference_frees_the_object(void **state)
-{
-    (void)state;
-    ki_object *object = make(fields);
-    assert_ptr_equal(ki_object_ref(object), object);
-    assert_null(ki_object_unref(object));
-    assert_string_equal(ki_object_key(object), "a");
-    assert_text(ki_object_string(object, "/spec/list/1"), "\\");
-    assert_null(ki_object_unref(object));
-    assert_int_equal(failing_allocator_live_count(), 0);
-    assert_null(ki_object_ref(NULL));
-    assert_null(ki_object_unref(NULL));
-}
-
-enum { READERS = 4, ROUNDS = 300 };
-
-typedef struct reader {
-    ki_object *object;
-    _Atomic int *started;
-    const char *line;
-    const char *quote;
-    size_t bytes;
-} reader;
-
-static void read_strings(void *user)
-{
-    reader *r = user;
-    ki_str text = {0};
-    atomic_fetch_add(r->started, 1);
-    while (atomic_load(r->started) < READERS)
-        ;
-    r->line = ki_object_string(r->object, "/metadata/annotations/line").ptr;
-    if (ki_object_annotation(r->object, KI_STR("quote"), &text) == 0)
-        r->quote = text.ptr;
-    r->bytes = ki_object_bytes(r->object);
-    ki_object_unref(r->object);
-}
-
-static void readers_on_several_threads_get_the_same_strings(void **state)
-{
-    (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
-        ki_object *object = make(fields);
-        _Atomic int started = 0;
-        ki_thread threads[READERS];
-        reader readers[READERS];
-        for (int i = 0; i < READERS; i++) {
-            readers[i] = (reader){.object = ki_object_ref(object), .started = &started};
-            ki_thread_options options = {.name = "reader", .run = read_strings, .user = &readers[i]};
-            assert_int_equal(ki_thread_start(&threads[i], &options, NULL), 0);
-        }
-        for (int i = 0; i < READERS; i++)
-            ki_thread_join(&threads[i]);
-        assert_memory_equal(readers[0].line, "a\nb", 3);
-        assert_memory_equal(readers[0].quote, "\"x\"", 3);
-        for (int i = 1; i < READERS; i++) {
-            assert_ptr_equal(readers[i].line, readers[0].line);
-            assert_ptr_equal(readers[i].quote, readers[0].quote);
-            assert_int_equal(readers[i].bytes, readers[0].bytes);
-        }
-        ki_object_unref(object);
-    }
+    ki_timestamp time;
+    ki_owner owner;
+    int64_t number = 0;
+    double real = 0;
+    int flag = 0;
+    assert_string_equal(ki_object_key(NULL), "");
+    assert_int_equal(ki_object_key_str(NULL).len + ki_object_namespace(NULL).len + ki_object_name(NULL).len,
+                     0);
+    assert_int_equal(ki_object_uid(NULL).len + ki_object_kind(NULL).len + ki_object_json(NULL).len, 0);
+    assert_int_equal(ki_object_bytes(NULL), 0);
+    assert_int_equal(ki_object_generation(NULL), 0);
+    assert_int_equal(ki_json_type_of(ki_object_labels(NULL)), KI_JSON_NONE);
+    assert_int_equal(ki_json_type_of(ki_object_find(NULL, "/a")), KI_JSON_NONE);
+    assert_int_equal(ki_object_string(NULL, "/a").len, 0);
+    assert_int_equal(ki_object_creation_time(NULL, &time), KI_ERR_INVALID);
+    assert_int_equal(ki_object_label(NULL, KI_STR("a"), &text), KI_ERR_INVALID);
+    assert_int_equal(ki_object_owner(NULL, 0, &owner), KI_ERR_INVALID);
+    assert_int_equal(ki_object_controller(NULL, &owner), KI_ERR_INVALID);
+    assert_int_equal(ki_object_get_string(NULL, "/a", &text), KI_ERR_INVALID);
+    assert_int_equal(ki_object_get_int64(NULL, "/a", &number), KI_ERR_INVALID);
+    assert_int_equal(ki_object_get_double(NULL, "/a", &real), KI_ERR_INVALID);
+    assert_int_equal(ki_object_get_bool(NULL, "/a", &flag), KI_ERR_INVALID);
+    assert_int_equal(ki_object_text(NULL, (ki_json){0}, &text), KI_ERR_INVALID);
+    assert_int_equal(ki_resource_version_compare(KI_STR("1"), KI_STR("2"), NULL), KI_ERR_INVALID);
+    assert_true(ki_object_equal(NULL, NULL));
+    ki_object_prefetch(NULL); /* which the sanitizer looks at */
 }
 
 /* ---- resource versions --------------------------------------------------------------------------------- */
@@ -544,41 +364,6 @@ static void other_resource_versions_have_no_order(void **state)
     assert_int_equal(ki_resource_version_compare((ki_str){0}, KI_STR("1"), &order), KI_ERR_TYPE);
 }
 
-#define WITH_ALLOCATOR(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
-static void a_missing_object_is_empty(void **state)
-{
-    (void)state;
-    ki_str text = {0};
-    ki_timestamp time;
-    ki_owner owner;
-    int64_t number = 0;
-    double real = 0;
-    int flag = 0;
-    assert_string_equal(ki_object_key(NULL), "");
-    assert_int_equal(ki_object_key_str(NULL).len + ki_object_namespace(NULL).len + ki_object_name(NULL).len,
-                     0);
-    assert_int_equal(ki_object_uid(NULL).len + ki_object_kind(NULL).len + ki_object_json(NULL).len, 0);
-    assert_int_equal(ki_object_bytes(NULL), 0);
-    assert_int_equal(ki_object_generation(NULL), 0);
-    assert_int_equal(ki_json_type_of(ki_object_labels(NULL)), KI_JSON_NONE);
-    assert_int_equal(ki_json_type_of(ki_object_find(NULL, "/a")), KI_JSON_NONE);
-    assert_int_equal(ki_object_string(NULL, "/a").len, 0);
-    assert_int_equal(ki_object_creation_time(NULL, &time), KI_ERR_INVALID);
-    assert_int_equal(ki_object_label(NULL, KI_STR("a"), &text), KI_ERR_INVALID);
-    assert_int_equal(ki_object_owner(NULL, 0, &owner), KI_ERR_INVALID);
-    assert_int_equal(ki_object_controller(NULL, &owner), KI_ERR_INVALID);
-    assert_int_equal(ki_object_get_string(NULL, "/a", &text), KI_ERR_INVALID);
-    assert_int_equal(ki_object_get_int64(NULL, "/a", &number), KI_ERR_INVALID);
-    assert_int_equal(ki_object_get_double(NULL, "/a", &real), KI_ERR_INVALID);
-    assert_int_equal(ki_object_get_bool(NULL, "/a", &flag), KI_ERR_INVALID);
-    assert_int_equal(ki_object_text(NULL, (ki_json){0}, &text), KI_ERR_INVALID);
-    assert_int_equal(ki_resource_version_compare(KI_STR("1"), KI_STR("2"), NULL), KI_ERR_INVALID);
-    assert_true(ki_object_equal(NULL, NULL));
-    ki_object_prefetch(NULL); /* which the sanitizer looks at */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -592,15 +377,6 @@ int main(void)
         cmocka_unit_test(maps_are_iterated_and_looked_up),
         cmocka_unit_test(fields_are_found_by_pointer),
         cmocka_unit_test(a_field_that_is_not_as_wanted_says_why),
-        cmocka_unit_test(strings_are_unescaped_and_stay_where_they_are),
-        cmocka_unit_test(strings_without_escapes_are_read_where_they_stand),
-        WITH_ALLOCATOR(an_object_grows_once_for_all_its_escapes),
-        cmocka_unit_test(names_are_strings_too),
-        cmocka_unit_test(text_of_something_else_is_refused),
-        WITH_ALLOCATOR(without_memory_plain_strings_are_read_and_others_later),
-        WITH_ALLOCATOR(an_owner_that_needs_memory_says_so),
-        WITH_ALLOCATOR(the_last_reference_frees_the_object),
-        cmocka_unit_test(readers_on_several_threads_get_the_same_strings),
         cmocka_unit_test(resource_versions_compare_as_decimal_numbers),
         cmocka_unit_test(other_resource_versions_have_no_order),
     };

@@ -444,10 +444,8 @@ int main(void)
         cmocka_unit_test(what_is_no_string_is_no_name),
         cmocka_unit_test(strings_that_are_no_names_match_nothing),
         cmocka_unit_test(of_a_name_that_comes_twice_the_first_counts),
-        cmocka_unit_test_setup_teardown(without_memory_there_is_no_projection, failing_allocator_setup,
-                                        failing_allocator_teardown),
-        cmocka_unit_test_setup_teardown(freeing_nothing_is_fine, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(without_memory_there_is_no_projection),
+        WITH_MEMORY_CHECK(freeing_nothing_is_fine),
     };
     return RUN_TESTS(tests);
 }

@@ -133,20 +133,17 @@ static void what_nobody_sees_is_freed_at_once(void **state)
     ki_rcu_read_unlock();
 }
 
-#define WITH_ALLOCATOR(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_ALLOCATOR(what_is_handed_over_lives_until_the_flush),
-        WITH_ALLOCATOR(one_grace_period_serves_all),
-        WITH_ALLOCATOR(a_flush_of_nothing_waits_for_nobody),
-        WITH_ALLOCATOR(settle_waits_for_the_limit_of_bytes),
-        WITH_ALLOCATOR(settle_waits_for_the_limit_of_things),
-        WITH_ALLOCATOR(without_memory_a_grace_period_makes_room),
-        WITH_ALLOCATOR(a_long_array_is_given_back),
-        WITH_ALLOCATOR(what_nobody_sees_is_freed_at_once),
+        WITH_MEMORY_CHECK(what_is_handed_over_lives_until_the_flush),
+        WITH_MEMORY_CHECK(one_grace_period_serves_all),
+        WITH_MEMORY_CHECK(a_flush_of_nothing_waits_for_nobody),
+        WITH_MEMORY_CHECK(settle_waits_for_the_limit_of_bytes),
+        WITH_MEMORY_CHECK(settle_waits_for_the_limit_of_things),
+        WITH_MEMORY_CHECK(without_memory_a_grace_period_makes_room),
+        WITH_MEMORY_CHECK(a_long_array_is_given_back),
+        WITH_MEMORY_CHECK(what_nobody_sees_is_freed_at_once),
     };
     return RUN_TESTS(tests);
 }

@@ -117,12 +117,9 @@ static void an_error_survives_every_failure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(pages_and_a_watch_survive_every_failure, failing_allocator_setup,
-                                        failing_allocator_teardown),
-        cmocka_unit_test_setup_teardown(a_streamed_list_survives_every_failure, failing_allocator_setup,
-                                        failing_allocator_teardown),
-        cmocka_unit_test_setup_teardown(an_error_survives_every_failure, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(pages_and_a_watch_survive_every_failure),
+        WITH_MEMORY_CHECK(a_streamed_list_survives_every_failure),
+        WITH_MEMORY_CHECK(an_error_survives_every_failure),
     };
     return RUN_TESTS(tests);
 }

@@ -318,9 +318,6 @@ static void a_handler_that_cannot_be_let_in_keeps_no_event_from_the_others(void 
     heard_fini(&late);
 }
 
-#define WITH_MEMORY_CHECK(test)                                                                              \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -487,8 +487,7 @@ int main(void)
         cmocka_unit_test(a_full_name_makes_a_custom_resource),
         cmocka_unit_test(a_full_name_of_a_built_in_resource_brings_kind_and_scope),
         cmocka_unit_test(what_is_no_full_name_makes_no_resource),
-        cmocka_unit_test_setup_teardown(without_memory_there_is_no_resource, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(without_memory_there_is_no_resource),
     };
     return RUN_TESTS(tests);
 }

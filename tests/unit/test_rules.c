@@ -182,19 +182,16 @@ static void a_list_covers_what_is_no_newer_and_what_cannot_be_compared(void **st
     }
 }
 
-#define MEMORY_TEST(name)                                                                                    \
-    cmocka_unit_test_setup_teardown(name, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEMORY_TEST(an_item_of_a_list_is_put_when_it_is_newer_than_what_is_there),
-        MEMORY_TEST(an_event_is_put_when_it_is_newer_than_what_is_there),
-        MEMORY_TEST(an_item_of_a_list_is_always_put_when_nothing_is_there),
-        MEMORY_TEST(an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_complete),
-        MEMORY_TEST(a_delete_removes_what_is_no_newer),
-        MEMORY_TEST(an_item_that_could_not_be_used_is_seen_when_it_is_there),
-        MEMORY_TEST(a_list_covers_what_is_no_newer_and_what_cannot_be_compared),
+        WITH_MEMORY_CHECK(an_item_of_a_list_is_put_when_it_is_newer_than_what_is_there),
+        WITH_MEMORY_CHECK(an_event_is_put_when_it_is_newer_than_what_is_there),
+        WITH_MEMORY_CHECK(an_item_of_a_list_is_always_put_when_nothing_is_there),
+        WITH_MEMORY_CHECK(an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_complete),
+        WITH_MEMORY_CHECK(a_delete_removes_what_is_no_newer),
+        WITH_MEMORY_CHECK(an_item_that_could_not_be_used_is_seen_when_it_is_there),
+        WITH_MEMORY_CHECK(a_list_covers_what_is_no_newer_and_what_cannot_be_compared),
     };
     return RUN_TESTS(tests);
 }

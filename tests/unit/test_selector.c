@@ -543,10 +543,8 @@ int main(void)
         cmocka_unit_test(a_short_buffer_gets_what_fits),
         cmocka_unit_test(a_selector_does_not_need_its_text),
         cmocka_unit_test(a_text_of_any_length_is_read_or_refused),
-        cmocka_unit_test_setup_teardown(without_memory_there_is_no_selector, failing_allocator_setup,
-                                        failing_allocator_teardown),
-        cmocka_unit_test_setup_teardown(one_allocation_makes_a_selector_and_none_matches,
-                                        failing_allocator_setup, failing_allocator_teardown),
+        WITH_MEMORY_CHECK(without_memory_there_is_no_selector),
+        WITH_MEMORY_CHECK(one_allocation_makes_a_selector_and_none_matches),
     };
     return RUN_TESTS(tests);
 }

@@ -357,10 +357,8 @@ int main(void)
         cmocka_unit_test(what_is_dropped_does_not_fill_the_sink),
         cmocka_unit_test(what_goes_aside_has_a_limit_of_its_own),
         cmocka_unit_test(a_sink_is_ready_again_after_it_overflowed),
-        cmocka_unit_test_setup_teardown(without_memory_the_scan_fails, failing_allocator_setup,
-                                        failing_allocator_teardown),
-        cmocka_unit_test_setup_teardown(an_unused_sink_holds_no_memory, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(without_memory_the_scan_fails),
+        WITH_MEMORY_CHECK(an_unused_sink_holds_no_memory),
     };
     return RUN_TESTS(tests);
 }

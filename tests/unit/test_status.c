@@ -272,8 +272,7 @@ int main(void)
         cmocka_unit_test(numbers_beyond_an_int_are_cut),
         cmocka_unit_test(text_is_unescaped),
         cmocka_unit_test(the_first_causes_are_kept),
-        cmocka_unit_test_setup_teardown(without_memory_nothing_is_read, failing_allocator_setup,
-                                        failing_allocator_teardown),
+        WITH_MEMORY_CHECK(without_memory_nothing_is_read),
     };
     return RUN_TESTS(tests);
 }

@@ -376,19 +376,16 @@ static void a_store_without_memory_is_not_made(void **state)
     ki_store_free(store);
 }
 
-#define WITH_ALLOCATOR(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_ALLOCATOR(random_changes_agree_with_a_model),
-        WITH_ALLOCATOR(a_put_without_memory_changes_nothing),
-        WITH_ALLOCATOR(a_remove_never_runs_out_of_memory),
-        WITH_ALLOCATOR(a_replace_without_memory_changes_nothing),
-        WITH_ALLOCATOR(an_index_without_memory_is_not_added),
-        WITH_ALLOCATOR(lists_without_memory_are_not_made),
-        WITH_ALLOCATOR(a_store_without_memory_is_not_made),
+        WITH_MEMORY_CHECK(random_changes_agree_with_a_model),
+        WITH_MEMORY_CHECK(a_put_without_memory_changes_nothing),
+        WITH_MEMORY_CHECK(a_remove_never_runs_out_of_memory),
+        WITH_MEMORY_CHECK(a_replace_without_memory_changes_nothing),
+        WITH_MEMORY_CHECK(an_index_without_memory_is_not_added),
+        WITH_MEMORY_CHECK(lists_without_memory_are_not_made),
+        WITH_MEMORY_CHECK(a_store_without_memory_is_not_made),
     };
     return RUN_TESTS(tests);
 }

@@ -419,26 +419,23 @@ static void a_table_filled_in_the_order_of_another_probes_little(void **state)
     ki_reclaim_fini(&reclaim);
 }
 
-#define WITH_ALLOCATOR(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_ALLOCATOR(an_empty_table_finds_nothing),
-        WITH_ALLOCATOR(one_entry_takes_no_memory),
-        WITH_ALLOCATOR(the_last_entry_takes_the_array_with_it),
-        WITH_ALLOCATOR(a_key_that_comes_and_goes_takes_one_slot),
-        WITH_ALLOCATOR(tombstones_do_not_fill_the_table),
-        WITH_ALLOCATOR(an_array_far_too_large_is_given_back),
-        WITH_ALLOCATOR(random_changes_agree_with_a_model),
-        WITH_ALLOCATOR(without_memory_reserve_changes_nothing),
-        WITH_ALLOCATOR(without_memory_the_large_array_stays),
-        WITH_ALLOCATOR(a_table_that_is_too_large_is_refused),
-        WITH_ALLOCATOR(a_walk_sees_each_entry_once),
-        WITH_ALLOCATOR(a_walk_ends_with_what_the_visit_returns),
-        WITH_ALLOCATOR(a_walk_over_a_moved_table_sees_what_stays_once_and_as_it_is),
-        WITH_ALLOCATOR(a_table_filled_in_the_order_of_another_probes_little),
+        WITH_MEMORY_CHECK(an_empty_table_finds_nothing),
+        WITH_MEMORY_CHECK(one_entry_takes_no_memory),
+        WITH_MEMORY_CHECK(the_last_entry_takes_the_array_with_it),
+        WITH_MEMORY_CHECK(a_key_that_comes_and_goes_takes_one_slot),
+        WITH_MEMORY_CHECK(tombstones_do_not_fill_the_table),
+        WITH_MEMORY_CHECK(an_array_far_too_large_is_given_back),
+        WITH_MEMORY_CHECK(random_changes_agree_with_a_model),
+        WITH_MEMORY_CHECK(without_memory_reserve_changes_nothing),
+        WITH_MEMORY_CHECK(without_memory_the_large_array_stays),
+        WITH_MEMORY_CHECK(a_table_that_is_too_large_is_refused),
+        WITH_MEMORY_CHECK(a_walk_sees_each_entry_once),
+        WITH_MEMORY_CHECK(a_walk_ends_with_what_the_visit_returns),
+        WITH_MEMORY_CHECK(a_walk_over_a_moved_table_sees_what_stays_once_and_as_it_is),
+        WITH_MEMORY_CHECK(a_table_filled_in_the_order_of_another_probes_little),
     };
     return RUN_TESTS(tests);
 }

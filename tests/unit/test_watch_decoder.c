@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/decode_run.h"
-#include "support/recorded.h"
+#include "support/decode_expect.h"
 #include "support/unit.h"
 
 #define POD(name) "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"" name "\"}}"
@@ -15,43 +14,12 @@
 #define BOOKMARK(metadata)                                                                                   \
     EVENT("BOOKMARK", "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":" metadata "}")
 
-static ki_object_plan *plan_of(const ki_resource *resource, const ki_object_options *options)
-{
-    ki_error err = {0};
-    ki_object_plan *plan = ki_object_plan_new(resource, options, &err);
-    if (plan == NULL)
-        fail_msg("%s", err.message);
-    return plan;
-}
-
-/* Whole and byte by byte. */
-static void assert_decodes(const ki_object_plan *plan, const char *body, const char *expected)
-{
-    for (size_t piece = 0; piece <= 1; piece++) {
-        decode_run run;
-        ki_watch_decoder decoder;
-        ki_watch_decoder_init(&decoder, plan);
-        decode_run_watch(&run, &decoder, ki_str_of(body), (decode_split){.piece = piece});
-        if (strcmp(run.log, expected) != 0)
-            fail_msg("\n%sinstead of\n%s", run.log, expected);
-        decode_run_fini(&run);
-        ki_watch_decoder_fini(&decoder);
-    }
-}
-
-static void assert_pods(const char *body, const char *expected)
-{
-    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, NULL);
-    assert_decodes(plan, body, expected);
-    ki_object_plan_free(plan);
-}
-
 /* ---- objects ------------------------------------------------------------------------------------------- */
 
 static void events_come_in_their_order(void **state)
 {
     (void)state;
-    assert_pods(
+    decode_assert_pod_watch(
         EVENT("ADDED", POD("a")) EVENT("MODIFIED", POD("b")) EVENT("DELETED", POD("c"))
             EVENT("ADDED", POD("a")),
         "ADDED a " POD("a") "\nMODIFIED b " POD("b") "\nDELETED c " POD("c") "\nADDED a " POD("a") "\n");
@@ -60,14 +28,14 @@ static void events_come_in_their_order(void **state)
 static void nothing_is_no_event_and_no_mistake(void **state)
 {
     (void)state;
-    assert_pods("", "");
-    assert_pods("\n \r\n\t", "");
+    decode_assert_pod_watch("", "");
+    decode_assert_pod_watch("\n \r\n\t", "");
 }
 
 static void events_need_no_line_of_their_own(void **state)
 {
     (void)state;
-    assert_pods(
+    decode_assert_pod_watch(
         "\r\n\n{ \"type\" :\n\"ADDED\" ,\t\"object\" : " POD("a") " }{\"type\":\"DELETED\",\"object\":" POD(
             "b") "}\n\n \n" EVENT("ADDED", POD("c")) "\n",
         "ADDED a " POD("a") "\nDELETED b " POD("b") "\nADDED c " POD("c") "\n");
@@ -76,36 +44,40 @@ static void events_need_no_line_of_their_own(void **state)
 static void kind_and_api_version_are_supplied(void **state)
 {
     (void)state;
-    assert_pods(EVENT("ADDED", "{\"metadata\":{\"name\":\"a\"}}"), "ADDED a " POD("a") "\n");
+    decode_assert_pod_watch(EVENT("ADDED", "{\"metadata\":{\"name\":\"a\"}}"), "ADDED a " POD("a") "\n");
 }
 
 static void the_object_may_come_before_the_type(void **state)
 {
     (void)state;
-    assert_pods("{\"object\":" POD("a") ",\"type\":\"ADDED\"}", "ADDED a " POD("a") "\n");
-    assert_pods("{\"object\":{\"metadata\":{\"resourceVersion\":\"9\"}},\"x\":1,\"type\":\"BOOKMARK\"}",
-                "BOOKMARK 9\n");
-    assert_pods("{\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"},\"type\":\"ERROR\"}",
-                "ERROR 410 Expired \n");
-    assert_pods("{\"object\":{\"metadata\":{\"name\":\"a\",\"managedFields\":[{}],\"annotations\":{\"x\":"
-                "\"\\u003c\"}}},"
-                "\"type\":\"DELETED\"}" EVENT("ADDED", POD("b")),
-                "DELETED a "
-                "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"annotations\":{\"x\":"
-                "\"<\"}}}\n"
-                "ADDED b " POD("b") "\n");
+    decode_assert_pod_watch("{\"object\":" POD("a") ",\"type\":\"ADDED\"}", "ADDED a " POD("a") "\n");
+    decode_assert_pod_watch(
+        "{\"object\":{\"metadata\":{\"resourceVersion\":\"9\"}},\"x\":1,\"type\":\"BOOKMARK\"}",
+        "BOOKMARK 9\n");
+    decode_assert_pod_watch(
+        "{\"object\":{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\"},\"type\":\"ERROR\"}",
+        "ERROR 410 Expired \n");
+    decode_assert_pod_watch(
+        "{\"object\":{\"metadata\":{\"name\":\"a\",\"managedFields\":[{}],\"annotations\":{\"x\":"
+        "\"\\u003c\"}}},"
+        "\"type\":\"DELETED\"}" EVENT("ADDED", POD("b")),
+        "DELETED a "
+        "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"annotations\":{\"x\":"
+        "\"<\"}}}\n"
+        "ADDED b " POD("b") "\n");
 }
 
 static void names_and_types_may_be_escaped(void **state)
 {
     (void)state;
-    assert_pods("{\"t\\u0079pe\":\"\\u0041DDED\",\"\\u006fbject\":" POD("a") "}", "ADDED a " POD("a") "\n");
+    decode_assert_pod_watch("{\"t\\u0079pe\":\"\\u0041DDED\",\"\\u006fbject\":" POD("a") "}",
+                            "ADDED a " POD("a") "\n");
 }
 
 static void unknown_members_are_passed_over(void **state)
 {
     (void)state;
-    assert_pods(
+    decode_assert_pod_watch(
         "{\"a\":{\"type\":\"DELETED\"},\"type\":\"ADDED\",\"b\":[1,2],\"object\":" POD("a") ",\"\":null}",
         "ADDED a " POD("a") "\n");
 }
@@ -113,16 +85,18 @@ static void unknown_members_are_passed_over(void **state)
 static void the_first_of_equal_members_counts(void **state)
 {
     (void)state;
-    assert_pods("{\"type\":\"ADDED\",\"type\":\"DELETED\",\"object\":" POD("a") ",\"object\":" POD("b") "}",
-                "ADDED a " POD("a") "\n");
-    assert_pods("{\"object\":" POD("a") ",\"object\":" POD("b") ",\"type\":\"ADDED\",\"type\":\"DELETED\"}",
-                "ADDED a " POD("a") "\n");
+    decode_assert_pod_watch(
+        "{\"type\":\"ADDED\",\"type\":\"DELETED\",\"object\":" POD("a") ",\"object\":" POD("b") "}",
+        "ADDED a " POD("a") "\n");
+    decode_assert_pod_watch(
+        "{\"object\":" POD("a") ",\"object\":" POD("b") ",\"type\":\"ADDED\",\"type\":\"DELETED\"}",
+        "ADDED a " POD("a") "\n");
 }
 
 static void an_event_is_given_out_with_the_byte_that_completes_it(void **state)
 {
     (void)state;
-    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, NULL);
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
     ki_watch_decoder decoder;
     ki_error err = {0};
     ki_str event = KI_STR("{\"type\":\"ADDED\",\"object\":" POD("a") "}");
@@ -147,7 +121,7 @@ static void an_event_is_given_out_with_the_byte_that_completes_it(void **state)
 static void an_object_that_nobody_takes_is_freed(void **state)
 {
     (void)state;
-    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, NULL);
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
     ki_watch_decoder decoder;
     ki_error err = {0};
     ki_str body = KI_STR(EVENT("ADDED", POD("a")) EVENT("ADDED", POD("b")));
@@ -165,24 +139,25 @@ static void an_object_that_nobody_takes_is_freed(void **state)
 static void a_bookmark_has_a_version(void **state)
 {
     (void)state;
-    assert_pods(BOOKMARK("{\"resourceVersion\":\"12746\",\"creationTimestamp\":null}"), "BOOKMARK 12746\n");
-    assert_pods(BOOKMARK("{\"resourceVersion\":\"\\u0031\\u0032\"}"), "BOOKMARK 12\n");
+    decode_assert_pod_watch(BOOKMARK("{\"resourceVersion\":\"12746\",\"creationTimestamp\":null}"),
+                            "BOOKMARK 12746\n");
+    decode_assert_pod_watch(BOOKMARK("{\"resourceVersion\":\"\\u0031\\u0032\"}"), "BOOKMARK 12\n");
 }
 
 static void a_bookmark_may_have_no_version(void **state)
 {
     (void)state;
-    assert_pods(BOOKMARK("{}"), "BOOKMARK \n");
-    assert_pods(BOOKMARK("null"), "BOOKMARK \n");
-    assert_pods(BOOKMARK("{\"resourceVersion\":12}"), "BOOKMARK \n");
-    assert_pods(BOOKMARK("{\"resourceVersion\":\"\"}"), "BOOKMARK \n");
-    assert_pods(EVENT("BOOKMARK", "null"), "BOOKMARK \n");
+    decode_assert_pod_watch(BOOKMARK("{}"), "BOOKMARK \n");
+    decode_assert_pod_watch(BOOKMARK("null"), "BOOKMARK \n");
+    decode_assert_pod_watch(BOOKMARK("{\"resourceVersion\":12}"), "BOOKMARK \n");
+    decode_assert_pod_watch(BOOKMARK("{\"resourceVersion\":\"\"}"), "BOOKMARK \n");
+    decode_assert_pod_watch(EVENT("BOOKMARK", "null"), "BOOKMARK \n");
 }
 
 static void the_version_of_a_bookmark_is_not_that_of_the_next(void **state)
 {
     (void)state;
-    assert_pods(
+    decode_assert_pod_watch(
         BOOKMARK("{\"resourceVersion\":\"9\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}")
             BOOKMARK("{}") BOOKMARK("{\"resourceVersion\":\"10\"}"),
         "BOOKMARK 9 INITIAL\nBOOKMARK \nBOOKMARK 10\n");
@@ -191,18 +166,19 @@ static void the_version_of_a_bookmark_is_not_that_of_the_next(void **state)
 static void a_bookmark_may_end_the_initial_events(void **state)
 {
     (void)state;
-    assert_pods(
+    decode_assert_pod_watch(
         BOOKMARK("{\"annotations\":{\"k8s.io/initial-events-end\":\"true\"},\"resourceVersion\":\"9\"}"),
         "BOOKMARK 9 INITIAL\n");
-    assert_pods(
+    decode_assert_pod_watch(
         BOOKMARK(
             "{\"annotations\":{\"k8s.io/initial-events-end\":\"tru\\u0065\"},\"resourceVersion\":\"9\"}"),
         "BOOKMARK 9 INITIAL\n");
-    assert_pods(
+    decode_assert_pod_watch(
         BOOKMARK("{\"annotations\":{\"k8s.io/initial-events-end\":\"false\"},\"resourceVersion\":\"9\"}"),
         "BOOKMARK 9\n");
-    assert_pods(BOOKMARK("{\"annotations\":{\"k8s.io/initial-events-end\":true},\"resourceVersion\":\"9\"}"),
-                "BOOKMARK 9\n");
+    decode_assert_pod_watch(
+        BOOKMARK("{\"annotations\":{\"k8s.io/initial-events-end\":true},\"resourceVersion\":\"9\"}"),
+        "BOOKMARK 9\n");
 }
 
 /* ---- errors -------------------------------------------------------------------------------------------- */
@@ -210,34 +186,36 @@ static void a_bookmark_may_end_the_initial_events(void **state)
 static void an_error_brings_its_status(void **state)
 {
     (void)state;
-    assert_pods(EVENT("ERROR", "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\","
-                               "\"message\":\"too \\u003c old\\n\","
-                               "\"reason\":\"Expired\",\"code\":410,\"details\":{\"retryAfterSeconds\":3,"
-                               "\"causes\":[{\"reason\":\"A\","
-                               "\"message\":\"m\"},{\"reason\":\"B\"}]}}"),
-                "ERROR 410 Expired too < old\n retry after 3 [A] m [B] \n");
+    decode_assert_pod_watch(EVENT("ERROR",
+                                  "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\","
+                                  "\"message\":\"too \\u003c old\\n\","
+                                  "\"reason\":\"Expired\",\"code\":410,\"details\":{\"retryAfterSeconds\":3,"
+                                  "\"causes\":[{\"reason\":\"A\","
+                                  "\"message\":\"m\"},{\"reason\":\"B\"}]}}"),
+                            "ERROR 410 Expired too < old\n retry after 3 [A] m [B] \n");
 }
 
 static void an_error_without_a_status_is_still_one(void **state)
 {
     (void)state;
-    assert_pods(EVENT("ERROR", "{\"kind\":\"Pod\",\"code\":3}") EVENT("ERROR", "null") EVENT("ERROR", "[]"),
-                "ERROR 0  \nERROR 0  \nERROR 0  \n");
+    decode_assert_pod_watch(EVENT("ERROR", "{\"kind\":\"Pod\",\"code\":3}") EVENT("ERROR", "null")
+                                EVENT("ERROR", "[]"),
+                            "ERROR 0  \nERROR 0  \nERROR 0  \n");
 }
 
 static void the_status_of_an_error_is_not_that_of_the_next(void **state)
 {
     (void)state;
-    assert_pods(EVENT("ERROR", "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Gone\"}") EVENT("ERROR", "{}")
-                    EVENT("ERROR", "{\"kind\":\"Status\",\"code\":429}"),
-                "ERROR 410 Gone \nERROR 0  \nERROR 429  \n");
+    decode_assert_pod_watch(EVENT("ERROR", "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Gone\"}")
+                                EVENT("ERROR", "{}") EVENT("ERROR", "{\"kind\":\"Status\",\"code\":429}"),
+                            "ERROR 410 Gone \nERROR 0  \nERROR 429  \n");
 }
 
 static void bookmarks_and_errors_are_whole_whatever_is_kept_of_objects(void **state)
 {
     (void)state;
     ki_object_options options = {.keep = (const char *[]){"/spec/nodeName", NULL}};
-    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, &options);
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &options);
     static const char *const objects[] = {
         "{\"metadata\":{\"resourceVersion\":\"9\",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}}}",
         "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"m\",\"details\":{"
@@ -255,8 +233,8 @@ static void bookmarks_and_errors_are_whole_whatever_is_kept_of_objects(void **st
     }
     const char *const expected = "BOOKMARK 9 INITIAL\nERROR 410 Expired m retry after 1\n"
                                  "MODIFIED n/a {\"spec\":{\"nodeName\":\"n1\"}}\n";
-    assert_decodes(plan, first, expected);
-    assert_decodes(plan, last, expected);
+    decode_assert_watch(plan, first, expected);
+    decode_assert_watch(plan, last, expected);
     ki_object_plan_free(plan);
 }
 
@@ -265,16 +243,17 @@ static void bookmarks_and_errors_are_whole_whatever_is_kept_of_objects(void **st
 static void an_unknown_type_is_refused_with_the_key(void **state)
 {
     (void)state;
-    assert_pods(
+    decode_assert_pod_watch(
         EVENT("RENAMED", "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}}") EVENT("ADDED", POD("b")),
         "REFUSED NONE n/a KI_ERR_NOT_AN_EVENT unknown event type \"RENAMED\"\nADDED b " POD("b") "\n");
-    assert_pods("{\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}},\"type\":\"added\"}",
-                "REFUSED NONE n/a KI_ERR_NOT_AN_EVENT unknown event type \"added\"\n");
-    assert_pods("{\"type\":7,\"object\":" POD("a") "}",
-                "REFUSED NONE a KI_ERR_NOT_AN_EVENT unknown event type \"\"\n");
-    assert_pods("{\"type\":null,\"object\":" POD("a") "}{\"type\":\"\",\"object\":null}",
-                "REFUSED NONE a KI_ERR_NOT_AN_EVENT unknown event type \"\"\n"
-                "REFUSED NONE  KI_ERR_NOT_AN_EVENT unknown event type \"\"\n");
+    decode_assert_pod_watch(
+        "{\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"}},\"type\":\"added\"}",
+        "REFUSED NONE n/a KI_ERR_NOT_AN_EVENT unknown event type \"added\"\n");
+    decode_assert_pod_watch("{\"type\":7,\"object\":" POD("a") "}",
+                            "REFUSED NONE a KI_ERR_NOT_AN_EVENT unknown event type \"\"\n");
+    decode_assert_pod_watch("{\"type\":null,\"object\":" POD("a") "}{\"type\":\"\",\"object\":null}",
+                            "REFUSED NONE a KI_ERR_NOT_AN_EVENT unknown event type \"\"\n"
+                            "REFUSED NONE  KI_ERR_NOT_AN_EVENT unknown event type \"\"\n");
 }
 
 static void a_type_that_is_very_long_is_unknown(void **state)
@@ -284,10 +263,10 @@ static void a_type_that_is_very_long_is_unknown(void **state)
     char *body = malloc(10000);
     assert_non_null(body);
     for (size_t i = 0; i < 2; i++) {
-        ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = limits[i]});
+        ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = limits[i]});
         snprintf(body, 10000, "{\"type\":\"%08000d\",\"object\":" POD("a") "}" EVENT("ADDED", POD("b")), 0);
-        assert_decodes(plan, body,
-                       "REFUSED NONE a KI_ERR_NOT_AN_EVENT unknown event type \"\"\nADDED b " POD("b") "\n");
+        decode_assert_watch(
+            plan, body, "REFUSED NONE a KI_ERR_NOT_AN_EVENT unknown event type \"\"\nADDED b " POD("b") "\n");
         ki_object_plan_free(plan);
     }
     free(body);
@@ -296,31 +275,32 @@ static void a_type_that_is_very_long_is_unknown(void **state)
 static void a_missing_part_is_named(void **state)
 {
     (void)state;
-    assert_pods("{}" EVENT("ADDED", POD("b")),
-                "REFUSED NONE  KI_ERR_NOT_AN_EVENT the event has no type\nADDED b " POD("b") "\n");
-    assert_pods("{\"type\":\"ADDED\"}\n{\"type\":\"X\"}\n{\"object\":" POD("a") "}",
-                "REFUSED ADDED  KI_ERR_NOT_AN_EVENT the event has no object\n"
-                "REFUSED NONE  KI_ERR_NOT_AN_EVENT the event has no object\n"
-                "REFUSED NONE a KI_ERR_NOT_AN_EVENT the event has no type\n");
+    decode_assert_pod_watch(
+        "{}" EVENT("ADDED", POD("b")),
+        "REFUSED NONE  KI_ERR_NOT_AN_EVENT the event has no type\nADDED b " POD("b") "\n");
+    decode_assert_pod_watch("{\"type\":\"ADDED\"}\n{\"type\":\"X\"}\n{\"object\":" POD("a") "}",
+                            "REFUSED ADDED  KI_ERR_NOT_AN_EVENT the event has no object\n"
+                            "REFUSED NONE  KI_ERR_NOT_AN_EVENT the event has no object\n"
+                            "REFUSED NONE a KI_ERR_NOT_AN_EVENT the event has no type\n");
 }
 
 static void an_object_with_bad_metadata_is_refused(void **state)
 {
     (void)state;
-    assert_pods(EVENT("ADDED", "null") EVENT("MODIFIED", "[]")
-                    EVENT("DELETED", "{\"metadata\":{\"name\":\"a\",\"uid\":1}}") EVENT("ADDED", "{}")
-                        EVENT("ADDED", POD("b")),
-                "REFUSED ADDED  KI_ERR_METADATA the value is no object\n"
-                "REFUSED MODIFIED  KI_ERR_METADATA the value is no object\n"
-                "REFUSED DELETED a KI_ERR_METADATA metadata.uid is no string\n"
-                "REFUSED ADDED  KI_ERR_METADATA metadata.name is missing\n"
-                "ADDED b " POD("b") "\n");
+    decode_assert_pod_watch(EVENT("ADDED", "null") EVENT("MODIFIED", "[]")
+                                EVENT("DELETED", "{\"metadata\":{\"name\":\"a\",\"uid\":1}}")
+                                    EVENT("ADDED", "{}") EVENT("ADDED", POD("b")),
+                            "REFUSED ADDED  KI_ERR_METADATA the value is no object\n"
+                            "REFUSED MODIFIED  KI_ERR_METADATA the value is no object\n"
+                            "REFUSED DELETED a KI_ERR_METADATA metadata.uid is no string\n"
+                            "REFUSED ADDED  KI_ERR_METADATA metadata.name is missing\n"
+                            "ADDED b " POD("b") "\n");
 }
 
 static void an_object_that_is_too_large_is_refused_with_its_key(void **state)
 {
     (void)state;
-    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 100});
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 100});
     char body[4000];
     const char *const format =
         "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"},\"spec\":\"%"
@@ -332,12 +312,13 @@ static void an_object_that_is_too_large_is_refused_with_its_key(void **state)
         "{\"object\":{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"},\"spec\":\"%0200d\"},\"type\":"
         "\"DELETED\"}\n" EVENT("ADDED", POD("b"));
     snprintf(body, sizeof(body), format, 0, 0, 0, 0);
-    assert_decodes(plan, body,
-                   "REFUSED ADDED n/a KI_ERR_TOO_LARGE the object is larger than the limit of 100 bytes\n"
-                   "REFUSED ADDED  KI_ERR_TOO_LARGE the object is larger than the limit of 100 bytes\n"
-                   "REFUSED NONE n/a KI_ERR_TOO_LARGE the object is larger than the limit of 100 bytes\n"
-                   "REFUSED DELETED n/a KI_ERR_TOO_LARGE the object is larger than the limit of 100 bytes\n"
-                   "ADDED b " POD("b") "\n");
+    decode_assert_watch(
+        plan, body,
+        "REFUSED ADDED n/a KI_ERR_TOO_LARGE the object is larger than the limit of 100 bytes\n"
+        "REFUSED ADDED  KI_ERR_TOO_LARGE the object is larger than the limit of 100 bytes\n"
+        "REFUSED NONE n/a KI_ERR_TOO_LARGE the object is larger than the limit of 100 bytes\n"
+        "REFUSED DELETED n/a KI_ERR_TOO_LARGE the object is larger than the limit of 100 bytes\n"
+        "ADDED b " POD("b") "\n");
     ki_object_plan_free(plan);
 }
 
@@ -346,21 +327,22 @@ static void bookmarks_errors_and_order_have_limits_of_their_own(void **state)
 {
     (void)state;
     static const char *const keep[] = {"/spec", NULL};
-    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, &(ki_object_options){.keep = keep, .bytes_max = 100});
+    ki_object_plan *plan =
+        decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.keep = keep, .bytes_max = 100});
     char body[9000];
     const char *const format =
         "{\"type\":\"BOOKMARK\",\"object\":{\"spec\":\"%0200d\",\"metadata\":{\"resourceVersion\":\"7\"}}}\n"
         "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"},\"spec\":1,\"status\":\"%02000d\"}}\n"
         "{\"object\":{\"metadata\":{\"name\":\"a\"},\"spec\":1,\"status\":\"%02000d\"},\"type\":\"ADDED\"}\n";
     snprintf(body, sizeof(body), format, 0, 0, 0);
-    assert_decodes(plan, body, "BOOKMARK 7\nADDED a {\"spec\":1}\nADDED a {\"spec\":1}\n");
+    decode_assert_watch(plan, body, "BOOKMARK 7\nADDED a {\"spec\":1}\nADDED a {\"spec\":1}\n");
     ki_object_plan_free(plan);
 }
 
 /* One event, in one piece, to a decoder in which `waiting_max` bytes may wait for a type (0: as many as usual). */
 static void assert_event(const char *event, size_t waiting_max, const char *expected)
 {
-    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 100});
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 100});
     decode_run run;
     ki_watch_decoder decoder;
     ki_watch_decoder_init(&decoder, plan);
@@ -426,12 +408,12 @@ static void a_mistake_ends_the_stream_at_its_byte(void **state)
         {"{\"type\":\"ADDED\",\"object\":}", KI_ERR_JSON_SYNTAX, 25},
         {"{\"x\":[tru],\"type\":\"ADDED\"}", KI_ERR_JSON_LITERAL, 9},
     };
-    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, NULL);
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char expected[200];
         snprintf(expected, sizeof(expected), "FAILED %s %d %s at byte %d\n", ki_error_name(cases[i].code),
                  (int)cases[i].offset, ki_error_text(cases[i].code), (int)cases[i].offset);
-        assert_decodes(plan, cases[i].body, expected);
+        decode_assert_watch(plan, cases[i].body, expected);
     }
     ki_object_plan_free(plan);
 }
@@ -439,24 +421,25 @@ static void a_mistake_ends_the_stream_at_its_byte(void **state)
 static void offsets_count_from_the_beginning_of_the_stream(void **state)
 {
     (void)state;
-    assert_pods("{\"type\":\"BOOKMARK\",\"object\":{}}\n{\"type\":\"BOOKMARK\",\"object\":{}}\n{,",
-                "BOOKMARK \nBOOKMARK \nFAILED KI_ERR_JSON_SYNTAX 65 JSON: unexpected character at byte 65\n");
+    decode_assert_pod_watch(
+        "{\"type\":\"BOOKMARK\",\"object\":{}}\n{\"type\":\"BOOKMARK\",\"object\":{}}\n{,",
+        "BOOKMARK \nBOOKMARK \nFAILED KI_ERR_JSON_SYNTAX 65 JSON: unexpected character at byte 65\n");
 }
 
 static void a_stream_that_ends_inside_an_event_is_cut(void **state)
 {
     (void)state;
-    assert_pods("{\"type\":\"BOOKMARK\",\"object\":{}}\n{",
-                "BOOKMARK \nFAILED KI_ERR_JSON_TRUNCATED 33 JSON: text ends inside "
-                "a value at byte 33\n");
-    assert_pods("{\"type\":\"BOOKMARK\",\"object\":{}",
-                "FAILED KI_ERR_JSON_TRUNCATED 30 JSON: text ends inside a value at byte 30\n");
+    decode_assert_pod_watch("{\"type\":\"BOOKMARK\",\"object\":{}}\n{",
+                            "BOOKMARK \nFAILED KI_ERR_JSON_TRUNCATED 33 JSON: text ends inside "
+                            "a value at byte 33\n");
+    decode_assert_pod_watch("{\"type\":\"BOOKMARK\",\"object\":{}",
+                            "FAILED KI_ERR_JSON_TRUNCATED 30 JSON: text ends inside a value at byte 30\n");
 }
 
 static void feeding_nothing_changes_nothing(void **state)
 {
     (void)state;
-    ki_object_plan *plan = plan_of(&KI_CORE_V1_PODS, NULL);
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
     ki_watch_decoder decoder;
     ki_error err = {0};
     size_t used = 7;

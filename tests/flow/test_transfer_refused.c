@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Servers that nobody can talk to: absent, silent, or sending what is no answer. */
+#include "http/transfer.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "flow/support/http_bench.h"
+#include "flow/support/target_server.h"
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+static scripted_next serve_long_head(scripted_connection *c, const scripted_request *r, void *user)
+{
+    char line[1024];
+    (void)r;
+    (void)user;
+    (void)snprintf(line, sizeof(line), "X-Long: %01000d\r\n", 0);
+    (void)scripted_send(c, "HTTP/1.1 200 OK\r\n");
+    for (int i = 0; i < 80; i++)
+        if (!scripted_send(c, line))
+            break;
+    (void)scripted_send(c, "Content-Length: 0\r\n\r\n");
+    return SCRIPTED_KEEP;
+}
+
+static void a_head_larger_than_its_limit_is_refused(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_long_head}, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_MALFORMED);
+    assert_int_equal(f.heads, 0);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static scripted_next serve_long_line(scripted_connection *c, const scripted_request *r, void *user)
+{
+    char *line = malloc(300 * 1000 + 1);
+    (void)r;
+    (void)user;
+    if (line != NULL) {
+        memset(line, 'x', 300 * 1000);
+        line[300 * 1000] = 0;
+        (void)(scripted_send(c, "HTTP/1.1 200 OK\r\nX: ") && scripted_send(c, line) &&
+               scripted_send(c, "\r\n\r\n"));
+    }
+    free(line);
+    return SCRIPTED_CLOSE;
+}
+
+static void a_line_larger_than_the_limit_is_refused(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_long_line}, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_string_not_equal(f.message, "");
+    assert_int_equal(f.reason, KI_REASON_MALFORMED);
+    assert_int_equal(f.heads, 0);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static scripted_next serve_noise(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)r;
+    (void)user;
+    (void)scripted_send(c, "this is no HTTP at all\r\n\r\n");
+    return SCRIPTED_CLOSE;
+}
+
+static void what_is_no_http_is_refused(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_noise}, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_MALFORMED);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static void a_server_that_never_answers_is_given_up(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &target_server,
+                    &(ki_http_options){.connect_timeout_ms = 20, .head_timeout_ms = 30});
+    fetch_get(&f, &bench, "/wait");
+    assert_int_equal(f.reason, KI_REASON_TIMEOUT);
+    assert_int_equal(f.heads, 0);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+/* A port at which nobody listens; it was just given back. */
+static int free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(close(fd), 0);
+    return ntohs(address.sin_port);
+}
+
+static void nobody_there_is_a_refused_connection(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    char url[64];
+    (void)snprintf(url, sizeof(url), "http://127.0.0.1:%d", free_port());
+    bench.config.server = url;
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_CONNECTION_REFUSED);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+/* A socket that listens and never accepts, with its queue full: connecting to it takes for ever. */
+typedef struct mute {
+    int fd;
+    int fillers[8];
+    char url[64];
+} mute;
+
+static void mute_init(mute *m)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+    m->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(m->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(m->fd, 0), 0);
+    assert_int_equal(getsockname(m->fd, (struct sockaddr *)&address, &size), 0);
+    for (size_t i = 0; i < sizeof(m->fillers) / sizeof(m->fillers[0]); i++) {
+        m->fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        (void)connect(m->fillers[i], (struct sockaddr *)&address, sizeof(address));
+    }
+    (void)snprintf(m->url, sizeof(m->url), "http://127.0.0.1:%d", ntohs(address.sin_port));
+}
+
+static void mute_fini(mute *m)
+{
+    for (size_t i = 0; i < sizeof(m->fillers) / sizeof(m->fillers[0]); i++)
+        (void)close(m->fillers[i]);
+    (void)close(m->fd);
+}
+
+static void connecting_takes_no_longer_than_its_limit(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    mute m;
+    mute_init(&m);
+    bench.config.server = m.url;
+    http_bench_init(&bench, NULL, &(ki_http_options){.connect_timeout_ms = 50});
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_TIMEOUT);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+    mute_fini(&m);
+}
+
+static void a_cancel_while_connecting_does_not_wait(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    mute m;
+    mute_init(&m);
+    bench.config.server = m.url;
+    http_bench_init(&bench, NULL, NULL);
+    fetch_begin(&f, &bench, NULL);
+    http_bench_run_ms(&bench, 20);
+    uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
+    fetch_free(&f);
+    http_bench_fini(&bench);
+    assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < 1000);
+    mute_fini(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(a_head_larger_than_its_limit_is_refused),
+        WITH_MEMORY_CHECK(a_line_larger_than_the_limit_is_refused),
+        WITH_MEMORY_CHECK(what_is_no_http_is_refused),
+        WITH_MEMORY_CHECK(a_server_that_never_answers_is_given_up),
+        WITH_MEMORY_CHECK(nobody_there_is_a_refused_connection),
+        WITH_MEMORY_CHECK(connecting_takes_no_longer_than_its_limit),
+        WITH_MEMORY_CHECK(a_cancel_while_connecting_does_not_wait),
+    };
+    return RUN_TESTS(tests);
+}

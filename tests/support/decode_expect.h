@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decode_expect - what a decoder must make of a body, as the log of support/decode_run.h.
+ *
+ *   From:     tests of the decoders
+ *   To:       support/decode_run.h
+ */
+#ifndef KI_TESTS_SUPPORT_DECODE_EXPECT_H
+#define KI_TESTS_SUPPORT_DECODE_EXPECT_H
+
+#include "support/decode_run.h"
+
+/* Fails the test when there is none. */
+ki_object_plan *decode_plan(const ki_resource *resource, const ki_object_options *options);
+
+void decode_assert_log(const decode_run *run, const char *expected);
+
+/* The body is decoded whole and byte by byte. */
+void decode_assert_list(ki_object_plan *plan, const char *body, const char *expected);
+void decode_assert_watch(const ki_object_plan *plan, const char *body, const char *expected);
+
+/* The same with a plan for pods. */
+void decode_assert_pod_list(const char *body, const char *expected);
+void decode_assert_pod_watch(const char *body, const char *expected);
+
+#endif

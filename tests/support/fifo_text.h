@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fifo_text - what tests push into a delta queue, and its entries as text.
+ *
+ *   From:     tests of cache/delta_fifo
+ *   To:       cache/delta_fifo.h, support/objects.h
+ *
+ * An entry is its key and its deltas, "default/a +1 ~2@3": a sign, the version, the list where there is one.
+ * Markers are "END3 17", "RESYNC" and "BOOKMARK 18". Entries are separated by "; ".
+ */
+#ifndef KI_TESTS_SUPPORT_FIFO_TEXT_H
+#define KI_TESTS_SUPPORT_FIFO_TEXT_H
+
+#include "cache/delta_fifo.h"
+
+/* More entries than any of these queues has. */
+enum { FIFO_ALL = 1000 };
+
+/* With the default limits. */
+void fifo_init(ki_delta_fifo *fifo);
+
+/* Pushes a change of a watch. Returns what the queue said. */
+int fifo_push_event(ki_delta_fifo *fifo, ki_delta_type type, const char *name, uint64_t version);
+
+/* An item of a list; a delete that no watch has told of; the end of a list, a resync or a bookmark. */
+void fifo_push_item(ki_delta_fifo *fifo, uint32_t list, const char *name, uint64_t version);
+void fifo_push_unseen_delete(ki_delta_fifo *fifo, const char *name, uint64_t version);
+void fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list, const char *version);
+
+/* Pops up to `max` entries, which must read as `expected`; then everything up to `version` is out. */
+void fifo_assert_pops(ki_delta_fifo *fifo, size_t max, const char *expected, const char *version);
+
+#endif

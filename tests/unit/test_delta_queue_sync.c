@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a queue of deltas has synced, ends, is full, or has no memory. */
+#include <kinformer/delta_queue.h>
+
+#include "support/failing_allocator.h"
+#include "support/objects.h"
+#include "support/queue_notes.h"
+#include "support/store_objects.h"
+#include "support/unit.h"
+
+/* ---- what a callback says ------------------------------------------------------------------------------ */
+
+static void requeued_deltas_go_to_the_end(void **state)
+{
+    (void)state;
+    ki_delta_queue *queue = queue_of(NULL);
+    queue_notes n = {.outcome = KI_DELTA_QUEUE_REQUEUE};
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_QUEUED_UPDATED, "a", 2), 0);
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 3), 0);
+    size_t bytes = ki_delta_queue_bytes(queue);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_DELTA_QUEUE_REQUEUE);
+    assert_int_equal(ki_delta_queue_bytes(queue), bytes);
+    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "a", 4), 0);
+    queue_assert_pops(queue, "b:+3 a:+1~2-4 ");
+    ki_delta_queue_free(queue);
+}
+
+static int update_and_requeue(const ki_queued_deltas *deltas, void *user)
+{
+    (void)deltas;
+    assert_int_equal(queue_push(user, KI_QUEUED_UPDATED, "a", 2), 0);
+    return KI_DELTA_QUEUE_REQUEUE;
+}
+
+static void requeued_deltas_give_way_to_newer_ones(void **state)
+{
+    (void)state;
+    ki_delta_queue *queue = queue_of(NULL);
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, update_and_requeue, queue, 0), KI_DELTA_QUEUE_REQUEUE);
+    queue_assert_pops(queue, "a:~2 ");
+    ki_delta_queue_free(queue);
+}
+
+static void an_error_of_the_callback_is_what_pop_returns(void **state)
+{
+    (void)state;
+    ki_delta_queue *queue = queue_of(NULL);
+    queue_notes n = {.outcome = KI_ERR_RANGE};
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_ERR_RANGE);
+    assert_int_equal(ki_delta_queue_len(queue), 0);
+    ki_delta_queue_free(queue);
+}
+
+/* ---- waiting and closing ------------------------------------------------------------------------------- */
+
+static void an_empty_queue_lets_the_time_run_out(void **state)
+{
+    (void)state;
+    ki_delta_queue *queue = queue_of(NULL);
+    queue_notes n = {0};
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_ERR_TIMEOUT);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 2), KI_ERR_TIMEOUT);
+    assert_int_equal(ki_delta_queue_pop(queue, NULL, NULL, 0), KI_ERR_INVALID);
+    ki_read_lock();
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_ERR_WOULD_DEADLOCK);
+    ki_read_unlock();
+    ki_delta_queue_free(queue);
+}
+
+static void a_closed_queue_is_drained(void **state)
+{
+    (void)state;
+    ki_delta_queue *queue = queue_of(NULL);
+    queue_notes n = {0};
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    ki_delta_queue_close(queue);
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 2), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, UINT64_MAX), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, UINT64_MAX), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, UINT64_MAX), KI_ERR_STOPPED);
+    assert_string_equal(n.text, "a:+1 b:+2 ");
+    ki_delta_queue_free(queue);
+}
+
+/* ---- synced -------------------------------------------------------------------------------------------- */
+
+static void it_has_synced_when_the_last_of_the_first_replace_is_processed(void **state)
+{
+    (void)state;
+    ki_store *store = queue_store_with("gone", 1);
+    ki_delta_queue *queue = queue_of(store);
+    queue_notes n = {.queue = queue};
+    assert_int_equal(ki_delta_queue_has_synced(queue), 0);
+    assert_int_equal(queue_replace(queue, "a", NULL), 0);
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "later", 2), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ki_delta_queue_has_synced(queue), 0);
+        assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
+        assert_int_equal(n.is_initial, 1);
+        assert_int_equal(n.synced_inside, 0);
+    }
+    assert_int_equal(ki_delta_queue_has_synced(queue), 1);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
+    assert_int_equal(n.is_initial, 0);
+    assert_int_equal(queue_replace(queue, "b", NULL), 0);
+    assert_int_equal(ki_delta_queue_has_synced(queue), 1);
+    ki_delta_queue_free(queue);
+    ki_store_free(store);
+}
+
+static void a_requeued_delta_is_not_processed_yet(void **state)
+{
+    (void)state;
+    ki_delta_queue *queue = queue_of(NULL);
+    queue_notes n = {.outcome = KI_DELTA_QUEUE_REQUEUE};
+    assert_int_equal(queue_replace(queue, "a", NULL), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), KI_DELTA_QUEUE_REQUEUE);
+    assert_int_equal(ki_delta_queue_has_synced(queue), 0);
+    assert_int_equal(ki_delta_queue_pop(queue, update_and_requeue, queue, 0), KI_DELTA_QUEUE_REQUEUE);
+    assert_int_equal(ki_delta_queue_has_synced(queue), 0);
+    queue_assert_pops(queue, "a:~2 ");
+    assert_int_equal(ki_delta_queue_has_synced(queue), 1);
+    ki_delta_queue_free(queue);
+}
+
+static void an_empty_first_replace_has_synced_at_once(void **state)
+{
+    (void)state;
+    ki_delta_queue *queue = queue_of(NULL);
+    assert_int_equal(queue_replace(queue, NULL, NULL), 0);
+    assert_int_equal(ki_delta_queue_has_synced(queue), 1);
+    ki_delta_queue_free(queue);
+}
+
+static void a_push_before_any_replace_has_synced_at_once(void **state)
+{
+    (void)state;
+    for (int type = KI_QUEUED_ADDED; type <= KI_QUEUED_DELETED; type++) {
+        ki_delta_queue *queue = queue_of(NULL);
+        assert_int_equal(queue_push(queue, (ki_queued_type)type, "a", 1), 0);
+        assert_int_equal(ki_delta_queue_has_synced(queue), 1);
+        assert_int_equal(queue_replace(queue, "b", NULL), 0);
+        assert_int_equal(ki_delta_queue_has_synced(queue), 1);
+        ki_delta_queue_free(queue);
+    }
+}
+
+/* ---- limits -------------------------------------------------------------------------------------------- */
+
+static void a_full_queue_says_so_and_takes_more(void **state)
+{
+    (void)state;
+    ki_delta_queue *queue = ki_delta_queue_new(&(ki_delta_queue_options){.items_max = 2}, NULL);
+    queue_notes n = {0};
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(ki_delta_queue_has_room(queue), 1);
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 2), 1);
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "c", 3), 1);
+    assert_int_equal(queue_push(queue, KI_QUEUED_DELETED, "unknown", 4), 1);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
+    assert_int_equal(ki_delta_queue_has_room(queue), 0);
+    queue_assert_pops(queue, "b:+2 c:+3 ");
+    ki_delta_queue_free(queue);
+}
+
+static void bytes_make_it_full_as_well(void **state)
+{
+    (void)state;
+    ki_object *object = object_of("a", 1, 0);
+    size_t bytes = ki_object_bytes(object);
+    (void)ki_object_unref(object);
+    ki_delta_queue *queue = ki_delta_queue_new(&(ki_delta_queue_options){.bytes_max = 2 * bytes}, NULL);
+    queue_notes n = {0};
+    assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 1), 0);
+    assert_int_equal(queue_push(queue, KI_QUEUED_UPDATED, "a", 2), 1);
+    assert_int_equal(ki_delta_queue_bytes(queue), 2 * bytes);
+    assert_int_equal(ki_delta_queue_pop(queue, queue_note, &n, 0), 0);
+    assert_int_equal(n.bytes, bytes);
+    assert_int_equal(ki_delta_queue_bytes(queue), 0);
+    assert_int_equal(ki_delta_queue_has_room(queue), 1);
+    ki_delta_queue_free(queue);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+static void a_queue_is_made_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    failing_allocator_fail_at(1);
+    assert_null(ki_delta_queue_new(NULL, &err));
+    assert_int_equal(err.code, KI_ERR_NO_MEMORY);
+    failing_allocator_fail_at(0);
+    ki_delta_queue_free(queue_of(NULL));
+}
+
+static void without_memory_a_push_changes_nothing(void **state)
+{
+    (void)state;
+    ki_delta_queue *queue = queue_of(NULL);
+    ki_object *object = object_of("a", 1, 0);
+    int rc = KI_ERR_NO_MEMORY;
+    size_t n = 1;
+    for (; rc == KI_ERR_NO_MEMORY; n++) {
+        failing_allocator_fail_at(n);
+        rc = ki_delta_queue_push(queue, (ki_queued_delta){.type = KI_QUEUED_ADDED, .object = object});
+        failing_allocator_fail_at(0);
+        assert_int_equal(ki_delta_queue_len(queue), rc == 0);
+        assert_int_equal(ki_delta_queue_has_synced(queue), rc == 0);
+    }
+    assert_true(n > 2);
+    assert_int_equal(rc, 0);
+    (void)ki_object_unref(object);
+    queue_assert_pops(queue, "a:+1 ");
+    ki_delta_queue_free(queue);
+}
+
+/* As a queue_replace that fails at each allocation in turn; the queue must be as before. */
+static void without_memory_a_replace_changes_nothing(void **state)
+{
+    (void)state;
+    ki_store *store = queue_store_with("stored", 1);
+    ki_object *objects[3] = {object_of("a", 5, 0), object_of("new", 6, 0), object_of("a", 7, 0)};
+    size_t n = 1;
+    int rc = KI_ERR_NO_MEMORY;
+    for (; rc == KI_ERR_NO_MEMORY; n++) {
+        ki_delta_queue *queue = queue_of(store);
+        assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "a", 2), 0);
+        assert_int_equal(queue_push(queue, KI_QUEUED_ADDED, "b", 3), 0);
+        size_t bytes = ki_delta_queue_bytes(queue);
+        failing_allocator_fail_at(n);
+        rc = ki_delta_queue_replace(queue, objects, 3);
+        failing_allocator_fail_at(0);
+        if (rc < 0)
+            assert_int_equal(ki_delta_queue_bytes(queue), bytes);
+        queue_assert_pops(queue, rc < 0 ? "a:+2 b:+3 " : "a:+2=5=7 b:+3-!3 new:=6 stored:-!1 ");
+        ki_delta_queue_free(queue);
+    }
+    assert_true(n > 4);
+    for (size_t i = 0; i < 3; i++)
+        (void)ki_object_unref(objects[i]);
+    ki_store_free(store);
+}
+
+static void without_memory_a_resync_changes_nothing(void **state)
+{
+    (void)state;
+    ki_store *store = queue_store_with("a", 1);
+    store_put(store, object_of("b", 2, 0));
+    ki_delta_queue *queue = queue_of(store);
+    int rc = KI_ERR_NO_MEMORY;
+    for (size_t n = 1; rc == KI_ERR_NO_MEMORY; n++) {
+        assert_int_equal(ki_delta_queue_len(queue), 0);
+        failing_allocator_fail_at(n);
+        rc = ki_delta_queue_resync(queue);
+        failing_allocator_fail_at(0);
+    }
+    assert_int_equal(rc, 0);
+    assert_int_equal(ki_delta_queue_len(queue), 2);
+    ki_delta_queue_free(queue);
+    ki_store_free(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(requeued_deltas_go_to_the_end),
+        WITH_MEMORY_CHECK(requeued_deltas_give_way_to_newer_ones),
+        WITH_MEMORY_CHECK(an_error_of_the_callback_is_what_pop_returns),
+        WITH_MEMORY_CHECK(an_empty_queue_lets_the_time_run_out),
+        WITH_MEMORY_CHECK(a_closed_queue_is_drained),
+        WITH_MEMORY_CHECK(it_has_synced_when_the_last_of_the_first_replace_is_processed),
+        WITH_MEMORY_CHECK(a_requeued_delta_is_not_processed_yet),
+        WITH_MEMORY_CHECK(an_empty_first_replace_has_synced_at_once),
+        WITH_MEMORY_CHECK(a_push_before_any_replace_has_synced_at_once),
+        WITH_MEMORY_CHECK(a_full_queue_says_so_and_takes_more),
+        WITH_MEMORY_CHECK(bytes_make_it_full_as_well),
+        WITH_MEMORY_CHECK(a_queue_is_made_whole_or_not_at_all),
+        WITH_MEMORY_CHECK(without_memory_a_push_changes_nothing),
+        WITH_MEMORY_CHECK(without_memory_a_replace_changes_nothing),
+        WITH_MEMORY_CHECK(without_memory_a_resync_changes_nothing),
+    };
+    return RUN_TESTS(tests);
+}

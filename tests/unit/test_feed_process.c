@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a feed has its destination take what comes, and how it starts and stops. */
+#include <kinformer.h>
+#include <string.h>
+
+#include "support/feed_rig.h"
+#include "support/unit.h"
+
+/* ---- processing ---------------------------------------------------------------------------------------- */
+
+static void resync_delivers_each_known_object_again(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_queue(&r, 30, (ki_feed_options){.process = feed_rig_process, .resync_ms = 10000});
+    feed_rig_run(&r, 9);
+    assert_int_equal(r.syncs, 0);
+    feed_rig_run(&r, 2);
+    assert_int_equal(r.syncs, sim_world_count(r.world));
+    sim_server_cut_all(r.server);
+    feed_rig_run(&r, 10);
+    assert_int_equal(r.syncs, 2 * sim_world_count(r.world));
+    feed_rig_fini(&r);
+}
+
+static void resync_of_less_than_a_second_is_one_of_a_second(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_queue(&r, 31, (ki_feed_options){.process = feed_rig_process, .resync_ms = 1});
+    feed_rig_run(&r, 5);
+    assert_in_range(r.syncs, 3 * sim_world_count(r.world), 5 * sim_world_count(r.world));
+    feed_rig_fini(&r);
+}
+
+static void what_is_put_back_is_processed_later(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_queue(&r, 32, (ki_feed_options){.process = feed_rig_process});
+    r.answer = KI_DELTA_QUEUE_REQUEUE;
+    feed_rig_run(&r, 5);
+    assert_false(ki_feed_has_synced(r.feed));
+    assert_true(ki_delta_queue_len(r.queue) > 0);
+    r.answer = 0;
+    feed_rig_run(&r, 5);
+    assert_true(ki_feed_has_synced(r.feed));
+    feed_rig_assert_store_is_world(&r);
+    feed_rig_fini(&r);
+}
+
+static void what_fails_is_dropped(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_queue(&r, 33, (ki_feed_options){.process = feed_rig_process});
+    r.answer = KI_ERR_TIMEOUT;
+    feed_rig_run(&r, 5);
+    assert_true(ki_feed_has_synced(r.feed));
+    assert_int_equal(ki_delta_queue_len(r.queue), 0);
+    assert_int_equal(ki_store_count(r.store), 0);
+    feed_rig_fini(&r);
+}
+
+static void program_that_pops_for_itself_is_not_drowned(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_queue(&r, 34, (ki_feed_options){0});
+    for (int i = 0; i < 100; i++) {
+        sim_world_touch_all(r.world);
+        feed_rig_run(&r, 1);
+    }
+    ki_informer_status status;
+    ki_feed_read_status(r.feed, &status);
+    assert_true(status.events < 500); /* of several thousand */
+    assert_true(status.queued >= 20);
+    assert_false(ki_feed_has_synced(r.feed));
+    for (int i = 0; i < 600; i++) {
+        while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
+            ;
+        feed_rig_run(&r, 1);
+    }
+    assert_true(ki_feed_has_synced(r.feed));
+    feed_rig_assert_store_is_world(&r);
+    feed_rig_fini(&r);
+}
+
+static void full_callback_is_left_alone_until_there_is_room(void **state)
+{
+    (void)state;
+    feed_rig r;
+    const ki_informer_options paged = {.page_size = 5, .watch_list = KI_WATCH_LIST_NEVER};
+    feed_rig_start_callback(&r, 35, (ki_feed_options){.informer = paged});
+    r.full_after = 3;
+    feed_rig_run(&r, 30);
+    assert_true(r.is_full);
+    assert_in_range(r.changes, 3, 5); /* the rest of a page */
+    assert_false(ki_feed_has_synced(r.feed));
+    for (int i = 0; i < 200; i++) {
+        ki_feed_room(r.feed);
+        feed_rig_run(&r, 1);
+    }
+    assert_true(ki_feed_has_synced(r.feed));
+    feed_rig_assert_array_is_world(&r);
+    feed_rig_fini(&r);
+}
+
+/* ---- starting and stopping ----------------------------------------------------------------------------- */
+
+static void stopped_feed_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_store(&r, 40);
+    feed_rig_run(&r, 5);
+    ki_feed_stop(r.feed);
+    ki_feed_stop(r.feed);
+    assert_int_equal(sim_server_open_count(r.server), 0);
+    ki_informer_status status;
+    ki_feed_read_status(r.feed, &status);
+    assert_int_equal(status.phase, KI_PHASE_STOPPED);
+    for (int i = 0; i < 50; i++)
+        sim_world_mutate(r.world);
+    feed_rig_run(&r, 5);
+    feed_rig_start(&r);
+    feed_rig_start(&r);
+    feed_rig_run(&r, 5);
+    feed_rig_assert_store_is_world(&r);
+    ki_feed_read_status(r.feed, &status);
+    assert_int_equal(status.lists, 1);
+    assert_int_equal(status.objects, sim_world_count(r.world));
+    feed_rig_fini(&r);
+}
+
+static void stopped_feed_processes_nothing(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_queue(&r, 41, (ki_feed_options){.process = feed_rig_process, .resync_ms = 1000});
+    r.stops_after = 10;
+    feed_rig_run(&r, 20);
+    assert_int_equal(r.processed, 10);
+    feed_rig_start(&r);
+    feed_rig_run(&r, 20);
+    assert_true(ki_feed_has_synced(r.feed));
+    feed_rig_assert_store_is_world(&r);
+    feed_rig_fini(&r);
+}
+
+static void stop_and_start_from_a_callback_loses_nothing(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_callback(&r, 42, (ki_feed_options){0});
+    for (int i = 0; i < 40; i++) {
+        r.stops_after = r.changes + 1 + i % 7;
+        for (int k = 0; k < 20; k++) {
+            sim_world_mutate(r.world);
+            feed_rig_step(&r);
+            feed_rig_start(&r);
+        }
+    }
+    feed_rig_run(&r, 60);
+    feed_rig_assert_array_is_world(&r);
+    feed_rig_fini(&r);
+}
+
+static void feed_that_was_never_started_can_be_freed(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_init(&r, 43);
+    assert_true(feed_rig_make_client(&r));
+    feed_rig_make_feed(&r, (ki_feed_options){.on_change = feed_rig_on_change});
+    ki_feed_free(r.feed);
+    assert_int_equal(r.releases, 1);
+    assert_int_equal(r.changes, 0);
+    r.feed = NULL;
+    feed_rig_fini(&r);
+}
+
+static void free_from_on_change_is_carried_out_afterwards(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_callback(&r, 44, (ki_feed_options){0});
+    r.frees_after = 5;
+    feed_rig_run(&r, 5);
+    assert_int_equal(r.changes, 5);
+    assert_int_equal(r.releases, 1);
+    r.feed = NULL;
+    feed_rig_fini(&r);
+}
+
+static void free_from_process_is_carried_out_afterwards(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_queue(&r, 45, (ki_feed_options){.process = feed_rig_process});
+    r.frees_after = 5;
+    feed_rig_run(&r, 5);
+    assert_int_equal(r.processed, 5);
+    assert_int_equal(r.releases, 1);
+    r.feed = NULL;
+    feed_rig_fini(&r);
+}
+
+static void back_off_ends_when_it_is_asked_to(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_init(&r, 46);
+    assert_true(feed_rig_make_client(&r));
+    r.store = ki_store_new(NULL, NULL);
+    sim_server_set_faults(r.server, &(sim_faults){.refuse = 1});
+    feed_rig_make_feed(&r, (ki_feed_options){.store = r.store, .informer = {.backoff_ms = 20000}});
+    feed_rig_start(&r);
+    feed_rig_run(&r, 2);
+    ki_informer_status status;
+    ki_feed_read_status(r.feed, &status);
+    assert_int_equal(status.phase, KI_PHASE_BACKING_OFF);
+    assert_int_equal(status.reason, KI_REASON_CONNECTION_REFUSED);
+    sim_server_set_faults(r.server, &(sim_faults){0});
+    ki_feed_retry_now(r.feed);
+    feed_rig_run(&r, 2);
+    assert_true(ki_feed_has_synced(r.feed));
+    feed_rig_fini(&r);
+}
+
+static void wait_for_sync_says_why_it_ends(void **state)
+{
+    (void)state;
+    feed_rig r;
+    ki_error err = {0};
+    feed_rig_start_store(&r, 47);
+    assert_int_equal(ki_feed_wait_for_sync(r.feed, 1000, &err), KI_ERR_TIMEOUT); /* nobody moves the clock */
+    assert_non_null(strstr(err.message, "pods: not ready in time"));
+    feed_rig_run(&r, 5);
+    assert_int_equal(ki_feed_wait_for_sync(r.feed, 1000, &err), 0);
+    ki_read_lock();
+    assert_int_equal(ki_feed_wait_for_sync(r.feed, 1000, &err), KI_ERR_WOULD_DEADLOCK);
+    ki_read_unlock();
+    assert_int_equal(ki_feed_wait_for_sync(NULL, 1000, &err), KI_ERR_INVALID);
+    feed_rig_fini(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resync_delivers_each_known_object_again),
+        cmocka_unit_test(resync_of_less_than_a_second_is_one_of_a_second),
+        cmocka_unit_test(what_is_put_back_is_processed_later),
+        cmocka_unit_test(what_fails_is_dropped),
+        cmocka_unit_test(program_that_pops_for_itself_is_not_drowned),
+        cmocka_unit_test(full_callback_is_left_alone_until_there_is_room),
+        cmocka_unit_test(stopped_feed_goes_on_where_it_was),
+        cmocka_unit_test(stopped_feed_processes_nothing),
+        cmocka_unit_test(stop_and_start_from_a_callback_loses_nothing),
+        cmocka_unit_test(feed_that_was_never_started_can_be_freed),
+        cmocka_unit_test(free_from_on_change_is_carried_out_afterwards),
+        cmocka_unit_test(free_from_process_is_carried_out_afterwards),
+        cmocka_unit_test(back_off_ends_when_it_is_asked_to),
+        cmocka_unit_test(wait_for_sync_says_why_it_ends),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an informer says of itself: its status and its metrics. */
+#include <kinformer/informer.h>
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/failing_allocator.h"
+#include "support/informer_rig.h"
+#include "support/unit.h"
+
+/* ---- status ------------------------------------------------------------------------------------------ */
+
+static void the_status_tells_the_numbers(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    ki_informer_status status;
+    virtual_rig_init(&rig, &(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER});
+    ki_informer_read_status(rig.informer, &status);
+    assert_int_equal(status.phase, KI_PHASE_STOPPED);
+    assert_int_equal(status.has_synced, 0);
+    assert_true(status.byte_age_ms == UINT64_MAX && status.event_age_ms == UINT64_MAX);
+    assert_string_equal(status.resource_version, "");
+    virtual_rig_sync(&rig);
+    sim_world_update(rig.world, 1);
+    virtual_rig_run(&rig, 10);
+    ki_informer_read_status(rig.informer, &status);
+    assert_int_equal(status.phase, KI_PHASE_WATCHING);
+    assert_int_equal(status.reason, KI_REASON_NONE);
+    assert_int_equal(status.has_synced, 1);
+    assert_int_equal(status.objects, 5);
+    assert_true(status.bytes > 0 && status.bytes_read > 0);
+    assert_int_equal(status.queued, 0);
+    assert_int_equal(status.lists, 1);
+    assert_int_equal(status.watches, 1);
+    assert_int_equal(status.events, 1);
+    assert_int_equal(status.refused, 0);
+    assert_true(status.byte_age_ms <= 10 && status.event_age_ms <= 10);
+    assert_int_equal(strtol(status.resource_version, NULL, 10), (long)sim_world_version(rig.world));
+    virtual_rig_fini(&rig);
+}
+
+static void the_status_of_a_failing_informer_says_why(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    ki_informer_status status;
+    ki_error err = {0};
+    virtual_rig_init(&rig, NULL);
+    sim_server_set_faults(rig.server, &(sim_faults){.refuse = 1});
+    assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
+    virtual_rig_run(&rig, 100);
+    ki_informer_read_status(rig.informer, &status);
+    assert_int_equal(status.phase, KI_PHASE_BACKING_OFF);
+    assert_int_equal(status.reason, KI_REASON_CONNECTION_REFUSED);
+    assert_true(status.retry_ms > 0);
+    assert_int_equal(ki_informer_wait_for_sync(rig.informer, 0, &err), KI_ERR_TIMEOUT);
+    assert_non_null(strstr(err.message, "pods"));
+    assert_non_null(strstr(err.message, "BACKING_OFF"));
+    assert_non_null(strstr(err.message, "ConnectionRefused"));
+    virtual_rig_fini(&rig);
+}
+
+static void a_retry_now_does_not_wait_for_the_back_off(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, &(ki_informer_options){.backoff_ms = 20000});
+    sim_server_set_faults(rig.server, &(sim_faults){.refuse = 1});
+    assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
+    virtual_rig_run(&rig, 100);
+    sim_server_set_faults(rig.server, &(sim_faults){0});
+    virtual_rig_run(&rig, 100);
+    assert_int_equal(ki_informer_has_synced(rig.informer), 0);
+    ki_informer_retry_now(rig.informer);
+    virtual_rig_run(&rig, 100);
+    assert_int_equal(ki_informer_has_synced(rig.informer), 1);
+    virtual_rig_fini(&rig);
+}
+
+static void the_metrics_have_the_informers_numbers(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    ki_metrics_text text = {0};
+    heard what;
+    heard_init(&what);
+    virtual_rig_init(&rig, &(ki_informer_options){.name = "my-pods"});
+    ki_handler handler = heard_handler(&what);
+    handler.name = "the-handler";
+    assert_non_null(ki_informer_add_handler(rig.informer, &handler));
+    virtual_rig_sync(&rig);
+    assert_int_equal(ki_metrics_render(ki_client_metrics(rig.client), &text, NULL), 0);
+    assert_non_null(strstr(text.bytes, "informer_store_objects{name=\"my-pods\",group=\"\",version=\"v1\","
+                                       "resource=\"pods\"} 5\n"));
+    assert_non_null(strstr(text.bytes, "informer_listener_backlog{name=\"my-pods\",group=\"\",version=\"v1\","
+                                       "resource=\"pods\",handler=\"the-handler\"} 0\n"));
+    assert_non_null(strstr(text.bytes, "informer_store_resource_version{"));
+    assert_non_null(strstr(text.bytes, "informer_watches_total{"));
+    assert_non_null(strstr(text.bytes, "informer_handler_duration_seconds_count{"));
+    ki_metrics_text_fini(&text);
+    virtual_rig_fini(&rig);
+    heard_fini(&what);
+}
+
+/* Whether the numbers of an informer of that name are there. */
+static int has_numbers_of(const virtual_rig *rig, const char *name)
+{
+    ki_metrics_text text = {0};
+    char label[64];
+    snprintf(label, sizeof(label), "informer_store_objects{name=\"%s\",", name);
+    assert_int_equal(ki_metrics_render(ki_client_metrics(rig->client), &text, NULL), 0);
+    int is_there = strstr(text.bytes, label) != NULL;
+    ki_metrics_text_fini(&text);
+    return is_there;
+}
+
+static void informers_of_one_resource_have_different_names_in_the_metrics(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, NULL);
+    ki_informer_options options = {.list_watch = &rig.source};
+    ki_informer *second = ki_informer_new(rig.client, &KI_CORE_V1_PODS, &options, NULL);
+    options.ns = "a";
+    ki_informer *of_namespace = ki_informer_new(rig.client, &KI_CORE_V1_PODS, &options, NULL);
+    assert_non_null(second);
+    assert_non_null(of_namespace);
+    assert_true(has_numbers_of(&rig, "pods"));
+    assert_true(has_numbers_of(&rig, "pods#2"));
+    assert_true(has_numbers_of(&rig, "pods/a"));
+    ki_informer_free(second);
+    assert_true(has_numbers_of(&rig, "pods"));
+    assert_false(has_numbers_of(&rig, "pods#2"));
+    ki_informer_free(of_namespace);
+    virtual_rig_fini(&rig);
+}
+
+static void an_informer_with_a_name_of_its_own_leaves_the_others_theirs(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, &(ki_informer_options){.name = "my-pods"});
+    ki_informer_options options = {.list_watch = &rig.source};
+    ki_informer *second = ki_informer_new(rig.client, &KI_CORE_V1_PODS, &options, NULL);
+    assert_non_null(second);
+    assert_true(has_numbers_of(&rig, "my-pods"));
+    assert_true(has_numbers_of(&rig, "pods"));
+    ki_informer_free(second);
+    virtual_rig_fini(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(the_status_tells_the_numbers),
+        WITH_MEMORY_CHECK(the_status_of_a_failing_informer_says_why),
+        WITH_MEMORY_CHECK(a_retry_now_does_not_wait_for_the_back_off),
+        WITH_MEMORY_CHECK(the_metrics_have_the_informers_numbers),
+        WITH_MEMORY_CHECK(informers_of_one_resource_have_different_names_in_the_metrics),
+        WITH_MEMORY_CHECK(an_informer_with_a_name_of_its_own_leaves_the_others_theirs),
+    };
+    return RUN_TESTS(tests);
+}
