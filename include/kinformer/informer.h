@@ -9,8 +9,7 @@
  *
  * Threads: any, for all calls. Inside of a callback all are allowed: those that would wait for the thread they
  *          are called on become requests that are carried out soon, or return KI_ERR_WOULD_DEADLOCK where each
- *          says so; docs/threading.md has the table. Inside of a read section, what would wait is refused
- *          with KI_ERR_WOULD_DEADLOCK.
+ *          says so; docs/threading.md has the table. Inside of a read section it is the same, and no call waits.
  */
 #ifndef KI_INFORMER_H
 #define KI_INFORMER_H
