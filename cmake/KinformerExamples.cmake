@@ -1,4 +1,4 @@
-# Every examples/*.c is a program written as a user would: public headers and the shared library only.
+# Every examples/*.c is a program written as a user would: public headers and the shared libraries only.
 
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)
 add_custom_target(kinformer_examples)
@@ -12,6 +12,11 @@ foreach(source IN LISTS example_sources)
     target_link_libraries(example_${name} PRIVATE kinformer kinformer_flags)
     add_dependencies(kinformer_examples example_${name})
 endforeach()
+
+# The API server is in the program, too.
+if(TARGET example_without_cluster)
+    target_link_libraries(example_without_cluster PRIVATE kinformer_apiserver)
+endif()
 
 if(KI_TESTS AND TARGET example_decode)
     set(fixtures ${PROJECT_SOURCE_DIR}/tests/fixtures)
@@ -50,4 +55,10 @@ if(KI_TESTS AND TARGET example_label)
     set_tests_properties(example_label PROPERTIES TIMEOUT 60
         ENVIRONMENT "${KI_TEST_ENVIRONMENT};KUBECONFIG=/nowhere;HOME=/nowhere;KUBERNETES_SERVICE_HOST="
         PASS_REGULAR_EXPRESSION "^label: no cluster is configured")
+endif()
+if(KI_TESTS AND TARGET example_without_cluster)
+    add_test(NAME example_without_cluster COMMAND example_without_cluster)
+    set_tests_properties(example_without_cluster PROPERTIES TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
+        PASS_REGULAR_EXPRESSION
+        "2 pods on n1\n1 pod on n1\nheard:\n\\+ default/a Pending\n~ default/a Running\n\\+ default/b Pending\n- default/b Pending\n$")
 endif()

@@ -74,12 +74,33 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
 KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
                                          ki_error *err);
 
-/** Deletes an object at once, finalizers or not. KI_ERR_NOT_FOUND when there is none. `ns` "" or NULL for cluster scope. */
+/**
+ * Deletes an object at once, finalizers or not; a namespace or a definition with all that is in it. `ns` "" or NULL for
+ * cluster scope.
+ *
+ * Returns: 0, KI_ERR_NOT_FOUND when there is none, KI_ERR_INVALID for a namespace that stays for ever, KI_ERR_RESOURCE
+ *          for what is not served, KI_ERR_NO_MEMORY.
+ */
 KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns,
                                             const char *name, ki_error *err);
 
-/** Puts every object of a YAML or JSON file, or of a folder of them; definitions of custom resources first. */
-KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, const char *path, ki_error *err);
+/** What ki_apiserver_load() did. */
+typedef struct ki_apiserver_loaded {
+    size_t objects;
+    size_t files;
+    char message[4096]; /* why it ended, with file, line and document, longer than an error can say it; "" */
+} ki_apiserver_loaded;
+
+/**
+ * Puts every object of a YAML or JSON file, or of all such files of a folder and of the folders in it (what is hidden is
+ * left alone); namespaces and definitions of custom resources first. Objects are checked as those of any client are.
+ *
+ * Returns: 0, or the first failure: KI_ERR_SYSTEM for what cannot be read, KI_ERR_RESOURCE for a kind that is not served,
+ *          KI_ERR_INVALID, KI_ERR_NOT_FOUND without its namespace. What came before it stays. `out_loaded` (may be
+ *          NULL) is written in either case.
+ */
+KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, const char *path,
+                                          ki_apiserver_loaded *out_loaded, ki_error *err);
 
 /** How many objects of a resource there are; 0 for one that is not served. */
 KI_API size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource);

@@ -47,7 +47,12 @@ typedef struct ki_client_options {
     const char *token;
     const char *certificate_authority; /* a file */
     const char *tls_server_name;
+    const char *client_certificate; /* a file, as the next; both together */
+    const char *client_key;
+    const char *username; /* with the next: instead of a token */
+    const char *password;
     const char *as;
+    const char *as_uid;
     const char *const *as_groups; /* NULL-terminated */
     const char *ns;
     int insecure_skip_tls_verify;

@@ -56,7 +56,8 @@ typedef enum ki_error_code {
 #undef KI_ERROR_ENUM
 } ki_error_code;
 
-#define KI_ERROR_MESSAGE_BYTES 240
+/** Enough for what we say and a sentence of the server's; what is longer is cut, and ends with "…". */
+#define KI_ERROR_MESSAGE_BYTES 496
 
 /** A failure with its story, kept by value: nothing to free. A zeroed one means "no error". */
 typedef struct ki_error {

@@ -236,8 +236,8 @@ typedef enum ki_phase {
     KI_PHASE_STOPPED = 0,
     KI_PHASE_LISTING,
     KI_PHASE_STREAMING_LIST, /* a watch that begins with the list */
-    KI_PHASE_WATCHING,
-    KI_PHASE_BACKING_OFF /* waits before it tries again; `reason` says why */
+    KI_PHASE_WATCHING,   /* after a failure: once the server has answered the watch */
+    KI_PHASE_BACKING_OFF /* after a failure: waits before it tries again, or for the answer to a watch */
 } ki_phase;
 
 /** "WATCHING" for KI_PHASE_WATCHING. */
@@ -253,7 +253,7 @@ typedef struct ki_informer_status {
     uint64_t byte_age_ms; /* since the last byte, event, bookmark came */
     uint64_t event_age_ms;
     uint64_t bookmark_age_ms;
-    uint64_t retry_ms; /* until the next try, while BACKING_OFF */
+    uint64_t retry_ms; /* until the next try, while BACKING_OFF; 0: it is under way */
     uint64_t objects;
     uint64_t bytes;
     uint64_t queued; /* changes that wait to be applied */
@@ -265,7 +265,8 @@ typedef struct ki_informer_status {
     uint64_t bytes_read;
     char resource_version[64];
     char message[KI_ERROR_MESSAGE_BYTES]; /* of the last failure */
-    uint64_t reserved[8];
+    uint64_t success_age_ms;              /* since something last came as it should */
+    uint64_t reserved[7];
 } ki_informer_status;
 
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);

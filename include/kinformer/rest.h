@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rest - single calls to the API server: get, list a page, create, update, patch, delete.
+/* rest - single calls to the API server: get, list a page, create, update, patch, delete one or many.
  *
  * For programs that write: controllers, leader election, events. Who wants to know what there is asks an informer's
  * store, which costs the server nothing.
@@ -36,9 +36,10 @@ typedef enum ki_rest_verb {
     KI_REST_GET = 1, /* the object `name` */
     KI_REST_LIST,    /* one page of the collection; `list` says which */
     KI_REST_CREATE, /* `body`, which names the object; with a subresource (eviction, binding, token) of `name` */
-    KI_REST_UPDATE, /* `name` becomes `body`; with the subresource "status" that part alone */
-    KI_REST_PATCH,  /* `name` is changed by `body` as `patch` says */
-    KI_REST_DELETE  /* the object `name` */
+    KI_REST_UPDATE,           /* `name` becomes `body`; with the subresource "status" that part alone */
+    KI_REST_PATCH,            /* `name` is changed by `body` as `patch` says */
+    KI_REST_DELETE,           /* the object `name` */
+    KI_REST_DELETE_COLLECTION /* all that `list` selects in the namespace; `body` of the answer says which */
 } ki_rest_verb;
 
 /** How the body of a patch is to be read. */
@@ -108,10 +109,10 @@ typedef struct ki_rest_request {
     int propagation;              /* a ki_propagation */
     int has_grace_period;         /* 1: grace_period_seconds counts */
     int64_t grace_period_seconds; /* 0: at once */
-    ki_str if_uid;                /* only if it is this object, and not a later one of its name */
-    ki_str if_resource_version;   /* only if it has not changed since */
+    ki_str if_uid;              /* only if it is this object, and not a later one of its name; of one alone */
+    ki_str if_resource_version; /* only if it has not changed since */
 
-    /* Of list; resource_version also of get. What concerns watches is refused. */
+    /* Of list and delete_collection; resource_version also of get. What concerns watches is refused. */
     ki_list_options list;
 
     /* What is kept of objects; NULL: all but metadata.managedFields. (An update without these leaves the server's

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/convert.h"
 #include "apiserver/handle.h"
 #include "apiserver/table.h"
 #include "apiserver/text.h"
@@ -82,7 +83,7 @@ static int64_t wall_seconds(void)
 
 static json_t *object_tree(struct ki_as_visit *visit, const struct ki_as_object *object)
 {
-    json_t *tree = ki_as_object_tree(object, visit->resource->kind, visit->resource->api_version);
+    json_t *tree = ki_as_shown_tree(visit->resource, object);
     json_t *other = NULL;
     if (tree != NULL && visit->form == KI_AS_FORM_TABLE)
         other = ki_as_table_row(visit->resource, tree, include_of(visit->query), wall_seconds());
@@ -175,7 +176,7 @@ static int put_head(struct ki_as_visit *visit, const struct ki_as_list_text *lis
 static int put_item(struct ki_as_visit *visit, const struct ki_as_object *object, ki_buf *text)
 {
     if (visit->form == KI_AS_FORM_JSON)
-        return ki_as_text_object(text, visit->resource->is_custom ? visit->resource : NULL, object, 0);
+        return ki_as_text_item(text, visit->resource, object);
     json_t *tree = object_tree(visit, object);
     int rc = ki_as_text_tree(text, tree);
     json_decref(tree);

@@ -36,6 +36,7 @@ void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES])
 struct ki_as_check {
     json_t *causes;
     size_t count; /* of what was found, also without memory to say it */
+    size_t steps; /* that patterns have cost up to now */
 };
 
 /* "Required value", and `detail` behind it unless it is "". */

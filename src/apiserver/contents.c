@@ -9,17 +9,29 @@
 #include "apiserver/verbs.h"
 #include "util/error.h"
 
+enum { WHY_BYTES = 512 };
+
 static const char manager[] = "kinformer-apiserver";
+
+static int code_of(const struct ki_as_failure *failure)
+{
+    return failure->code == 404      ? KI_ERR_NOT_FOUND
+           : failure->status == NULL ? KI_ERR_NO_MEMORY
+                                     : KI_ERR_INVALID;
+}
+
+static const char *message_of(const struct ki_as_failure *failure)
+{
+    const char *message = json_string_value(json_object_get(failure->status, "message"));
+    if (message != NULL)
+        return message;
+    return failure->plain_text != NULL ? failure->plain_text : ki_error_text(code_of(failure));
+}
 
 static int fail_with(struct ki_as_failure *failure, ki_error *err)
 {
-    const char *message = json_string_value(json_object_get(failure->status, "message"));
-    int code = failure->code == 404      ? KI_ERR_NOT_FOUND
-               : failure->status == NULL ? KI_ERR_NO_MEMORY
-                                         : KI_ERR_INVALID;
-    if (message == NULL)
-        message = failure->plain_text != NULL ? failure->plain_text : ki_error_text(code);
-    ki_error_set(err, code, 0, "%s", message);
+    int code = code_of(failure);
+    ki_error_set(err, code, 0, "%s", message_of(failure));
     ki_as_failure_fini(failure);
     return code;
 }
@@ -56,9 +68,9 @@ static ki_str text_of(const json_t *string)
 }
 
 /* The tree is changed. An update of what is not there makes it, so that nobody can come in between. */
-static int put_tree(ki_apiserver *server, const struct ki_as_call *like, json_t *tree, ki_error *err)
+static int put_tree(ki_apiserver *server, const struct ki_as_call *like, json_t *tree,
+                    struct ki_as_failure *failure)
 {
-    struct ki_as_failure failure = {0};
     struct ki_as_object *object = NULL;
     json_t *metadata = json_object_get(tree, "metadata");
     struct ki_as_call call = *like;
@@ -73,27 +85,29 @@ static int put_tree(ki_apiserver *server, const struct ki_as_call *like, json_t 
     call.name = text_of(name);
     if (call.ns.len == 0 && call.resource->is_namespaced)
         call.ns = KI_STR("default");
-    int rc = call.name.len > 0 ? ki_as_update(&call, tree, &object, NULL, &failure)
-                               : ki_as_create(&call, tree, &object, &failure);
+    int rc = call.name.len > 0 ? ki_as_update(&call, tree, &object, NULL, failure)
+                               : ki_as_create(&call, tree, &object, failure);
     if (rc == 0)
         ki_as_object_unref(object);
     json_decref(ns);
     json_decref(name);
-    return rc < 0 ? fail_with(&failure, err) : 0;
+    return rc;
 }
 
 int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json, ki_error *err)
 {
     json_error_t why;
+    struct ki_as_failure failure = {0};
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
     json_t *tree = json == NULL ? NULL : ki_as_decode(ki_str_of(json), &why);
-    int rc =
-        json_is_object(tree)
-            ? put_tree(server, &(struct ki_as_call){.resource = found, .is_sketch = true}, tree, err)
-            : ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
-                      json == NULL || tree != NULL ? "" : ": ", json == NULL || tree != NULL ? "" : why.text);
+    int rc = 0;
+    if (!json_is_object(tree))
+        rc = ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
+                     json == NULL || tree != NULL ? "" : ": ", json == NULL || tree != NULL ? "" : why.text);
+    else if (put_tree(server, &(struct ki_as_call){.resource = found, .is_sketch = true}, tree, &failure) < 0)
+        rc = fail_with(&failure, err);
     json_decref(tree);
     ki_as_resource_unref(found);
     return rc;
@@ -101,32 +115,12 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
 
 /* ---- delete -------------------------------------------------------------------------------------------- */
 
-/* Deleting marks what has finalizers; without them it goes. */
-static int purge(const struct ki_as_call *call, struct ki_as_failure *failure)
-{
-    struct ki_as_object *object = NULL;
-    bool is_gone = false;
-    json_t *options = json_pack("{s:i}", "gracePeriodSeconds", 0);
-    int rc = ki_as_delete(call, options, &object, &is_gone, failure);
-    json_decref(options);
-    if (rc < 0)
-        return rc;
-    ki_as_object_unref(object);
-    if (is_gone)
-        return 0;
-    json_t *patch = json_pack("{s:{s:n}}", "metadata", "finalizers");
-    rc = patch == NULL ? ki_as_fail_no_memory(failure)
-                       : ki_as_patch(call, KI_AS_PATCH_MERGE, patch, &object, &is_gone, failure);
-    json_decref(patch);
-    if (rc == 0)
-        ki_as_object_unref(object);
-    return rc;
-}
-
 int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns, const char *name,
                         ki_error *err)
 {
     struct ki_as_failure failure = {0};
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
@@ -134,8 +128,10 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
                               .resource = found,
                               .ns = ki_str_of(ns),
                               .name = ki_str_of(name),
-                              .field_manager = ki_str_of(manager)};
-    int rc = purge(&call, &failure);
+                              .field_manager = ki_str_of(manager),
+                              .is_purge = true};
+    int rc = ki_as_delete(&call, NULL, &object, &is_gone, &failure);
+    ki_as_object_unref(object);
     ki_as_resource_unref(found);
     return rc < 0 ? fail_with(&failure, err) : 0;
 }
@@ -144,6 +140,7 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
 
 struct loading {
     ki_apiserver *server;
+    ki_apiserver_loaded *loaded;
     bool is_definitions; /* this time, or everything else */
 };
 
@@ -153,38 +150,75 @@ static bool is_definition(const json_t *object)
     return kind != NULL && (strcmp(kind, "CustomResourceDefinition") == 0 || strcmp(kind, "Namespace") == 0);
 }
 
-static int on_object(json_t *object, const char *file, void *user, ki_error *err)
+/* A new reference, or NULL. */
+static struct ki_as_resource *find_kind(struct ki_as_storage *storage, const json_t *object)
 {
-    struct loading *loading = user;
-    struct ki_as_storage *storage = loading->server->storage;
-    if (is_definition(object) != loading->is_definitions)
-        return 0;
-    ki_str version = text_of(json_object_get(object, "apiVersion"));
-    ki_str kind = text_of(json_object_get(object, "kind"));
     ki_as_storage_lock(storage);
-    struct ki_as_resource *resource =
-        ki_as_resources_find_kind(ki_as_storage_resources(storage), version, kind);
+    struct ki_as_resource *resource = ki_as_resources_find_kind(
+        ki_as_storage_resources(storage), text_of(json_object_get(object, "apiVersion")),
+        text_of(json_object_get(object, "kind")));
     if (resource != NULL)
         (void)ki_as_resource_ref(resource);
     ki_as_storage_unlock(storage);
-    if (resource == NULL)
-        return ki_fail(err, KI_ERR_RESOURCE, "%s: no kind \"%.*s\" of \"%.*s\" is served here", file,
-                       KI_STR_ARGS(kind), KI_STR_ARGS(version));
-    ki_error why = {0};
-    int rc = put_tree(loading->server, &(struct ki_as_call){.resource = resource}, object, &why);
+    return resource;
+}
+
+/* Says in full where and what it was; the error holds less. */
+static int fail_load(const struct loading *loading, const struct ki_as_load_place *place, int code,
+                     const char *why, ki_error *err)
+{
+    char *message = loading->loaded->message;
+    ki_as_load_place_write(place, message, sizeof(loading->loaded->message));
+    size_t len = strlen(message);
+    (void)snprintf(message + len, sizeof(loading->loaded->message) - len, "%s", why);
+    return ki_fail(err, code, "%s", message);
+}
+
+static int on_object(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
+{
+    struct loading *loading = user;
+    struct ki_as_failure failure = {0};
+    if (is_definition(object) != loading->is_definitions)
+        return 0;
+    struct ki_as_resource *resource = find_kind(loading->server->storage, object);
+    if (resource == NULL) {
+        char why[WHY_BYTES];
+        (void)snprintf(why, sizeof(why), "no kind \"%.*s\" of \"%.*s\" is served here",
+                       KI_STR_ARGS(text_of(json_object_get(object, "kind"))),
+                       KI_STR_ARGS(text_of(json_object_get(object, "apiVersion"))));
+        return fail_load(loading, place, KI_ERR_RESOURCE, why, err);
+    }
+    int rc = put_tree(loading->server, &(struct ki_as_call){.resource = resource}, object, &failure);
+    if (rc < 0)
+        rc = fail_load(loading, place, code_of(&failure), message_of(&failure), err);
+    else
+        loading->loaded->objects++;
+    ki_as_failure_fini(&failure);
     ki_as_resource_unref(resource);
-    return rc < 0 ? ki_fail(err, rc, "%s: %s", file, why.message) : 0;
+    return rc;
 }
 
 /* What others need comes first: namespaces, and the definitions of custom resources. */
-int ki_apiserver_load(ki_apiserver *server, const char *path, ki_error *err)
+int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loaded *out_loaded, ki_error *err)
 {
-    struct loading loading = {.server = server, .is_definitions = true};
+    ki_error own = {0};
+    ki_apiserver_loaded loaded = {0};
+    struct loading loading = {.server = server, .loaded = &loaded, .is_definitions = true};
+    struct ki_as_load load = {.take = on_object, .user = &loading};
+    if (err == NULL)
+        err = &own;
     if (server == NULL || path == NULL)
         return ki_fail(err, KI_ERR_INVALID, "what is to be loaded?");
-    int rc = ki_as_load_path(path, on_object, &loading, err);
+    int rc = ki_as_load_path(path, &load, err);
+    loaded.files = load.files;
     loading.is_definitions = false;
-    return rc < 0 ? rc : ki_as_load_path(path, on_object, &loading, err);
+    if (rc == 0)
+        rc = ki_as_load_path(path, &load, err);
+    if (rc < 0 && loaded.message[0] == 0)
+        (void)snprintf(loaded.message, sizeof(loaded.message), "%s", err->message);
+    if (out_loaded != NULL)
+        *out_loaded = loaded;
+    return rc;
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */

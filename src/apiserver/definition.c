@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "apiserver/verbs_parts.h"
 
-/* PLURAL_BYTES: of the longest name and a NUL. */
-enum { PLURAL_BYTES = 254 };
+/* NAME_BYTES: of the longest name and a NUL. */
+enum { NAME_BYTES = 254 };
 
 static const char *text_at(const json_t *object, const char *name)
 {
@@ -84,78 +85,83 @@ int ki_as_definition_serve(const struct ki_as_verb *verb, const json_t *tree)
     return ki_as_resources_define(ki_as_storage_resources(verb->storage), tree, verb->failure);
 }
 
-/* "widgets.example.com": the name says what it defines. */
-static struct ki_as_resource resource_named(const struct ki_as_object *definition, char plural[PLURAL_BYTES])
+/* "widgets.example.com": what comes before the dot, and what is behind it. */
+static ki_str plural_of(const struct ki_as_object *definition)
 {
-    struct ki_as_resource resource = {0};
-    size_t len = definition->name.len < PLURAL_BYTES ? definition->name.len : PLURAL_BYTES - 1;
-    memcpy(plural, definition->name.ptr, len);
-    plural[len] = '\0';
-    char *dot = strchr(plural, '.');
-    resource.plural = plural;
-    resource.group = "";
-    if (dot != NULL) {
-        *dot = '\0';
-        resource.group = dot + 1;
-    }
-    return resource;
+    ki_str name = definition->name;
+    const char *dot = name.len == 0 ? NULL : memchr(name.ptr, '.', name.len);
+    return dot == NULL ? name : (ki_str){name.ptr, (size_t)(dot - name.ptr)};
 }
 
-/* The collection of what it defines, when that is served; NULL otherwise. */
-static struct ki_as_collection *collection_of(const struct ki_as_verb *verb,
-                                              const struct ki_as_object *definition,
-                                              struct ki_as_resource **out_resource)
+static ki_str group_of(const struct ki_as_object *definition)
 {
-    char plural[PLURAL_BYTES];
-    struct ki_as_resource named = resource_named(definition, plural);
-    const struct ki_as_resources *resources = ki_as_storage_resources(verb->storage);
-    for (size_t i = 0; i < resources->count; i++) {
-        struct ki_as_resource *entry = resources->entries[i];
-        if (entry->is_custom && strcmp(entry->plural, named.plural) == 0 &&
-            strcmp(entry->group, named.group) == 0) {
-            *out_resource = entry;
-            return ki_as_storage_collection(verb->storage, entry);
-        }
-    }
-    return NULL;
+    ki_str name = definition->name;
+    size_t before = plural_of(definition).len + 1;
+    return name.len < before ? KI_STR("") : (ki_str){name.ptr + before, name.len - before};
+}
+
+/* The collection of what it defines, served or not. NULL when there is none. */
+static struct ki_as_collection *collection_of(const struct ki_as_verb *verb,
+                                              const struct ki_as_object *definition)
+{
+    return ki_as_storage_find_collection(verb->storage, group_of(definition), plural_of(definition));
 }
 
 bool ki_as_definition_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition)
 {
-    struct ki_as_resource *resource = NULL;
-    const struct ki_as_collection *collection = collection_of(verb, definition, &resource);
+    const struct ki_as_collection *collection = collection_of(verb, definition);
     return collection == NULL || ki_as_collection_count(collection) == 0;
+}
+
+/* `verb` is one of definitions. */
+static int empty_with(const struct ki_as_verb *verb, const struct ki_as_object *definition,
+                      struct ki_as_collection *collection, ki_str ns)
+{
+    struct ki_as_verb other = *verb;
+    json_t *tree = ki_as_verb_tree(verb, definition);
+    if (tree == NULL)
+        return -1;
+    struct ki_as_resource *resource = ki_as_resource_of_definition(tree);
+    other.resource = resource;
+    other.collection = collection;
+    int rc = resource == NULL ? ki_as_fail_no_memory(verb->failure) : ki_as_verb_delete_all(&other, ns);
+    ki_as_resource_unref(resource);
+    json_decref(tree);
+    return rc;
 }
 
 int ki_as_definition_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition)
 {
-    struct ki_as_verb other = *verb;
-    other.collection = collection_of(verb, definition, &other.resource);
-    return other.collection == NULL ? 0 : ki_as_verb_delete_all(&other, KI_STR(""));
+    struct ki_as_collection *collection = collection_of(verb, definition);
+    return collection == NULL ? 0 : empty_with(verb, definition, collection, KI_STR(""));
+}
+
+int ki_as_definition_empty_unserved(const struct ki_as_verb *verb, struct ki_as_collection *collection,
+                                    ki_str ns)
+{
+    struct ki_as_verb other;
+    char name[NAME_BYTES];
+    if (ki_as_verb_begin_other(&other, verb, "apiextensions.k8s.io", "customresourcedefinitions") < 0)
+        return -1;
+    int len = snprintf(name, sizeof(name), "%.*s.%.*s", KI_STR_ARGS(ki_as_collection_plural(collection)),
+                       KI_STR_ARGS(ki_as_collection_group(collection)));
+    struct ki_as_object *definition =
+        ki_as_collection_find(other.collection, KI_STR(""), (ki_str){name, (size_t)len});
+    return definition == NULL ? 0 : empty_with(&other, definition, collection, ns);
 }
 
 void ki_as_definition_changed(const struct ki_as_verb *verb, const struct ki_as_object *definition)
 {
-    char plural[PLURAL_BYTES];
-    struct ki_as_resource named = resource_named(definition, plural);
-    named.is_namespaced = true;
-    struct ki_as_resource *resource = NULL;
-    struct ki_as_collection *collection = collection_of(verb, definition, &resource);
-    /* Not one version is served: it is found by its names alone. */
-    if (collection == NULL)
-        collection = ki_as_storage_collection(verb->storage, &named);
+    struct ki_as_collection *collection = collection_of(verb, definition);
     if (collection != NULL)
         ki_as_collection_end_unserved(collection);
 }
 
 void ki_as_definition_end(const struct ki_as_verb *verb, const struct ki_as_object *definition)
 {
-    char plural[PLURAL_BYTES];
-    struct ki_as_resource *resource = NULL;
-    struct ki_as_collection *collection = collection_of(verb, definition, &resource);
-    struct ki_as_resource named = resource_named(definition, plural);
+    struct ki_as_collection *collection = collection_of(verb, definition);
     if (collection != NULL)
         ki_as_collection_end_watches(collection);
-    ki_as_resources_undefine(ki_as_storage_resources(verb->storage), ki_str_of(named.group),
-                             ki_str_of(named.plural));
+    ki_as_resources_undefine(ki_as_storage_resources(verb->storage), group_of(definition),
+                             plural_of(definition));
 }

@@ -84,14 +84,7 @@ static int delete_locked(const struct ki_as_verb *verb, const json_t *options, s
         return ki_as_fail_not_found(verb->failure, verb->resource, call->name);
     if (check_preconditions(verb, object, options) < 0)
         return -1;
-    int rc = ki_as_verb_delete(verb, object, out, out_is_gone);
-    object = rc < 0 ? NULL : ki_as_collection_find(verb->collection, call->ns, call->name);
-    if (object == NULL || *out_is_gone || !call->is_whole)
-        return rc;
-    /* Whatever holds it back. */
-    ki_as_object_unref(*out);
-    *out_is_gone = true;
-    return ki_as_verb_remove(verb, object, NULL, out);
+    return ki_as_verb_delete(verb, object, out, out_is_gone);
 }
 
 int ki_as_delete(const struct ki_as_call *call, const json_t *options, struct ki_as_object **out,

@@ -52,6 +52,7 @@ void ki_as_exchange_free(struct ki_as_exchange *exchange)
     ki_as_failure_fini(&exchange->failure);
     ki_buf_fini(&exchange->body);
     ki_buf_fini(&exchange->answer.text);
+    json_decref(exchange->answer.warnings);
     ki_mutex_fini(&exchange->mu);
     ki_free(exchange);
 }

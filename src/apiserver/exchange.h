@@ -43,6 +43,7 @@ struct ki_as_answer {
     bool is_json; /* may be indented */
     bool is_gzip;
     int retry_after_seconds;
+    json_t *warnings; /* an array of texts, each a header; NULL: none */
 };
 
 enum ki_as_phase { KI_AS_PHASE_NEW, KI_AS_PHASE_BODY, KI_AS_PHASE_HANDLE, KI_AS_PHASE_QUEUED };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/convert.h"
 #include "apiserver/tree.h"
 
 /* What a kind offers beyond metadata.name and metadata.namespace. */
@@ -42,15 +43,15 @@ static const struct field fields[] = {
     {"", "events", "reportingComponent", NULL, ""},
     {"", "events", "source", "source.component", ""},
     {"", "events", "type", NULL, ""},
-    {"events.k8s.io", "events", "regarding.kind", NULL, ""},
-    {"events.k8s.io", "events", "regarding.namespace", NULL, ""},
-    {"events.k8s.io", "events", "regarding.name", NULL, ""},
-    {"events.k8s.io", "events", "regarding.uid", NULL, ""},
-    {"events.k8s.io", "events", "regarding.apiVersion", NULL, ""},
-    {"events.k8s.io", "events", "regarding.resourceVersion", NULL, ""},
-    {"events.k8s.io", "events", "regarding.fieldPath", NULL, ""},
+    {"events.k8s.io", "events", "regarding.kind", "involvedObject.kind", ""},
+    {"events.k8s.io", "events", "regarding.namespace", "involvedObject.namespace", ""},
+    {"events.k8s.io", "events", "regarding.name", "involvedObject.name", ""},
+    {"events.k8s.io", "events", "regarding.uid", "involvedObject.uid", ""},
+    {"events.k8s.io", "events", "regarding.apiVersion", "involvedObject.apiVersion", ""},
+    {"events.k8s.io", "events", "regarding.resourceVersion", "involvedObject.resourceVersion", ""},
+    {"events.k8s.io", "events", "regarding.fieldPath", "involvedObject.fieldPath", ""},
     {"events.k8s.io", "events", "reason", NULL, ""},
-    {"events.k8s.io", "events", "reportingController", NULL, ""},
+    {"events.k8s.io", "events", "reportingController", "reportingComponent", ""},
     {"events.k8s.io", "events", "type", NULL, ""},
     {"batch", "jobs", "status.successful", "status.succeeded", "0"},
     {"certificates.k8s.io", "certificatesigningrequests", "spec.signerName", NULL, ""},
@@ -95,8 +96,9 @@ static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
     if (is_resource(resource, "", "pods") && ki_str_equal(field, KI_STR("spec.host")))
         return KI_STR("spec.nodeName");
     for (size_t i = 0; i < FIELD_COUNT; i++) {
+        bool is_kept_elsewhere = ki_as_is_converted(resource) && fields[i].path != NULL;
         if (is_of(&fields[i], resource) && ki_str_equal(field, ki_str_of(fields[i].name)))
-            return ki_str_of(fields[i].name);
+            return ki_str_of(is_kept_elsewhere ? fields[i].path : fields[i].name);
     }
     return (ki_str){0};
 }

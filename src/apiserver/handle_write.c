@@ -3,11 +3,7 @@
 
 #include "apiserver/handle.h"
 #include "apiserver/proto.h"
-#include "apiserver/prune.h"
-#include "apiserver/text.h"
-#include "util/alloc.h"
-
-enum { MESSAGE_BYTES_MAX = 1 << 20 };
+#include "apiserver/strict.h"
 
 /* ---- what all writes have in common -------------------------------------------------------------------- */
 
@@ -20,6 +16,32 @@ static ki_str manager_of(const struct ki_as_exchange *exchange)
     if (slash != NULL)
         agent.len = (size_t)(slash - agent.ptr);
     return agent.len == 0 ? KI_STR("unknown") : agent;
+}
+
+/* fieldValidation. Who says nothing is warned. */
+static int read_strictness(struct ki_as_visit *visit, struct ki_as_call *call)
+{
+    static const char why[] = "supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"";
+    static const char *const names[] = {
+        [KI_AS_FIELDS_WARN] = "Warn", [KI_AS_FIELDS_STRICT] = "Strict", [KI_AS_FIELDS_IGNORE] = "Ignore"};
+    ki_str given = visit->query->field_validation;
+    enum ki_as_method method = visit->request->method;
+    const char *kind = method == KI_AS_METHOD_POST    ? "CreateOptions"
+                       : method == KI_AS_METHOD_PATCH ? "PatchOptions"
+                                                      : "UpdateOptions";
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (given.len == 0 || ki_str_equal(given, ki_str_of(names[i]))) {
+            call->strictness = (enum ki_as_strictness)i;
+            call->warnings = visit->exchange->answer.warnings;
+            return 0;
+        }
+    json_t *cause = json_sprintf("Unsupported value: \"%.*s\": %s", KI_STR_ARGS(given), why);
+    json_t *details =
+        json_pack("{s:s, s:s, s:[{s:s, s:o, s:s}]}", "group", "meta.k8s.io", "kind", kind, "causes", "reason",
+                  "FieldValueNotSupported", "message", cause, "field", "fieldValidation");
+    return ki_as_fail(visit->failure, 422, "Invalid", details,
+                      "%s.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: \"%.*s\": %s",
+                      kind, KI_STR_ARGS(given), why);
 }
 
 static enum ki_as_step make_call(struct ki_as_visit *visit, struct ki_as_call *out)
@@ -39,7 +61,11 @@ static enum ki_as_step make_call(struct ki_as_visit *visit, struct ki_as_call *o
                                .field_manager = manager_of(visit->exchange),
                                .is_dry_run = query->dry_run.len > 0,
                                .is_forced = query->is_forced};
-    return KI_AS_STEP_DONE;
+    if (visit->request->method == KI_AS_METHOD_DELETE)
+        return KI_AS_STEP_DONE;
+    if (visit->exchange->answer.warnings == NULL)
+        visit->exchange->answer.warnings = json_array();
+    return (enum ki_as_step)read_strictness(visit, out);
 }
 
 static enum ki_as_step answer(struct ki_as_visit *visit, struct ki_as_object *object, int code)
@@ -102,54 +128,14 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     return check_kind(visit, *out) < 0 ? KI_AS_STEP_FAILED : KI_AS_STEP_DONE;
 }
 
-/* Of a tree of messages, joined by ", ". */
-static int fail_strict(struct ki_as_visit *visit, const json_t *unknown)
-{
-    const json_t *message = NULL;
-    size_t i = 0;
-    ki_buf text;
-    int rc = 0;
-    ki_buf_init(&text, MESSAGE_BYTES_MAX);
-    json_array_foreach(unknown, i, message)
-    {
-        rc |= ki_as_text_put(&text, i == 0 ? "" : ", ");
-        rc |= ki_as_text_put(&text, json_string_value(message));
-    }
-    if (rc == 0)
-        (void)ki_as_fail_bad_request(
-            visit->failure, "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %.*s",
-            visit->resource->kind, visit->resource->version, visit->resource->kind,
-            KI_STR_ARGS(ki_buf_str(&text)));
-    else
-        (void)ki_as_fail_no_memory(visit->failure);
-    ki_buf_fini(&text);
-    return -1;
-}
-
-/* Who asks for it is told of fields that there are not; else they go silently. */
-static int check_fields(struct ki_as_visit *visit, json_t *body)
-{
-    if (!ki_str_equal(visit->query->field_validation, KI_STR("Strict")) ||
-        ki_str_equal(visit->request->subresource, KI_STR("scale")))
-        return 0;
-    json_t *unknown = json_array();
-    int rc = unknown == NULL || ki_as_prune(visit->resource, body, unknown) < 0
-                 ? ki_as_fail_no_memory(visit->failure)
-                 : 0;
-    if (rc == 0 && json_array_size(unknown) > 0)
-        rc = fail_strict(visit, unknown);
-    json_decref(unknown);
-    return rc;
-}
-
 static enum ki_as_step put_object(struct ki_as_visit *visit, const struct ki_as_call *call)
 {
     json_t *body = NULL;
     struct ki_as_object *object = NULL;
     bool is_created = visit->request->method == KI_AS_METHOD_POST;
     int rc = (int)read_object(visit, &body);
-    if (rc == 0)
-        rc = check_fields(visit, body);
+    if (rc == 0 && !ki_str_equal(visit->request->subresource, KI_STR("scale")))
+        rc = ki_as_strict_body(call, body, visit->failure);
     if (rc == 0)
         rc = is_created ? ki_as_create(call, body, &object, visit->failure)
                         : ki_as_update(call, body, &object, &is_created, visit->failure);

@@ -19,9 +19,33 @@
  * `file` names the source in errors: "pods.yaml:12: …". */
 KI_NODISCARD int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_error *err);
 
-/* Calls `take` with each object (items of Lists one by one) of a file, or of all *.yaml, *.yml and *.json
- * of a folder in the order of their names. A negative answer of `take` ends it and is returned. */
-typedef int (*ki_as_load_cb)(json_t *object, const char *file, void *user, ki_error *err);
-KI_NODISCARD int ki_as_load_path(const char *path, ki_as_load_cb take, void *user, ki_error *err);
+/* The same; besides, `*out_places` is an array with two numbers for each document: which of the file it is, and its line;
+ * from 1 on. */
+KI_NODISCARD int ki_as_yaml_parse_placed(ki_str text, const char *file, json_t **out_documents,
+                                         json_t **out_places, ki_error *err);
+
+/* Where an object comes from. */
+struct ki_as_load_place {
+    const char *file;
+    size_t document;
+    size_t line;
+    size_t item; /* of a List; 0: it is in none */
+};
+
+/* A negative answer ends the load and is returned; it has an error of its own. */
+typedef int (*ki_as_load_cb)(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err);
+
+struct ki_as_load {
+    ki_as_load_cb take;
+    void *user;
+    size_t files; /* that were read */
+};
+
+/* Calls `take` with each object (items of Lists one by one) of a file, or of all *.yaml, *.yml and *.json of a folder and
+ * of the folders in it, in the order of their names. What is hidden is left alone. */
+KI_NODISCARD int ki_as_load_path(const char *path, struct ki_as_load *load, ki_error *err);
+
+/* "pods.yaml:12: document 3: " or "…: document 3, item 2: ". */
+void ki_as_load_place_write(const struct ki_as_load_place *place, char *out, size_t bytes);
 
 #endif

@@ -54,13 +54,13 @@ static bool empty(struct ki_as_collection *collection, void *user)
     struct sweep *sweep = user;
     if (!ki_as_collection_is_namespaced(collection))
         return true;
-    struct ki_as_resource *resource = ki_as_collection_resource(collection);
-    if (resource == NULL)
-        return true;
     struct ki_as_verb verb = *sweep->verb;
-    verb.resource = resource;
+    verb.resource = ki_as_collection_resource(collection);
     verb.collection = collection;
-    sweep->rc = ki_as_verb_delete_all(&verb, sweep->ns);
+    if (verb.resource != NULL)
+        sweep->rc = ki_as_verb_delete_all(&verb, sweep->ns);
+    else
+        sweep->rc = ki_as_definition_empty_unserved(sweep->verb, collection, sweep->ns);
     return sweep->rc == 0;
 }
 

@@ -9,17 +9,28 @@
 #include "apiserver/tree.h"
 #include "util/alloc.h"
 
-enum { OPERATIONS_MAX = 10000 };
+/* A patch is a few bytes for each operation, and copies of copies are exponential: what all of them make is bounded as in
+ * Kubernetes. LEVELS_MAX: less than may be encoded, by what managedFields have around the same levels. STEPS_MAX: of
+ * looking how deep values are, which moves may ask for the same ones over and over. */
+enum {
+    OPERATIONS_MAX = 10000,
+    COPIED_BYTES_MAX = 3 * 1024 * 1024,
+    LEVELS_MAX = 2000,
+    STEPS_MAX = 10 * 1000 * 1000
+};
 
 /* Where an operation takes place: `key` of `parent`, an object or array. At the root there is no parent. */
 struct place {
     json_t *parent;
     char *key;
+    size_t level; /* how many objects and arrays are around it */
 };
 
 struct patcher {
     json_t *root;
     const char *name; /* of the operation */
+    size_t copied_bytes;
+    size_t steps;
     struct ki_as_failure *failure;
 };
 
@@ -74,11 +85,13 @@ static int find_place(struct patcher *patcher, const char *pointer, struct place
     memcpy(copy, pointer, bytes);
     json_t *at = pointer[0] == '/' ? patcher->root : NULL;
     char *part = copy + 1;
+    place->level = 1;
     for (char *slash = strchr(part, '/'); slash != NULL && at != NULL; slash = strchr(part, '/')) {
         *slash = 0;
         unescape(part);
         at = child(at, part);
         part = slash + 1;
+        place->level++;
     }
     unescape(part);
     memcpy(place->key, part, strlen(part) + 1);
@@ -94,6 +107,51 @@ static int find_place(struct patcher *patcher, const char *pointer, struct place
 static json_t *get(const struct patcher *patcher, const struct place *place)
 {
     return place->key == NULL ? patcher->root : child(place->parent, place->key);
+}
+
+/* ---- how much
+ * -------------------------------------------------------------------------------------------- */
+
+/* Whether a value with `level` containers around it stays within the bounds, of its levels and of the steps. */
+static bool is_within(struct patcher *patcher, const json_t *value, size_t level)
+{
+    if (++patcher->steps > STEPS_MAX)
+        return false;
+    if (json_is_object(value)) {
+        bool is_good = level < LEVELS_MAX;
+        for (void *at = json_object_iter((json_t *)value); at != NULL && is_good;
+             at = json_object_iter_next((json_t *)value, at))
+            is_good = is_within(patcher, json_object_iter_value(at), level + 1);
+        return is_good;
+    }
+    bool is_good = !json_is_array(value) || level < LEVELS_MAX;
+    for (size_t i = 0; is_good && i < json_array_size(value); i++)
+        is_good = is_within(patcher, json_array_get(value, i), level + 1);
+    return is_good;
+}
+
+static int check_levels(struct patcher *patcher, const struct place *place, const json_t *value)
+{
+    if (is_within(patcher, value, place->level))
+        return 0;
+    if (patcher->steps > STEPS_MAX)
+        return ki_as_patch_refuse(patcher->failure,
+                                  "Unable to complete the %s, the patch moves more than %d values",
+                                  patcher->name, STEPS_MAX);
+    return ki_as_patch_refuse(patcher->failure,
+                              "Unable to complete the %s, its result is nested deeper than %d levels",
+                              patcher->name, LEVELS_MAX);
+}
+
+static int check_copied(struct patcher *patcher, const json_t *value)
+{
+    patcher->copied_bytes += json_dumpb(value, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (patcher->copied_bytes <= COPIED_BYTES_MAX)
+        return 0;
+    return ki_as_patch_refuse(patcher->failure,
+                              "Unable to complete the copy, the accumulated size increase of copy is %zu, "
+                              "exceeding the limit %d",
+                              patcher->copied_bytes, COPIED_BYTES_MAX);
 }
 
 /* ---- operations; each takes `value` over
@@ -113,6 +171,10 @@ static int set_root(struct patcher *patcher, json_t *value)
 
 static int add(struct patcher *patcher, const struct place *place, json_t *value)
 {
+    if (check_levels(patcher, place, value) < 0) {
+        json_decref(value);
+        return -1;
+    }
     if (place->key == NULL)
         return set_root(patcher, value);
     if (json_is_object(place->parent))
@@ -146,6 +208,10 @@ static int remove_at(struct patcher *patcher, const struct place *place)
 
 static int replace(struct patcher *patcher, const struct place *place, json_t *value)
 {
+    if (check_levels(patcher, place, value) < 0) {
+        json_decref(value);
+        return -1;
+    }
     if (place->key == NULL)
         return set_root(patcher, value);
     if (child(place->parent, place->key) == NULL) {
@@ -182,6 +248,8 @@ static int move_or_copy(struct patcher *patcher, const struct place *from, const
         return ki_as_patch_refuse(patcher->failure,
                                   "%s operation does not apply: doc is missing from path: missing value",
                                   patcher->name);
+    if (!is_move && check_copied(patcher, there) < 0)
+        return -1;
     json_t *value = is_move ? json_incref(there) : ki_as_json_copy(there);
     if (value == NULL)
         return ki_as_fail_no_memory(patcher->failure);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "apiserver/verbs_parts.h"
+#include "apiserver/strict.h"
 
 enum { MANAGER_BYTES = 129 };
 
@@ -36,6 +36,8 @@ static int apply(const struct ki_as_verb *verb, const json_t *current, const jso
         .subresource = ki_str_equal(verb->call->subresource, KI_STR("status")) ? "status" : "",
         .is_forced = verb->call->is_forced,
     };
+    if (ki_as_strict_applied(verb, body) < 0)
+        return -1;
     return ki_as_patch_apply(&apply, out, verb->failure);
 }
 
@@ -84,6 +86,8 @@ static int patch_object(const struct ki_as_verb *verb, enum ki_as_patch_type typ
         rc = patch_scale(verb, type, before, body, &tree);
     } else {
         rc = patched(verb, type, before, body, &tree);
+        if (rc == 0 && type != KI_AS_PATCH_APPLY)
+            rc = ki_as_strict_patched(verb, tree, type == KI_AS_PATCH_STRATEGIC ? body : tree);
         if (rc == 0)
             rc = ki_as_body_check(verb, tree);
     }

@@ -9,6 +9,9 @@
 #include "apiserver/schema.h"
 #include "apiserver/tree.h"
 
+/* As many as Kubernetes names. */
+enum { UNKNOWN_MAX = 100 };
+
 struct pruner {
     json_t *unknown; /* NULL: nobody asks */
     int rc;
@@ -17,7 +20,7 @@ struct pruner {
 static void note(struct pruner *pruner, const struct ki_as_path *path)
 {
     char text[KI_AS_PATH_BYTES];
-    if (pruner->unknown == NULL)
+    if (pruner->unknown == NULL || json_array_size(pruner->unknown) >= UNKNOWN_MAX)
         return;
     ki_as_path_write(path, text);
     json_t *message = json_sprintf("unknown field \"%s\"", text);

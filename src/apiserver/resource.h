@@ -64,6 +64,9 @@ struct ki_as_resource *ki_as_resources_find_kind(const struct ki_as_resources *r
  * away again. Replaces what an older version of the definition had added; nothing changes on failure. */
 KI_NODISCARD int ki_as_resources_define(struct ki_as_resources *resources, const json_t *definition,
                                         struct ki_as_failure *failure);
+/* What its objects are while not one version is served: the version that is stored. A new reference, or NULL without
+ * memory. */
+struct ki_as_resource *ki_as_resource_of_definition(const json_t *definition);
 void ki_as_resources_undefine(struct ki_as_resources *resources, ki_str group, ki_str plural);
 
 #endif

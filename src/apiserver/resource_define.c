@@ -124,6 +124,17 @@ static struct ki_as_resource *resource_of(const json_t *spec, const json_t *vers
     return resource;
 }
 
+struct ki_as_resource *ki_as_resource_of_definition(const json_t *definition)
+{
+    const json_t *spec = json_object_get(definition, "spec");
+    const json_t *versions = json_object_get(spec, "versions");
+    size_t stored = 0;
+    while (stored + 1 < json_array_size(versions) &&
+           !json_is_true(json_object_get(json_array_get(versions, stored), "storage")))
+        stored++;
+    return resource_of(spec, json_array_get(versions, stored));
+}
+
 /* What the server has of its own stays its own. */
 static bool is_built_in(const struct ki_as_resources *resources, const json_t *spec)
 {

@@ -6,10 +6,12 @@
 #include "apiserver/http.h"
 #include "apiserver/stream.h"
 #include "apiserver/text.h"
+#include "apiserver/tree.h"
+#include "util/alloc.h"
 #include "util/random.h"
 
 /* From here on Kubernetes compresses. */
-enum { GZIP_BYTES_MIN = 128 * 1024, PIECE_BYTES = 32 * 1024 };
+enum { GZIP_BYTES_MIN = 128 * 1024, PIECE_BYTES = 32 * 1024, WARNING_BYTES_MAX = 4096 };
 
 /* ---- what a fault leaves ------------------------------------------------------------------------------- */
 
@@ -161,12 +163,29 @@ static void put_audit_id(struct MHD_Response *response)
     (void)MHD_add_response_header(response, "Audit-Id", text);
 }
 
+/* 299 - "text": some kilobytes of them, as Kubernetes. */
+static void put_warnings(const struct ki_as_exchange *exchange, struct MHD_Response *response)
+{
+    const json_t *warnings = exchange->answer.warnings;
+    size_t bytes = 0;
+    for (size_t i = 0; i < json_array_size(warnings) && bytes < WARNING_BYTES_MAX; i++) {
+        char *quoted = ki_as_quoted(ki_as_json_str(json_array_get(warnings, i)));
+        char header[WARNING_BYTES_MAX];
+        int len = quoted == NULL ? -1 : snprintf(header, sizeof(header), "299 - %s", quoted);
+        if (len > 0 && len < (int)sizeof(header))
+            (void)MHD_add_response_header(response, "Warning", header);
+        bytes += len > 0 ? (size_t)len : 0;
+        ki_free(quoted);
+    }
+}
+
 static void put_headers(const struct ki_as_exchange *exchange, struct MHD_Response *response)
 {
     const struct ki_as_answer *answer = &exchange->answer;
     char number[16];
     const char *type = answer->content_type == NULL ? "application/json" : answer->content_type;
     put_audit_id(response);
+    put_warnings(exchange, response);
     (void)MHD_add_response_header(response, "Cache-Control", "no-cache, private");
     (void)MHD_add_response_header(response, "Content-Type", type);
     if (!answer->is_json && exchange->stream == NULL)

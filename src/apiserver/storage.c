@@ -6,6 +6,7 @@
 #include <kinformer/error.h>
 #include <string.h>
 
+#include "apiserver/convert.h"
 #include "apiserver/storage_layout.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -130,23 +131,33 @@ static struct ki_as_collection *collection_new(struct ki_as_storage *storage,
     return NULL;
 }
 
-static size_t bucket_of(const char *plural)
+static size_t bucket_of(ki_str plural)
 {
     uint32_t hash = 2166136261U;
-    for (; *plural != '\0'; plural++)
-        hash = (hash ^ (unsigned char)*plural) * 16777619U;
+    for (size_t i = 0; i < plural.len; i++)
+        hash = (hash ^ (unsigned char)plural.ptr[i]) * 16777619U;
     return hash % KI_AS_BUCKETS;
+}
+
+struct ki_as_collection *ki_as_storage_find_collection(struct ki_as_storage *storage, ki_str group,
+                                                       ki_str plural)
+{
+    struct ki_as_collection *found = storage->buckets[bucket_of(plural)];
+    while (found != NULL &&
+           (!ki_str_equal(ki_str_of(found->plural), plural) || !ki_str_equal(ki_str_of(found->group), group)))
+        found = found->next;
+    return found;
 }
 
 struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
                                                   const struct ki_as_resource *resource)
 {
-    size_t bucket = bucket_of(resource->plural);
-    struct ki_as_collection *found = storage->buckets[bucket];
-    while (found != NULL &&
-           (strcmp(found->plural, resource->plural) != 0 || strcmp(found->group, resource->group) != 0))
-        found = found->next;
+    resource = ki_as_stored_resource(resource);
+    ki_str plural = ki_str_of(resource->plural);
+    struct ki_as_collection *found =
+        ki_as_storage_find_collection(storage, ki_str_of(resource->group), plural);
     if (found == NULL) {
+        size_t bucket = bucket_of(plural);
         found = collection_new(storage, resource);
         if (found == NULL)
             return NULL;
@@ -169,6 +180,16 @@ void ki_as_storage_visit(struct ki_as_storage *storage, ki_as_collection_cb visi
 bool ki_as_collection_is_namespaced(const struct ki_as_collection *collection)
 {
     return collection->is_namespaced;
+}
+
+ki_str ki_as_collection_group(const struct ki_as_collection *collection)
+{
+    return ki_str_of(collection->group);
+}
+
+ki_str ki_as_collection_plural(const struct ki_as_collection *collection)
+{
+    return ki_str_of(collection->plural);
 }
 
 struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *collection)

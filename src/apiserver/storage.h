@@ -48,6 +48,10 @@ uint64_t ki_as_storage_version(const struct ki_as_storage *storage);
 struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
                                                   const struct ki_as_resource *resource);
 
+/* The same by its names, served or not; NULL when there is none. */
+struct ki_as_collection *ki_as_storage_find_collection(struct ki_as_storage *storage, ki_str group,
+                                                       ki_str plural);
+
 /* Borrowed, or NULL. */
 struct ki_as_object *ki_as_collection_find(const struct ki_as_collection *collection, ki_str ns, ki_str name);
 size_t ki_as_collection_count(const struct ki_as_collection *collection);
@@ -56,6 +60,8 @@ size_t ki_as_collection_count(const struct ki_as_collection *collection);
 typedef bool (*ki_as_collection_cb)(struct ki_as_collection *collection, void *user);
 void ki_as_storage_visit(struct ki_as_storage *storage, ki_as_collection_cb visit, void *user);
 bool ki_as_collection_is_namespaced(const struct ki_as_collection *collection);
+ki_str ki_as_collection_group(const struct ki_as_collection *collection);
+ki_str ki_as_collection_plural(const struct ki_as_collection *collection);
 /* Any of the resources whose objects it holds; NULL when none is served. Borrowed. */
 struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *collection);
 /* The first object of a namespace ("": of all) behind `after`, or NULL: how a walk goes on that changes what it sees.

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/convert.h"
 #include "apiserver/fields.h"
+#include "apiserver/tree.h"
 #include "apiserver/verbs_parts.h"
 
 enum { VERSION_BYTES = 24 };
@@ -55,7 +57,7 @@ int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
 
 json_t *ki_as_verb_tree(const struct ki_as_verb *verb, const struct ki_as_object *object)
 {
-    json_t *tree = ki_as_object_tree(object, verb->resource->kind, verb->resource->api_version);
+    json_t *tree = ki_as_shown_tree(verb->resource, object);
     if (tree == NULL)
         (void)ki_as_fail_no_memory(verb->failure);
     return tree;
@@ -72,14 +74,28 @@ static int set_version(const struct ki_as_verb *verb, json_t *tree)
     return 0;
 }
 
-static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *tree)
+static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const json_t *tree)
 {
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
     char scratch[KI_AS_FIELDS_MAX * 64];
-    size_t count = ki_as_fields_of(verb->resource, tree, fields, scratch);
+    size_t count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);
     struct ki_as_object *object = ki_as_object_new_managed(tree, verb->managed, fields, count);
     if (object == NULL)
         (void)ki_as_fail_no_memory(verb->failure);
+    return object;
+}
+
+static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *tree)
+{
+    if (!ki_as_is_converted(verb->resource))
+        return encode_stored(verb, tree);
+    struct ki_as_object *object = NULL;
+    json_t *stored = ki_as_json_copy(tree);
+    if (stored == NULL || ki_as_convert_to_stored(verb->resource, stored) < 0)
+        (void)ki_as_fail_no_memory(verb->failure);
+    else
+        object = encode_stored(verb, stored);
+    json_decref(stored);
     return object;
 }
 
@@ -222,10 +238,16 @@ static int empty(const struct ki_as_verb *verb, const struct ki_as_object *objec
     return is_definition(verb) ? ki_as_definition_empty(verb, object) : 0;
 }
 
+/* Whether a delete is the end of it. What waits for its content asks its own finalizers. */
+static bool is_let_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    return verb->call->is_purge ? ki_as_verb_is_empty(verb, object) : ki_as_verb_may_go(verb, object);
+}
+
 int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out,
                       bool *out_is_gone)
 {
-    bool is_plain = !is_namespace(verb) && ki_as_verb_may_go(verb, object);
+    bool is_plain = !is_namespace(verb) && is_let_go(verb, object);
     *out_is_gone = false;
     if (is_plain) {
         *out_is_gone = true;
@@ -236,7 +258,7 @@ int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object
         return -1;
     int rc = verb->call->is_dry_run ? 0 : empty(verb, marked);
     const struct ki_as_object *left = ki_as_collection_find(verb->collection, marked->ns, marked->name);
-    if (rc == 0 && left == marked && !verb->call->is_dry_run && ki_as_verb_may_go(verb, marked)) {
+    if (rc == 0 && left == marked && !verb->call->is_dry_run && is_let_go(verb, marked)) {
         struct ki_as_object *gone = NULL;
         rc = ki_as_verb_remove(verb, marked, NULL, &gone);
         if (rc == 0) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/convert.h"
 #include "apiserver/text.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -114,7 +115,7 @@ static int put_other_form(struct ki_as_stream *stream, const struct ki_as_event 
 {
     char digits[24];
     const struct ki_as_resource *resource = stream->options.resource;
-    json_t *tree = ki_as_object_tree(event->object, resource->kind, resource->api_version);
+    json_t *tree = ki_as_shown_tree(resource, event->object);
     snprintf(digits, sizeof(digits), "%llu", (unsigned long long)event->version);
     if (tree != NULL)
         (void)json_object_set_new(json_object_get(tree, "metadata"), "resourceVersion", json_string(digits));

@@ -6,7 +6,11 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { NUMBER_BYTES = 24 };
+#include "apiserver/convert.h"
+#include "apiserver/encode.h"
+
+/* CONVERTED_BYTES: by which the names of the other form are longer, at the most. */
+enum { NUMBER_BYTES = 24, CONVERTED_BYTES = 64 };
 
 int ki_as_text_put(ki_buf *text, const char *word)
 {
@@ -36,10 +40,7 @@ int ki_as_text_tree(ki_buf *text, const json_t *tree)
 
 static int put_kind(ki_buf *text, const struct ki_as_resource *resource)
 {
-    int rc = ki_as_text_put(text, "{");
-    if (rc < 0 || resource == NULL)
-        return rc;
-    rc = ki_as_text_put(text, "\"kind\":\"");
+    int rc = ki_as_text_put(text, "{\"kind\":\"");
     if (rc == 0)
         rc = ki_as_text_put(text, resource->kind);
     if (rc == 0)
@@ -49,9 +50,44 @@ static int put_kind(ki_buf *text, const struct ki_as_resource *resource)
     return rc == 0 ? ki_as_text_put(text, "\",") : rc;
 }
 
+/* In the other form than it is kept in. */
+static int put_converted(ki_buf *text, const struct ki_as_resource *resource,
+                         const struct ki_as_object *object, uint64_t version)
+{
+    char digits[NUMBER_BYTES];
+    json_t *tree = ki_as_shown_tree(resource, object);
+    json_t *metadata = json_object_get(tree, "metadata");
+    (void)snprintf(digits, sizeof(digits), "%llu", (unsigned long long)version);
+    int rc = tree == NULL ? KI_ERR_NO_MEMORY : 0;
+    if (rc == 0 && version != 0 && json_object_set_new(metadata, "resourceVersion", json_string(digits)) < 0)
+        rc = KI_ERR_NO_MEMORY;
+    if (rc == 0)
+        rc = ki_as_encode(text, tree);
+    json_decref(tree);
+    return rc;
+}
+
+int ki_as_text_item(ki_buf *text, const struct ki_as_resource *resource, const struct ki_as_object *object)
+{
+    if (resource->is_custom)
+        return ki_as_text_object(text, resource, object, 0);
+    if (!ki_as_is_converted(resource)) {
+        int rc = ki_as_text_put(text, "{");
+        return rc == 0 ? ki_buf_append_str(text, object->text) : rc;
+    }
+    json_t *tree = ki_as_shown_tree(resource, object);
+    (void)json_object_del(tree, "kind");
+    (void)json_object_del(tree, "apiVersion");
+    int rc = tree == NULL ? KI_ERR_NO_MEMORY : ki_as_encode(text, tree);
+    json_decref(tree);
+    return rc;
+}
+
 int ki_as_text_object(ki_buf *text, const struct ki_as_resource *resource, const struct ki_as_object *object,
                       uint64_t version)
 {
+    if (ki_as_is_converted(resource))
+        return put_converted(text, resource, object, version);
     int rc = put_kind(text, resource);
     if (rc < 0)
         return rc;
@@ -68,8 +104,8 @@ int ki_as_text_object(ki_buf *text, const struct ki_as_resource *resource, const
 
 size_t ki_as_text_object_bytes(const struct ki_as_resource *resource, const struct ki_as_object *object)
 {
-    size_t bytes = object->text.len + NUMBER_BYTES + 1;
-    return resource == NULL ? bytes : bytes + strlen(resource->kind) + strlen(resource->api_version) + 32;
+    size_t names = strlen(resource->kind) + strlen(resource->api_version) + 32;
+    return object->text.len + NUMBER_BYTES + 1 + names + (ki_as_is_converted(resource) ? CONVERTED_BYTES : 0);
 }
 
 /* ---- for people ---------------------------------------------------------------------------------------- */

@@ -22,8 +22,10 @@ KI_NODISCARD int ki_as_text_put(ki_buf *text, const char *word);
 KI_NODISCARD int ki_as_text_number(ki_buf *text, uint64_t number);
 /* As compact as Kubernetes writes it. A NULL tree is KI_ERR_NO_MEMORY. Takes nothing over. */
 KI_NODISCARD int ki_as_text_tree(ki_buf *text, const json_t *tree);
-/* {"kind":…,"apiVersion":…,…}, with `version` in place of its own, unless that is 0. Without a resource: as an item of a
- * list, which has no kind. */
+/* As an item of a list, which has no kind, unless it is a custom one. */
+KI_NODISCARD int ki_as_text_item(ki_buf *text, const struct ki_as_resource *resource,
+                                 const struct ki_as_object *object);
+/* {"kind":…,"apiVersion":…,…}, with `version` in place of its own, unless that is 0. */
 KI_NODISCARD int ki_as_text_object(ki_buf *text, const struct ki_as_resource *resource,
                                    const struct ki_as_object *object, uint64_t version);
 /* The most that ki_as_text_object() writes. */

@@ -2,16 +2,17 @@
 /* Custom objects against the schema of their definition: types, required members, enumerations, bounds,
  * patterns, and the combinations of schemas. Rules in CEL (x-kubernetes-validations) and formats are not
  * looked at. */
-#include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/pattern.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
 #include "util/alloc.h"
 
-enum { DEPTH_MAX = 64, PATTERN_BYTES_MAX = 4096 };
+/* STEPS_MAX: of all patterns of an object, some tenths of a second; the storage's lock is held meanwhile. */
+enum { DEPTH_MAX = 64, STEPS_MAX = 50 * 1000 * 1000 };
 
 /* "spec.size in body …", as the library that Kubernetes uses for schemas says it. */
 KI_PRINTF(4, 5)
@@ -116,56 +117,19 @@ static void check_number(struct ki_as_check *check, const struct ki_as_path *pat
     }
 }
 
-/* The classes that POSIX writes differently: \d \w \s and their opposites. False: too long. */
-static bool translate(const char *pattern, char out[PATTERN_BYTES_MAX])
-{
-    static const char *const classes[][2] = {{"d", "[0-9]"},        {"D", "[^0-9]"},
-                                             {"w", "[0-9A-Za-z_]"}, {"W", "[^0-9A-Za-z_]"},
-                                             {"s", "[ \t\n\r\f]"},  {"S", "[^ \t\n\r\f]"}};
-    size_t at = 0;
-    bool is_in_brackets = false;
-    for (const char *c = pattern; *c != 0; c++) {
-        const char *text = NULL;
-        size_t len = 1;
-        for (size_t i = 0; *c == '\\' && !is_in_brackets && i < 6; i++)
-            text = c[1] == classes[i][0][0] ? classes[i][1] : text;
-        /* In brackets the class stands without its own. */
-        if (*c == '\\' && is_in_brackets && c[1] == 'd')
-            text = "0-9";
-        else if (*c == '\\' && is_in_brackets && c[1] == 'w')
-            text = "0-9A-Za-z_";
-        else if (*c == '\\' && is_in_brackets && c[1] != 0)
-            text = ""; /* the character behind it is itself there */
-        if (strncmp(c, "(?:", 3) == 0 && !is_in_brackets) {
-            text = "(";
-            c += 2;
-        } else if (text != NULL && text[0] != 0)
-            c++;
-        is_in_brackets = is_in_brackets ? *c != ']' : *c == '[' && text == NULL;
-        len = text == NULL ? 1 : strlen(text);
-        bool is_escape = text == NULL && *c == '\\' && c[1] != 0;
-        if (at + len + 2 >= PATTERN_BYTES_MAX)
-            return false;
-        memcpy(out + at, text == NULL ? c : text, len);
-        at += len;
-        if (is_escape)
-            out[at++] = *++c;
-    }
-    out[at] = 0;
-    return true;
-}
-
-/* A pattern that POSIX cannot read is let through: it is for the real server. */
+/* A pattern that is not known here is let through: it is for the real server. */
 static void check_pattern(struct ki_as_check *check, const struct ki_as_path *path, const char *pattern,
                           const json_t *value)
 {
-    char translated[PATTERN_BYTES_MAX];
-    regex_t compiled;
-    if (!translate(pattern, translated) || regcomp(&compiled, translated, REG_EXTENDED | REG_NOSUB) != 0)
-        return;
-    if (regexec(&compiled, json_string_value(value), 0, NULL, 0) == REG_NOMATCH)
+    size_t steps = STEPS_MAX - check->steps;
+    enum ki_as_pattern_result result = ki_as_pattern_match(pattern, ki_as_json_str(value), &steps);
+    check->steps = STEPS_MAX - steps;
+    if (result == KI_AS_PATTERN_DIFFERS)
         complain(check, path, value, "should match '%s'", pattern);
-    regfree(&compiled);
+    else if (result == KI_AS_PATTERN_TOO_LONG)
+        ki_as_check_forbidden(check, path, "it takes too long to hold it against the pattern of its schema");
+    else if (result == KI_AS_PATTERN_OUT_OF_MEMORY)
+        check->count++;
 }
 
 static size_t count_characters(ki_str text)
@@ -253,14 +217,16 @@ static void check_object(struct ki_as_check *check, const struct ki_as_path *pat
 }
 
 /* How many of the schemas the value meets. */
-static size_t count_met(const struct ki_as_path *path, const json_t *schemas, const json_t *value)
+static size_t count_met(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schemas,
+                        const json_t *value)
 {
     size_t met = 0;
     for (size_t i = 0; i < json_array_size(schemas); i++) {
-        struct ki_as_check check = {0};
-        ki_as_check_schema(&check, path, json_array_get(schemas, i), value);
-        met += check.count == 0 ? 1 : 0;
-        json_decref(check.causes);
+        struct ki_as_check inner = {.steps = check->steps};
+        ki_as_check_schema(&inner, path, json_array_get(schemas, i), value);
+        met += inner.count == 0 ? 1 : 0;
+        check->steps = inner.steps;
+        json_decref(inner.causes);
     }
     return met;
 }
@@ -274,13 +240,14 @@ static void check_combinations(struct ki_as_check *check, const struct ki_as_pat
     const json_t *not = json_object_get(schema, "not");
     for (size_t i = 0; i < json_array_size(all); i++)
         ki_as_check_schema(check, path, json_array_get(all, i), value);
-    if (json_array_size(any) > 0 && count_met(path, any, value) == 0)
+    if (json_array_size(any) > 0 && count_met(check, path, any, value) == 0)
         complain(check, path, value, "must validate at least one schema (anyOf)");
-    if (json_array_size(one) > 0 && count_met(path, one, value) != 1)
+    if (json_array_size(one) > 0 && count_met(check, path, one, value) != 1)
         complain(check, path, value, "must validate one and only one schema (oneOf)");
     if (json_is_object(not )) {
-        struct ki_as_check inner = {0};
+        struct ki_as_check inner = {.steps = check->steps};
         ki_as_check_schema(&inner, path, not, value);
+        check->steps = inner.steps;
         json_decref(inner.causes);
         if (inner.count == 0)
             complain(check, path, value, "must not validate the schema (not)");

@@ -15,6 +15,9 @@
 
 #include "apiserver/storage.h"
 
+/* What becomes of fields that a kind does not have: they always go, but who sent them may be told. */
+enum ki_as_strictness { KI_AS_FIELDS_WARN, KI_AS_FIELDS_STRICT, KI_AS_FIELDS_IGNORE };
+
 /* What all of them need. */
 struct ki_as_call {
     struct ki_as_storage *storage;
@@ -28,6 +31,9 @@ struct ki_as_call {
     bool is_forced; /* ?force=true of an apply */
     bool is_whole;  /* status is stored as it comes, as for who loads whole objects */
     bool is_sketch; /* a spec may lack what its kind demands */
+    enum ki_as_strictness strictness;
+    json_t *warnings; /* an array that gets a message for each such field; NULL: nobody is warned */
+    bool is_purge;    /* a delete does not ask finalizers: neither the object's nor those of what is in it */
 };
 
 enum ki_as_patch_type { KI_AS_PATCH_JSON, KI_AS_PATCH_MERGE, KI_AS_PATCH_STRATEGIC, KI_AS_PATCH_APPLY };

@@ -80,6 +80,9 @@ KI_NODISCARD int ki_as_definition_prepare(const struct ki_as_verb *verb, json_t 
 KI_NODISCARD int ki_as_definition_serve(const struct ki_as_verb *verb, const json_t *tree);
 /* Deletes all objects of a definition; those with finalizers go when the last of them is taken away. */
 KI_NODISCARD int ki_as_definition_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
+/* The same for the objects of a collection in one namespace ("": in all) of which no version is served. */
+KI_NODISCARD int ki_as_definition_empty_unserved(const struct ki_as_verb *verb,
+                                                 struct ki_as_collection *collection, ki_str ns);
 bool ki_as_definition_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *definition);
 /* Ends the watches of versions that it serves no more. */
 void ki_as_definition_changed(const struct ki_as_verb *verb, const struct ki_as_object *definition);

@@ -29,6 +29,8 @@ struct reader {
     size_t nodes;
     struct anchor *anchors;
     size_t anchor_count;
+    size_t document; /* the current one, from 1 on */
+    json_t *places;  /* NULL: nobody asks */
     ki_error *err;
 };
 
@@ -319,13 +321,26 @@ static void forget_anchors(struct reader *reader)
     reader->anchor_count = 0;
 }
 
+/* Lines are from 0 on here. */
+static int note_place(json_t *places, size_t document, size_t line)
+{
+    if (places == NULL)
+        return 0;
+    if (json_array_append_new(places, json_integer((json_int_t)document)) < 0)
+        return -1;
+    return json_array_append_new(places, json_integer((json_int_t)line + 1));
+}
+
 static int read_document(struct reader *reader, json_t *documents)
 {
     json_t *value = NULL;
     int rc = next(reader);
+    size_t line = rc == 0 ? reader->event.start_mark.line : 0;
+    reader->document++;
     if (rc == 0)
         rc = read_value(reader, 0, &value);
-    if (rc == 0 && !json_is_null(value) && json_array_append(documents, value) < 0)
+    if (rc == 0 && !json_is_null(value) &&
+        (json_array_append(documents, value) < 0 || note_place(reader->places, reader->document, line) < 0))
         rc = ki_fail_no_memory(reader->err);
     json_decref(value);
     forget_anchors(reader);
@@ -344,37 +359,47 @@ static int read_documents(struct reader *reader, json_t *documents)
     return rc;
 }
 
+static void skip_space(ki_str text, size_t *at, size_t *line)
+{
+    for (; *at < text.len && strchr(" \t\r\n", text.ptr[*at]) != NULL; (*at)++)
+        *line += text.ptr[*at] == '\n' ? 1 : 0;
+}
+
 /* Texts that begin as JSON are JSON, one value behind the other; NULL when they are not after all. */
-static json_t *read_json(ki_str text)
+static json_t *read_json(ki_str text, json_t *places)
 {
     size_t at = 0;
-    while (at < text.len && strchr(" \t\r\n", text.ptr[at]) != NULL)
-        at++;
+    size_t line = 0;
+    skip_space(text, &at, &line);
     if (at == text.len || (text.ptr[at] != '{' && text.ptr[at] != '['))
         return NULL;
     json_t *documents = json_array();
     while (documents != NULL && at < text.len) {
         json_error_t err;
         json_t *value = json_loadb(text.ptr + at, text.len - at, JSON_DISABLE_EOF_CHECK, &err);
-        if (json_array_append_new(documents, value) < 0) {
+        if (json_array_append_new(documents, value) < 0 ||
+            note_place(places, json_array_size(documents), line) < 0) {
             json_decref(documents);
             return NULL;
         }
-        at += (size_t)err.position;
-        while (at < text.len && strchr(" \t\r\n", text.ptr[at]) != NULL)
-            at++;
+        for (size_t end = at + (size_t)err.position; at < end; at++)
+            line += text.ptr[at] == '\n' ? 1 : 0;
+        skip_space(text, &at, &line);
     }
     return documents;
 }
 
-int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_error *err)
+static int parse(ki_str text, const char *file, const struct reader *of, json_t **out_documents)
 {
-    struct reader reader = {.file = file, .err = err};
-    json_t *documents = read_json(text);
+    struct reader reader = {.file = file, .places = of->places, .err = of->err};
+    ki_error *err = of->err;
+    json_t *documents = read_json(text, reader.places);
     if (documents != NULL) {
         *out_documents = documents;
         return 0;
     }
+    if (reader.places != NULL)
+        (void)json_array_clear(reader.places);
     if (!yaml_parser_initialize(&reader.parser))
         return ki_fail_no_memory(err);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)(text.len > 0 ? text.ptr : ""),
@@ -391,4 +416,23 @@ int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_e
     }
     *out_documents = documents;
     return 0;
+}
+
+int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_error *err)
+{
+    return parse(text, file, &(struct reader){.err = err}, out_documents);
+}
+
+int ki_as_yaml_parse_placed(ki_str text, const char *file, json_t **out_documents, json_t **out_places,
+                            ki_error *err)
+{
+    json_t *places = json_array();
+    if (places == NULL)
+        return ki_fail_no_memory(err);
+    int rc = parse(text, file, &(struct reader){.places = places, .err = err}, out_documents);
+    if (rc == 0)
+        *out_places = places;
+    else
+        json_decref(places);
+    return rc;
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "api/refusal.h"
 #include "cache/reason.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -215,11 +216,11 @@ static void explain_error(ki_answer *answer, ki_failure *failure)
     failure->retry_after_seconds = answer->retry_after_seconds;
     if (failure->retry_after_seconds == 0)
         failure->retry_after_seconds = (uint32_t)status.retry_after_seconds;
-    if (rc == 0)
-        ki_error_set(&failure->error, KI_ERR_INVALID, 0, "the server answers %d %.*s: %.*s",
-                     answer->http_status, KI_STR_ARGS(status.reason), KI_STR_ARGS(status.message));
-    else
-        ki_error_set(&failure->error, KI_ERR_INVALID, 0, "the server answers %d", answer->http_status);
+    ki_refusal_explain(&(ki_refusal){.code = KI_ERR_INVALID,
+                                     .http_status = answer->http_status,
+                                     .status = rc == 0 ? &status : NULL,
+                                     .body = ki_buf_str(&answer->error_body)},
+                       &failure->error);
     ki_status_fini(&status);
 }
 

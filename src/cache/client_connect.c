@@ -13,7 +13,12 @@ static int load(ki_config *out_config, const ki_client_options *options, ki_erro
                                      .token = options->token,
                                      .certificate_authority = options->certificate_authority,
                                      .tls_server_name = options->tls_server_name,
+                                     .client_certificate = options->client_certificate,
+                                     .client_key = options->client_key,
+                                     .username = options->username,
+                                     .password = options->password,
                                      .as = options->as,
+                                     .as_uid = options->as_uid,
                                      .as_groups = options->as_groups,
                                      .ns = options->ns,
                                      .insecure_skip_tls_verify = options->insecure_skip_tls_verify != 0};

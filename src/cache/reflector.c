@@ -47,6 +47,8 @@ void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_r
                         uint64_t delay_ns)
 {
     ki_reflector_go_on(reflector, step, delay_ns);
+    if (reflector->report.phase == KI_PHASE_WATCHING) /* nobody watches, also when it is tried again at once */
+        ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
     ki_reflector_report_failure(reflector, failure, delay_ns);
 }
 
@@ -317,9 +319,9 @@ static void init_report(ki_reflector *reflector)
     reflector->report = (ki_reflector_report){.phase_ns = ki_reflector_now_ns(reflector),
                                               .byte_ns = UINT64_MAX,
                                               .event_ns = UINT64_MAX,
-                                              .bookmark_ns = UINT64_MAX};
+                                              .bookmark_ns = UINT64_MAX,
+                                              .success_ns = UINT64_MAX};
     reflector->published = reflector->report;
-    reflector->success_ns = UINT64_MAX;
     atomic_init(&reflector->heard_ns, UINT64_MAX);
 }
 

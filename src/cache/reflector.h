@@ -101,6 +101,7 @@ typedef struct ki_reflector_report {
     uint64_t byte_ns;
     uint64_t event_ns;
     uint64_t bookmark_ns;
+    uint64_t success_ns; /* something came as it should */
     uint64_t retry_ns;
     uint64_t lists;
     uint64_t watches;
@@ -145,7 +146,6 @@ struct ki_reflector {
     uint64_t bookmark_interval_ns; /* of this server; 0: it has sent none */
     uint64_t relist_ns;            /* because of an event that made no sense; UINT64_MAX: none is due */
     uint64_t relisted_ns;          /* when that was last done; UINT64_MAX: never */
-    uint64_t success_ns;           /* when something last came as it should; UINT64_MAX: never */
 
     ki_reflector_report report; /* io's, as the next two */
     ki_phase told_phase;        /* what on_status was last called for */

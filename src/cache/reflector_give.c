@@ -14,6 +14,18 @@ int ki_reflector_give(ki_reflector *reflector, const ki_change *change)
     return 0;
 }
 
+int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *object, ki_error *err)
+{
+    const ki_object_plan *plan = reflector->options.plan;
+    ki_str kind = ki_object_kind(object);
+    if (!plan->kind_is_known || kind.len == 0 || ki_str_equal(kind, plan->kind) ||
+        ki_str_equal(kind, KI_STR("PartialObjectMetadata")))
+        return 1;
+    ki_fail(err, KI_ERR_METADATA, "the object of the event is a %.*s, not a %.*s", KI_STR_ARGS(kind),
+            KI_STR_ARGS(plan->kind));
+    return 0;
+}
+
 static void give_up_without_memory(ki_reflector *reflector)
 {
     ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));

@@ -15,7 +15,7 @@ void ki_reflector_set_phase(ki_reflector *reflector, ki_phase phase)
 
 void ki_reflector_note_success(ki_reflector *reflector)
 {
-    reflector->success_ns = ki_reflector_now_ns(reflector);
+    reflector->report.success_ns = ki_reflector_now_ns(reflector);
 }
 
 void ki_reflector_clear_failure(ki_reflector *reflector)
@@ -56,7 +56,7 @@ static uint64_t age_ms(uint64_t now_ns, uint64_t then_ns)
 static void tell(ki_reflector *reflector, ki_watch_error *error)
 {
     ki_reflector_publish(reflector);
-    error->since_success_ms = age_ms(ki_reflector_now_ns(reflector), reflector->success_ns);
+    error->since_success_ms = age_ms(ki_reflector_now_ns(reflector), reflector->report.success_ns);
     if (reflector->options.on_error != NULL)
         reflector->options.on_error(error, reflector->options.user);
 }
@@ -109,6 +109,7 @@ void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_s
     out_status->byte_age_ms = age_ms(now, report.byte_ns);
     out_status->event_age_ms = age_ms(now, report.event_ns);
     out_status->bookmark_age_ms = age_ms(now, report.bookmark_ns);
+    out_status->success_age_ms = age_ms(now, report.success_ns);
     out_status->retry_ms = report.phase == KI_PHASE_BACKING_OFF ? age_ms(report.retry_ns, now) : 0;
     out_status->lists = report.lists;
     out_status->watches = report.watches;

@@ -45,7 +45,6 @@ static void take_end(ki_reflector *reflector, ki_str version)
         reflector->endless_streams = 0;
         reflector->doing = KI_STEP_WATCH;
         reflector->watch.has_news = 1;
-        ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
         ki_reflector_watch_heard(reflector);
     }
 }
@@ -86,16 +85,29 @@ static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
     ki_reflector_stream_over(reflector, &failure);
 }
 
+/* Takes the object of an event, which is nothing of ours when it is of another kind. */
+static void take_object(ki_reflector *reflector, int step, ki_object *object)
+{
+    ki_error why = {0};
+    if (!ki_reflector_is_of_kind(reflector, object, &why)) {
+        ki_reflector_report_refused(reflector, &why, ki_object_key_str(object));
+        ki_reflector_want_relist(reflector);
+        ki_object_unref(object);
+    } else if (step == KI_WATCH_DELETED) {
+        take_deleted(reflector, object);
+    } else {
+        ki_reflector_give_item(reflector, object);
+    }
+}
+
 void ki_reflector_stream_step(ki_reflector *reflector, int step)
 {
     ki_watch_decoder *decoder = &reflector->answer.decoder.watch;
     switch (step) {
     case KI_WATCH_ADDED:
     case KI_WATCH_MODIFIED:
-        ki_reflector_give_item(reflector, ki_watch_decoder_take_object(decoder));
-        break;
     case KI_WATCH_DELETED:
-        take_deleted(reflector, ki_watch_decoder_take_object(decoder));
+        take_object(reflector, step, ki_watch_decoder_take_object(decoder));
         break;
     case KI_WATCH_BOOKMARK: /* any other says nothing: there is no list yet that it could be about */
         if (decoder->ends_initial_events)

@@ -35,11 +35,13 @@ void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
     ki_answer_begin(&reflector->answer, KI_ANSWER_WATCH, options);
 }
 
+/* After a failure nobody knows whether there is a server to watch: that is said when it has answered. */
 void ki_reflector_begin_watch(ki_reflector *reflector)
 {
     ki_list_options options = {.resource_version = ki_resource_version_str(&reflector->version)};
     reflector->doing = KI_STEP_WATCH;
-    ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
+    if (reflector->report.reason == KI_REASON_NONE)
+        ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
     ki_reflector_send_watch(reflector, &options);
 }
 
@@ -52,6 +54,7 @@ void ki_reflector_watch_heard(ki_reflector *reflector)
     ki_backoff_set_healthy(&reflector->backoff, now);
     ki_reflector_note_success(reflector);
     ki_reflector_clear_failure(reflector);
+    ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
 }
 
 /* ---- events ---------------------------------------------------------------------------------------- */
@@ -91,8 +94,12 @@ static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *
     ki_resource_version version = {0};
     ki_error error = {0};
     ki_str text = ki_object_resource_version(object);
-    if (text.len == 0 || ki_resource_version_set(&version, text) < 0) {
+    int is_usable = ki_reflector_is_of_kind(reflector, object, &error);
+    if (is_usable && (text.len == 0 || ki_resource_version_set(&version, text) < 0)) {
         ki_fail(&error, KI_ERR_METADATA, "the object of the event has no resourceVersion that can be used");
+        is_usable = 0;
+    }
+    if (!is_usable) {
         take_nonsense(reflector, &error, ki_object_key_str(object));
         ki_object_unref(object);
         return;
@@ -187,15 +194,18 @@ static void take_close(ki_reflector *reflector)
     ki_reflector_retry(reflector, &failure, KI_STEP_WATCH, ki_reflector_delay_ns(reflector, &failure));
 }
 
-/* Bytes that are no events may be sent again for ever: a list leads around them. */
+/* Bytes that are no events may be sent again for ever: a list leads around them. Who we are says nothing about what we
+ * have: with other credentials the same watch goes on. */
 static ki_reflector_step step_after(ki_reflector *reflector, const ki_failure *failure, int in_stream)
 {
     switch (failure->reason) {
     case KI_REASON_TOO_MANY_REQUESTS:
     case KI_REASON_NO_MEMORY:
     case KI_REASON_REDIRECTED:
+    case KI_REASON_NO_CREDENTIALS:
         return KI_STEP_WATCH;
     case KI_REASON_SERVER_ERROR:
+    case KI_REASON_UNAUTHORIZED:
         return in_stream ? KI_STEP_SYNC : KI_STEP_WATCH;
     case KI_REASON_MALFORMED:
         return ++reflector->malformed < MALFORMED_MAX ? KI_STEP_WATCH : KI_STEP_SYNC;

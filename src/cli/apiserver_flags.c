@@ -21,9 +21,9 @@ static const cli_flag where_flags[] = {
 
 static const cli_flag what_flags[] = {
     {"load", 'f', CLI_FLAG_TEXTS, AT(load), "PATH",
-     "objects (YAML or JSON), a file or a folder; may be repeated", NULL},
+     "objects (YAML or JSON), a file or a folder with all in it; may be repeated", NULL},
     {"history", 0, CLI_FLAG_NUMBER, AT(history), "N",
-     "changes that are kept for each resource (default 10000)", NULL},
+     "changes that are kept for each resource (default 10000, also for 0)", NULL},
     {"objects-max", 0, CLI_FLAG_NUMBER, AT(objects_max), "N", "(default 1000000)", NULL},
     {"watches-max", 0, CLI_FLAG_NUMBER, AT(watches_max), "N", "(default 10000)", NULL},
     {"body-max", 0, CLI_FLAG_NUMBER, AT(body_max), "BYTES", "of a request (default 3145728)", NULL},

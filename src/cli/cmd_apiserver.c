@@ -66,14 +66,23 @@ static void say_where(const ki_apiserver *server, const cli_apiserver_flags *fla
     (void)fflush(stdout);
 }
 
+/* Says how much it was, or in full why not: a file that is not there, or wrong, is wrong usage. */
+static int load(ki_apiserver *server, const char *path)
+{
+    ki_apiserver_loaded loaded;
+    int rc = ki_apiserver_load(server, path, &loaded, NULL);
+    if (rc < 0) {
+        cli_say("%s", loaded.message);
+        return rc == KI_ERR_NO_MEMORY ? CLI_EXIT_FAILED : CLI_EXIT_USAGE;
+    }
+    printf("loaded %zu %s of %zu %s from %s\n", loaded.objects, loaded.objects == 1 ? "object" : "objects",
+           loaded.files, loaded.files == 1 ? "file" : "files", path);
+    return CLI_EXIT_OK;
+}
+
 static int set_up(ki_apiserver *server, const cli_apiserver_flags *flags, ki_error *err)
 {
     int rc = 0;
-    for (size_t i = 0; i < flags->load.count && rc == 0; i++)
-        rc = ki_apiserver_load(server, flags->load.items[i], err);
-    /* A file that is not there is wrong usage, whoever says so. */
-    if (rc == KI_ERR_SYSTEM)
-        err->code = KI_ERR_INVALID;
     for (size_t i = 0; i < flags->faults.count && rc == 0; i++) {
         char path[CLI_FAULT_PATH_BYTES];
         ki_fault fault;
@@ -101,13 +110,17 @@ static int run(const cli_apiserver_flags *flags, ki_error *err)
     ki_apiserver *server = stop_fd < 0 ? NULL : ki_apiserver_start(&options, err);
     if (server == NULL)
         return cli_end_with(err);
-    int rc = set_up(server, flags, err);
-    if (rc == 0) {
+    int code = CLI_EXIT_OK;
+    for (size_t i = 0; i < flags->load.count && code == CLI_EXIT_OK; i++)
+        code = load(server, flags->load.items[i]);
+    if (code == CLI_EXIT_OK && set_up(server, flags, err) < 0)
+        code = cli_end_with(err);
+    if (code == CLI_EXIT_OK) {
         say_where(server, flags);
         wait_for_signal(stop_fd);
     }
     ki_apiserver_stop(server);
-    return rc < 0 ? cli_end_with(err) : CLI_EXIT_OK;
+    return code;
 }
 
 int cli_cmd_apiserver(int argc, char **argv)

@@ -72,10 +72,12 @@ static int end_without_client(const cli_resource_list *resources, ki_error *err)
 {
     const cli_resource *item = cli_resource_list_wanted(resources);
     ki_error both = {0};
-    char why[KI_ERROR_MESSAGE_BYTES];
+    char short_reason[120];
+    char why[sizeof(short_reason) + 32];
     if (item == NULL || err->code == KI_ERR_NO_MEMORY)
         return cli_end_with(err);
-    snprintf(why, sizeof(why), "No server can be asked (%.80s)", err->message);
+    cli_shorten(short_reason, sizeof(short_reason), ki_str_of(err->message));
+    snprintf(why, sizeof(why), "No server can be asked (%s)", short_reason);
     (void)cli_resource_list_fail_unknown(item, why, &both);
     return cli_end_with(&both);
 }
@@ -114,16 +116,22 @@ static int run(const cli_watch_flags *flags, cli_resource_list *resources, ki_er
 
 /* ---- the command --------------------------------------------------------------------------------------- */
 
+static int fail_second(const char *word, ki_error *err)
+{
+    char shown[100];
+    cli_shorten(shown, sizeof(shown), ki_str_of(word));
+    return cli_fail(err,
+                    "watch: what is \"%s\"? Several resources are written as pods,services; one object is "
+                    "chosen by --field-selector metadata.name=%s",
+                    shown, shown);
+}
+
 static int check_arguments(const cli_arguments *arguments, ki_error *err)
 {
     if (arguments->count == 0)
         return cli_fail(err, "watch: which resource? As in `kinformer watch pods,services`");
     if (arguments->count > 1)
-        return cli_fail(
-            err,
-            "watch: what is \"%s\"? Several resources are written as pods,services; one object is "
-            "chosen by --field-selector metadata.name=NAME",
-            arguments->items[1]);
+        return fail_second(arguments->items[1], err);
     return 0;
 }
 

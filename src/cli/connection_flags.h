@@ -19,11 +19,17 @@ typedef struct cli_connection {
     const char *user;
     const char *server;
     const char *token;
+    const char *username;
+    const char *password;
+    const char *client_certificate;
+    const char *client_key;
     const char *certificate_authority;
     int insecure_skip_tls_verify;
     const char *tls_server_name;
     const char *as;
+    const char *as_uid;
     cli_texts as_groups;
+    int disable_compression; /* nothing is asked for compressed */
     uint64_t request_timeout_ms;
 } cli_connection;
 

@@ -43,11 +43,19 @@ static void end_line(cli_output *out)
     cli_output_flush(out);
 }
 
-static void write_event(cli_output *out, const ki_event *event)
+static void put_member(cli_output *out, const char *name, const char *value)
 {
-    cli_output_put_text(out, "{\"type\":\"");
-    cli_output_put_text(out, type_name(event));
-    cli_output_put_text(out, "\"");
+    cli_output_put_text(out, name);
+    cli_output_put_json_string(out, ki_str_of(value));
+}
+
+/* Which resource it is of, the object's kind says too; with several a reader need not look into it. */
+static void write_event(const cli_event_writer *writer, const cli_resource *resource, const ki_event *event)
+{
+    cli_output *out = writer->output;
+    put_member(out, "{\"type\":", type_name(event));
+    if (writer->shows_resource)
+        put_member(out, ",\"resource\":", resource->name);
     if (event->type == KI_EVENT_ADD)
         cli_output_put_text(out,
                             event->flags & KI_EVENT_INITIAL ? ",\"initial\":true" : ",\"initial\":false");
@@ -58,12 +66,6 @@ static void write_event(cli_output *out, const ki_event *event)
     if (event->type == KI_EVENT_UPDATE)
         put_object(out, ",\"old\":", event->old);
     end_line(out);
-}
-
-static void put_member(cli_output *out, const char *name, const char *value)
-{
-    cli_output_put_text(out, name);
-    cli_output_put_json_string(out, ki_str_of(value));
 }
 
 void cli_event_writer_synced(cli_event_writer *writer, const cli_resource *resource, uint64_t objects,
@@ -187,7 +189,7 @@ void cli_event_writer_event(cli_event_writer *writer, const cli_resource *resour
         write_line(writer, resource, event);
         break;
     case CLI_FORMAT_EVENTS:
-        write_event(writer->output, event);
+        write_event(writer, resource, event);
         break;
     case CLI_FORMAT_JSON:
         write_json(writer->output, event);

@@ -6,7 +6,28 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 1024 };
+enum { LINE_BYTES = 8192 };
+
+static int is_inside_of_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Ends a text that was longer with a mark, between two characters. */
+static void mark_cut(char *text, size_t bytes)
+{
+    static const char mark[] = "\xe2\x80\xa6";
+    size_t end = bytes - sizeof(mark);
+    while (end > 0 && is_inside_of_character(text[end]))
+        end--;
+    memcpy(text + end, mark, sizeof(mark));
+}
+
+void cli_shorten(char *out, size_t out_bytes, ki_str text)
+{
+    if (snprintf(out, out_bytes, "%.*s", KI_STR_ARGS(text)) >= (int)out_bytes)
+        mark_cut(out, out_bytes);
+}
 
 int cli_fail(ki_error *err, const char *format, ...)
 {
@@ -14,8 +35,10 @@ int cli_fail(ki_error *err, const char *format, ...)
         va_list arguments;
         *err = (ki_error){.code = KI_ERR_INVALID};
         va_start(arguments, format);
-        vsnprintf(err->message, sizeof(err->message), format, arguments);
+        int n = vsnprintf(err->message, sizeof(err->message), format, arguments);
         va_end(arguments);
+        if (n >= (int)sizeof(err->message))
+            mark_cut(err->message, sizeof(err->message));
     }
     return KI_ERR_INVALID;
 }

@@ -118,6 +118,16 @@ static int set_duration(const found *f, const char *value, ki_error *err)
     return 0;
 }
 
+static int set_timeout(const found *f, const char *value, ki_error *err)
+{
+    char seconds[32];
+    size_t n = strlen(value);
+    if (n == 0 || n > 18 || strspn(value, "0123456789") != n)
+        return set_duration(f, value, err);
+    snprintf(seconds, sizeof(seconds), "%ss", value);
+    return set_duration(f, seconds, err);
+}
+
 static int set_number(const found *f, const char *value, ki_error *err)
 {
     int64_t number = 0;
@@ -156,6 +166,8 @@ static int set_value(const found *f, const char *value, ki_error *err)
         return add_text(f, value, err);
     case CLI_FLAG_DURATION:
         return set_duration(f, value, err);
+    case CLI_FLAG_TIMEOUT:
+        return set_timeout(f, value, err);
     case CLI_FLAG_NUMBER:
         return set_number(f, value, err);
     case CLI_FLAG_CHOICE:

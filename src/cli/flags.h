@@ -21,6 +21,7 @@ typedef enum cli_flag_type {
     CLI_FLAG_TEXT,     /* const char * */
     CLI_FLAG_TEXTS,    /* cli_texts: each time one more */
     CLI_FLAG_DURATION, /* uint64_t, in milliseconds */
+    CLI_FLAG_TIMEOUT,  /* likewise; a number alone is seconds, as kubectl has it */
     CLI_FLAG_NUMBER,   /* int64_t, not negative */
     CLI_FLAG_CHOICE    /* int: the place in `choices` */
 } cli_flag_type;

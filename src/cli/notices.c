@@ -27,34 +27,74 @@ static void say(cli_notices *notices, const char *line)
         snprintf(text, sizeof(text), "%s", line);
     notices->spent++;
     notices->left_out = 0;
-    notices->waiting[0] = 0;
     if (notices->say != NULL)
         notices->say(text, notices->user);
     else
         cli_say("%s", text);
 }
 
+/* What waits at `slot` is not said any more. */
+static void leave_out(cli_notices *notices, char *slot)
+{
+    notices->left_out += slot[0] != 0;
+    slot[0] = 0;
+}
+
+/* Returns whether it was said; else it waits at `slot`. */
+static int say_or_wait(cli_notices *notices, char *slot, const char *line)
+{
+    leave_out(notices, slot);
+    if (notices->spent < CLI_NOTICES_AT_ONCE) {
+        say(notices, line);
+        return 1;
+    }
+    snprintf(slot, CLI_NOTICE_BYTES, "%s", line);
+    return 0;
+}
+
 void cli_notices_add(cli_notices *notices, uint64_t now_ms, const char *line)
 {
     earn(notices, now_ms);
-    notices->left_out += notices->waiting[0] != 0;
-    if (notices->spent < CLI_NOTICES_AT_ONCE)
+    (void)say_or_wait(notices, notices->waiting, line);
+}
+
+void cli_notices_lost(cli_notices *notices, uint64_t now_ms, const char *line)
+{
+    earn(notices, now_ms);
+    notices->is_lost_said |= say_or_wait(notices, notices->lost, line);
+}
+
+/* Beyond the pace: no more often than losses are said, which keep it. */
+void cli_notices_back(cli_notices *notices, uint64_t now_ms, const char *line)
+{
+    earn(notices, now_ms);
+    leave_out(notices, notices->lost);
+    if (notices->is_lost_said)
         say(notices, line);
-    else
-        snprintf(notices->waiting, sizeof(notices->waiting), "%s", line);
+    notices->is_lost_said = 0;
+}
+
+static void say_what_waits(cli_notices *notices, char *slot)
+{
+    char line[CLI_NOTICE_BYTES];
+    snprintf(line, sizeof(line), "%s", slot);
+    slot[0] = 0;
+    say(notices, line);
 }
 
 void cli_notices_tick(cli_notices *notices, uint64_t now_ms)
 {
     earn(notices, now_ms);
-    if (notices->waiting[0] != 0 && notices->spent < CLI_NOTICES_AT_ONCE) {
-        char line[CLI_NOTICE_BYTES];
-        snprintf(line, sizeof(line), "%s", notices->waiting);
-        say(notices, line);
+    if (notices->lost[0] != 0 && notices->spent < CLI_NOTICES_AT_ONCE) {
+        say_what_waits(notices, notices->lost);
+        notices->is_lost_said = 1;
     }
+    if (notices->waiting[0] != 0 && notices->spent < CLI_NOTICES_AT_ONCE)
+        say_what_waits(notices, notices->waiting);
 }
 
 uint64_t cli_notices_due_ms(const cli_notices *notices)
 {
-    return notices->waiting[0] == 0 ? UINT64_MAX : notices->earned_ms + CLI_NOTICES_PACE_MS;
+    int is_due = notices->waiting[0] != 0 || notices->lost[0] != 0;
+    return is_due ? notices->earned_ms + CLI_NOTICES_PACE_MS : UINT64_MAX;
 }

@@ -19,6 +19,21 @@ static int is_plausible(ki_str name)
     return name.len > 0;
 }
 
+/* "pod/web-0", as kubectl has it: one object is chosen otherwise here. */
+static int fail_named(ki_str text, ki_error *err)
+{
+    char resource[64];
+    char name[128];
+    const char *slash = memchr(text.ptr, '/', text.len);
+    size_t before = (size_t)(slash - text.ptr);
+    cli_shorten(resource, sizeof(resource), (ki_str){text.ptr, before});
+    cli_shorten(name, sizeof(name), (ki_str){slash + 1, text.len - before - 1});
+    return cli_fail(err,
+                    "\"%s/%s\": one object is chosen by its name, as in "
+                    "`kinformer watch %s --field-selector metadata.name=%s`",
+                    resource, name, resource, name);
+}
+
 static int find(ki_str name, cli_resource *out, ki_error *err)
 {
     ki_error unknown = {0};
@@ -34,6 +49,8 @@ static int find(ki_str name, cli_resource *out, ki_error *err)
         *err = not_custom;
         return err->code;
     }
+    if (memchr(name.ptr, '/', name.len) != NULL)
+        return fail_named(name, err);
     if (!is_plausible(name))
         return cli_fail(err, "%s", unknown.message);
     out->wanted = strndup(name.ptr, name.len);

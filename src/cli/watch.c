@@ -63,8 +63,9 @@ static void on_status(ki_informer *informer, const ki_informer_status *status, v
 
 static void on_watch_error(ki_informer *informer, const ki_watch_error *error, void *user)
 {
-    (void)informer;
-    cli_watch_note_error(user, cli_moment_now_ms(), error);
+    ki_informer_status status;
+    ki_informer_read_status(informer, &status);
+    cli_watch_note_error(user, cli_moment_now_ms(), error, &status);
 }
 
 /* ---- starting ------------------------------------------------------------------------------------------ */

@@ -4,18 +4,39 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-static void note(cli_follower *follower, uint64_t now_ms, const char *format, ...) KI_PRINTF(3, 4);
+/* One of the ways to say a line. */
+typedef void (*way_cb)(cli_notices *notices, uint64_t now_ms, const char *line);
 
-static void note(cli_follower *follower, uint64_t now_ms, const char *format, ...)
+typedef struct speaker {
+    cli_follower *follower;
+    uint64_t now_ms;
+    way_cb way;
+} speaker;
+
+static void say(const speaker *by, const char *format, ...) KI_PRINTF(2, 3);
+
+static void say(const speaker *by, const char *format, ...)
 {
     char line[CLI_NOTICE_BYTES];
     va_list arguments;
-    int n = snprintf(line, sizeof(line), "%s: ", follower->resource->name);
+    int n = snprintf(line, sizeof(line), "%s: ", by->follower->resource->name);
     va_start(arguments, format);
     vsnprintf(line + n, sizeof(line) - (size_t)n, format, arguments);
     va_end(arguments);
-    cli_notices_add(&follower->notices, now_ms, line);
+    by->way(&by->follower->notices, by->now_ms, line);
+}
+
+#define note(follower, now_ms, ...) say(&(speaker){follower, now_ms, cli_notices_add}, __VA_ARGS__)
+
+static void note_watching(cli_follower *follower, uint64_t now_ms)
+{
+    int is_back = follower->trouble != KI_REASON_NONE;
+    const speaker by = {follower, now_ms, is_back ? cli_notices_back : cli_notices_add};
+    say(&by, follower->was_watching ? "watching again" : "watching");
+    follower->was_watching = 1;
+    follower->trouble = KI_REASON_NONE;
 }
 
 /* A failure is said by cli_watch_note_error(), which knows more; until it is over, that it is tried again
@@ -32,9 +53,7 @@ void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_inf
         note(follower, now_ms, "listing, as a stream");
         break;
     case KI_PHASE_WATCHING:
-        note(follower, now_ms, follower->was_watching ? "watching again" : "watching");
-        follower->was_watching = 1;
-        follower->trouble = KI_REASON_NONE;
+        note_watching(follower, now_ms);
         break;
     case KI_PHASE_STOPPED:
     case KI_PHASE_BACKING_OFF:
@@ -49,10 +68,19 @@ void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *
          follower->objects, version, ms / 1000, (unsigned)(ms % 1000));
 }
 
-/* What a person can do about it; NULL: nothing, it passes. */
-static const char *advice(const cli_follower *follower, ki_reason reason)
+static int has_selectors(const cli_watch_flags *flags)
 {
-    switch (reason) {
+    return flags->label_selector != NULL || flags->field_selector != NULL;
+}
+
+/* What a person can do about it; NULL: nothing, it passes, or the library has said it. */
+static const char *advice(const cli_follower *follower, const ki_watch_error *error)
+{
+    if (strstr(error->error->message, "its address") != NULL)
+        return NULL;
+    switch (error->reason) {
+    case KI_REASON_NO_CREDENTIALS:
+        return "see what the kubeconfig says of the user, or choose another (--user, --token)";
     case KI_REASON_UNAUTHORIZED:
         return "check the token, or the user of the context (--user, --token)";
     case KI_REASON_FORBIDDEN:
@@ -67,7 +95,7 @@ static const char *advice(const cli_follower *follower, ki_reason reason)
     case KI_REASON_TLS:
         return "see --certificate-authority and --tls-server-name";
     case KI_REASON_BAD_REQUEST:
-        return "does the server take these selectors?";
+        return has_selectors(follower->watch->flags) ? "does the server take these selectors?" : NULL;
     default:
         return NULL;
     }
@@ -82,17 +110,27 @@ static void format_next(char *buffer, size_t bytes, const ki_watch_error *error)
                  (unsigned)(error->retry_ms % 1000 / 100));
 }
 
-void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error)
+static void say_error(const speaker *by, const ki_watch_error *error)
 {
     char next[64];
-    int is_known = follower->trouble == error->reason || error->retry_ms == 0;
-    const char *help = is_known ? NULL : advice(follower, error->reason);
+    const char *help = error->retry_ms == 0 ? NULL : advice(by->follower, error);
+    format_next(next, sizeof(next), error);
+    say(by, "%s: %s; %s%s%s%s", ki_reason_name(error->reason), error->error->message, next,
+        help == NULL ? "" : " (", help == NULL ? "" : help, help == NULL ? "" : ")");
+}
+
+/* What has been said of a failure is not said again until all was well, or it is another one. One that is not the
+ * status's own has hurt nothing. */
+void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
+                          const ki_informer_status *status)
+{
+    const speaker by = {follower, now_ms, cli_notices_lost};
     if (error->key[0] != 0) {
         note(follower, now_ms, "%s stays as it was: %s", error->key, error->error->message);
-        return;
+    } else if (status->reason != error->reason) {
+        note(follower, now_ms, "%s: %s", ki_reason_name(error->reason), error->error->message);
+    } else if (follower->trouble != error->reason) {
+        say_error(&by, error);
+        follower->trouble = error->reason;
     }
-    format_next(next, sizeof(next), error);
-    note(follower, now_ms, "%s: %s; %s%s%s%s", ki_reason_name(error->reason), error->error->message, next,
-         help == NULL ? "" : " (", help == NULL ? "" : help, help == NULL ? "" : ")");
-    follower->trouble = error->reason;
 }

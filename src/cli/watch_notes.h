@@ -13,6 +13,9 @@
 
 void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status);
 void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *version);
-void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error);
+
+/* `status` is that of the informer when the error came. */
+void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
+                          const ki_informer_status *status);
 
 #endif

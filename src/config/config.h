@@ -80,7 +80,12 @@ typedef struct ki_config_overrides {
     const char *token;
     const char *certificate_authority;
     const char *tls_server_name;
+    const char *client_certificate;
+    const char *client_key;
+    const char *username;
+    const char *password;
     const char *as;
+    const char *as_uid;
     const char *const *as_groups; /* NULL-terminated */
     const char *ns;
     bool insecure_skip_tls_verify;

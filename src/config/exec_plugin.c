@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "config/exec_info.h"
+#include "config/exec_reaper.h"
 #include "util/alloc.h"
+#include "util/clean.h"
 #include "util/error.h"
 #include "util/secret.h"
 #include "util/units.h"
@@ -43,16 +45,15 @@ static int fail(const ki_exec_plugin *plugin, ki_error *err, const char *reason)
 
 static int fail_status(const ki_exec_plugin *plugin, ki_error *err)
 {
-    char reason[128];
+    char words[160];
+    char reason[sizeof(words) + 48];
     int status = plugin->process.status;
-    ki_str words = ki_exec_process_last_words(&plugin->process);
-    const size_t words_max = 80;
+    size_t said = ki_clean_cut(words, sizeof(words), ki_exec_process_last_words(&plugin->process));
     int len = WIFSIGNALED(status)
                   ? snprintf(reason, sizeof(reason), "ended by signal %d", WTERMSIG(status))
                   : snprintf(reason, sizeof(reason), "ended with code %d", WEXITSTATUS(status));
-    words.len = words.len < words_max ? words.len : words_max;
-    if (words.len > 0 && len > 0)
-        snprintf(reason + len, sizeof(reason) - (size_t)len, ": %.*s", KI_STR_ARGS(words));
+    if (said > 0 && len > 0)
+        snprintf(reason + len, sizeof(reason) - (size_t)len, ": %s", words);
     return fail(plugin, err, reason);
 }
 
@@ -102,6 +103,13 @@ static bool watch_all(ki_exec_plugin *plugin)
     return is_watched;
 }
 
+/* Earlier, when a child that was killed is still there. */
+static void wake(ki_exec_plugin *plugin, uint64_t due_ns)
+{
+    uint64_t reap_ns = ki_clock_now_ns(plugin->job.loop->clock) + KI_EXEC_REAP_MS * KI_NS_PER_MS;
+    ki_job_wake_at(&plugin->job, ki_exec_reaper_run() ? due_ns : ki_ns_min(due_ns, reap_ns));
+}
+
 static void end(ki_exec_plugin *plugin, bool is_late)
 {
     ki_error err = {0};
@@ -110,22 +118,24 @@ static void end(ki_exec_plugin *plugin, bool is_late)
     snprintf(reason, sizeof(reason), "not done after %d s", KI_EXEC_LIMIT_MS / 1000);
     int rc = is_late ? fail(plugin, &err, reason) : read_answer(plugin, &credential, &err);
     watch_nothing(plugin);
-    ki_job_wake_at(&plugin->job, UINT64_MAX);
     ki_exec_process_close(&plugin->process);
     plugin->is_running = false;
+    wake(plugin, UINT64_MAX);
     plugin->on_end(rc < 0 ? NULL : &credential, &err, plugin->user);
 }
 
 static void go_on(ki_exec_plugin *plugin, uint64_t now_ns)
 {
     uint64_t due_ns = watch_all(plugin) ? plugin->deadline_ns : now_ns + KI_EXEC_POLL_MS * KI_NS_PER_MS;
-    ki_job_wake_at(&plugin->job, due_ns);
+    wake(plugin, due_ns);
 }
 
 static void look(ki_exec_plugin *plugin)
 {
-    if (!plugin->is_running)
+    if (!plugin->is_running) {
+        wake(plugin, UINT64_MAX);
         return;
+    }
     uint64_t now_ns = ki_clock_now_ns(plugin->job.loop->clock);
     if (ki_exec_process_poll(&plugin->process))
         end(plugin, false);
@@ -175,7 +185,8 @@ void ki_exec_plugin_fini(ki_exec_plugin *plugin)
     for (int i = 0; i < WATCHES; i++)
         ki_fd_watch_fini(&plugin->watches[i]);
     ki_job_fini(&plugin->job);
-    ki_exec_process_close(&plugin->process);
+    ki_exec_process_end(&plugin->process);
+    (void)ki_exec_reaper_run();
     *plugin = (ki_exec_plugin){0};
 }
 

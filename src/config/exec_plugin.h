@@ -2,7 +2,7 @@
 /* exec_plugin - runs a user's exec plug-in beside the loop and says what came of it.
  *
  *   From:     config/credentials.c
- *   To:       config/exec_process.h, config/exec_info.h, config/exec_credential.h
+ *   To:       config/exec_process.h, config/exec_reaper.h, config/exec_info.h, config/exec_credential.h
  *   Locks:    none; io's.
  *   Not here: how long a credential is used; who waits for it.
  *
@@ -19,6 +19,7 @@
 
 #define KI_EXEC_LIMIT_MS 60000
 #define KI_EXEC_POLL_MS 20
+#define KI_EXEC_REAP_MS 100
 
 /* Called on io, once for each start that succeeded and was not ended by ki_exec_plugin_fini(). `credential`
  * is taken by the callee, or NULL, and `err` says why. */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/exec_reaper.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/secret.h"
@@ -227,14 +229,14 @@ static void read_errors(ki_exec_process *process)
 }
 
 /* A program that ignores SIGCHLD, or waits for any child, gets the status instead of us. */
-static void reap(ki_exec_process *process, int options)
+static void reap(ki_exec_process *process)
 {
     int status = 0;
     pid_t pid;
     if (process->pid == 0 || process->has_status)
         return;
     do {
-        pid = waitpid(process->pid, &status, options);
+        pid = waitpid(process->pid, &status, WNOHANG);
     } while (pid < 0 && errno == EINTR);
     if (pid == 0)
         return;
@@ -245,22 +247,40 @@ static void reap(ki_exec_process *process, int options)
 bool ki_exec_process_poll(ki_exec_process *process)
 {
     /* Reaped first: all that the child has written by its end is read afterwards. */
-    reap(process, WNOHANG);
+    reap(process);
     read_output(process);
     read_errors(process);
     return process->has_status || process->is_too_large;
 }
 
+/* The group is there for as long as its leader has not been waited for; but where posix_spawn is a plain
+ * fork (an emulator's) the leader may not have made it yet. */
+static void kill_child(ki_exec_process *process)
+{
+    if (process->pid == 0 || process->has_status)
+        return;
+    if (process->has_group)
+        kill(-process->pid, SIGKILL);
+    kill(process->pid, SIGKILL);
+    reap(process);
+}
+
+void ki_exec_process_end(ki_exec_process *process)
+{
+    struct pollfd fd = {.fd = process->pid_fd, .events = POLLIN};
+    kill_child(process);
+    for (int ms = 0; process->pid > 0 && !process->has_status && ms < KI_EXEC_END_MS; ms++) {
+        (void)poll(&fd, process->pid_fd >= 0 ? 1 : 0, 1);
+        reap(process);
+    }
+    ki_exec_process_close(process);
+}
+
 void ki_exec_process_close(ki_exec_process *process)
 {
-    /* The group is there for as long as its leader has not been waited for; but where posix_spawn is a plain
-     * fork (an emulator's) the leader may not have made it yet. */
-    if (process->pid > 0 && !process->has_status) {
-        if (process->has_group)
-            kill(-process->pid, SIGKILL);
-        kill(process->pid, SIGKILL);
-    }
-    reap(process, 0);
+    kill_child(process);
+    if (process->pid > 0 && !process->has_status)
+        ki_exec_reaper_add(process->pid);
     if (process->output != NULL) { /* a zeroed one has no descriptor 0 */
         close_fd(&process->pid_fd);
         close_fd(&process->output_fd);

@@ -2,7 +2,7 @@
 /* exec_process - a child process of ours, whose output is read without waiting.
  *
  *   From:     config/exec_plugin.c
- *   To:       posix_spawn(3), pipes, waitpid(2) for this one child
+ *   To:       posix_spawn(3), pipes, waitpid(2) for this one child; config/exec_reaper.h
  *   Locks:    none; one owner.
  *   Not here: what the output means; when to ask again.
  *
@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #define KI_EXEC_OUTPUT_BYTES_MAX ((size_t)256 * 1024)
+#define KI_EXEC_END_MS 500
 #define KI_EXEC_ERRORS_BYTES_MAX ((size_t)4 * 1024)
 
 /* A zeroed one was never started. */
@@ -54,8 +55,12 @@ KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_c
  * left running by the child with its output open is not waited for. */
 bool ki_exec_process_poll(ki_exec_process *process);
 
-/* Kills the child if it still runs, waits for its end, frees. Takes a zeroed one. */
+/* Kills the child if it still runs, and frees; waits for nothing: a child that does not end at once is left to
+ * config/exec_reaper.h. Takes a zeroed one. */
 void ki_exec_process_close(ki_exec_process *process);
+
+/* The same outside of the loop: gives it a moment to end. */
+void ki_exec_process_end(ki_exec_process *process);
 
 /* The last line with something in it that the child said to its error output; empty: none. */
 ki_str ki_exec_process_last_words(const ki_exec_process *process);

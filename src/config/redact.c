@@ -11,13 +11,18 @@
 
 static const char mask[] = "<masked>";
 
+static bool is_word(ki_str text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
+}
+
 static bool is_secret_name(ki_str name)
 {
     static const char *const names[] = {
         "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key",
     };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (name.len == strlen(names[i]) && strncasecmp(name.ptr, names[i], name.len) == 0)
+        if (is_word(name, names[i]))
             return true;
     }
     return false;
@@ -44,6 +49,15 @@ static size_t join(char *out, size_t out_bytes, ki_str before, ki_str middle, ki
     return ki_clean(out, out_bytes, (ki_str){text, used});
 }
 
+/* An address in the answer may be one with a token in its query. */
+static ki_str without_query(ki_str line)
+{
+    for (size_t i = 0; i < line.len; i++)
+        if (line.ptr[i] == '?' || line.ptr[i] == '#')
+            return (ki_str){line.ptr, i};
+    return line;
+}
+
 size_t ki_redact_header(char *out, size_t out_bytes, ki_str line)
 {
     assert(out_bytes > 0);
@@ -51,6 +65,8 @@ size_t ki_redact_header(char *out, size_t out_bytes, ki_str line)
         line.len--;
     const char *colon = line.len > 0 ? memchr(line.ptr, ':', line.len) : NULL;
     size_t name_len = colon == NULL ? 0 : (size_t)(colon - line.ptr);
+    if (is_word((ki_str){line.ptr, name_len}, "location"))
+        return ki_redact_url(out, out_bytes, without_query(line));
     if (!is_secret_name((ki_str){line.ptr, name_len}))
         return ki_clean(out, out_bytes, line);
     size_t begin = name_len + 1;

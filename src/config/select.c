@@ -78,7 +78,7 @@ static int read_cluster(ki_config *config, const ki_kubeconfig_entry *context, k
         return ki_kubeconfig_fail_field(err, context, "cluster", "is missing");
     if (origin->cluster == NULL)
         return 0;
-    origin->server = origin->cluster;
+    origin->server = origin->trust = origin->cluster;
     if (set_text(&config->cluster, origin->cluster->name) < 0)
         return ki_fail_no_memory(err);
     return ki_kubeconfig_read_cluster(config, origin->cluster, err);
@@ -96,10 +96,11 @@ static int refuse_auth_provider(const ki_kubeconfig_entry *entry, ki_error *err)
                                     name != NULL && name->kind == KI_YAML_SCALAR ? name->text : "");
 }
 
-static int read_user(ki_config *config, const ki_config_origin *origin, ki_error *err)
+static int read_user(ki_config *config, ki_config_origin *origin, ki_error *err)
 {
     if (origin->user == NULL)
         return 0;
+    origin->authorization = origin->certificate = origin->user;
     if (set_text(&config->user, origin->user->name) < 0)
         return ki_fail_no_memory(err);
     int rc = refuse_auth_provider(origin->user, err);
@@ -172,19 +173,68 @@ static int override_groups(ki_config *config, const char *const *groups)
     return 0;
 }
 
-/* A token that was given is the whole answer to who asks; certificates say it in another way, and stay. */
-static int override_token(ki_config *config, const char *token)
+static bool says_who(const ki_config_overrides *overrides)
+{
+    return overrides->token != NULL || overrides->username != NULL || overrides->password != NULL;
+}
+
+/* A token that was given, or a name, is the whole answer to who asks; certificates say it in another way, and stay. */
+static int override_authorization(ki_config *config, const ki_config_overrides *overrides)
 {
     ki_config rest = {
+        .token = config->token,
         .token_file = config->token_file,
         .username = config->username,
         .password = config->password,
         .exec = config->exec,
     };
-    config->token_file = config->username = config->password = NULL;
+    if (!says_who(overrides))
+        return 0;
+    config->token = config->token_file = config->username = config->password = NULL;
     config->exec = NULL;
     ki_config_fini(&rest);
-    return set_text(&config->token, token);
+    int rc = set_text(&config->token, overrides->token);
+    if (rc == 0)
+        rc = set_text(&config->username, overrides->username);
+    return rc == 0 ? set_text(&config->password, overrides->password) : rc;
+}
+
+/* A file in the place of a file, or of what the kubeconfig holds itself. */
+static int override_file(char **file, char **pem, const char *path)
+{
+    if (path == NULL)
+        return 0;
+    char *absolute = ki_path_absolute(ki_str_of(path));
+    if (absolute == NULL)
+        return KI_ERR_NO_MEMORY;
+    ki_secret_free(*file);
+    ki_secret_free(*pem);
+    *file = absolute;
+    *pem = NULL;
+    return 0;
+}
+
+static int override_certificate(ki_config *config, const ki_config_overrides *overrides)
+{
+    int rc = override_file(&config->client_certificate_file, &config->client_certificate_pem,
+                           overrides->client_certificate);
+    if (rc == 0)
+        rc = override_file(&config->client_key_file, &config->client_key_pem, overrides->client_key);
+    return rc;
+}
+
+static int override_user(ki_config *config, const ki_config_overrides *overrides)
+{
+    int rc = override_authorization(config, overrides);
+    if (rc == 0)
+        rc = override_certificate(config, overrides);
+    if (rc == 0 && overrides->as != NULL)
+        rc = set_text(&config->as, overrides->as);
+    if (rc == 0 && overrides->as_uid != NULL)
+        rc = set_text(&config->as_uid, overrides->as_uid);
+    if (rc == 0 && overrides->as_groups != NULL && overrides->as_groups[0] != NULL)
+        rc = override_groups(config, overrides->as_groups);
+    return rc;
 }
 
 int ki_config_override(ki_config *config, const ki_config_overrides *overrides, ki_config_origin *origin)
@@ -192,12 +242,14 @@ int ki_config_override(ki_config *config, const ki_config_overrides *overrides, 
     int rc = override_cluster(config, overrides);
     if (overrides->server != NULL)
         origin->server = NULL;
-    if (rc == 0 && overrides->token != NULL)
-        rc = override_token(config, overrides->token);
-    if (rc == 0 && overrides->as != NULL)
-        rc = set_text(&config->as, overrides->as);
-    if (rc == 0 && overrides->as_groups != NULL && overrides->as_groups[0] != NULL)
-        rc = override_groups(config, overrides->as_groups);
+    if (overrides->certificate_authority != NULL)
+        origin->trust = NULL;
+    if (says_who(overrides))
+        origin->authorization = NULL;
+    if (overrides->client_certificate != NULL || overrides->client_key != NULL)
+        origin->certificate = NULL;
+    if (rc == 0)
+        rc = override_user(config, overrides);
     if (rc == 0 && overrides->ns != NULL)
         rc = set_text(&config->ns, overrides->ns);
     return rc;

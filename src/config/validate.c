@@ -74,7 +74,7 @@ static int check_cluster(ki_config *config, const ki_config_origin *origin, ki_e
                                         "is no address of an http, https or socks5 proxy");
     int rc = check_server(config, origin->server, err);
     if (rc == 0)
-        rc = check_readable(entry, "certificate-authority", config->ca_file, err);
+        rc = check_readable(origin->trust, "certificate-authority", config->ca_file, err);
     return rc;
 }
 
@@ -127,15 +127,17 @@ static int check_exec(ki_config_exec *exec, const ki_kubeconfig_entry *entry, ki
     return 0;
 }
 
-static int check_user(ki_config *config, const ki_kubeconfig_entry *entry, ki_error *err)
+static int check_user(ki_config *config, const ki_config_origin *origin, ki_error *err)
 {
+    const ki_kubeconfig_entry *entry = origin->user;
     if (config->token != NULL && (config->username != NULL || config->password != NULL))
-        return ki_kubeconfig_fail_field(err, entry, "token", "is there beside username and password");
+        return ki_kubeconfig_fail_field(err, origin->authorization, "token",
+                                        "is there beside username and password");
     bool has_more = config->as_uid != NULL || config->as_groups != NULL || config->as_extra_count > 0;
     if (config->as == NULL && has_more)
         return ki_kubeconfig_fail_field(err, entry, "as",
                                         "is missing beside as-uid, as-groups or as-user-extra");
-    int rc = check_certificate(config, entry, err);
+    int rc = check_certificate(config, origin->certificate, err);
     if (rc == 0 && config->exec != NULL)
         rc = check_exec(config->exec, entry, err);
     return rc;
@@ -144,5 +146,5 @@ static int check_user(ki_config *config, const ki_kubeconfig_entry *entry, ki_er
 int ki_config_validate(ki_config *config, const ki_config_origin *origin, ki_error *err)
 {
     int rc = check_cluster(config, origin, err);
-    return rc < 0 ? rc : check_user(config, origin->user, err);
+    return rc < 0 ? rc : check_user(config, origin, err);
 }

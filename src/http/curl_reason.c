@@ -2,6 +2,7 @@
 #include "http/curl_reason.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* A handshake that the network cut is no question of trust. */
 static int is_cut(long os_error)
@@ -52,4 +53,24 @@ ki_reason ki_curl_reason(CURLcode code, long os_error)
     default:
         return KI_REASON_OTHER;
     }
+}
+
+/* What OpenSSL says of a first answer that is none of TLS; it differs from version to version. */
+static int is_no_tls(const char *message)
+{
+    return strstr(message, "wrong version number") != NULL ||
+           strstr(message, "packet length too long") != NULL || strstr(message, "http request") != NULL;
+}
+
+const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene)
+{
+    bool is_tls = scene.is_tls;
+    if (is_tls && code == CURLE_SSL_CONNECT_ERROR && is_no_tls(message))
+        return "the server does not answer with TLS; its address may have to begin with http://";
+    if (!is_tls && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY))
+        return "the server does not answer with HTTP; its address may have to begin with https://";
+    if (!is_tls && !scene.was_answered && (code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR))
+        return "the server ends the connection without an answer; its address may have to begin with "
+               "https://";
+    return NULL;
 }

@@ -11,8 +11,18 @@
 
 #include <curl/curl.h>
 #include <kinformer/list_watch.h>
+#include <stdbool.h>
 
 /* `os_error` is what CURLINFO_OS_ERRNO says; 0: nothing. */
 ki_reason ki_curl_reason(CURLcode code, long os_error);
+
+typedef struct ki_curl_scene {
+    bool is_tls;       /* the server is to speak it */
+    bool was_answered; /* this server has answered before */
+} ki_curl_scene;
+
+/* What a person has to know instead of libcurl's own message: http where https has to be, or the other way round. NULL:
+ * libcurl has said it. Constant. */
+const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene);
 
 #endif

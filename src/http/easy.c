@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "http/http_parts.h"
+#include "http/trace.h"
 
 /* A peer that is gone is noticed within a minute and not after TCP's quarter of an hour. */
 enum { KEEPALIVE_SECONDS = 15, KEEPALIVE_PROBES = 3, USER_TIMEOUT_MS = 45 * 1000 };
@@ -95,7 +96,7 @@ CURL *ki_easy_new(ki_http *http, const ki_identity *identity)
 {
     CURL *easy = curl_easy_init();
     ki_trust_refresh(&http->trust);
-    if (easy != NULL && set_connection(easy, http) && set_tls(easy, http, identity))
+    if (easy != NULL && set_connection(easy, http) && set_tls(easy, http, identity) && ki_trace_set(easy))
         return easy;
     curl_easy_cleanup(easy);
     return NULL;

@@ -32,6 +32,7 @@ struct ki_http {
     char *proxy_url; /* NULL: none */
     char *user_agent;
     bool use_gzip;
+    bool was_answered; /* once, by the server */
 };
 
 /* Around each call into libcurl that may call back; the outermost leave takes away what is over and tells who

@@ -153,10 +153,14 @@ static bool is_too_long(const ki_transfer *transfer, CURLcode code)
 
 static void end_failed(ki_transfer *transfer, CURLcode code)
 {
+    const ki_http *http = transfer->http;
     long os_error = 0;
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
     const char *message = transfer->message[0] != 0 ? transfer->message : curl_easy_strerror(code);
     ki_reason reason = ki_curl_reason(code, os_error);
+    const char *hint = ki_curl_hint(code, message, (ki_curl_scene){http->server.is_tls, http->was_answered});
+    if (hint != NULL)
+        message = hint;
     if (is_too_long(transfer, code)) {
         reason = KI_REASON_MALFORMED;
         message = "a line in the head of the answer is too long";
@@ -193,7 +197,7 @@ static void begin(ki_transfer *transfer)
     if (rc == 1)
         return;
     if (rc < 0) {
-        end(transfer, rc == KI_ERR_NO_MEMORY ? KI_REASON_NO_MEMORY : KI_REASON_UNAUTHORIZED, err.message);
+        end(transfer, rc == KI_ERR_NO_MEMORY ? KI_REASON_NO_MEMORY : KI_REASON_NO_CREDENTIALS, err.message);
         return;
     }
     transfer->state = KI_TRANSFER_RUNNING;

@@ -16,6 +16,7 @@ static int take_head(ki_transfer *transfer)
 {
     ki_response_head *head = &transfer->head;
     transfer->is_told = true;
+    transfer->http->was_answered = true;
     ki_pool_answer(transfer->pool);
     transfer->heard_ns = transfer->pool->heard_ns;
     ki_job_wake_at(&transfer->job, UINT64_MAX);

@@ -9,7 +9,7 @@
 #include "util/error.h"
 
 /* By ki_rest_verb. */
-static const char *const methods[] = {NULL, "GET", "GET", "POST", "PUT", "PATCH", "DELETE"};
+static const char *const methods[] = {NULL, "GET", "GET", "POST", "PUT", "PATCH", "DELETE", "DELETE"};
 
 /* By ki_patch. A body of JSON is YAML as well. */
 static const char *const patch_types[] = {
@@ -36,24 +36,34 @@ static bool writes(const ki_rest_request *request)
 
 /* ---- what cannot be ---------------------------------------------------------------------------------------- */
 
+static bool is_of_collection(const ki_rest_request *request)
+{
+    return request->verb == KI_REST_LIST || request->verb == KI_REST_DELETE_COLLECTION;
+}
+
+static bool deletes(const ki_rest_request *request)
+{
+    return request->verb == KI_REST_DELETE || request->verb == KI_REST_DELETE_COLLECTION;
+}
+
 /* Whether the path ends in the name of an object. */
 static bool has_name(const ki_rest_request *request)
 {
-    if (request->verb == KI_REST_LIST)
+    if (is_of_collection(request))
         return false;
     return request->verb != KI_REST_CREATE || is_said(request->subresource);
 }
 
 static const char *check_names(const ki_rest_request *request)
 {
-    if (request->verb == KI_REST_LIST && (is_said(request->name) || is_said(request->subresource)))
-        return "a list has neither a name nor a subresource";
+    bool needs_namespace = request->verb == KI_REST_CREATE || request->verb == KI_REST_DELETE_COLLECTION;
+    if (is_of_collection(request) && (is_said(request->name) || is_said(request->subresource)))
+        return "a collection has neither a name nor a subresource";
     if (has_name(request) && !is_said(request->name))
         return "the name is missing";
     if (!has_name(request) && request->verb == KI_REST_CREATE && is_said(request->name))
         return "what is created has its name in the body";
-    if (request->verb == KI_REST_CREATE && request->resource->scope == KI_SCOPE_NAMESPACED &&
-        !is_said(request->ns))
+    if (needs_namespace && request->resource->scope == KI_SCOPE_NAMESPACED && !is_said(request->ns))
         return "the namespace is missing";
     return NULL;
 }
@@ -85,6 +95,9 @@ static const char *check_options(const ki_rest_request *request)
         return "a call cannot watch";
     if (request->has_grace_period && request->grace_period_seconds < 0)
         return "the grace period is negative";
+    if (request->verb == KI_REST_DELETE_COLLECTION &&
+        (request->if_uid.len > 0 || request->if_resource_version.len > 0))
+        return "a precondition is that of one object";
     return NULL;
 }
 
@@ -116,7 +129,7 @@ static int path_of(const ki_rest_request *request, char *buffer, size_t buffer_b
 
 static void add_query(ki_query *query, const ki_rest_request *request)
 {
-    if (request->verb == KI_REST_LIST)
+    if (is_of_collection(request))
         ki_query_add_list_options(query, &request->list);
     else if (request->verb == KI_REST_GET)
         ki_query_add(query, "resourceVersion", request->list.resource_version);
@@ -186,7 +199,7 @@ static void write_delete_options(ki_json_writer *writer, const ki_rest_request *
 
 static bool has_delete_options(const ki_rest_request *request)
 {
-    return request->verb == KI_REST_DELETE &&
+    return deletes(request) &&
            (request->has_grace_period || request->if_uid.len > 0 || request->if_resource_version.len > 0 ||
             request->propagation != KI_PROPAGATION_DEFAULT || request->dry_run);
 }

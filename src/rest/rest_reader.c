@@ -2,6 +2,7 @@
 #include "rest/rest_reader.h"
 
 #include "api/object_build.h"
+#include "api/refusal.h"
 #include "api/status.h"
 #include "cache/reason.h"
 #include "util/alloc.h"
@@ -68,14 +69,14 @@ int ki_rest_reader_init(ki_rest_reader *reader, const ki_rest_request *request, 
         return ki_fail(err, why.code, "%s", why.message);
     }
     bool has_subresource = request->subresource != NULL && request->subresource[0] != 0;
-    *reader =
-        (ki_rest_reader){.plan = plan,
-                         .bytes_max = request->body_bytes_max > 0 ? request->body_bytes_max : BODY_BYTES_MAX,
-                         .is_list = request->verb == KI_REST_LIST,
-                         .is_plain = request->path != NULL,
-                         .may_lack_name = has_subresource || request->verb == KI_REST_CREATE ||
-                                          request->verb == KI_REST_DELETE,
-                         .answer = {.memory = m, .remaining_items = -1}};
+    *reader = (ki_rest_reader){
+        .plan = plan,
+        .bytes_max = request->body_bytes_max > 0 ? request->body_bytes_max : BODY_BYTES_MAX,
+        .is_list = request->verb == KI_REST_LIST,
+        .is_plain = request->path != NULL,
+        .may_lack_name = has_subresource || request->verb == KI_REST_CREATE ||
+                         request->verb == KI_REST_DELETE || request->verb == KI_REST_DELETE_COLLECTION,
+        .answer = {.memory = m, .remaining_items = -1}};
     return 0;
 }
 
@@ -267,17 +268,14 @@ static int code_of_status(int http_status, const ki_status *status)
 /* The server refuses, and says more about it in a Status if all is as it should be. */
 static void explain_refusal(ki_rest_reader *reader, int http_status)
 {
-    const ki_status *status = &((const memory *)reader->answer.memory)->status;
-    ki_error *err = &reader->answer.error;
+    const memory *m = reader->answer.memory;
+    const ki_status *status = &m->status;
     int code = code_of_status(http_status, status);
     reader->answer.reason = ki_reason_of_status(http_status, status);
     if (reader->answer.retry_after_seconds == 0)
         reader->answer.retry_after_seconds = (uint32_t)status->retry_after_seconds;
-    if (reader->answer.status != NULL)
-        ki_error_set(err, code, 0, "the server answers %d %.*s: %.*s", http_status,
-                     KI_STR_ARGS(status->reason), KI_STR_ARGS(status->message));
-    else
-        ki_error_set(err, code, 0, "the server answers %d", http_status);
+    ki_refusal_explain(&(ki_refusal){code, http_status, reader->answer.status, ki_buf_str(&m->body)},
+                       &reader->answer.error);
 }
 
 /* Looks for a Status in what has come. Returns as ki_status_parse(). */
@@ -337,6 +335,7 @@ static int code_of_reason(ki_reason reason)
     case KI_REASON_NO_MEMORY:
         return KI_ERR_NO_MEMORY;
     case KI_REASON_UNAUTHORIZED:
+    case KI_REASON_NO_CREDENTIALS:
         return KI_ERR_UNAUTHORIZED;
     default:
         return KI_ERR_HTTP;

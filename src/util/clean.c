@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum { CHARACTER_BYTES_MAX = 4 };
 
@@ -50,4 +51,16 @@ size_t ki_clean(char *out, size_t out_bytes, ki_str text)
     }
     out[written] = 0;
     return written;
+}
+
+size_t ki_clean_cut(char *out, size_t out_bytes, ki_str text)
+{
+    static const char mark[] = "\xe2\x80\xa6";
+    const size_t mark_bytes = sizeof(mark) - 1;
+    assert(out_bytes > mark_bytes);
+    if (text.len < out_bytes)
+        return ki_clean(out, out_bytes, text);
+    size_t written = ki_clean(out, out_bytes - mark_bytes, text);
+    memcpy(out + written, mark, sizeof(mark));
+    return written + mark_bytes;
 }

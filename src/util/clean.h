@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clean - text from outside made fit for one line of a log or a message.
  *
- *   From:     util/log.c
+ *   From:     util/log.c, util/error.c, api/refusal.c
  *   Not here: deciding whether a text is UTF-8; escaping for a format.
  */
 #ifndef KI_UTIL_CLEAN_H
@@ -14,5 +14,8 @@
  * from the wire can neither forge a line nor steer a terminal. `text` may be at `out` itself. Returns the
  * length written. */
 size_t ki_clean(char *out, size_t out_bytes, ki_str text);
+
+/* The same for `out_bytes` > 3; a text that is cut ends with "…". */
+size_t ki_clean_cut(char *out, size_t out_bytes, ki_str text);
 
 #endif

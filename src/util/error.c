@@ -8,7 +8,8 @@
 
 void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, ...)
 {
-    char message[KI_ERROR_MESSAGE_BYTES + 4]; /* a character more, so that the cut is made between two */
+    char message[KI_ERROR_MESSAGE_BYTES +
+                 4]; /* a character more, so that a cut is noticed, and made between two */
     va_list args;
     if (err == NULL)
         return;
@@ -19,7 +20,7 @@ void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, 
     if (vsnprintf(message, sizeof(message), format, args) < 0)
         message[0] = 0;
     va_end(args);
-    ki_clean(err->message, sizeof(err->message), ki_str_of(message));
+    ki_clean_cut(err->message, sizeof(err->message), ki_str_of(message));
 }
 
 const char *ki_error_name(int code)

@@ -82,11 +82,19 @@ contains() {
 
 is ok get --raw /readyz
 has 'deployments deploy apps/v1 true Deployment' api-resources
+has 'NAME SHORTNAMES APIVERSION NAMESPACED KIND' api-resources
+has 'create,delete,deletecollection,get,list,patch,update,watch' api-resources -o wide
+has 'nodes' api-resources --namespaced=false -o name
+has 'jobs batch/v1 true Job' api-resources --api-group=batch
 has 'apps/v1' api-versions
 has 'rbac.authorization.k8s.io/v1' api-versions
 has 'containers <[]Container> -required-' explain pod.spec
 has 'rollingUpdate <RollingUpdateDeployment>' explain deployment.spec.strategy
 has 'annotations <map[string]string>' explain --recursive configmap
+has 'KIND: Deployment' explain deployment
+has 'GROUP: apps' explain deployments.apps
+has 'FIELD: image <string>' explain pod.spec.containers.image
+refuses 'field "nothing" does not exist' explain pod.spec.nothing
 
 # ---- create ----
 
@@ -127,6 +135,20 @@ has 'data:
 kind: ConfigMap' get configmap settings -o yaml
 has '"color": "red"' get configmap settings -o json
 has 'kind: List' get pods -o yaml
+has '"color": "red"' get configmap settings -o 'jsonpath-as-json={.data}'
+has 'kind: "ConfigMap",' get configmap settings -o kyaml
+echo '{.data.color}' >color.jsonpath
+is red get configmap settings -o jsonpath-file=color.jsonpath
+echo '{{.data.color}}' >color.template
+is red get configmap settings -o go-template-file=color.template
+printf 'NAME COLOR\nmetadata.name data.color\n' >color.columns
+has 'settings red' get configmap settings -o custom-columns-file=color.columns
+is 'pod/one
+pod/two' get pods --sort-by='{.spec.containers[0].image}' -o name
+has 'one 0/1 Pending 0' get pods --no-headers
+has 'NAME READY STATUS RESTARTS AGE APP' get pods -L app
+has 'pod/one 0/1' get pods --show-kind
+has 'managedFields:' get configmap settings -o yaml --show-managed-fields
 has 'deployment.apps/made 0/2' get deployments,pods
 has 'pod/two 0/1 Pending' get all
 is 'pod/two' get pods -l app=two -o name
@@ -140,8 +162,33 @@ has 'Replicas: 2 desired' describe deployment made
 has 'color:
 ----
 red' describe configmap settings
+has 'Type: Opaque' describe secret password
+has 'Status: Active' describe namespace team
+has 'pods [] [] [get list]' describe role reader
+
+# ---- events ----
+
+uid=$(k get pod two -o 'jsonpath={.metadata.uid}')
+sed "s/uid: .*}/uid: $uid}/" event.yaml >about.yaml
+is 'event/two.started created' create -f about.yaml
+has 'Started pod/two it runs at last' get events
+has 'Started pod/two it runs at last' get events.events.k8s.io
+is 'it runs at last' get events.events.k8s.io two.started -o 'jsonpath={.note}'
+has 'Normal Started Pod/two it runs at last' events
+has 'Normal Started' describe pod two
 
 # ---- apply, diff ----
+
+# What a kind does not have is refused, told or dropped, as one likes.
+refuses 'unknown field "spec.containerz"' apply -f unknown.yaml
+has 'Warning: unknown field "spec.containerz"' apply --validate=warn --dry-run=server -f unknown.yaml
+is 'pod/unknown created (server dry run)' apply --validate=ignore --dry-run=server -f unknown.yaml
+refuses '.spec.containerz: field not declared in schema' apply --server-side -f unknown.yaml
+is 'pod/unknown created' apply --validate=ignore -f unknown.yaml
+sed 's/containerz: .*/hostnam: h/' unknown.yaml >unknown2.yaml
+refuses 'unknown field "spec.hostnam"' apply -f unknown2.yaml
+has 'Warning: unknown field "spec.hostnam"' apply --validate=warn -f unknown2.yaml
+is 'pod "unknown" deleted from default namespace' delete pod unknown
 
 is 'deployment.apps/web created' apply -f deployment.yaml
 is 'deployment.apps/web unchanged' apply -f deployment.yaml
@@ -149,6 +196,9 @@ sed 's/web:1/web:2/; /name: LEVEL/,+1d' deployment.yaml >changed.yaml
 status=0
 output=$(k diff -f changed.yaml 2>&1) || status=$?
 [ $status -eq 1 ] && contains '- image: registry/web:1' && contains '+ image: registry/web:2' || fail "diff shows no change"
+status=0
+output=$(k diff --server-side --force-conflicts -f changed.yaml 2>&1) || status=$?
+[ $status -eq 1 ] && contains '+ image: registry/web:2' || fail "diff --server-side shows no change"
 is 'deployment.apps/web configured' apply -f changed.yaml
 is '' diff -f changed.yaml
 is 'registry/web:2 MODE ' get deployment web \
@@ -183,6 +233,13 @@ is back get pod one -o 'jsonpath={.metadata.labels.tier}'
 is 'pod/one unlabeled' label pod one tier-
 is 'pod/one annotated' annotate pod one note=hello
 is hello get pod one -o 'jsonpath={.metadata.annotations.note}'
+refuses "already has a value (hello)" annotate pod one note=bye
+is 'pod/one annotated' annotate pod one note=bye --overwrite
+is bye get pod one -o 'jsonpath={.metadata.annotations.note}'
+is 'pod/one annotated' annotate pod one note-
+is '' get pod one -o 'jsonpath={.metadata.annotations.note}'
+is 'pod/one labeled
+pod/two labeled' label pods --all all=yes
 is 'deployment.apps/web scaled' scale deployment web --current-replicas=4 --replicas=5
 refuses 'Expected replicas to be 4, was 5' scale deployment web --current-replicas=4 --replicas=6
 is 5 get deployment web -o 'jsonpath={.spec.replicas}'
@@ -198,6 +255,7 @@ has 'two 0/1 Running' get pod two
 
 is 'pod/two condition met' wait pod two --for=condition=Ready --timeout=10s
 is 'pod/one condition met' wait pod one --for='jsonpath={.status.phase}=Pending' --timeout=10s
+is 'pod/one condition met' wait pod one --for=create --timeout=10s
 refuses 'timed out waiting for the condition' wait pod one --for=condition=Ready --timeout=1s
 
 await_line() {
@@ -222,6 +280,17 @@ k patch configmap watched --type merge -p '{"data":{"b":"2"}}' >/dev/null
 await_line '^MODIFIED watched 2'
 k delete configmap watched >/dev/null
 await_line '^DELETED watched 2'
+kill "$watch_pid"
+watch_pid=
+
+# As people watch: a table whose lines are the changes.
+: >watched
+# shellcheck disable=SC2086  # several words
+$kubectl get pods -w >watched 2>&1 &
+watch_pid=$!
+await_line '^one 0/1 Pending 0'
+k patch pod one --subresource=status --type=merge -p '{"status":{"phase":"Failed"}}' >/dev/null
+await_line '^one 0/1 Failed 0'
 kill "$watch_pid"
 watch_pid=
 

@@ -366,6 +366,17 @@ static void a_program_counts_and_deletes(void **state)
                      KI_ERR_INVALID);
 }
 
+static void a_program_deletes_what_finalizers_hold_in_one_step(void **state)
+{
+    static const char held[] = "{\"metadata\":{\"name\":\"held\",\"finalizers\":[\"example.com/f\"]}}";
+    ki_error err = {0};
+    assert_int_equal(ki_apiserver_put(*state, &KI_CORE_V1_CONFIGMAPS, held, &err), 0);
+    uint64_t version = ki_apiserver_version(*state);
+    assert_int_equal(ki_apiserver_delete(*state, &KI_CORE_V1_CONFIGMAPS, "default", "held", &err), 0);
+    assert_int_equal(ki_apiserver_count(*state, &KI_CORE_V1_CONFIGMAPS), 0);
+    assert_int_equal(ki_apiserver_version(*state), version + 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -389,6 +400,7 @@ int main(void)
         TEST(the_server_is_well),
         TEST(a_program_may_put_less_than_a_kind_demands),
         TEST(a_program_counts_and_deletes),
+        TEST(a_program_deletes_what_finalizers_hold_in_one_step),
     };
     return RUN_TESTS(tests);
 }

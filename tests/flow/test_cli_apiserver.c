@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `kinformer apiserver`: how it ends. */
+/* `kinformer apiserver`: what it loads, how it ends. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/temp_dir.h"
 #include "support/unit.h"
 #include "util/clock.h"
 
@@ -34,21 +35,29 @@ static void read_until(int fd, const char *part, char text[TEXT_BYTES])
     }
 }
 
-static process start(void)
+/* `fd` is 1 or 2: which of its outputs is read. `path` NULL: nothing is loaded. */
+static process run(int fd, const char *path)
 {
-    static const char url[] = "http://127.0.0.1:";
     process p = {0};
-    char text[TEXT_BYTES];
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     p.pid = fork();
     if (p.pid == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", "0", NULL);
+        dup2(ends[1], fd);
+        execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", "0", path == NULL ? NULL : "--load",
+              path, NULL);
         _exit(127);
     }
     close(ends[1]);
     p.out = ends[0];
+    return p;
+}
+
+static process start(void)
+{
+    static const char url[] = "http://127.0.0.1:";
+    char text[TEXT_BYTES];
+    process p = run(STDOUT_FILENO, NULL);
     read_until(p.out, "get namespaces\n", text);
     p.port = (unsigned)strtoul(strstr(text, url) + sizeof(url) - 1, NULL, 10);
     return p;
@@ -102,11 +111,62 @@ static void a_signal_ends_it_while_nobody_is_there(void **state)
     expect_end(&p, SIGTERM);
 }
 
+static void it_says_what_it_has_loaded(void **state)
+{
+    (void)state;
+    char text[TEXT_BYTES];
+    temp_dir dir;
+    temp_dir_make(&dir);
+    (void)temp_dir_write(&dir, "a.yaml",
+                         "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a, namespace: team}\n");
+    (void)temp_dir_write(&dir, "b/c.yaml",
+                         "kind: Namespace\napiVersion: v1\nmetadata: {name: team}\n---\nkind: ConfigMap\n"
+                         "apiVersion: v1\nmetadata: {name: b}\n");
+    process p = run(STDOUT_FILENO, dir.path);
+    read_until(p.out, "get namespaces\n", text);
+    assert_non_null(strstr(text, "loaded 3 objects of 2 files from "));
+    expect_end(&p, SIGTERM);
+    temp_dir_remove(&dir);
+}
+
+/* More than an error of the library can hold. */
+static void it_says_in_full_what_it_could_not_load(void **state)
+{
+    (void)state;
+    char text[TEXT_BYTES] = "";
+    char yaml[2048];
+    char name[512];
+    int status = -1;
+    size_t len = 0;
+    ssize_t n = 0;
+    temp_dir dir;
+    temp_dir_make(&dir);
+    memset(name, 'X', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    (void)snprintf(
+        yaml, sizeof(yaml),
+        "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n\nkind: ConfigMap\napiVersion: v1\n"
+        "metadata: {name: %s}\n",
+        name);
+    process p = run(STDERR_FILENO, temp_dir_write(&dir, "a.yaml", yaml));
+    while ((n = read(p.out, text + len, sizeof(text) - 1 - len)) > 0)
+        len += (size_t)n;
+    text[len] = '\0';
+    assert_int_equal(waitpid(p.pid, &status, 0), p.pid);
+    assert_int_equal(WEXITSTATUS(status), 2);
+    assert_non_null(strstr(text, "/a.yaml:6: document 2: ConfigMap \"XXX"));
+    assert_non_null(strstr(text, "must be no more than 253"));
+    close(p.out);
+    temp_dir_remove(&dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_ends_it_at_once_whoever_watches),
         cmocka_unit_test(a_signal_ends_it_while_nobody_is_there),
+        cmocka_unit_test(it_says_what_it_has_loaded),
+        cmocka_unit_test(it_says_in_full_what_it_could_not_load),
     };
     return RUN_TESTS(tests);
 }

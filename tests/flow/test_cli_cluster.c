@@ -17,6 +17,7 @@ typedef struct world {
     atomic_int lists;
     atomic_int streams; /* lists that were asked for as watches */
     atomic_int refusals_left;
+    char last_list[4096];   /* what was asked for; read when the program has ended */
     atomic_bool is_rotated; /* only the second certificate, or the second token, counts */
 } world;
 
@@ -33,6 +34,11 @@ typedef struct world {
 #define STATUS(code, reason, message)                                                                        \
     "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\",\"message\":\"" message               \
     "\",\"reason\":\"" reason "\",\"code\":" code "}"
+
+#define NODE                                                                                                 \
+    "{\"metadata\":{\"name\":\"n\",\"uid\":\"n\",\"resourceVersion\":\"5\",\"labels\":{\"x\":\"y\"},"        \
+    "\"managedFields\":["                                                                                    \
+    "{\"manager\":\"m\"}]},\"spec\":{\"podCIDR\":\"10.0.0.0/24\",\"unschedulable\":true}}"
 
 static bool asks(const scripted_request *r, const char *part)
 {
@@ -80,8 +86,10 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
         return SCRIPTED_CLOSE;
     }
     w->lists++;
+    (void)snprintf(w->last_list, sizeof(w->last_list), "%s", r->target);
     (void)scripted_answer(c, "200 OK", NULL,
-                          asks(r, "/services")
+                          asks(r, "/nodes") ? LIST("Node", NODE)
+                          : asks(r, "/services")
                               ? LIST("Service", OBJECT("Service", "s", "4") "," OBJECT("Service", "t", "5"))
                               : LIST("Pod", OBJECT("Pod", "a", "5")));
     return SCRIPTED_KEEP;
@@ -147,6 +155,51 @@ static void watch_list_always_never_lists_and_says_why(void **state)
     scripted_http_stop(w.server);
 }
 
+/* Runs until all has been written, and well. */
+static void run(world *w, cli_process *p, const char *line)
+{
+    world_init(w, NULL);
+    cli_process_start(p, w->server, line);
+    assert_int_equal(cli_process_finish(p), 0);
+    scripted_http_stop(w->server);
+}
+
+static void flags_become_what_is_asked_for(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"/api/v1/namespaces/web/pods?", "labelSelector=app%3Dx",
+                                        "fieldSelector=metadata.name%3Da", "limit=7"};
+    world w = {0};
+    cli_process p;
+    run(&w, &p,
+        "pods -n web -l app=x --field-selector metadata.name=a --page-size 7 -o json --until-synced "
+        "--watch-list never");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        assert_non_null(strstr(w.last_list, parts[i]));
+    assert_string_equal(p.written.text, OBJECT("Pod", "a", "5") "\n");
+    cli_process_free(&p);
+    run(&w, &p, "pods -A --page-size 0 -o none --until-synced --watch-list never");
+    assert_memory_equal(w.last_list, "/api/v1/pods?", 13);
+    assert_null(strstr(w.last_list, "limit="));
+    assert_null(p.written.text);
+    cli_process_free(&p);
+}
+
+static void only_what_is_to_be_kept_is_written(void **state)
+{
+    (void)state;
+    world w = {0};
+    cli_process p;
+    run(&w, &p, "nodes --keep /spec/podCIDR -o json --until-synced --watch-list never");
+    assert_string_equal(p.written.text,
+                        "{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n\",\"uid\":\"n\","
+                        "\"resourceVersion\":\"5\"},\"spec\":{\"podCIDR\":\"10.0.0.0/24\"}}\n");
+    cli_process_free(&p);
+    run(&w, &p, "nodes --keep-managed-fields -o json --until-synced --watch-list never");
+    assert_true(cli_process_has(&p.written, "\"managedFields\":[{\"manager\":\"m\"}]"));
+    cli_process_free(&p);
+}
+
 /* ---- users ----------------------------------------------------------------------------------------------- */
 
 /* The user's part is written by the test. */
@@ -160,6 +213,38 @@ static const char *write_kubeconfig(const temp_dir *dir, const world *w, const c
                    "users:\n- name: u\n  user:\n%s",
                    scripted_http_url(w->server), user);
     return temp_dir_write(dir, "config", text);
+}
+
+static void the_namespace_is_the_contexts_unless_one_is_given(void **state)
+{
+    (void)state;
+    world w = {0};
+    temp_dir dir;
+    char text[512];
+    char line[512];
+    temp_dir_make(&dir);
+    for (int i = 0; i < 3; i++) {
+        cli_process p;
+        world_init(&w, NULL);
+        (void)snprintf(
+            text, sizeof(text),
+            "current-context: x\ncontexts: [{name: x, context: {cluster: c, namespace: team}}, "
+            "{name: y, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: \"%s\"}}]\n",
+            scripted_http_url(w.server));
+        (void)snprintf(line, sizeof(line), "pods --until-synced --watch-list never --kubeconfig %s%s",
+                       temp_dir_write(&dir, "config", text),
+                       i == 0   ? ""
+                       : i == 1 ? " --context y"
+                                : " -n web");
+        cli_process_start(&p, NULL, line);
+        assert_int_equal(cli_process_finish(&p), 0);
+        assert_non_null(strstr(w.last_list, i == 0   ? "/namespaces/team/pods"
+                                            : i == 1 ? "/namespaces/default/pods"
+                                                     : "/namespaces/web/pods"));
+        cli_process_free(&p);
+        scripted_http_stop(w.server);
+    }
+    temp_dir_remove(&dir);
 }
 
 static void start_with_kubeconfig(cli_process *p, const char *path)
@@ -251,6 +336,9 @@ int main(void)
         cmocka_unit_test(two_resources_sync_at_once),
         cmocka_unit_test(a_resync_tells_of_what_has_not_changed),
         cmocka_unit_test(watch_list_always_never_lists_and_says_why),
+        cmocka_unit_test(flags_become_what_is_asked_for),
+        cmocka_unit_test(only_what_is_to_be_kept_is_written),
+        cmocka_unit_test(the_namespace_is_the_contexts_unless_one_is_given),
         cmocka_unit_test(a_rotated_certificate_is_used_on_a_new_connection),
         cmocka_unit_test(a_plug_in_runs_again_when_its_token_is_refused),
     };

@@ -54,10 +54,15 @@ expect_stdout 0 'usage: kinformer version' version --help
 expect_stdout 0 '--churn' demo --help
 expect_stdout 0 '20s when stdout is no terminal' help demo
 for flag in kubeconfig context cluster user server token certificate-authority insecure-skip-tls-verify \
-    tls-server-name as as-group namespace all-namespaces selector field-selector output request-timeout resync \
+    tls-server-name client-certificate client-key username password as as-uid as-group disable-compression namespace all-namespaces selector field-selector output request-timeout resync \
     page-size watch-list keep keep-managed-fields until-synced stats; do
     expect_stdout 0 " --$flag" watch --help
 done
+
+code=0
+"$program" watch --help >/dev/full 2>"$work/err" || code=$?
+[ $code -eq 1 ] || complain "a full disk ends it with $code, not 1"
+grep -qF 'stdout: ' "$work/err" || complain "a full disk is not mentioned: $(cat "$work/err")"
 
 expect_stdout 0 '--kubeconfig-out' apiserver --help
 expect_stdout 0 'A FAULT is' help apiserver
@@ -100,7 +105,8 @@ expect_refusal 'no command "frob"' frob
 expect_refusal 'no command "frob"' help frob
 expect_refusal 'takes no arguments' version now
 expect_refusal 'which resource?' watch
-expect_refusal 'metadata.name=NAME' watch pods web
+expect_refusal 'metadata.name=web' watch pods web
+expect_refusal 'watch pod --field-selector metadata.name=web-0' watch pod/web-0
 expect_refusal 'did you mean "pods"' watch podz
 expect_refusal 'widgets.v1.example.com' watch widgets
 expect_refusal '--namespace' watch pods --namspace web

@@ -75,6 +75,28 @@ static scripted_next serve_with_a_cut(scripted_connection *connection, const scr
     return serve_well(connection, request, NULL);
 }
 
+/* The first watch is told that its version is too old; the pod "a" has gone by the next list. */
+static scripted_next serve_with_a_gap(scripted_connection *connection, const scripted_request *request,
+                                      void *user)
+{
+    int *lists = user;
+    if (!is_watch(request)) {
+        scripted_answer(connection, "200 OK", NULL,
+                        (*lists)++ == 0 ? LIST
+                                        : "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{"
+                                          "\"resourceVersion\":\"20\"},\"items\":[]}");
+        return SCRIPTED_KEEP;
+    }
+    scripted_begin(connection, "200 OK");
+    if (strstr(request->target, "resourceVersion=10&") != NULL) {
+        scripted_chunk(connection, EVENT("ERROR", STATUS("410", "Expired")));
+        scripted_chunk(connection, "");
+        return SCRIPTED_CLOSE;
+    }
+    scripted_wait_for_end(connection);
+    return SCRIPTED_CLOSE;
+}
+
 /* Events without an end. */
 static scripted_next serve_a_flood(scripted_connection *connection, const scripted_request *request,
                                    void *user)
@@ -196,6 +218,24 @@ static void a_watch_that_is_cut_is_taken_up_again(void **state)
     scripted_http_stop(server);
 }
 
+static void a_gap_in_the_history_is_closed_by_a_list(void **state)
+{
+    (void)state;
+    int lists = 0;
+    scripted_http *server = start(serve_with_a_gap, &lists);
+    cli_process p;
+    cli_process_start(&p, server, "pods -o events --watch-list never");
+    cli_process_wait_for(&p, &p.written,
+                         "{\"type\":\"DELETED\",\"finalStateUnknown\":true,\"object\":{\"kind\":\"Pod\",");
+    assert_true(cli_process_has(&p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"Expired\""));
+    assert_false(cli_process_has(&p.written, "\"phase\":\"WATCHING\",\"reason\":\"Expired\""));
+    cli_process_wait_for(&p, &p.said, "pods: watching again\n");
+    assert_true(cli_process_has(&p.said, "pods: Expired: "));
+    cli_process_stop(&p, SIGTERM);
+    cli_process_free(&p);
+    scripted_http_stop(server);
+}
+
 static void an_answer_that_does_not_begin_in_time_is_asked_for_again(void **state)
 {
     (void)state;
@@ -262,6 +302,7 @@ int main(void)
         cmocka_unit_test(the_other_formats_are_for_people),
         cmocka_unit_test(a_server_that_refuses_does_not_end_it_and_it_says_why),
         cmocka_unit_test(a_watch_that_is_cut_is_taken_up_again),
+        cmocka_unit_test(a_gap_in_the_history_is_closed_by_a_list),
         cmocka_unit_test(an_answer_that_does_not_begin_in_time_is_asked_for_again),
         cmocka_unit_test(a_signal_ends_it_while_the_server_is_silent),
         cmocka_unit_test(a_signal_ends_it_while_its_reader_does_not_read),

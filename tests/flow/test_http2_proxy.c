@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Informers whose watches share a connection to a real HTTP/2 server: nghttpx, in front of a scripted one. */
 #include <kinformer.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ typedef struct world {
     int versions[256];   /* from which each goes on */
     int one_by_one;      /* of them, those not by HTTP/2 */
     int lists_by_http2;
+    int calls;
+    int calls_apart; /* of them, those not on the connection of the first watch */
 } world;
 
 static const char *header(const scripted_request *r, const char *name, char *out, size_t size)
@@ -84,11 +87,33 @@ static void serve_watch(world *w, scripted_connection *c, int version)
     }
 }
 
+/* Answers with an object that says what it was sent. */
+static scripted_next serve_call(world *w, scripted_connection *c, const scripted_request *r)
+{
+    static const char format[] =
+        "{\"metadata\":{\"namespace\":\"default\",\"name\":\"a\"},\"method\":\"%s\",\"sent\":%s}";
+    char link[64];
+    char body[20 * 1024];
+    char text[sizeof(body) + 256];
+    if (!scripted_read_body(c, r, body, sizeof(body)))
+        return SCRIPTED_CLOSE;
+    (void)header(r, "Forwarded: ", link, sizeof(link));
+    ki_mutex_lock(&w->mu);
+    w->calls++;
+    w->calls_apart += strcmp(link, w->links[0]) != 0;
+    ki_mutex_unlock(&w->mu);
+    (void)snprintf(text, sizeof(text), format, r->method, body[0] == 0 ? "null" : body);
+    (void)scripted_answer(c, "200 OK", "", text);
+    return SCRIPTED_KEEP;
+}
+
 static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
 {
     world *w = user;
     bool is_watch = strstr(r->target, "watch=true") != NULL;
     const char *version = strstr(r->target, "resourceVersion=");
+    if (strstr(r->target, "/configmaps/") != NULL)
+        return serve_call(w, c, r);
     note(w, r, is_watch);
     if (is_watch && version != NULL) {
         serve_watch(w, c, atoi(version + strlen("resourceVersion=")));
@@ -335,6 +360,62 @@ static void a_proxy_that_is_killed_and_comes_back_costs_nothing(void **state)
     world_fini(&w);
 }
 
+typedef struct heard_call {
+    const char *method;
+    const char *sent; /* what is found at /sent, as it was written */
+    atomic_int *good;
+    atomic_int *bad;
+} heard_call;
+
+static void hear(const ki_rest_answer *answer, void *user)
+{
+    const heard_call *heard = user;
+    bool is_good = answer->error.code == 0 && answer->object != NULL &&
+                   ki_str_equal(ki_object_string(answer->object, "/method"), ki_str_of(heard->method)) &&
+                   ki_str_equal(ki_object_find(answer->object, "/sent").raw, ki_str_of(heard->sent));
+    (*(is_good ? heard->good : heard->bad))++;
+}
+
+/* Bodies larger than a frame of HTTP/2, and small ones, beside watches that go on. */
+static void calls_share_the_connection_of_the_watches(void **state)
+{
+    (void)state;
+    enum { CALLS = 60 };
+    static world w;
+    static char large[18 * 1024] = "\"";
+    atomic_int good = 0;
+    atomic_int bad = 0;
+    memset(large + 1, 'x', sizeof(large) - 3);
+    large[sizeof(large) - 2] = '"';
+    const heard_call kinds[] = {
+        {"GET", "null", &good, &bad}, {"PUT", large, &good, &bad}, {"DELETE", "null", &good, &bad}};
+    static const int verbs[] = {KI_REST_GET, KI_REST_UPDATE, KI_REST_DELETE};
+    world_init(&w);
+    start_informer(&w, 0, NULL, NULL);
+    wait_for_watches(&w, 1);
+    for (int i = 0; i < CALLS; i++) {
+        ki_rest_request request = {.verb = verbs[i % 3],
+                                   .resource = &KI_CORE_V1_CONFIGMAPS,
+                                   .ns = "default",
+                                   .name = "a",
+                                   .body = ki_str_of(i % 3 == 1 ? large : ""),
+                                   .on_answer = hear,
+                                   .user = (void *)(uintptr_t)&kinds[i % 3]};
+        assert_int_equal(ki_rest_begin(w.client, &request, NULL, NULL), 0);
+    }
+    move_on_to(&w, FIRST_VERSION + 50);
+    wait_for_objects(&w, 0, 50);
+    for (int left_ms = HANG_MS; good + bad < CALLS; left_ms--) {
+        assert_true(left_ms > 0);
+        aside_pause(1);
+    }
+    assert_int_equal(bad, 0);
+    assert_int_equal(w.calls, CALLS);
+    assert_int_equal(w.calls_apart, 0);
+    assert_int_equal(status_of(&w, 0).reconnects, 0);
+    world_fini(&w);
+}
+
 #define FLOW_TEST(test)                                                                                      \
     cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
 
@@ -343,6 +424,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(informers_sync_and_watch_by_one_connection),
         FLOW_TEST(a_full_queue_cuts_its_stream_and_no_other),
+        FLOW_TEST(calls_share_the_connection_of_the_watches),
         FLOW_TEST(a_proxy_that_is_killed_and_comes_back_costs_nothing),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);

@@ -183,6 +183,23 @@ static void a_server_without_tls_is_an_error(void **state)
     http_bench_fini(&bench);
 }
 
+static void a_server_that_wants_tls_is_asked_for_by_https(void **state)
+{
+    (void)state;
+    char url[64];
+    http_bench bench = {0};
+    scripted_http_options server = server_with(&for_address);
+    bench.server = scripted_http_start(&server);
+    (void)snprintf(url, sizeof(url), "http://127.0.0.1:%d", scripted_http_port(bench.server));
+    bench.config.server = url;
+    http_bench_init(&bench, NULL, NULL);
+    fetch f = {0};
+    fetch_get(&f, &bench, "/");
+    assert_non_null(strstr(f.message, "its address may have to begin with https://"));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 /* ---- a file of authorities ------------------------------------------------------------------------------- */
 
 static void write_file(const char *path, const char *text)
@@ -343,7 +360,7 @@ static void credentials_that_cannot_be_had_end_the_request(void **state)
                     &(ki_http_options){.credentials = credentials});
     fake_credentials.result = KI_ERR_CONFIG;
     fetch_get(&f, &bench, "/");
-    assert_int_equal(f.reason, KI_REASON_UNAUTHORIZED);
+    assert_int_equal(f.reason, KI_REASON_NO_CREDENTIALS);
     assert_string_equal(f.message, "the plug-in has failed");
     assert_int_equal(scripted_http_requests(bench.server), 0);
     fetch_free(&f);
@@ -516,6 +533,7 @@ int main(void)
         FLOW_TEST(old_versions_of_tls_are_not_spoken),
         FLOW_TEST(tls_1_2_is_spoken),
         FLOW_TEST(a_server_without_tls_is_an_error),
+        FLOW_TEST(a_server_that_wants_tls_is_asked_for_by_https),
         FLOW_TEST(a_file_of_authorities_is_read_again_after_a_failure),
         FLOW_TEST(a_file_that_is_not_there_is_a_bad_configuration),
         FLOW_TEST(the_server_sees_our_certificate),

@@ -140,10 +140,17 @@ void reflector_run_wait_ms(reflector_run *run, uint64_t ms)
         assert_true(ticks++ < 10000); /* else a timer is due for ever */
 }
 
+/* A watch that is tried after a failure has not answered yet: the phase is that of before. */
+static int is_still(reflector_run *run, ki_phase phase)
+{
+    int is_trying = phase == KI_PHASE_BACKING_OFF && run->reflector.doing != KI_STEP_NONE;
+    return reflector_run_status(run).phase == phase && !is_trying;
+}
+
 uint64_t reflector_run_wait_while(reflector_run *run, ki_phase phase)
 {
     uint64_t begin = ki_clock_now_ns(&run->clock);
-    while (reflector_run_status(run).phase == phase)
+    while (is_still(run, phase))
         assert_true(pass_until(run, begin + 3600 * KI_NS_PER_S));
     return (ki_clock_now_ns(&run->clock) - begin) / KI_NS_PER_MS;
 }

@@ -2,9 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/tree.h"
 #include "support/as_rig.h"
 #include "support/trees.h"
 #include "support/unit.h"
+
+enum { TEXT_BYTES = 512 };
 
 #define DEPLOYMENT                                                                                           \
     "{'metadata':{'name':'d'},'spec':{'replicas':2,'selector':{'matchLabels':{'a':'b'}},'template':{'"       \
@@ -101,6 +104,57 @@ static void names_are_generated_from_kubernetes_alphabet(void **state)
         assert_int_equal(strncmp(name, "web-", 4), 0);
         assert_int_equal(strspn(name + 4, "bcdfghjklmnpqrstvwxz2456789"), 5);
     }
+    as_rig_fini(&rig);
+}
+
+/* Two storages with a seed, and what they generate. */
+static void draw(uint64_t seed, char out[TEXT_BYTES])
+{
+    struct as_rig rig = {0};
+    size_t len = 0;
+    rig.storage = ki_as_storage_new(&(struct ki_as_storage_options){.first_version = 1000, .seed = seed});
+    assert_non_null(rig.storage);
+    assert_taken(ki_as_seed(rig.storage, &rig.failure), &rig.failure);
+    for (int i = 0; i < 3; i++) {
+        json_t *tree = as_rig_create(&rig, "configmaps", "default/", "{'metadata':{'generateName':'web-'}}");
+        len += (size_t)snprintf(out + len, TEXT_BYTES - len, "%s ", ki_as_tree_text(tree, "metadata.name"));
+        len += (size_t)snprintf(out + len, TEXT_BYTES - len, "%s ", ki_as_tree_text(tree, "metadata.uid"));
+        json_decref(tree);
+    }
+    as_rig_fini(&rig);
+}
+
+static void a_seed_decides_what_is_generated(void **state)
+{
+    (void)state;
+    char first[TEXT_BYTES];
+    char again[TEXT_BYTES];
+    char other[TEXT_BYTES];
+    draw(42, first);
+    draw(42, again);
+    draw(43, other);
+    assert_string_equal(first, again);
+    assert_string_not_equal(first, other);
+}
+
+/* The server's own resources are nobody else's. */
+static void a_definition_of_what_is_built_in_is_refused(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    as_rig_refuse_create(&rig, "customresourcedefinitions.apiextensions.k8s.io", "",
+                         "{'metadata':{'name':'leases.coordination.k8s.io','annotations':{'api-approved."
+                         "kubernetes.io':'x'}},'spec':{'group':'coordination.k8s.io','scope':'Namespaced',"
+                         "'names':{'plural':'leases','kind':'Lease'},'versions':[{'name':'v9','served':"
+                         "true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object'}}}]}}");
+    assert_refused_with(&rig.failure, 422, "the server has such a resource of its own");
+    const struct ki_as_resources *resources = ki_as_storage_resources(rig.storage);
+    assert_null(
+        ki_as_resources_find(resources, KI_STR("coordination.k8s.io"), KI_STR("v9"), KI_STR("leases")));
+    assert_false(as_rig_resource(&rig, "leases.coordination.k8s.io")->is_custom);
+    assert_null(
+        as_rig_get(&rig, "customresourcedefinitions.apiextensions.k8s.io", "leases.coordination.k8s.io"));
     as_rig_fini(&rig);
 }
 
@@ -266,6 +320,8 @@ int main(void)
         cmocka_unit_test(a_version_is_refused_where_nothing_is),
         cmocka_unit_test(a_dry_run_stores_nothing),
         cmocka_unit_test(the_manager_is_recorded),
+        cmocka_unit_test(a_seed_decides_what_is_generated),
+        cmocka_unit_test(a_definition_of_what_is_built_in_is_refused),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

@@ -186,20 +186,58 @@ static void some_namespaces_stay_for_ever(void **state)
     as_rig_fini(&rig);
 }
 
-static void who_may_everything_deletes_at_once(void **state)
+static void purge(struct as_rig *rig, const char *resource, const char *key)
+{
+    struct ki_as_call call = as_rig_call(rig, resource, key);
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    call.is_purge = true;
+    assert_taken(ki_as_delete(&call, NULL, &object, &is_gone, &rig->failure), &rig->failure);
+    assert_true(is_gone);
+    ki_as_object_unref(object);
+    assert_null(as_rig_get(rig, resource, key));
+}
+
+static void a_purge_asks_no_finalizer_and_is_one_change(void **state)
 {
     (void)state;
     struct as_rig rig;
     as_rig_init_seeded(&rig);
     create(&rig, "configmaps", "default/", "{'metadata':{'name':'a','finalizers':['x.io/f']}}");
-    struct ki_as_call call = as_rig_call(&rig, "configmaps", "default/a");
-    struct ki_as_object *object = NULL;
-    bool is_gone = false;
-    call.is_whole = true;
-    assert_taken(ki_as_delete(&call, NULL, &object, &is_gone, &rig.failure), &rig.failure);
-    assert_true(is_gone);
-    ki_as_object_unref(object);
-    assert_null(as_rig_get(&rig, "configmaps", "default/a"));
+    struct ki_as_watch *watch = open_watch(&rig, "configmaps");
+    purge(&rig, "configmaps", "default/a");
+    assert_string_equal(as_rig_events(watch), "DELETED a 1007");
+    ki_as_watch_close(watch);
+    as_rig_fini(&rig);
+}
+
+static void a_purge_takes_along_what_is_inside(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "namespaces", "", "{'metadata':{'name':'team','finalizers':['x.io/f']}}");
+    create(&rig, "configmaps", "team/", "{'metadata':{'name':'a','finalizers':['x.io/f']}}");
+    purge(&rig, "namespaces", "team");
+    assert_null(as_rig_get(&rig, "configmaps", "team/a"));
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w','finalizers':['x.io/f']}}");
+    purge(&rig, CRDS, "widgets.example.com");
+    create(&rig, CRDS, "", WIDGETS);
+    assert_null(as_rig_get(&rig, "widgets.example.com", "default/w"));
+    as_rig_fini(&rig);
+}
+
+static void a_purge_leaves_a_namespace_that_waits_to_its_finalizers(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "namespaces", "", "{'metadata':{'name':'team','finalizers':['x.io/f']}}");
+    create(&rig, "configmaps", "team/", "{'metadata':{'name':'a','finalizers':['x.io/f']}}");
+    assert_false(as_rig_delete(&rig, "namespaces", "team"));
+    purge(&rig, "configmaps", "team/a");
+    assert_string_equal(as_rig_text(as_rig_get(&rig, "namespaces", "team"), "status.phase"), "Terminating");
     as_rig_fini(&rig);
 }
 
@@ -278,6 +316,81 @@ static void a_version_that_is_served_no_more_ends_its_watches(void **state)
     as_rig_fini(&rig);
 }
 
+/* Of the only version. */
+static void serve(struct as_rig *rig, bool is_served)
+{
+    struct ki_as_call call = as_rig_call(rig, CRDS, "widgets.example.com");
+    struct ki_as_object *object = NULL;
+    json_t *patch = json_pack("[{s:s, s:s, s:b}]", "op", "replace", "path", "/spec/versions/0/served",
+                              "value", is_served);
+    assert_taken(ki_as_patch(&call, KI_AS_PATCH_JSON, patch, &object, NULL, &rig->failure), &rig->failure);
+    json_decref(patch);
+    ki_as_object_unref(object);
+    bool is_found = ki_as_resources_find(ki_as_storage_resources(rig->storage), KI_STR("example.com"),
+                                         KI_STR("v1"), KI_STR("widgets")) != NULL;
+    assert_int_equal(is_found, is_served);
+}
+
+static void objects_are_found_again_when_they_are_served_again(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w'}}");
+    struct ki_as_watch *watch = open_watch(&rig, "widgets.example.com");
+    serve(&rig, false);
+    assert_string_equal(as_rig_events(watch), "gone");
+    ki_as_watch_close(watch);
+    serve(&rig, true);
+    assert_string_equal(as_rig_text(as_rig_get(&rig, "widgets.example.com", "default/w"), "metadata.name"),
+                        "w");
+    as_rig_fini(&rig);
+}
+
+static void the_end_of_a_definition_ends_objects_that_are_not_served(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w'}}");
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'x','finalizers':['x.io/f']}}");
+    serve(&rig, false);
+    assert_false(as_rig_delete(&rig, CRDS, "widgets.example.com"));
+    serve(&rig, true);
+    assert_null(as_rig_get(&rig, "widgets.example.com", "default/w"));
+    struct ki_as_call call = as_rig_call(&rig, "widgets.example.com", "default/x");
+    struct ki_as_object *object = NULL;
+    json_t *patch = tree_of("{'metadata':{'finalizers':null}}");
+    (void)ki_as_resource_ref(call.resource);
+    assert_taken(ki_as_patch(&call, KI_AS_PATCH_MERGE, patch, &object, NULL, &rig.failure), &rig.failure);
+    ki_as_resource_unref(call.resource);
+    ki_as_object_unref(object);
+    json_decref(patch);
+    assert_null(as_rig_get(&rig, CRDS, "widgets.example.com"));
+    create(&rig, CRDS, "", WIDGETS);
+    assert_int_equal(ki_as_collection_count(as_rig_collection(&rig, "widgets.example.com")), 0);
+    as_rig_fini(&rig);
+}
+
+static void a_namespace_takes_along_what_is_not_served(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "namespaces", "", "{'metadata':{'name':'team'}}");
+    create(&rig, "widgets.example.com", "team/", "{'metadata':{'name':'w'}}");
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'other'}}");
+    serve(&rig, false);
+    assert_true(as_rig_delete(&rig, "namespaces", "team"));
+    serve(&rig, true);
+    assert_null(as_rig_get(&rig, "widgets.example.com", "team/w"));
+    json_decref(as_rig_get(&rig, "widgets.example.com", "default/other"));
+    as_rig_fini(&rig);
+}
+
 static void a_definition_waits_for_finalizers_of_its_objects(void **state)
 {
     (void)state;
@@ -348,10 +461,15 @@ int main(void)
         cmocka_unit_test(a_namespace_takes_its_content_along),
         cmocka_unit_test(a_namespace_waits_for_finalizers_of_its_content),
         cmocka_unit_test(some_namespaces_stay_for_ever),
-        cmocka_unit_test(who_may_everything_deletes_at_once),
+        cmocka_unit_test(a_purge_asks_no_finalizer_and_is_one_change),
+        cmocka_unit_test(a_purge_takes_along_what_is_inside),
+        cmocka_unit_test(a_purge_leaves_a_namespace_that_waits_to_its_finalizers),
         cmocka_unit_test(a_definition_is_served_at_once_and_says_so),
         cmocka_unit_test(the_end_of_a_definition_ends_its_objects_and_watches),
         cmocka_unit_test(a_version_that_is_served_no_more_ends_its_watches),
+        cmocka_unit_test(objects_are_found_again_when_they_are_served_again),
+        cmocka_unit_test(the_end_of_a_definition_ends_objects_that_are_not_served),
+        cmocka_unit_test(a_namespace_takes_along_what_is_not_served),
         cmocka_unit_test(a_definition_waits_for_finalizers_of_its_objects),
         cmocka_unit_test(each_allocation_may_fail),
     };

@@ -182,6 +182,83 @@ static void too_many_operations_are_too_large(void **state)
     json_decref(current);
 }
 
+/* Ten of them would make a thousand times as much, twenty a million times. */
+static void copies_of_copies_have_a_bound(void **state)
+{
+    (void)state;
+    char text[4096] = "[";
+    size_t len = 1;
+    for (int i = 0; i < 30; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s{'op':'copy','from':'/a','path':'/a/-'}",
+                                i == 0 ? "" : ",");
+    (void)snprintf(text + len, sizeof(text) - len, "]");
+    refused(
+        "{'a':['0123456789']}", text,
+        "Unable to complete the copy, the accumulated size increase of copy is 3932127, exceeding the limit "
+        "3145728");
+}
+
+/* An array with `levels - 1` others in it. */
+static json_t *nested(int levels)
+{
+    json_t *tree = json_array();
+    for (int i = 1; i < levels; i++)
+        tree = json_pack("[o]", tree);
+    assert_non_null(tree);
+    return tree;
+}
+
+static int patch_onto_nested(int levels, json_t *patch, struct ki_as_failure *failure)
+{
+    json_t *current = json_pack("{s:o}", "a", nested(levels));
+    json_t *out = NULL;
+    int rc = ki_as_patch_json(current, patch, &out, failure);
+    if (rc == 0)
+        json_decref(out);
+    json_decref(patch);
+    json_decref(current);
+    return rc;
+}
+
+static void what_becomes_too_deep_is_refused(void **state)
+{
+    (void)state;
+    static const char move[] =
+        "[{'op':'add','path':'/b','value':{}},{'op':'move','from':'/a','path':'/b/a'}]";
+    struct ki_as_failure failure = {0};
+    assert_taken(patch_onto_nested(1998, tree_of(move), &failure), &failure);
+    assert_int_equal(patch_onto_nested(1999, tree_of(move), &failure), -1);
+    const json_t *causes = json_object_get(json_object_get(failure.status, "details"), "causes");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(causes, 0), "message")),
+                        "Unable to complete the move, its result is nested deeper than 2000 levels");
+    assert_refused(&failure, 422, "the server rejected our request due to an error in our request");
+    json_t *patch = json_pack("[{s:s, s:s, s:o}]", "op", "replace", "path", "/a", "value", nested(2000));
+    assert_int_equal(patch_onto_nested(1, patch, &failure), -1);
+    assert_refused_with(&failure, 422, "rejected");
+}
+
+/* Each move looks at what it moves. */
+static void moving_a_large_value_for_ever_has_a_bound(void **state)
+{
+    (void)state;
+    json_t *large = json_array();
+    json_t *patch = json_array();
+    json_t *out = NULL;
+    struct ki_as_failure failure = {0};
+    for (int i = 0; i < 20000; i++)
+        assert_int_equal(json_array_append_new(large, json_null()), 0);
+    for (int i = 0; i < 600; i++)
+        assert_int_equal(
+            json_array_append_new(patch, tree_of(i % 2 == 0 ? "{'op':'move','from':'/a','path':'/b'}"
+                                                            : "{'op':'move','from':'/b','path':'/a'}")),
+            0);
+    json_t *current = json_pack("{s:o}", "a", large);
+    assert_int_equal(ki_as_patch_json(current, patch, &out, &failure), -1);
+    assert_refused_with(&failure, 422, "rejected");
+    json_decref(patch);
+    json_decref(current);
+}
+
 static bool patches(void *user)
 {
     json_t *out = NULL;
@@ -221,6 +298,9 @@ int main(void)
         cmocka_unit_test(incomplete_operations_are_refused),
         cmocka_unit_test(what_is_no_patch_is_a_bad_request),
         cmocka_unit_test(too_many_operations_are_too_large),
+        cmocka_unit_test(copies_of_copies_have_a_bound),
+        cmocka_unit_test(what_becomes_too_deep_is_refused),
+        cmocka_unit_test(moving_a_large_value_for_ever_has_a_bound),
         cmocka_unit_test(out_of_memory_is_a_failure_like_others),
     };
     return RUN_TESTS(tests);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/validate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "support/trees.h"
 #include "support/unit.h"
 
@@ -72,6 +76,23 @@ static void strings_have_lengths_and_patterns(void **state)
     checked("{'pattern':'(?<name>x)'}", "'anything'", NULL);
 }
 
+/* Everybody waits meanwhile. */
+static void patterns_may_not_take_long(void **state)
+{
+    (void)state;
+    enum { BYTES = 3 * 1024 * 1024 };
+    char *text = malloc(BYTES);
+    memset(text, 'a', BYTES);
+    text[0] = '\'';
+    strcpy(text + BYTES - 2, "'");
+    checked(
+        "{'pattern':'^(a|b|c|d|e|f|g|h|i|j)+!$'}", text,
+        "Widget.example.com \"a\" is invalid: spec.x: Forbidden: it takes too long to hold it against the "
+        "pattern of its schema");
+    checked("{'pattern':'^(a+)+$'}", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'", NULL);
+    free(text);
+}
+
 static void only_listed_values_are_taken(void **state)
 {
     (void)state;
@@ -129,6 +150,7 @@ int main(void)
         cmocka_unit_test(types_are_checked),
         cmocka_unit_test(numbers_have_bounds),
         cmocka_unit_test(strings_have_lengths_and_patterns),
+        cmocka_unit_test(patterns_may_not_take_long),
         cmocka_unit_test(only_listed_values_are_taken),
         cmocka_unit_test(lists_are_checked_with_their_elements),
         cmocka_unit_test(objects_are_checked_with_their_members),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "apiserver/load.h"
 #include "support/temp_dir.h"
@@ -199,9 +200,14 @@ static void mistakes_are_named_with_their_line(void **state)
 /* ---- files
  * ------------------------------------------------------------------------------------------------- */
 
-static int collect(json_t *object, const char *file, void *user, ki_error *err)
+static int load(const char *path, ki_as_load_cb take, void *user, ki_error *err)
 {
-    (void)file;
+    return ki_as_load_path(path, &(struct ki_as_load){.take = take, .user = user}, err);
+}
+
+static int collect(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
+{
+    (void)place;
     (void)err;
     return json_array_append(user, json_object_get(object, "m")) < 0 ? KI_ERR_NO_MEMORY : 0;
 }
@@ -219,17 +225,69 @@ static void folders_are_read_in_the_order_of_names(void **state)
         "{\"kind\":\"List\",\"items\":[{\"m\":1},{\"kind\":\"List\",\"items\":[{\"m\":2}]}]}");
     (void)temp_dir_write(&dir, "c.yaml", "m: 5\n");
     (void)temp_dir_write(&dir, "d.txt", "m: 6\n");
-    assert_int_equal(ki_as_load_path(dir.path, collect, seen, &err), 0);
+    assert_int_equal(load(dir.path, collect, seen, &err), 0);
     assert_tree(seen, "[1,2,3,4,5]");
     seen = json_array();
-    assert_int_equal(ki_as_load_path(temp_dir_path(&dir, "d.txt"), collect, seen, &err), 0);
+    assert_int_equal(load(temp_dir_path(&dir, "d.txt"), collect, seen, &err), 0);
     assert_tree(seen, "[6]");
     temp_dir_remove(&dir);
 }
 
-static int collect_kinds(json_t *object, const char *file, void *user, ki_error *err)
+static void folders_in_folders_are_read(void **state)
 {
-    (void)file;
+    (void)state;
+    temp_dir dir;
+    ki_error err = {0};
+    json_t *seen = json_array();
+    struct ki_as_load all = {.take = collect, .user = seen};
+    temp_dir_make(&dir);
+    (void)temp_dir_write(&dir, "a.yaml", "m: 1\n");
+    (void)temp_dir_write(&dir, "b/c/d.yaml", "m: 2\n");
+    (void)temp_dir_write(&dir, "b/readme.txt", "m: [\n");
+    (void)temp_dir_write(&dir, ".git/e.yaml", "m: 3\n");
+    (void)temp_dir_write(&dir, "f.json", "{\"m\":4}");
+    assert_int_equal(symlink(dir.path, temp_dir_path(&dir, "z")), 0);
+    assert_int_equal(ki_as_load_path(dir.path, &all, &err), KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "too many folders in each other"));
+    assert_int_equal(unlink(temp_dir_path(&dir, "z")), 0);
+    json_array_clear(seen);
+    all.files = 0;
+    assert_int_equal(ki_as_load_path(dir.path, &all, &err), 0);
+    assert_tree(seen, "[1,2,4]");
+    assert_int_equal(all.files, 3);
+    temp_dir_remove(&dir);
+}
+
+/* "document:line" or "document:line:item", one behind the other. */
+static int collect_places(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
+{
+    char text[256];
+    (void)object;
+    (void)err;
+    ki_as_load_place_write(place, text, sizeof(text));
+    return json_array_append_new(user, json_string(strrchr(text, '/') + 1)) < 0 ? KI_ERR_NO_MEMORY : 0;
+}
+
+static void each_object_knows_where_it_comes_from(void **state)
+{
+    (void)state;
+    temp_dir dir;
+    ki_error err = {0};
+    json_t *seen = json_array();
+    temp_dir_make(&dir);
+    (void)temp_dir_write(&dir, "a.yaml",
+                         "# first\na: 1\n---\n---\n# third\nkind: List\nitems:\n- {b: 1}\n- {b: 2}\n");
+    (void)temp_dir_write(&dir, "b.json", "\n{\"a\":\n1}\n{\"b\":2}");
+    assert_int_equal(load(dir.path, collect_places, seen, &err), 0);
+    assert_tree(seen,
+                "['a.yaml:2: document 1: ','a.yaml:6: document 3, item 1: ','a.yaml:6: document 3, item 2: ',"
+                "'b.json:2: document 1: ','b.json:4: document 2: ']");
+    temp_dir_remove(&dir);
+}
+
+static int collect_kinds(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
+{
+    (void)place;
     (void)err;
     return json_array_append(user, object) < 0 ? KI_ERR_NO_MEMORY : 0;
 }
@@ -243,15 +301,15 @@ static void items_of_typed_lists_get_their_kind(void **state)
     temp_dir_make(&dir);
     const char *file =
         temp_dir_write(&dir, "l.yaml", "kind: PodList\napiVersion: v1\nitems:\n- metadata: {name: a}\n");
-    assert_int_equal(ki_as_load_path(file, collect_kinds, seen, &err), 0);
+    assert_int_equal(load(file, collect_kinds, seen, &err), 0);
     assert_tree(seen, "[{'kind':'Pod','apiVersion':'v1','metadata':{'name':'a'}}]");
     temp_dir_remove(&dir);
 }
 
-static int refuse(json_t *object, const char *file, void *user, ki_error *err)
+static int refuse(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
 {
     (void)object;
-    (void)file;
+    (void)place;
     (void)user;
     (void)err;
     return KI_ERR_STOPPED;
@@ -263,11 +321,9 @@ static void failures_end_the_load(void **state)
     temp_dir dir;
     ki_error err = {0};
     temp_dir_make(&dir);
-    assert_int_equal(ki_as_load_path(temp_dir_path(&dir, "missing"), refuse, NULL, &err), KI_ERR_SYSTEM);
-    assert_int_equal(ki_as_load_path(temp_dir_write(&dir, "a.yaml", "a: 1"), refuse, NULL, &err),
-                     KI_ERR_STOPPED);
-    assert_int_equal(ki_as_load_path(temp_dir_write(&dir, "b.yaml", "- 1"), refuse, NULL, &err),
-                     KI_ERR_INVALID);
+    assert_int_equal(load(temp_dir_path(&dir, "missing"), refuse, NULL, &err), KI_ERR_SYSTEM);
+    assert_int_equal(load(temp_dir_write(&dir, "a.yaml", "a: 1"), refuse, NULL, &err), KI_ERR_STOPPED);
+    assert_int_equal(load(temp_dir_write(&dir, "b.yaml", "- 1"), refuse, NULL, &err), KI_ERR_INVALID);
     temp_dir_remove(&dir);
 }
 
@@ -300,6 +356,8 @@ int main(void)
         cmocka_unit_test(json_is_read_as_such),
         cmocka_unit_test(mistakes_are_named_with_their_line),
         cmocka_unit_test(folders_are_read_in_the_order_of_names),
+        cmocka_unit_test(folders_in_folders_are_read),
+        cmocka_unit_test(each_object_knows_where_it_comes_from),
         cmocka_unit_test(items_of_typed_lists_get_their_kind),
         cmocka_unit_test(failures_end_the_load),
         cmocka_unit_test(out_of_memory_is_an_error),

@@ -54,6 +54,22 @@ static void the_cut_never_splits_a_character(void **state)
     }
 }
 
+static void a_text_that_is_cut_ends_with_a_mark(void **state)
+{
+    (void)state;
+    char out[8];
+    assert_int_equal(ki_clean_cut(out, sizeof(out), KI_STR("abcdefg")), 7);
+    assert_string_equal(out, "abcdefg");
+    assert_int_equal(ki_clean_cut(out, sizeof(out), KI_STR("abcdefgh")), 7);
+    assert_string_equal(out, "abcd\xe2\x80\xa6");
+    assert_int_equal(ki_clean_cut(out, sizeof(out), KI_STR("abc\xc3\xa9xyz")), 6);
+    assert_string_equal(out, "abc\xe2\x80\xa6");
+    assert_int_equal(ki_clean_cut(out, 4, KI_STR("abcd")), 3);
+    assert_string_equal(out, "\xe2\x80\xa6");
+    assert_int_equal(ki_clean_cut(out, sizeof(out), KI_STR("a\nb")), 3);
+    assert_string_equal(out, "a?b");
+}
+
 static void continuation_bytes_without_end_are_cut_where_they_are(void **state)
 {
     (void)state;
@@ -86,6 +102,7 @@ int main(void)
         cmocka_unit_test(c1_controls_become_one_question_mark_each),
         cmocka_unit_test(a_lone_lead_byte_at_the_end_is_kept),
         cmocka_unit_test(the_cut_never_splits_a_character),
+        cmocka_unit_test(a_text_that_is_cut_ends_with_a_mark),
         cmocka_unit_test(continuation_bytes_without_end_are_cut_where_they_are),
         cmocka_unit_test(the_empty_text_gives_an_empty_string),
         cmocka_unit_test(text_may_be_cleaned_where_it_is),

@@ -106,7 +106,8 @@ static void all_common_flags_reach_the_client(void **state)
     (void)state;
     parsed p = parse_well("--kubeconfig f --context c --cluster k --user u --server s --token t "
                           "--certificate-authority ca --insecure-skip-tls-verify --tls-server-name n --as me "
-                          "--as-group g --as-group=h --request-timeout 5s");
+                          "--as-group g --as-group=h --request-timeout 5s --client-certificate cc "
+                          "--client-key ck --username nn --password pw --as-uid id --disable-compression");
     ki_client_options options = cli_connection_options(&p.flags.connection);
     assert_string_equal(options.kubeconfig, "f");
     assert_string_equal(options.context, "c");
@@ -123,6 +124,24 @@ static void all_common_flags_reach_the_client(void **state)
     assert_null(options.as_groups[2]);
     assert_int_equal(options.request_timeout_ms, 5000);
     assert_int_equal(options.connect_timeout_ms, 5000);
+    assert_string_equal(options.client_certificate, "cc");
+    assert_string_equal(options.client_key, "ck");
+    assert_string_equal(options.username, "nn");
+    assert_string_equal(options.password, "pw");
+    assert_string_equal(options.as_uid, "id");
+    assert_int_equal(options.gzip, 0);
+}
+
+static void a_request_timeout_without_a_unit_is_in_seconds(void **state)
+{
+    (void)state;
+    assert_int_equal(parse_well("--request-timeout 5").flags.connection.request_timeout_ms, 5000);
+    assert_int_equal(parse_well("--request-timeout=0").flags.connection.request_timeout_ms, 0);
+    assert_int_equal(parse_well("--request-timeout 1m").flags.connection.request_timeout_ms, 60 * 1000);
+    expect_refusal("--request-timeout 99999999999999999", "too long a time");
+    expect_refusal("--request-timeout 5x", "--request-timeout: \"5x\" lacks a unit");
+    expect_refusal("--request-timeout -1", "a length of time is wanted");
+    expect_refusal("--resync 5", "lacks a unit");
 }
 
 static void a_long_time_for_requests_is_none_for_connecting(void **state)
@@ -266,6 +285,7 @@ int main(void)
         cmocka_unit_test(what_is_no_flag_is_an_argument),
         cmocka_unit_test(help_is_given_whatever_follows),
         cmocka_unit_test(all_common_flags_reach_the_client),
+        cmocka_unit_test(a_request_timeout_without_a_unit_is_in_seconds),
         cmocka_unit_test(a_long_time_for_requests_is_none_for_connecting),
         cmocka_unit_test(what_was_not_said_is_left_to_the_kubeconfig),
         cmocka_unit_test(the_flags_of_a_watch_reach_the_informer),

@@ -76,6 +76,73 @@ static void after_a_quiet_time_lines_are_said_at_once_again(void **state)
     EXPECT_SAID("y\ny\ny\n");
 }
 
+/* Says so many lines that the next has to wait. */
+static cli_notices exhausted(void)
+{
+    cli_notices notices = {.say = say};
+    for (int i = 0; i < CLI_NOTICES_AT_ONCE; i++)
+        cli_notices_add(&notices, 1000, "x");
+    text_log_clear(&said);
+    return notices;
+}
+
+static void who_heard_of_a_loss_hears_at_once_that_it_is_back(void **state)
+{
+    (void)state;
+    cli_notices notices = {.say = say};
+    cli_notices_lost(&notices, 1000, "lost");
+    for (int i = 0; i < 2 * CLI_NOTICES_AT_ONCE; i++)
+        cli_notices_add(&notices, 1000, "x");
+    text_log_clear(&said);
+    cli_notices_lost(&notices, 1001, "still lost");
+    cli_notices_back(&notices, 1002, "back");
+    EXPECT_SAID("back (7 more left out)\n");
+    cli_notices_back(&notices, 1003, "back");
+    EXPECT_SAID("");
+}
+
+static void who_did_not_hear_of_a_loss_need_not_hear_that_it_is_back(void **state)
+{
+    (void)state;
+    cli_notices notices = exhausted();
+    cli_notices_lost(&notices, 1000, "lost");
+    cli_notices_back(&notices, 2000, "back");
+    assert_true(cli_notices_due_ms(&notices) == UINT64_MAX);
+    cli_notices_tick(&notices, 1000 + 5 * CLI_NOTICES_PACE_MS);
+    EXPECT_SAID("");
+}
+
+static void a_loss_that_lasts_is_said_whatever_else_there_is_to_say(void **state)
+{
+    (void)state;
+    cli_notices notices = exhausted();
+    cli_notices_lost(&notices, 1001, "lost");
+    for (int i = 0; i < 100; i++)
+        cli_notices_add(&notices, 1002, "y");
+    assert_int_equal(cli_notices_due_ms(&notices), 1000 + CLI_NOTICES_PACE_MS);
+    cli_notices_tick(&notices, 1000 + CLI_NOTICES_PACE_MS);
+    EXPECT_SAID("lost (99 more left out)\n");
+    cli_notices_back(&notices, 1000 + CLI_NOTICES_PACE_MS, "back");
+    EXPECT_SAID("back\n");
+}
+
+static void a_server_that_comes_and_goes_does_not_flood(void **state)
+{
+    (void)state;
+    cli_notices notices = {.say = say};
+    size_t lines = 0;
+    for (uint64_t ms = 0; ms < 600 * 1000; ms += 100) {
+        cli_notices_lost(&notices, ms, "lost");
+        cli_notices_back(&notices, ms + 50, "back");
+        cli_notices_tick(&notices, ms + 60);
+    }
+    for (const char *at = said.text; at != NULL && (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_in_range(lines, 60, 60 + 2 * CLI_NOTICES_AT_ONCE);
+    assert_int_equal(lines % 2, 0);
+    text_log_clear(&said);
+}
+
 /* ---- what is said of a resource ------------------------------------------------------------------------ */
 
 static cli_watch_flags flags;
@@ -90,8 +157,15 @@ static cli_follower follower_of_pods(void)
 static void note_error(cli_follower *follower, ki_reason reason, uint64_t retry_ms, const char *key)
 {
     ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
-    cli_watch_note_error(
-        follower, 0, &(ki_watch_error){.reason = reason, .retry_ms = retry_ms, .error = &why, .key = key});
+    ki_informer_status status = {.reason = key[0] == 0 ? reason : KI_REASON_NONE};
+    cli_watch_note_error(follower, 0,
+                         &(ki_watch_error){.reason = reason, .retry_ms = retry_ms, .error = &why, .key = key},
+                         &status);
+}
+
+static void note_phase(cli_follower *follower, ki_phase phase, ki_reason reason)
+{
+    cli_watch_note_status(follower, 0, &(ki_informer_status){.phase = phase, .reason = reason});
 }
 
 static void errors_are_said_with_their_reason_and_what_to_do_once(void **state)
@@ -101,10 +175,40 @@ static void errors_are_said_with_their_reason_and_what_to_do_once(void **state)
     note_error(&follower, KI_REASON_TLS, 1234, "");
     EXPECT_SAID(
         "pods: Tls: why; trying again in 1.2 s (see --certificate-authority and --tls-server-name)\n");
-    note_error(&follower, KI_REASON_TLS, 0, "");
-    EXPECT_SAID("pods: Tls: why; trying again\n");
+    note_error(&follower, KI_REASON_TLS, 2345, "");
+    EXPECT_SAID("");
+    note_error(&follower, KI_REASON_EXPIRED, 0, "");
+    EXPECT_SAID("pods: Expired: why; trying again\n");
     note_error(&follower, KI_REASON_OTHER, 0, "d/a");
     EXPECT_SAID("pods: d/a stays as it was: why\n");
+}
+
+static void a_loss_is_said_once_and_its_end_always(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    note_phase(&follower, KI_PHASE_WATCHING, KI_REASON_NONE);
+    text_log_clear(&said);
+    for (int i = 0; i < 100; i++)
+        note_error(&follower, KI_REASON_CONNECTION_REFUSED, 1000, "");
+    for (int i = 0; i < 100; i++)
+        note_error(&follower, KI_REASON_OTHER, 0, "d/a");
+    assert_non_null(strstr(said.text, "pods: ConnectionRefused: why; trying again in 1.0 s (is the address"));
+    text_log_clear(&said);
+    note_phase(&follower, KI_PHASE_WATCHING, KI_REASON_NONE);
+    EXPECT_SAID("pods: watching again (95 more left out)\n");
+}
+
+static void an_error_beside_a_watch_is_no_loss(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
+    cli_watch_note_error(&follower, 0,
+                         &(ki_watch_error){.reason = KI_REASON_TIMEOUT, .error = &why, .key = ""},
+                         &(ki_informer_status){.phase = KI_PHASE_WATCHING});
+    EXPECT_SAID("pods: Timeout: why\n");
+    assert_int_equal(follower.trouble, KI_REASON_NONE);
 }
 
 static void phases_are_said_when_all_is_well(void **state)
@@ -142,6 +246,12 @@ int main(void)
         NOTICE_TEST(of_more_only_the_newest_is_said_later_with_how_many_were_left_out),
         NOTICE_TEST(a_flapping_server_does_not_flood),
         NOTICE_TEST(after_a_quiet_time_lines_are_said_at_once_again),
+        NOTICE_TEST(who_heard_of_a_loss_hears_at_once_that_it_is_back),
+        NOTICE_TEST(who_did_not_hear_of_a_loss_need_not_hear_that_it_is_back),
+        NOTICE_TEST(a_loss_that_lasts_is_said_whatever_else_there_is_to_say),
+        NOTICE_TEST(a_server_that_comes_and_goes_does_not_flood),
+        NOTICE_TEST(a_loss_is_said_once_and_its_end_always),
+        NOTICE_TEST(an_error_beside_a_watch_is_no_loss),
         NOTICE_TEST(errors_are_said_with_their_reason_and_what_to_do_once),
         NOTICE_TEST(phases_are_said_when_all_is_well),
     };

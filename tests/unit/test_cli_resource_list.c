@@ -72,6 +72,22 @@ static void a_name_that_is_nobodys_is_refused_with_a_hint(void **state)
     }
 }
 
+static void one_object_is_chosen_by_a_selector(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    cli_resource_list list = {0};
+    char text[900] = "pod/";
+    assert_int_equal(cli_resource_list_parse("pod/web-0", &list, &err), KI_ERR_INVALID);
+    assert_string_equal(err.message,
+                        "\"pod/web-0\": one object is chosen by its name, as in `kinformer watch pod "
+                        "--field-selector metadata.name=web-0`");
+    memset(text + 4, 'x', 800);
+    assert_int_equal(cli_resource_list_parse(text, &list, &err), KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "`kinformer watch pod --field-selector metadata.name=xxx"));
+    assert_string_equal(err.message + strlen(err.message) - 5, "x\xe2\x80\xa6`");
+}
+
 static void a_name_that_a_server_might_know_is_left_to_be_asked_for(void **state)
 {
     (void)state;
@@ -130,6 +146,7 @@ int main(void)
         WITH_MEMORY_CHECK(what_is_named_twice_is_there_once),
         WITH_MEMORY_CHECK(a_plural_that_two_share_is_told_apart_by_its_group),
         WITH_MEMORY_CHECK(a_name_that_is_nobodys_is_refused_with_a_hint),
+        WITH_MEMORY_CHECK(one_object_is_chosen_by_a_selector),
         WITH_MEMORY_CHECK(a_name_that_a_server_might_know_is_left_to_be_asked_for),
         WITH_MEMORY_CHECK(a_name_that_nobody_knows_gets_a_hint),
         WITH_MEMORY_CHECK(without_memory_there_is_no_list),

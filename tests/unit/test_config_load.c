@@ -231,13 +231,46 @@ static void a_given_token_replaces_every_other_way_but_certificates(void **state
     ki_config_fini(&config);
 }
 
+static void a_given_name_and_password_replace_every_other_way(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config", USER("{token: t, tokenFile: f, exec: {command: p}}"));
+    ki_config config = loaded(&(ki_config_overrides){.username = "me", .password = "s3cret"});
+    assert_string_equal(config.username, "me");
+    assert_string_equal(config.password, "s3cret");
+    assert_null(config.token);
+    assert_null(config.token_file);
+    assert_null(config.exec);
+    ki_config_fini(&config);
+    assert_refused(&(ki_config_overrides){.token = "t", .username = "me"},
+                   "token: is there beside username and password", "");
+}
+
+static void a_given_certificate_replaces_file_and_data(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config",
+                   USER("{token: t, client-certificate-data: LS0tLS1CRUdJTiBYLS0tLS0K,"
+                        " client-key: /nowhere}"));
+    ki_config config = loaded(&(ki_config_overrides){.client_certificate = temp_dir_write(&dir, "crt", "x"),
+                                                     .client_key = temp_dir_write(&dir, "key", "y")});
+    assert_null(config.client_certificate_pem);
+    assert_non_null(strstr(config.client_certificate_file, "/crt"));
+    assert_non_null(strstr(config.client_key_file, "/key"));
+    assert_string_equal(config.token, "t");
+    ki_config_fini(&config);
+    assert_refused(&(ki_config_overrides){.client_certificate = "/no", .client_key = "/no"},
+                   "client-certificate: cannot be read: No such file or directory", "");
+}
+
 static void somebody_else_is_asked_for_by_override(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config", USER("{as: a, as-groups: [b]}"));
-    ki_config config =
-        loaded(&(ki_config_overrides){.as = "x", .as_groups = (const char *const[]){"y", "z", NULL}});
+    ki_config config = loaded(
+        &(ki_config_overrides){.as = "x", .as_uid = "7", .as_groups = (const char *const[]){"y", "z", NULL}});
     assert_string_equal(config.as, "x");
+    assert_string_equal(config.as_uid, "7");
     assert_string_equal(config.as_groups[1], "z");
     assert_null(config.as_groups[2]);
     ki_config_fini(&config);
@@ -394,6 +427,8 @@ int main(void)
         TEST(a_given_server_drops_the_name_of_the_other),
         TEST(what_is_given_about_trust_replaces_all_of_it),
         TEST(a_given_token_replaces_every_other_way_but_certificates),
+        TEST(a_given_name_and_password_replace_every_other_way),
+        TEST(a_given_certificate_replaces_file_and_data),
         TEST(somebody_else_is_asked_for_by_override),
         TEST(mistakes_in_overrides_name_them),
         TEST(a_pod_without_a_kubeconfig_uses_its_service_account),

@@ -2,6 +2,7 @@
 #include "http/curl_reason.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "support/unit.h"
 
@@ -44,11 +45,30 @@ static void every_failure_has_one(void **state)
         assert_int_not_equal(ki_curl_reason((CURLcode)code, 0), KI_REASON_NONE);
 }
 
+static void http_in_the_place_of_https_is_said(void **state)
+{
+    (void)state;
+    static const char no_tls[] = "OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number";
+    assert_non_null(strstr(ki_curl_hint(CURLE_SSL_CONNECT_ERROR, no_tls, (ki_curl_scene){.is_tls = true}),
+                           "begin with http://"));
+    assert_null(
+        ki_curl_hint(CURLE_SSL_CONNECT_ERROR, "alert handshake failure", (ki_curl_scene){.is_tls = true}));
+    assert_null(ki_curl_hint(CURLE_PEER_FAILED_VERIFICATION, "self-signed certificate",
+                             (ki_curl_scene){.is_tls = true}));
+    assert_non_null(strstr(ki_curl_hint(CURLE_UNSUPPORTED_PROTOCOL, "HTTP/0.9", (ki_curl_scene){0}),
+                           "begin with https://"));
+    assert_null(ki_curl_hint(CURLE_UNSUPPORTED_PROTOCOL, "HTTP/0.9", (ki_curl_scene){.is_tls = true}));
+    assert_non_null(strstr(ki_curl_hint(CURLE_GOT_NOTHING, "", (ki_curl_scene){0}), "begin with https://"));
+    assert_null(ki_curl_hint(CURLE_GOT_NOTHING, "", (ki_curl_scene){.was_answered = true}));
+    assert_null(ki_curl_hint(CURLE_SEND_ERROR, "", (ki_curl_scene){0}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_libcurl_says_has_a_reason),
         cmocka_unit_test(every_failure_has_one),
+        cmocka_unit_test(http_in_the_place_of_https_is_said),
     };
     return RUN_TESTS(tests);
 }

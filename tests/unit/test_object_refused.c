@@ -191,10 +191,33 @@ static void the_first_of_equal_names_counts(void **state)
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
+/* Names of the header that come late in a long text. */
+static void what_stands_far_behind_in_the_text_is_read_all_the_same(void **state)
+{
+    (void)state;
+    for (int filling = 65000; filling < 65800; filling++) {
+        char *json = malloc(70000);
+        assert_non_null(json);
+        snprintf(
+            json, 70000,
+            "{\"data\":{\"x\":\"%0*d\"},\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\",\"uid\":\"u-1\","
+            "\"resourceVersion\":\"77\"},\"apiVersion\":\"v1\"}",
+            filling, 0);
+        ki_object *object = object_make(json, NULL);
+        object_assert_text(ki_object_kind(object), "ConfigMap");
+        object_assert_text(ki_object_uid(object), "u-1");
+        object_assert_text(ki_object_resource_version(object), "77");
+        object_assert_text(ki_object_api_version(object), "v1");
+        object_assert_text(ki_object_json(object), json);
+        ki_object_unref(object);
+        free(json);
+    }
+}
+
 static void names_may_be_long_but_not_endless(void **state)
 {
     (void)state;
-    const size_t longest = UINT16_MAX;
+    const size_t longest = KI_OBJECT_STRING_BYTES_MAX;
     char *json = malloc(2 * longest + 100);
     assert_non_null(json);
     snprintf(json, 2 * longest + 100,
@@ -284,6 +307,7 @@ int main(void)
         cmocka_unit_test(null_is_as_good_as_missing),
         cmocka_unit_test(an_integer_may_be_spelt_in_any_way),
         cmocka_unit_test(the_first_of_equal_names_counts),
+        cmocka_unit_test(what_stands_far_behind_in_the_text_is_read_all_the_same),
         cmocka_unit_test(names_may_be_long_but_not_endless),
         cmocka_unit_test(an_object_of_the_largest_size_is_made_and_one_byte_more_is_not),
         cmocka_unit_test(no_limit_lets_an_object_outgrow_its_places),

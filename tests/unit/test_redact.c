@@ -24,6 +24,8 @@ static void secrets_of_headers_are_masked(void **state)
     assert_header("Proxy-Authorization: Basic abc", "Proxy-Authorization: Basic <masked>");
     assert_header("Set-Cookie: a=b; c", "Set-Cookie: <masked>");
     assert_header("Cookie:", "Cookie:<masked>");
+    assert_header("Location: https://a:b@h/p?token=c", "Location: https://<masked>@h/p");
+    assert_header("location: /p#token=c", "location: /p");
 }
 
 static void other_lines_stay_as_they_are(void **state)

@@ -65,6 +65,45 @@ static void a_watch_that_is_taken_ends_the_failure(void **state)
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
 }
 
+static void a_watch_that_is_tried_against_a_dead_port_is_no_watch(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    text_log_clear(&run->statuses);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 40);
+    for (int i = 0; i < 3; i++) {
+        scripted_cut(&run->source, i == 0 ? KI_REASON_CONNECTION_LOST : KI_REASON_CONNECTION_REFUSED);
+        assert_true(reflector_run_status(run).retry_ms > 0);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+        assert_int_equal(reflector_run_status(run).retry_ms, 0);
+    }
+    expect_statuses(run, "BACKING_OFF ConnectionLost\nBACKING_OFF ConnectionRefused\n");
+    assert_int_equal(reflector_run_status(run).watches, 4);
+    scripted_head(&run->source, 200, 0);
+    expect_statuses(run, "WATCHING \n");
+    assert_int_equal(reflector_run_status(run).phase_age_ms, 0);
+}
+
+static void the_status_knows_since_when_nothing_works(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    scripted_cut(&run->source, KI_REASON_DNS);
+    assert_true(reflector_run_status(run).success_age_ms == UINT64_MAX);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_whole(&run->source, LIST("10", "", ""));
+    reflector_run_wait_ms(run, 300);
+    scripted_cut(&run->source, KI_REASON_CONNECTION_REFUSED);
+    uint64_t waited = reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    ki_informer_status status = reflector_run_status(run);
+    assert_int_equal(status.reason, KI_REASON_CONNECTION_REFUSED);
+    assert_in_range(status.success_age_ms, 300 + waited, 300 + waited + 1);
+    scripted_head(&run->source, 200, 0);
+    assert_int_equal(reflector_run_status(run).success_age_ms, 0);
+}
+
 static void each_change_of_phase_or_reason_is_told(void **state)
 {
     reflector_run *run = *state;
@@ -79,7 +118,7 @@ static void each_change_of_phase_or_reason_is_told(void **state)
     expect_statuses(run, "");
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_statuses(run, "BACKING_OFF ConnectionLost\nWATCHING ConnectionLost\n");
+    expect_statuses(run, "BACKING_OFF ConnectionLost\n");
     scripted_head(&run->source, 200, 0);
     expect_statuses(run, "WATCHING \n");
     ki_reflector_halt(&run->reflector);
@@ -328,7 +367,8 @@ static void no_request_is_begun_inside_of_a_body(void **state)
     reflector_run_start_watching(run);
     scripted_body(&run->source, EVENT("ERROR", STATUS("410", "Expired")));
     expect_requests(run, "cancel\n");
-    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+    assert_int_equal(reflector_run_status(run).retry_ms, 0);
     assert_true(run->due_ns <= ki_clock_now_ns(&run->clock));
     reflector_run_wait_ms(run, 0);
     expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
@@ -438,6 +478,8 @@ int main(void)
         reflector_test(the_status_shows_what_it_does_and_why),
         reflector_test(the_status_knows_the_age_of_what_came),
         reflector_test(a_watch_that_is_taken_ends_the_failure),
+        reflector_test(a_watch_that_is_tried_against_a_dead_port_is_no_watch),
+        reflector_test(the_status_knows_since_when_nothing_works),
         reflector_test(each_change_of_phase_or_reason_is_told),
         reflector_test(a_halt_ends_the_failure_and_every_timer),
         reflector_test(the_age_is_that_of_the_last_word_after_the_first_list),

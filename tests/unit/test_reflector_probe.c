@@ -163,6 +163,7 @@ static void asking_that_fails_is_tried_again(void **state)
     reflector_run_wait_ms(run, 30000);
     expect_requests(run, "LIST rv= limit=1\n");
     expect_errors(run, "ConnectionRefused\nTimeout\n");
+    scripted_head(&run->source, 200, 0);
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
 }
 

@@ -273,7 +273,7 @@ static void answers_with_an_error_lead_to_a_watch_or_a_list(void **state)
         int code;
         const char *next;
     } cases[] = {
-        {401, "LIST rv=10 match=NotOlderThan limit=500\n"},
+        {401, "WATCH rv=10 bookmarks\n"},
         {403, "LIST rv=10 match=NotOlderThan limit=500\n"},
         {404, "LIST rv=10 match=NotOlderThan limit=500\n"},
         {400, "LIST rv=10 match=NotOlderThan limit=500\n"},
@@ -292,8 +292,33 @@ static void answers_with_an_error_lead_to_a_watch_or_a_list(void **state)
         expect_requests(run, cases[i].next);
         if (cases[i].next[0] == 'L')
             scripted_whole(&run->source, LIST("10", "", ""));
+        else
+            scripted_head(&run->source, 200, 0);
         assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
     }
+}
+
+static void refused_credentials_lead_to_the_same_watch_again(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
+    expect_changes(run, "ADDED d/b@11 11\n");
+    reflector_run_wait_ms(run, 2000);
+    scripted_end(&run->source);
+    text_log_clear(&run->source.requests);
+    for (unsigned i = 0; i < 4; i++) {
+        scripted_error(&run->source, 401, STATUS("401", "Unauthorized"));
+        expect_errors(run, "Unauthorized 401\n");
+        assert_int_equal(reflector_run_status(run).reason, KI_REASON_UNAUTHORIZED);
+        assert_in_range(run->last_retry_ms, 800u << i, 1600u << i);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        expect_requests(run, "WATCH rv=11 bookmarks\n");
+    }
+    scripted_body(&run->source, EVENT("ADDED", POD("c", "12")));
+    expect_changes(run, "ADDED d/c@12 12\n");
+    assert_int_equal(reflector_run_status(run).lists, 1);
+    assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
 }
 
 static void a_stream_that_is_no_json_is_taken_up_again_and_then_listed(void **state)
@@ -318,6 +343,20 @@ static void a_stream_that_is_no_json_is_taken_up_again_and_then_listed(void **st
     expect_requests(run, "cancel\nWATCH rv=12 bookmarks\n");
 }
 
+#define OF_KIND(kind, name, version)                                                                         \
+    "{\"kind\":\"" kind "\",\"metadata\":{\"namespace\":\"d\",\"name\":\"" name                              \
+    "\",\"resourceVersion\":\"" version "\"}}"
+
+static void objects_of_the_kind_are_taken_and_their_metadata_alone(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("ADDED", OF_KIND("Pod", "b", "11"))
+                                    EVENT("ADDED", OF_KIND("PartialObjectMetadata", "c", "12")));
+    expect_changes(run, "ADDED d/b@11 11\nADDED d/c@12 12\n");
+    expect_errors(run, "");
+}
+
 static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **state)
 {
     reflector_run *run = *state;
@@ -327,6 +366,8 @@ static void events_that_make_no_sense_move_nothing_and_lead_to_a_list(void **sta
         EVENT("ADDED", "{\"metadata\":{\"resourceVersion\":\"11\"}}"),
         EVENT("ADDED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\"}}"),
         EVENT("DELETED", "{\"metadata\":{\"namespace\":\"d\",\"name\":\"b\",\"labels\":7}}"),
+        EVENT("ADDED", OF_KIND("Service", "b", "11")),
+        EVENT("DELETED", OF_KIND("Table", "a", "11")),
     };
     reflector_run_start_watching(run);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
@@ -468,7 +509,9 @@ int main(void)
         reflector_test(too_many_requests_inside_of_a_watch_do_not_lead_to_a_list),
         reflector_test(other_errors_inside_of_a_watch_lead_to_a_list_after_back_off),
         reflector_test(answers_with_an_error_lead_to_a_watch_or_a_list),
+        reflector_test(refused_credentials_lead_to_the_same_watch_again),
         reflector_test(a_stream_that_is_no_json_is_taken_up_again_and_then_listed),
+        reflector_test(objects_of_the_kind_are_taken_and_their_metadata_alone),
         reflector_test(events_that_make_no_sense_move_nothing_and_lead_to_a_list),
         reflector_test(what_is_understood_and_refused_leaves_all_as_it_is),
         reflector_test(an_event_without_memory_is_asked_for_again),

@@ -76,6 +76,22 @@ static void what_cannot_be_used_is_seen_all_the_same(void **state)
     expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
 }
 
+static void an_object_of_another_kind_is_no_item_and_leads_to_another_list(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    text_log_clear(&run->source.requests);
+    scripted_body(&run->source,
+                  EVENT("ADDED", "{\"kind\":\"Service\",\"metadata\":{\"namespace\":\"d\",\"name\":\"b\","
+                                 "\"resourceVersion\":\"5\"}}"));
+    expect_changes(run, "");
+    expect_errors(run, "Malformed d/b\n");
+    scripted_body(&run->source, END_OF_LIST("10"));
+    expect_changes(run, "END 1 10\n");
+    reflector_run_wait_while(run, KI_PHASE_WATCHING);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
+}
+
 static void a_delete_that_cannot_be_used_leads_to_another_list(void **state)
 {
     reflector_run *run = *state;
@@ -427,6 +443,7 @@ int main(void)
         reflector_test(a_recorded_one_is_a_list),
         reflector_test(a_source_may_not_know_it),
         reflector_test(what_cannot_be_used_is_seen_all_the_same),
+        reflector_test(an_object_of_another_kind_is_no_item_and_leads_to_another_list),
         reflector_test(a_delete_that_cannot_be_used_leads_to_another_list),
         reflector_test(a_delete_whose_transform_fails_leads_to_another_list),
         reflector_test(a_bookmark_that_is_too_large_is_told_and_no_more),

@@ -43,6 +43,30 @@ static void check_sent(const sent *s)
 
 #define JSON_TYPE "Content-Type: application/json"
 
+static void a_collection_is_deleted_by_its_selectors(void **state)
+{
+    (void)state;
+    const sent rows[] = {
+        {{.verb = KI_REST_DELETE_COLLECTION,
+          .resource = &KI_CORE_V1_PODS,
+          .ns = "web",
+          .list = {.label_selector = KI_STR("app=x"), .field_selector = KI_STR("status.phase=Failed")}},
+         "DELETE",
+         "/api/v1/namespaces/web/pods?labelSelector=app%3Dx&fieldSelector=status.phase%3DFailed",
+         NULL,
+         ""},
+        {{.verb = KI_REST_DELETE_COLLECTION,
+          .resource = &KI_CORE_V1_NODES,
+          .propagation = KI_PROPAGATION_FOREGROUND},
+         "DELETE",
+         "/api/v1/nodes",
+         JSON_TYPE,
+         "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"Foreground\"}"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        check_sent(&rows[i]);
+}
+
 static void reading_calls_have_no_body(void **state)
 {
     (void)state;
@@ -205,6 +229,12 @@ static void what_makes_no_sense_is_refused(void **state)
         {.verb = KI_REST_GET, PODS, .name = "a", .subresource = "a/b"},
         {.verb = KI_REST_GET, PODS, .name = "a", .body = OBJECT},
         {.verb = KI_REST_GET, PODS, .name = "a", .patch = KI_PATCH_JSON},
+        {.verb = KI_REST_DELETE_COLLECTION, PODS, .name = "a"},
+        {.verb = KI_REST_DELETE_COLLECTION, PODS, .subresource = "status"},
+        {.verb = KI_REST_DELETE_COLLECTION, PODS, .if_uid = KI_STR("u")},
+        {.verb = KI_REST_DELETE_COLLECTION, PODS, .list = {.watch = 1}},
+        {.verb = KI_REST_DELETE_COLLECTION, PODS, .body = KI_STR("{}")},
+        {.verb = KI_REST_DELETE_COLLECTION, .resource = &KI_CORE_V1_PODS},
         {.verb = KI_REST_LIST, PODS, .name = "a"},
         {.verb = KI_REST_LIST, PODS, .subresource = "status"},
         {.verb = KI_REST_LIST, PODS, .list = {.watch = 1}},
@@ -260,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reading_calls_have_no_body),
+        cmocka_unit_test(a_collection_is_deleted_by_its_selectors),
         cmocka_unit_test(writing_calls_have_their_body),
         cmocka_unit_test(each_kind_of_patch_has_its_type),
         cmocka_unit_test(the_options_of_a_delete_are_its_body),

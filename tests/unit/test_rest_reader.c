@@ -176,6 +176,26 @@ static void a_delete_may_be_answered_by_a_status(void **state)
     ki_rest_answer_fini(&answer);
 }
 
+static void what_was_deleted_of_a_collection_is_the_body(void **state)
+{
+    (void)state;
+    static const char deleted[] =
+        "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"9\"},\"items\":[" POD("a") "]}";
+    const ki_rest_request request = {
+        .verb = KI_REST_DELETE_COLLECTION, .resource = &KI_CORE_V1_PODS, .ns = "web"};
+    ki_rest_answer answer = answer_to(&request, 200, deleted);
+    assert_int_equal(answer.error.code, 0);
+    assert_null(answer.object);
+    assert_true(ki_str_equal(answer.body, ki_str_of(deleted)));
+    ki_rest_answer_fini(&answer);
+    answer = answer_to(&request, 200, SUCCESS);
+    assert_int_equal(answer.error.code, 0);
+    ki_rest_answer_fini(&answer);
+    answer = answer_to(&request, 405, STATUS("405", "MethodNotAllowed"));
+    assert_int_equal(answer.error.code, KI_ERR_HTTP);
+    ki_rest_answer_fini(&answer);
+}
+
 static void what_has_no_name_is_good_where_none_is_expected(void **state)
 {
     (void)state;
@@ -325,6 +345,7 @@ int main(void)
         cmocka_unit_test(refusals_have_codes_to_decide_by),
         cmocka_unit_test(a_refusal_without_a_status_is_one_as_well),
         cmocka_unit_test(a_delete_may_be_answered_by_a_status),
+        cmocka_unit_test(what_was_deleted_of_a_collection_is_the_body),
         cmocka_unit_test(what_has_no_name_is_good_where_none_is_expected),
         cmocka_unit_test(what_is_no_json_or_no_list_is_an_error),
         cmocka_unit_test(half_a_page_is_none),

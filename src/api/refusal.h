@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* refusal - what a server means by an answer that is an error, in words.
+ *
+ *   From:     cache/answer.c, rest/rest_reader.c
+ *   To:       ki_error
+ *   Locks:    none.
+ *   Not here: what to do about it (cache/reason.h).
+ */
+#ifndef KI_API_REFUSAL_H
+#define KI_API_REFUSAL_H
+
+#include "api/status.h"
+
+typedef struct ki_refusal {
+    int code;                /* of the error */
+    int http_status;         /* of the answer */
+    const ki_status *status; /* NULL: the body is none */
+    ki_str body;             /* looked at without a status */
+} ki_refusal;
+
+/* Writes code and message. What the server says comes last, so that it is what is cut. */
+void ki_refusal_explain(const ki_refusal *refusal, ki_error *err);
+
+#endif

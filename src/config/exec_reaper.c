@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/exec_reaper.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/wait.h>
+
+static _Atomic pid_t left[KI_EXEC_LEFT_MAX]; /* 0: free */
+
+/* Whether it is gone. After a fork it is the child of another: gone, too. */
+static bool is_gone(pid_t pid)
+{
+    pid_t ended;
+    do {
+        ended = waitpid(pid, NULL, WNOHANG);
+    } while (ended < 0 && errno == EINTR);
+    return ended != 0;
+}
+
+/* Relaxed here and below: a number alone, with which nothing else is handed over. */
+void ki_exec_reaper_add(pid_t pid)
+{
+    for (int i = 0; i < KI_EXEC_LEFT_MAX; i++) {
+        pid_t none = 0;
+        if (atomic_compare_exchange_strong_explicit(&left[i], &none, pid, memory_order_relaxed,
+                                                    memory_order_relaxed))
+            return;
+    }
+}
+
+/* A place is emptied before it is looked at, so that no two threads wait for the same child: its number may be that of
+ * another one afterwards. */
+bool ki_exec_reaper_run(void)
+{
+    bool is_empty = true;
+    for (int i = 0; i < KI_EXEC_LEFT_MAX; i++) {
+        pid_t pid = atomic_load_explicit(&left[i], memory_order_relaxed);
+        if (pid == 0)
+            continue;
+        pid = atomic_exchange_explicit(&left[i], 0, memory_order_relaxed);
+        if (pid == 0 || is_gone(pid))
+            continue;
+        ki_exec_reaper_add(pid);
+        is_empty = false;
+    }
+    return is_empty;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the log shows of requests at its most talkative. */
+#include <kinformer/log.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flow/support/fake_credentials.h"
+#include "flow/support/http_bench.h"
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+static text_log logged;
+
+static void keep(const ki_log_record *record, void *user)
+{
+    (void)user;
+    text_log_add(&logged, "%s\n", record->message);
+}
+
+static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)r;
+    (void)user;
+    (void)scripted_answer(c, "200 OK",
+                          "Set-Cookie: s3cret\r\nLocation: https://u:s3cret@h/p?token=s3cret\r\nX-Y: z\r\n",
+                          "{\"data\":\"s3cret\"}");
+    return SCRIPTED_KEEP;
+}
+
+/* One request of somebody, by a proxy or not, at this level. */
+static void get(ki_log_level level, bool with_proxy)
+{
+    http_bench bench = {0};
+    fetch f = {0};
+    char proxy[128];
+    ki_credentials *credentials = ki_credentials_new(&(ki_config){0}, NULL, NULL);
+    bench.server = scripted_http_start(&(scripted_http_options){.serve = serve});
+    bench.config.server = (char *)(uintptr_t)scripted_http_url(bench.server);
+    (void)snprintf(proxy, sizeof(proxy), "http://me:s3cret@127.0.0.1:%d", scripted_http_port(bench.server));
+    if (with_proxy)
+        bench.config.proxy_url = proxy;
+    http_bench_init(&bench, NULL, &(ki_http_options){.credentials = credentials});
+    fake_credentials_reset();
+    fake_credentials.identity = (ki_identity){.authorization = "Bearer s3cret"};
+    ki_set_log(keep, level, NULL);
+    fetch_get(&f, &bench, "/api/v1/pods?limit=5");
+    ki_set_log(NULL, KI_LOG_TRACE, NULL);
+    assert_int_equal(f.reason, KI_REASON_NONE);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+    ki_credentials_free(credentials);
+}
+
+static bool has(const char *part)
+{
+    return logged.text != NULL && strstr(logged.text, part) != NULL;
+}
+
+static void heads_are_shown_without_their_secrets(void **state)
+{
+    (void)state;
+    get(KI_LOG_TRACE, false);
+    assert_true(has("> GET /api/v1/pods?limit=5 HTTP/1.1\n"));
+    assert_true(has("> Authorization: Bearer <masked>\n"));
+    assert_true(has("< HTTP/1.1 200 OK\n"));
+    assert_true(has("< Set-Cookie: <masked>\n"));
+    assert_true(has("< Location: https://<masked>@h/p\n"));
+    assert_true(has("< X-Y: z\n"));
+    assert_false(has("s3cret"));
+    text_log_free(&logged);
+}
+
+static void who_we_are_to_a_proxy_is_not_shown(void **state)
+{
+    (void)state;
+    get(KI_LOG_TRACE, true);
+    assert_true(has("> Proxy-Authorization: Basic <masked>\n"));
+    assert_false(has("s3cret"));
+    text_log_free(&logged);
+}
+
+static void nothing_is_shown_to_who_does_not_ask_for_it(void **state)
+{
+    (void)state;
+    get(KI_LOG_DEBUG, false);
+    assert_null(logged.text);
+}
+
+#define FLOW_TEST(test)                                                                                      \
+    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(heads_are_shown_without_their_secrets),
+        FLOW_TEST(who_we_are_to_a_proxy_is_not_shown),
+        FLOW_TEST(nothing_is_shown_to_who_does_not_ask_for_it),
+    };
+    return RUN_TESTS(tests);
+}
