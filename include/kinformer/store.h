@@ -25,9 +25,9 @@ typedef struct ki_store ki_store;
 
 /**
  * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside of one,
- * calls that wait or write are refused with KI_ERR_WOULD_DEADLOCK; what stops or frees is carried out soon, as
- * from a callback (docs/threading.md has the table). Keep it short: memory of replaced objects waits for it and,
- * when that has reached its limit, so does the writer.
+ * calls that wait or write are refused with KI_ERR_WOULD_DEADLOCK; what stops or frees is carried out soon,
+ * as from a callback (docs/threading.md has the table). Keep it short: memory of replaced objects waits for
+ * it and, when that has reached its limit, so does the writer.
  *
  * Threads: any. Costs a few nanoseconds and touches no shared cache line.
  */

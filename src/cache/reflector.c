@@ -47,7 +47,8 @@ void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_r
                         uint64_t delay_ns)
 {
     ki_reflector_go_on(reflector, step, delay_ns);
-    if (reflector->report.phase == KI_PHASE_WATCHING) /* nobody watches, also when it is tried again at once */
+    /* Nobody watches, also when it is tried again at once. */
+    if (reflector->report.phase == KI_PHASE_WATCHING)
         ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
     ki_reflector_report_failure(reflector, failure, delay_ns);
 }
@@ -367,8 +368,8 @@ void ki_reflector_fini(ki_reflector *reflector)
     reflector->is_ready = 0;
 }
 
-/* What is known goes on with a watch, unless a list was owed; that the server's history may have changed meanwhile,
- * its silence tells. */
+/* What is known goes on with a watch, unless a list was owed; that the server's history may have changed
+ * meanwhile, its silence tells. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
 {
     int is_known = ki_resource_version_is_set(version) && !reflector->owes_reset;

@@ -85,8 +85,8 @@ void ki_reflector_forget_history(ki_reflector *reflector);
 /* Returns 0, or KI_ERR_NO_MEMORY when it was not taken. */
 KI_NODISCARD int ki_reflector_give(ki_reflector *reflector, const ki_change *change);
 
-/* Whether the object of an event is one of the collection; an object that does not say is, and one whose metadata alone
- * was sent. Writes `err` when it is not. */
+/* Whether the object of an event is one of the collection; an object that does not say is, and one whose
+ * metadata alone was sent. Writes `err` when it is not. */
 int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *object, ki_error *err);
 
 /* Takes the object of a list. Gives up the request when memory is out, as the next two. */

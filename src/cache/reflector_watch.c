@@ -194,8 +194,8 @@ static void take_close(ki_reflector *reflector)
     ki_reflector_retry(reflector, &failure, KI_STEP_WATCH, ki_reflector_delay_ns(reflector, &failure));
 }
 
-/* Bytes that are no events may be sent again for ever: a list leads around them. Who we are says nothing about what we
- * have: with other credentials the same watch goes on. */
+/* Bytes that are no events may be sent again for ever: a list leads around them. Who we are says nothing
+ * about what we have: with other credentials the same watch goes on. */
 static ki_reflector_step step_after(ki_reflector *reflector, const ki_failure *failure, int in_stream)
 {
     switch (failure->reason) {
