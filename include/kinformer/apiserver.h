@@ -39,7 +39,12 @@ typedef struct ki_apiserver_options {
     size_t objects_max;        /* 0: 1,000,000 */
     size_t watches_max;        /* 0: 10,000; one more is 429 */
     size_t body_bytes_max;     /* 0: 3 MiB, as Kubernetes */
-    uint64_t reserved[8];      /* 0 */
+    size_t object_bytes_max; /* of one object as JSON; 0: 3 MiB, twice what etcd takes of its shorter form */
+    size_t history_bytes;    /* of the objects in the history of a resource; 0: 256 MiB */
+    size_t in_flight_bytes_max; /* of bodies and answers that are under way; 0: 1 GiB; more is 429 */
+    const char *const *hosts; /* names, ended by NULL, that a Host may have without a token, besides localhost
+                                 * and any address; NULL: none */
+    uint64_t reserved[4];     /* 0 */
 } ki_apiserver_options;
 
 /**
@@ -138,13 +143,13 @@ typedef enum ki_fault_action {
 } ki_fault_action;
 
 typedef struct ki_fault {
-    uint32_t on;                  /* ki_fault_on, a mask; 0: any */
-    uint32_t action;              /* a ki_fault_action */
-    uint32_t times;               /* how many requests; 0: every one until ki_apiserver_heal() */
-    uint32_t percent;             /* of the requests that match, decided by the seed; 0: all of them */
-    uint64_t after_bytes;         /* of the body */
-    uint32_t after_events;        /* of a watch */
-    uint32_t code;                /* for KI_FAULT_STATUS */
+    uint32_t on;           /* ki_fault_on, a mask; 0: any */
+    uint32_t action;       /* a ki_fault_action */
+    uint32_t times;        /* how many requests; 0: every one until ki_apiserver_heal() */
+    uint32_t percent;      /* of the requests that match, decided by the seed; 0: all of them */
+    uint64_t after_bytes;  /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
+    uint32_t after_events; /* of a watch; for the same. With both, whichever comes first */
+    uint32_t code;         /* for KI_FAULT_STATUS */
     uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
     uint32_t delay_ms;            /* for KI_FAULT_DELAY */
     uint64_t behind;              /* for KI_FAULT_STALE */
@@ -152,10 +157,13 @@ typedef struct ki_fault {
     uint64_t reserved[4];         /* 0 */
 } ki_fault;
 
-/** Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
+/**
+ * Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE
+ * when there are a thousand that are not spent.
+ */
 KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault);
 
-/** Takes all rules away; what stalls goes on. */
+/** Takes all rules away, from what is under way as well: what stalls goes on, and what was to be cut later is not. */
 KI_API void ki_apiserver_heal(ki_apiserver *server);
 
 /** Forgets the history: watches and pages from before are answered 410. */

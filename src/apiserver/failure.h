@@ -43,6 +43,8 @@ int ki_as_fail_conflict(struct ki_as_failure *failure, const struct ki_as_resour
 /* 403 'pods "a" is forbidden: …'. */
 int ki_as_fail_forbidden(struct ki_as_failure *failure, const struct ki_as_resource *resource, ki_str name,
                          const char *why);
+/* 429 with Retry-After. */
+int ki_as_fail_too_many(struct ki_as_failure *failure, const char *format, ...) KI_PRINTF(2, 3);
 int ki_as_fail_method(struct ki_as_failure *failure);
 /* 410 Expired. */
 int ki_as_fail_expired(struct ki_as_failure *failure, const char *message);

@@ -26,7 +26,9 @@ struct ki_as_collection; /* belongs to the storage until that is freed */
 
 struct ki_as_storage_options {
     size_t history_events_max; /* per collection; 0: 10,000 */
+    size_t history_bytes_max;  /* of the objects in it, per collection; 0: 256 MiB */
     size_t objects_max;        /* 0: 1,000,000; more is 507-like: 500 with a clear message */
+    size_t object_bytes_max;   /* of the text of one; 0: 3 MiB */
     uint64_t first_version;    /* 0: from the clock */
     uint64_t seed;             /* of uids and generated names; 0: random */
 };
@@ -71,6 +73,9 @@ struct ki_as_object *ki_as_collection_next(const struct ki_as_collection *collec
 
 /* For uids and generated names. */
 uint64_t ki_as_storage_random(struct ki_as_storage *storage);
+
+/* The largest text that an object may have. */
+size_t ki_as_storage_object_bytes_max(const struct ki_as_storage *storage);
 
 /* The version that the next change gets: the object of a change must carry it. */
 uint64_t ki_as_storage_next_version(const struct ki_as_storage *storage);

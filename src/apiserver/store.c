@@ -8,7 +8,7 @@
 #include "apiserver/tree.h"
 #include "apiserver/verbs_parts.h"
 
-enum { VERSION_BYTES = 24 };
+enum { VERSION_BYTES = 24, DELETION_BYTES = 4096 };
 
 bool ki_as_verb_is_for(const struct ki_as_verb *verb, const char *group, const char *plural)
 {
@@ -99,6 +99,16 @@ static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *
     return object;
 }
 
+/* In etcd's words. One that is being deleted has to have room for saying so. */
+static int check_size(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    size_t bytes_max = ki_as_storage_object_bytes_max(verb->storage);
+    if (object->text.len <= bytes_max + (object->is_deleting ? DELETION_BYTES : 0))
+        return 0;
+    return ki_as_fail(verb->failure, 500, "", NULL, "etcdserver: request is too large: limit is %zu",
+                      bytes_max);
+}
+
 static int fail_storage(const struct ki_as_verb *verb, int code)
 {
     if (code == KI_ERR_TOO_LARGE)
@@ -128,7 +138,7 @@ int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_o
     struct ki_as_object *object = encode(verb, tree);
     if (object == NULL)
         return -1;
-    if (!verb->call->is_dry_run && put(verb, tree, object) < 0) {
+    if (check_size(verb, object) < 0 || (!verb->call->is_dry_run && put(verb, tree, object) < 0)) {
         ki_as_object_unref(object);
         return -1;
     }

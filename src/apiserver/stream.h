@@ -49,4 +49,7 @@ ssize_t ki_as_stream_read(struct ki_as_stream *stream, char *bytes, size_t max, 
 /* As many events as there may be have been read whole. */
 bool ki_as_stream_is_at_limit(const struct ki_as_stream *stream);
 
+/* Events come again. */
+void ki_as_stream_lift_limit(struct ki_as_stream *stream);
+
 #endif

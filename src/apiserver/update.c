@@ -34,16 +34,37 @@ static bool is_made_by_update(const struct ki_as_resource *resource)
     return !resource->is_custom && is_one_of(resource, plurals);
 }
 
+/* Of an object that is sent: "" and "0" are none. In the words of Go, which Kubernetes passes on as they are. */
+static int read_version(const struct ki_as_verb *verb, ki_str text, uint64_t *out)
+{
+    uint64_t number = 0;
+    const char *wrong = NULL;
+    for (size_t i = 0; i < text.len && wrong == NULL; i++) {
+        uint64_t digit = (uint64_t)(unsigned char)text.ptr[i] - '0';
+        if (digit > 9)
+            wrong = "invalid syntax";
+        else if (number > (UINT64_MAX - digit) / 10)
+            wrong = "value out of range";
+        else
+            number = number * 10 + digit;
+    }
+    if (wrong != NULL)
+        return ki_as_fail(verb->failure, 500, "", NULL, "strconv.ParseUint: parsing \"%.*s\": %s",
+                          KI_STR_ARGS(text), wrong);
+    *out = number;
+    return 0;
+}
+
 static int check_version(const struct ki_as_verb *verb, const struct ki_as_update *update)
 {
     const struct ki_as_object *current = update->current;
-    ki_str version = ki_as_metadata_text(update->tree, "resourceVersion");
+    uint64_t version = 0;
     ki_str uid = ki_as_metadata_text(update->tree, "uid");
-    char digits[32];
-    int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)current->version);
     if (verb->call->is_whole)
         return 0;
-    if (version.len == 0 && wants_version(verb->resource)) {
+    if (read_version(verb, ki_as_metadata_text(update->tree, "resourceVersion"), &version) < 0)
+        return -1;
+    if (version == 0 && wants_version(verb->resource)) {
         json_t *causes = NULL;
         ki_as_cause_add(&causes, "FieldValueInvalid", "metadata.resourceVersion",
                         "Invalid value: 0: must be specified for an update");
@@ -56,7 +77,7 @@ static int check_version(const struct ki_as_verb *verb, const struct ki_as_updat
                        KI_STR_ARGS(uid), KI_STR_ARGS(current->uid));
         return ki_as_fail_conflict(verb->failure, verb->resource, current->name, why);
     }
-    if (version.len > 0 && !ki_str_equal(version, (ki_str){digits, (size_t)len}))
+    if (version > 0 && version != current->version)
         return ki_as_fail_conflict(verb->failure, verb->resource, current->name, MODIFIED_MESSAGE);
     return 0;
 }

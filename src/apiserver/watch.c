@@ -293,6 +293,9 @@ size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, s
     struct ki_as_storage *storage = watch->collection->storage;
     ki_as_storage_lock(storage);
     size_t count = take_locked(watch, events, max, out_version);
+    /* One that asked for what comes after a version of the future has seen no more than there is. */
+    if (*out_version > storage->version)
+        *out_version = storage->version;
     /* Over only once there is nothing more to take. */
     *out_end = watch->next < watch->end_next ? KI_AS_WATCH_OPEN : watch->end;
     ki_as_storage_unlock(storage);

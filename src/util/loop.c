@@ -330,6 +330,8 @@ int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
 void ki_loop_stop(ki_loop *loop)
 {
     ki_list stopped;
+    if (loop->clock == NULL)
+        return;
     ki_list_init(&stopped);
     ki_mutex_lock(&loop->mu);
     for (ki_list_node *n = ki_list_pop_front(&loop->threads); n != NULL;

@@ -17,7 +17,8 @@ typedef struct world {
     atomic_int lists;
     atomic_int streams; /* lists that were asked for as watches */
     atomic_int refusals_left;
-    char last_list[4096];   /* what was asked for; read when the program has ended */
+    char last_list[4096]; /* what was asked for, and by whom; read when the program has ended */
+    char last_client[64];
     atomic_bool is_rotated; /* only the second certificate, or the second token, counts */
 } world;
 
@@ -87,6 +88,7 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
     }
     w->lists++;
     (void)snprintf(w->last_list, sizeof(w->last_list), "%s", r->target);
+    (void)snprintf(w->last_client, sizeof(w->last_client), "%s", r->client);
     (void)scripted_answer(c, "200 OK", NULL,
                           asks(r, "/nodes") ? LIST("Node", NODE)
                           : asks(r, "/services")
@@ -291,6 +293,61 @@ static void a_rotated_certificate_is_used_on_a_new_connection(void **state)
     certificate_free(&authority);
 }
 
+static void a_certificate_can_be_given_by_flags(void **state)
+{
+    (void)state;
+    world w = {0};
+    cli_process p;
+    temp_dir dir;
+    char line[1024];
+    certificate authority = certificate_make("authority", NULL, NULL);
+    certificate own = certificate_make("server", "DNS:api.example", &authority);
+    certificate client = certificate_make("one", NULL, &authority);
+    world_init(&w, &(scripted_http_options){
+                       .certificate_pem = own.pem, .key_pem = own.key_pem, .client_ca_pem = authority.pem});
+    temp_dir_make(&dir);
+    (void)snprintf(line, sizeof(line),
+                   "pods -o none --until-synced --watch-list never --tls-server-name api.example "
+                   "--certificate-authority %s --client-certificate %s --client-key %s",
+                   temp_dir_write(&dir, "ca.pem", authority.pem),
+                   temp_dir_write(&dir, "client.pem", client.pem),
+                   temp_dir_write(&dir, "client.key", client.key_pem));
+    cli_process_start(&p, w.server, line);
+    assert_int_equal(cli_process_finish(&p), 0);
+    assert_string_equal(w.last_client, "one");
+    cli_process_free(&p);
+    scripted_http_stop(w.server);
+    temp_dir_remove(&dir);
+    certificate_free(&client);
+    certificate_free(&own);
+    certificate_free(&authority);
+}
+
+static void a_signal_ends_it_while_a_plug_in_thinks(void **state)
+{
+    (void)state;
+    world w = {0};
+    cli_process p;
+    temp_dir dir;
+    char user[512];
+    certificate authority = certificate_make("authority", NULL, NULL);
+    world_init(&w, NULL);
+    temp_dir_make(&dir);
+    (void)temp_dir_write(&dir, "ca.pem", authority.pem);
+    (void)snprintf(user, sizeof(user),
+                   "    exec:\n      apiVersion: client.authentication.k8s.io/v1\n"
+                   "      interactiveMode: Never\n      command: %s\n",
+                   temp_dir_script(&dir, "plug-in", "echo x >\"$0.ran\"; exec sleep 600"));
+    start_with_kubeconfig(&p, write_kubeconfig(&dir, &w, user));
+    while (temp_dir_read(&dir, "plug-in.ran")[0] == 0)
+        assert_int_not_equal(cli_process_read(&p), 0);
+    cli_process_stop(&p, SIGINT);
+    cli_process_free(&p);
+    scripted_http_stop(w.server);
+    temp_dir_remove(&dir);
+    certificate_free(&authority);
+}
+
 /* Says "one" the first time, and "two" from then on. */
 static const char plug_in[] = "if [ -e ran ]; then token=two; else token=one; fi\n"
                               "echo x >>ran\n"
@@ -340,6 +397,8 @@ int main(void)
         cmocka_unit_test(only_what_is_to_be_kept_is_written),
         cmocka_unit_test(the_namespace_is_the_contexts_unless_one_is_given),
         cmocka_unit_test(a_rotated_certificate_is_used_on_a_new_connection),
+        cmocka_unit_test(a_certificate_can_be_given_by_flags),
+        cmocka_unit_test(a_signal_ends_it_while_a_plug_in_thinks),
         cmocka_unit_test(a_plug_in_runs_again_when_its_token_is_refused),
     };
     (void)signal(SIGPIPE, SIG_IGN);

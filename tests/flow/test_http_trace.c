@@ -86,15 +86,12 @@ static void nothing_is_shown_to_who_does_not_ask_for_it(void **state)
     assert_null(logged.text);
 }
 
-#define FLOW_TEST(test)                                                                                      \
-    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FLOW_TEST(heads_are_shown_without_their_secrets),
-        FLOW_TEST(who_we_are_to_a_proxy_is_not_shown),
-        FLOW_TEST(nothing_is_shown_to_who_does_not_ask_for_it),
+        WITH_MEMORY_CHECK(heads_are_shown_without_their_secrets),
+        WITH_MEMORY_CHECK(who_we_are_to_a_proxy_is_not_shown),
+        WITH_MEMORY_CHECK(nothing_is_shown_to_who_does_not_ask_for_it),
     };
     return RUN_TESTS(tests);
 }

@@ -219,19 +219,6 @@ static void a_server_without_a_scheme_speaks_http(void **state)
     http_bench_fini(&bench);
 }
 
-static void a_configuration_without_compression_has_the_last_word(void **state)
-{
-    (void)state;
-    http_bench bench = {.config.disable_compression = true};
-    fetch f = {0};
-    http_bench_init(&bench, &target_server, &(ki_http_options){.use_gzip = true});
-    fetch_get(&f, &bench, "/echo");
-    assert_int_equal(f.reason, KI_REASON_NONE);
-    assert_null(strstr(f.body.text, "Accept-Encoding"));
-    fetch_free(&f);
-    http_bench_fini(&bench);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,7 +234,6 @@ int main(void)
         WITH_MEMORY_CHECK(a_failed_connection_is_not_used_again),
         WITH_MEMORY_CHECK(a_server_that_is_no_address_is_refused),
         WITH_MEMORY_CHECK(a_server_without_a_scheme_speaks_http),
-        WITH_MEMORY_CHECK(a_configuration_without_compression_has_the_last_word),
     };
     return RUN_TESTS(tests);
 }

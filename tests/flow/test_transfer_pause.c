@@ -193,6 +193,19 @@ static void a_gzip_body_that_is_cut_is_a_lost_connection(void **state)
     http_bench_fini(&bench);
 }
 
+static void a_configuration_without_compression_has_the_last_word(void **state)
+{
+    (void)state;
+    http_bench bench = {.config.disable_compression = true};
+    fetch f = {0};
+    http_bench_init(&bench, &target_server, &(ki_http_options){.use_gzip = true});
+    fetch_get(&f, &bench, "/echo");
+    assert_int_equal(f.reason, KI_REASON_NONE);
+    assert_null(strstr(f.body.text, "Accept-Encoding"));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 static void a_gzip_body_that_nobody_asked_for_is_refused(void **state)
 {
     (void)state;
@@ -217,6 +230,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_request_may_be_cancelled_while_its_body_comes),
         WITH_MEMORY_CHECK(a_gzip_body_is_opened_in_steps_that_can_be_paused),
         WITH_MEMORY_CHECK(a_gzip_body_that_is_cut_is_a_lost_connection),
+        WITH_MEMORY_CHECK(a_configuration_without_compression_has_the_last_word),
         WITH_MEMORY_CHECK(a_gzip_body_that_nobody_asked_for_is_refused),
     };
     return RUN_TESTS(tests);
