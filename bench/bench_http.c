@@ -15,9 +15,12 @@
 #include "http_watch.h"
 
 static const struct http_role roles[] = {
-    {"sync", http_sync_role},   {"keep", http_keep_role},
-    {"burst", http_burst_role}, {"ticks", http_ticks_role},
-    {"many", http_many_role},   {"ticks_plain", http_ticks_plain_role},
+    {"sync", http_sync_role},
+    {"keep", http_keep_role},
+    {"burst", http_burst_role},
+    {"ticks", http_ticks_role},
+    {"many", http_many_role},
+    {"ticks_plain", http_ticks_plain_role},
     {NULL, NULL},
 };
 

@@ -238,8 +238,8 @@ typedef enum ki_phase {
     KI_PHASE_STOPPED = 0,
     KI_PHASE_LISTING,
     KI_PHASE_STREAMING_LIST, /* a watch that begins with the list */
-    KI_PHASE_WATCHING,   /* after a failure: once the server has answered the watch */
-    KI_PHASE_BACKING_OFF /* after a failure: waits before it tries again, or for the answer to a watch */
+    KI_PHASE_WATCHING,       /* after a failure: once the server has answered the watch */
+    KI_PHASE_BACKING_OFF     /* after a failure: waits before it tries again, or for the answer to a watch */
 } ki_phase;
 
 /** "WATCHING" for KI_PHASE_WATCHING. */
