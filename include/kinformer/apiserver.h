@@ -5,9 +5,10 @@
  * on loopback, to kubectl and to any client:
  *
  *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
- *   ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"namespace\":\"default\",\"name\":\"a\"}}", &err);
+ *   ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
  *   ki_client *client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
- *   ki_apiserver_fault(server, &(ki_fault){.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3});
+ *   ki_fault cut = {.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
+ *   ki_apiserver_fault(server, &cut);
  *
  * Every function may be called from any thread.
  */
