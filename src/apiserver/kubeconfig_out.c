@@ -45,12 +45,15 @@ static void wipe(ki_buf *text)
     ki_buf_fini(text);
 }
 
+/* jansson gives its text away as constant; but the memory is nobody else's. */
 static void forget(json_t *tree)
 {
     const json_t *user = json_object_get(json_array_get(json_object_get(tree, "users"), 0), "user");
     const char *token = json_string_value(json_object_get(user, "token"));
-    if (token != NULL)
-        explicit_bzero((void *)(uintptr_t)token, strlen(token));
+    char *memory = NULL;
+    memcpy(&memory, &token, sizeof(memory));
+    if (memory != NULL)
+        explicit_bzero(memory, strlen(memory));
     json_decref(tree);
 }
 
