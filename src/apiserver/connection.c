@@ -10,9 +10,10 @@
 
 enum { NUDGE_MS = 10, NUDGE_MS_MAX = 1000 };
 
-/* libmicrohttpd is told of changes alone, and misses the end of a client when that comes together with its last bytes: then half a
- * request, and an idle connection, would stay for as long as an idle one may. Ending what has ended already changes nothing but that
- * all who wait for the socket are told again. It may still be busy with what came before, so this is done until it has closed. */
+/* libmicrohttpd is told of changes alone, and misses the end of a client when that comes together with its
+ * last bytes: then half a request, and an idle connection, would stay for as long as an idle one may. Ending
+ * what has ended already changes nothing but that all who wait for the socket are told again. It may still be
+ * busy with what came before, so this is done until it has closed. */
 static void nudge(struct ki_as_connection *connection)
 {
     (void)shutdown(connection->fd, SHUT_RD);

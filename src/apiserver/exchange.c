@@ -114,8 +114,8 @@ static void cut_lost(struct ki_as_exchange *exchange)
     shut_stuck(exchange);
 }
 
-/* One that only says that it will send no more may wait for its answer; but where none is in sight it is taken for gone, as
- * Kubernetes does. */
+/* One that only says that it will send no more may wait for its answer; but where none is in sight it is
+ * taken for gone, as Kubernetes does. */
 void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone)
 {
     atomic_store(&exchange->is_half_closed, true);
@@ -283,7 +283,8 @@ static bool is_waiting(struct ki_as_exchange *exchange)
     }
 }
 
-/* What was written stays written, so that only reads are told to come again; and small answers are no burden. */
+/* What was written stays written, so that only reads are told to come again;
+ * and small answers are no burden. */
 static void weigh_answer(struct ki_as_exchange *exchange)
 {
     size_t bytes = exchange->answer.text.cap;

@@ -6,9 +6,9 @@
  *   Locks:    mu, for whether it is parked; libmicrohttpd's own locks come after it
  *   Not here: what is answered
  *
- * An exchange that has nothing to send is parked: its connection is suspended, and costs nothing until it is woken. It
- * is woken by its watch and by its timer, both by way of the server's loop, because a watch is woken under the storage's
- * lock; and by whoever heals, cuts or stops.
+ * An exchange that has nothing to send is parked: its connection is suspended, and costs nothing until it is
+ * woken. It is woken by its watch and by its timer, both by way of the server's loop, because a watch is
+ * woken under the storage's lock; and by whoever heals, cuts or stops.
  */
 #ifndef KI_APISERVER_EXCHANGE_H
 #define KI_APISERVER_EXCHANGE_H
@@ -92,8 +92,8 @@ struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const cha
 /* Ends its watch and takes it off the server's list. */
 void ki_as_exchange_free(struct ki_as_exchange *exchange);
 
-/* On the thread that serves it: suspends the connection until it is woken, or until `until_ns` (UINT64_MAX: no time). False: it
- * was woken meanwhile, or the server ends, so look again. */
+/* On the thread that serves it: suspends the connection until it is woken, or until `until_ns` (UINT64_MAX:
+ * no time). False: it was woken meanwhile, or the server ends, so look again. */
 KI_NODISCARD bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns);
 
 /* Any thread. */
@@ -108,15 +108,16 @@ KI_NODISCARD int ki_as_exchange_open_waker(struct ki_as_exchange *exchange);
 /* Reads its address, and whether it is let in. 0, or -1: it is refused, and its body is of no interest. */
 KI_NODISCARD int ki_as_exchange_begin(struct ki_as_exchange *exchange);
 
-/* Counts bytes that are kept for it until it is freed, or discharged. False: with the others' that is too much. One alone may be as
- * large as it is. */
+/* Counts bytes that are kept for it until it is freed, or discharged. False: with the others' that is too
+ * much. One alone may be as large as it is. */
 bool ki_as_exchange_charge(struct ki_as_exchange *exchange, size_t bytes);
 void ki_as_exchange_discharge(struct ki_as_exchange *exchange);
 
 /* The answer to a request that is complete, or the next step towards it. */
 enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange);
 
-/* Whether its fault ends a body, or holds it, at some place: the only ones for which after_bytes and after_events count. */
+/* Whether its fault ends a body, or holds it, at some place: the only ones for which after_bytes and
+ * after_events count. */
 bool ki_as_exchange_has_end(const struct ki_as_exchange *exchange);
 
 /* Hands the answer (or the stream) to libmicrohttpd; see respond.c. */

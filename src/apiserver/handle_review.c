@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Questions that are asked by creating an object which nobody keeps: may I, what may I, who am I. Whoever is let in may do
- * everything. */
+/* Questions that are asked by creating an object which nobody keeps: may I, what may I, who am I. Whoever is
+ * let in may do everything. */
 #include <string.h>
 
 #include "apiserver/handle.h"
@@ -51,7 +51,8 @@ bool ki_as_is_review(const struct ki_as_request *request)
     return find(request) != NULL;
 }
 
-/* The question, to be shown again. One in protobuf is not: the answer is the same to all, and says only what it is. */
+/* The question, to be shown again. One in protobuf is not: the answer is the same to all,
+ * and says only what it is. */
 static int read_question(struct ki_as_exchange *exchange, const char *wanted, json_t **out)
 {
     json_t *body = NULL;

@@ -21,7 +21,8 @@ struct ki_as_change {
     bool is_removal;
 };
 
-/* Changes have numbers, 0 for the first ever; those from `first` on are still there, `next` is the coming one's. */
+/* Changes have numbers, 0 for the first ever; those from `first` on are still there,
+ * `next` is the coming one's. */
 struct ki_as_history {
     struct ki_as_change *ring;
     size_t capacity; /* a power of two, or 0 */

@@ -56,8 +56,8 @@ static ki_str header(struct ki_as_exchange *exchange, const char *name)
     return ki_str_of(MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name));
 }
 
-/* A short body is read and forgotten, so that the connection stays good; a long one, or one of unknown length, is not read, and the
- * connection ends with the answer. */
+/* A short body is read and forgotten, so that the connection stays good; a long one, or one of unknown
+ * length, is not read, and the connection ends with the answer. */
 static bool is_body_worth_reading(struct ki_as_exchange *exchange)
 {
     ki_str length = header(exchange, "Content-Length");
@@ -88,7 +88,8 @@ static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method
     return ki_as_exchange_run(exchange);
 }
 
-/* What is too much, or of somebody who is not let in, is read and forgotten, because an answer can only come after it. */
+/* What is too much, or of somebody who is not let in, is read and forgotten,
+ * because an answer can only come after it. */
 static enum MHD_Result take_body(struct ki_as_exchange *exchange, const char *bytes, size_t n)
 {
     if (exchange->failure.code != 0 || exchange->is_body_too_large || exchange->is_overloaded)
@@ -206,8 +207,8 @@ void ki_as_http_close(struct ki_as_http *http)
     ki_free(http);
 }
 
-/* libmicrohttpd closes the socket when it does not start, or leaves it open: that depends on how far it came. The number may be
- * another's by now. */
+/* libmicrohttpd closes the socket when it does not start, or leaves it open: that depends on how far it came.
+ * The number may be another's by now. */
 static void close_if_ours(int fd, const struct stat *ours)
 {
     struct stat now;
@@ -247,8 +248,8 @@ void ki_as_http_stop(struct ki_apiserver *server)
 
 /* ---- everyone at once ---------------------------------------------------------------------------------- */
 
-/* A connection to nowhere: Linux resets the one that there was. The call itself and not the C library's, which a thread
- * sanitizer takes for the making of a descriptor. */
+/* A connection to nowhere: Linux resets the one that there was. The call itself and not the C library's,
+ * which a thread sanitizer takes for the making of a descriptor. */
 void ki_as_socket_reset(int fd)
 {
     struct sockaddr nowhere = {.sa_family = AF_UNSPEC};

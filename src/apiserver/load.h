@@ -45,8 +45,8 @@ struct ki_as_load {
     size_t files; /* that were read */
 };
 
-/* Calls `take` with each object (items of Lists one by one) of a file, or of all *.yaml, *.yml and *.json of a folder and
- * of the folders in it, in the order of their names. What is hidden is left alone. */
+/* Calls `take` with each object (items of Lists one by one) of a file, or of all *.yaml, *.yml and *.json of
+ * a folder and of the folders in it, in the order of their names. What is hidden is left alone. */
 KI_NODISCARD int ki_as_load_path(const char *path, struct ki_as_load *load, ki_error *err);
 
 /* "pods.yaml:12: document 3: " or "…: document 3, item 2: ". */

@@ -107,7 +107,8 @@ static json_t *get(const struct patcher *patcher, const struct place *place)
 /* ---- how much
  * -------------------------------------------------------------------------------------------- */
 
-/* Whether a value with `level` containers around it stays within the bounds, of its levels and of the steps. */
+/* Whether a value with `level` containers around it stays within the bounds,
+ * of its levels and of the steps. */
 static bool is_within(struct patcher *patcher, const json_t *value, size_t level)
 {
     if (++patcher->steps > STEPS_MAX)

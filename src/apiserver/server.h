@@ -3,7 +3,8 @@
  *
  *   From:     ki_apiserver_start()
  *   To:       every request
- *   Locks:    mu, for the lists of connections and exchanges; before it comes no lock, after it an exchange's mu
+ *   Locks:    mu, for the lists of connections and exchanges; before it comes no lock, after it an exchange's
+ *             mu
  *   Not here: the daemon of HTTP (http.h)
  */
 #ifndef KI_APISERVER_SERVER_H

@@ -11,11 +11,14 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
+#define SCRATCH_BYTES_MAX ((size_t)1 << 31)
+
 enum {
     HISTORY_EVENTS = 10000,
     HISTORY_BYTES = 256 * 1024 * 1024,
     OBJECTS_MAX = 1000000,
     OBJECT_BYTES_MAX = 3 * 1024 * 1024,
+    SCRATCH_BYTES_KEPT = 64 * 1024,
     NS_PER_US = 1000
 };
 
@@ -51,6 +54,8 @@ struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *opti
         options->first_version != 0 ? options->first_version : (uint64_t)ki_clock_wall_ns(clock) / NS_PER_US;
     storage->compacted = storage->version;
     ki_random_init(&storage->random, options->seed == 0 ? random_seed(clock) : options->seed);
+    for (size_t i = 0; i < KI_AS_SCRATCH_COUNT; i++)
+        ki_buf_init(&storage->scratch[i], SCRATCH_BYTES_MAX);
     return storage;
 }
 
@@ -73,9 +78,17 @@ void ki_as_storage_free(struct ki_as_storage *storage)
             next = at->next;
             collection_free(at);
         }
+    for (size_t i = 0; i < KI_AS_SCRATCH_COUNT; i++)
+        ki_buf_fini(&storage->scratch[i]);
     ki_as_resources_fini(&storage->resources);
     ki_mutex_fini(&storage->mu);
     ki_free(storage);
+}
+
+ki_buf *ki_as_storage_scratch(struct ki_as_storage *storage, enum ki_as_scratch which)
+{
+    ki_buf_reset(&storage->scratch[which], SCRATCH_BYTES_KEPT);
+    return &storage->scratch[which];
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS

@@ -88,6 +88,10 @@ KI_NODISCARD int ki_as_storage_put(struct ki_as_storage *storage, struct ki_as_c
 KI_NODISCARD int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_as_collection *collection,
                                       struct ki_as_object *last);
 
+/* Memory for the texts of one change after the other. Empty when it is given out, and kept if it is small. */
+enum ki_as_scratch { KI_AS_SCRATCH_TEXT, KI_AS_SCRATCH_MANAGED, KI_AS_SCRATCH_REST, KI_AS_SCRATCH_COUNT };
+ki_buf *ki_as_storage_scratch(struct ki_as_storage *storage, enum ki_as_scratch which);
+
 /* ---- pages ------------------------------------------------------------------------------------------- */
 
 struct ki_as_page_request {

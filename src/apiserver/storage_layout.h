@@ -43,6 +43,7 @@ struct ki_as_storage {
     size_t history_events_max;
     size_t history_bytes_max;
     ki_random random;
+    ki_buf scratch[KI_AS_SCRATCH_COUNT];
 };
 
 /* A change was added to the history: wakes the idle watches that it concerns, and ends those that are too

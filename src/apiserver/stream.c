@@ -269,8 +269,8 @@ static bool tell_marker(struct ki_as_stream *stream)
     return true;
 }
 
-/* Once the events of a take are told, before the next take: a busy watch is never without events, but here its version is that of
- * what it was told. An idle one takes first, for the latest version. */
+/* Once the events of a take are told, before the next take: a busy watch is never without events, but here
+ * its version is that of what it was told. An idle one takes first, for the latest version. */
 static bool tell_between_takes(struct ki_as_stream *stream)
 {
     if (stream->event_count == 0 || stream->next_event < stream->event_count)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apiserver/defaults.h"
+#include "apiserver/tree.h"
 #include "apiserver/validate.h"
 #include "apiserver/verbs_parts.h"
 
@@ -159,11 +160,32 @@ static int validate(const struct ki_as_verb *verb, const struct ki_as_update *up
     return ki_as_validate_sketch(verb->resource, update->tree, verb->failure);
 }
 
+/* With managedFields that say what the manager has changed. */
+static int store_managed(const struct ki_as_verb *verb, const struct ki_as_update *update, bool is_released,
+                         struct ki_as_object **out)
+{
+    struct ki_as_verb own = *verb;
+    ki_buf *text = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_MANAGED);
+    int rc = 0;
+    if (update->is_all)
+        rc = ki_as_managed_text(verb, update->tree, text);
+    else if (!update->is_apply)
+        rc = ki_as_managed_update(verb, update->tree, update->before);
+    own.managed = ki_buf_str(text);
+    if (rc == 0)
+        rc = is_released ? ki_as_verb_remove(&own, update->current, update->tree, out)
+                         : ki_as_verb_store(&own, update->tree, out);
+    return rc;
+}
+
 int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
                         struct ki_as_object **out)
 {
     json_t *tree = update->tree;
+    struct ki_as_verb own = *verb;
     if (check_version(verb, update) < 0 || name_kind(verb, tree) < 0 || complete(verb, update) < 0)
+        return -1;
+    if (update->is_all && ki_as_before_complete(verb, update, &own.rest) < 0)
         return -1;
     if (validate(verb, update) < 0 ||
         ki_as_validate_update(verb->resource, update->before, tree, verb->failure) < 0)
@@ -171,31 +193,28 @@ int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update
     bool is_released = update->current->is_deleting &&
                        ki_as_is_empty(json_object_get(ki_as_metadata(tree), "finalizers")) &&
                        ki_as_verb_is_empty(verb, update->current);
-    if (json_equal(update->before, tree) && !is_released) {
+    if (ki_as_json_equal(update->before, tree) && !is_released) {
         *out = ki_as_object_ref(update->current);
         return 0;
     }
     if (ki_as_metadata_count(verb, tree, update->before) < 0)
         return -1;
-    if (!update->is_apply && ki_as_managed_update(verb, tree, update->before) < 0)
-        return -1;
-    if (is_released)
-        return ki_as_verb_remove(verb, update->current, tree, out);
-    return ki_as_verb_store(verb, tree, out);
+    return store_managed(&own, update, is_released, out);
 }
 
 static int update_object(const struct ki_as_verb *verb, struct ki_as_object *current, json_t *body,
                          struct ki_as_object **out)
 {
-    json_t *before = ki_as_verb_tree(verb, current);
+    struct ki_as_update update = {.current = current, .tree = body};
+    update.is_all = ki_as_before_is_short(verb, current, body);
+    update.before = update.is_all ? ki_as_before_metadata(verb, current) : ki_as_verb_tree(verb, current);
     json_t *scaled = NULL;
-    if (before == NULL)
+    if (update.before == NULL)
         return -1;
-    struct ki_as_update update = {.current = current, .before = before, .tree = body};
     update.is_status = ki_str_equal(verb->call->subresource, KI_STR("status"));
     int rc = 0;
     if (ki_str_equal(verb->call->subresource, KI_STR("scale"))) {
-        rc = ki_as_scale_apply(verb, before, body, &scaled);
+        rc = ki_as_scale_apply(verb, update.before, body, &scaled);
         update.tree = scaled;
     } else {
         rc = ki_as_body_check(verb, body);
@@ -203,7 +222,7 @@ static int update_object(const struct ki_as_verb *verb, struct ki_as_object *cur
     if (rc == 0)
         rc = ki_as_update_locked(verb, &update, out);
     json_decref(scaled);
-    json_decref(before);
+    json_decref(update.before);
     return rc;
 }
 

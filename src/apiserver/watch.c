@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A watch is idle while it has seen every change; then its place is the end of the history, wherever that moves, and
- * a change that does not concern it costs one look at its selector. Once woken it is busy until it has taken all. */
+/* A watch is idle while it has seen every change; then its place is the end of the history, wherever that
+ * moves, and a change that does not concern it costs one look at its selector.
+ * Once woken it is busy until it has taken all. */
 #include "apiserver/watch.h"
 
 #include <kinformer/error.h>

@@ -43,11 +43,12 @@ void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_
         ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
 }
 
+/* Nobody watches after a failure, also when it is tried again at once. */
 void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
                         uint64_t delay_ns)
 {
     ki_reflector_go_on(reflector, step, delay_ns);
-    if (reflector->report.phase == KI_PHASE_WATCHING) /* nobody watches, also when it is tried again at once */
+    if (reflector->report.phase == KI_PHASE_WATCHING)
         ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
     ki_reflector_report_failure(reflector, failure, delay_ns);
 }

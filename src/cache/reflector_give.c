@@ -14,16 +14,22 @@ int ki_reflector_give(ki_reflector *reflector, const ki_change *change)
     return 0;
 }
 
-int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *object, ki_error *err)
+int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *object)
 {
     const ki_object_plan *plan = reflector->options.plan;
     ki_str kind = ki_object_kind(object);
-    if (!plan->kind_is_known || kind.len == 0 || ki_str_equal(kind, plan->kind) ||
-        ki_str_equal(kind, KI_STR("PartialObjectMetadata")))
-        return 1;
-    ki_fail(err, KI_ERR_METADATA, "the object of the event is a %.*s, not a %.*s", KI_STR_ARGS(kind),
-            KI_STR_ARGS(plan->kind));
-    return 0;
+    return !plan->kind_is_known || kind.len == 0 || ki_str_equal(kind, plan->kind) ||
+           ki_str_equal(kind, KI_STR("PartialObjectMetadata"));
+}
+
+void ki_reflector_refuse_kind(ki_reflector *reflector, ki_object *object)
+{
+    ki_error why = {0};
+    ki_fail(&why, KI_ERR_METADATA, "the object of the event is a %.*s, not a %.*s",
+            KI_STR_ARGS(ki_object_kind(object)), KI_STR_ARGS(reflector->options.plan->kind));
+    ki_reflector_report_refused(reflector, &why, ki_object_key_str(object));
+    ki_reflector_want_relist(reflector);
+    ki_object_unref(object);
 }
 
 static void give_up_without_memory(ki_reflector *reflector)
@@ -39,24 +45,30 @@ static int is_same(const ki_object *a, const ki_object *b)
            ki_str_equal(ki_object_resource_version(a), ki_object_resource_version(b));
 }
 
-/* What the user makes of the object: a new reference, to the same one or another; NULL: it is refused, for
- * the reason in `why`. */
-static ki_object *transform(const ki_reflector *reflector, ki_object *object, ki_error *why)
+/* Returns NULL: it is refused, which has been told. */
+static ki_object *transform(ki_reflector *reflector, ki_object *object)
 {
     const ki_informer_options *informer = reflector->options.informer;
     const ki_object *result = object;
-    if (informer->transform == NULL)
-        return ki_object_ref(object);
+    ki_error why = {0};
     int rc = informer->transform(&result, informer->transform_user);
     ki_object *replacement = result == object ? ki_object_ref(object) : (ki_object *)result;
     if (rc < 0)
-        ki_fail(why, rc, "the transform has failed: %s", ki_error_text(rc));
+        ki_fail(&why, rc, "the transform has failed: %s", ki_error_text(rc));
     else if (replacement == NULL || !is_same(object, replacement))
-        rc = ki_fail(why, KI_ERR_INVALID, "the transform has made another object of it");
+        rc = ki_fail(&why, KI_ERR_INVALID, "the transform has made another object of it");
     if (rc >= 0)
         return replacement;
     ki_counter_add(reflector->options.metrics->transform_failures, 1);
+    ki_reflector_report_refused(reflector, &why, ki_object_key_str(object));
     return ki_object_unref(replacement);
+}
+
+/* What the user makes of the object: a new reference, to the same one or another; or NULL, as above. */
+static ki_object *usable_form(ki_reflector *reflector, ki_object *object)
+{
+    return reflector->options.informer->transform == NULL ? ki_object_ref(object)
+                                                          : transform(reflector, object);
 }
 
 /* An item that cannot be used is alive all the same. */
@@ -69,20 +81,17 @@ static int give_seen(ki_reflector *reflector, ki_str key)
 
 void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
 {
-    ki_error why = {0};
     int rc;
-    ki_object *usable = transform(reflector, object, &why);
     ki_counter_add(reflector->options.metrics->list_items, 1);
     reflector->list.has_given = 1;
     ki_reflector_note_success(reflector);
-    if (usable == NULL) {
-        ki_reflector_report_refused(reflector, &why, ki_object_key_str(object));
+    ki_object *usable = usable_form(reflector, object);
+    if (usable == NULL)
         rc = give_seen(reflector, ki_object_key_str(object));
-    } else {
+    else
         rc = ki_reflector_give(
             reflector,
             &(ki_change){.type = KI_CHANGE_ITEM, .list = reflector->list.number, .object = usable});
-    }
     ki_object_unref(usable);
     ki_object_unref(object);
     if (rc < 0)
@@ -100,12 +109,9 @@ void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refuse
 int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_object *object,
                             const ki_resource_version *version)
 {
-    ki_error why = {0};
     int rc = 0;
-    ki_object *usable = transform(reflector, object, &why);
-    if (usable == NULL)
-        ki_reflector_report_refused(reflector, &why, ki_object_key_str(object));
-    else
+    ki_object *usable = usable_form(reflector, object);
+    if (usable != NULL)
         rc = ki_reflector_give(
             reflector,
             &(ki_change){.type = type, .object = usable, .version = ki_resource_version_str(version)});

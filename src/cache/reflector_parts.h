@@ -85,9 +85,12 @@ void ki_reflector_forget_history(ki_reflector *reflector);
 /* Returns 0, or KI_ERR_NO_MEMORY when it was not taken. */
 KI_NODISCARD int ki_reflector_give(ki_reflector *reflector, const ki_change *change);
 
-/* Whether the object of an event is one of the collection; an object that does not say is, and one whose metadata alone
- * was sent. Writes `err` when it is not. */
-int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *object, ki_error *err);
+/* Whether the object of an event is one of the collection; an object that does not say is, and one whose
+ * metadata alone was sent. */
+int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *object);
+
+/* Takes an object that is not: it is told of, and a list is due. */
+void ki_reflector_refuse_kind(ki_reflector *reflector, ki_object *object);
 
 /* Takes the object of a list. Gives up the request when memory is out, as the next two. */
 void ki_reflector_give_item(ki_reflector *reflector, ki_object *object);

@@ -88,16 +88,12 @@ static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
 /* Takes the object of an event, which is nothing of ours when it is of another kind. */
 static void take_object(ki_reflector *reflector, int step, ki_object *object)
 {
-    ki_error why = {0};
-    if (!ki_reflector_is_of_kind(reflector, object, &why)) {
-        ki_reflector_report_refused(reflector, &why, ki_object_key_str(object));
-        ki_reflector_want_relist(reflector);
-        ki_object_unref(object);
-    } else if (step == KI_WATCH_DELETED) {
+    if (!ki_reflector_is_of_kind(reflector, object))
+        ki_reflector_refuse_kind(reflector, object);
+    else if (step == KI_WATCH_DELETED)
         take_deleted(reflector, object);
-    } else {
+    else
         ki_reflector_give_item(reflector, object);
-    }
 }
 
 void ki_reflector_stream_step(ki_reflector *reflector, int step)

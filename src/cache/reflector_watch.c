@@ -89,19 +89,25 @@ static void take_nonsense(ki_reflector *reflector, const ki_error *error, ki_str
     ki_reflector_want_relist(reflector);
 }
 
+/* Takes it. */
+static void take_without_version(ki_reflector *reflector, ki_object *object)
+{
+    ki_error error = {0};
+    ki_fail(&error, KI_ERR_METADATA, "the object of the event has no resourceVersion that can be used");
+    take_nonsense(reflector, &error, ki_object_key_str(object));
+    ki_object_unref(object);
+}
+
 static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *object)
 {
     ki_resource_version version = {0};
-    ki_error error = {0};
     ki_str text = ki_object_resource_version(object);
-    int is_usable = ki_reflector_is_of_kind(reflector, object, &error);
-    if (is_usable && (text.len == 0 || ki_resource_version_set(&version, text) < 0)) {
-        ki_fail(&error, KI_ERR_METADATA, "the object of the event has no resourceVersion that can be used");
-        is_usable = 0;
+    if (!ki_reflector_is_of_kind(reflector, object)) {
+        ki_reflector_refuse_kind(reflector, object);
+        return;
     }
-    if (!is_usable) {
-        take_nonsense(reflector, &error, ki_object_key_str(object));
-        ki_object_unref(object);
+    if (text.len == 0 || ki_resource_version_set(&version, text) < 0) {
+        take_without_version(reflector, object);
         return;
     }
     reflector->report.events++;
@@ -194,8 +200,8 @@ static void take_close(ki_reflector *reflector)
     ki_reflector_retry(reflector, &failure, KI_STEP_WATCH, ki_reflector_delay_ns(reflector, &failure));
 }
 
-/* Bytes that are no events may be sent again for ever: a list leads around them. Who we are says nothing about what we
- * have: with other credentials the same watch goes on. */
+/* Bytes that are no events may be sent again for ever: a list leads around them. Who we are says nothing
+ * about what we have: with other credentials the same watch goes on. */
 static ki_reflector_step step_after(ki_reflector *reflector, const ki_failure *failure, int in_stream)
 {
     switch (failure->reason) {

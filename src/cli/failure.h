@@ -18,8 +18,8 @@ enum {
     CLI_EXIT_USAGE = 2   /* wrong usage, or a configuration that cannot be used */
 };
 
-/* As much of a text as fits into `out_bytes` > 3; one that is cut ends with "…". For what others have said, so that there
- * is room for what we say. */
+/* As much of a text as fits into `out_bytes` > 3; one that is cut ends with "…". For what others have said,
+ * so that there is room for what we say. */
 void cli_shorten(char *out, size_t out_bytes, ki_str text);
 
 /* Sets KI_ERR_INVALID and a message, and returns that code. */

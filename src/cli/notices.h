@@ -6,8 +6,8 @@
  *   Locks:    none.
  *
  * A few lines at once, then one every few seconds. The newest of those that were left out is said as soon
- * as it may, so the last thing that is said is how things stand. Who was told that something is lost is told at once that
- * it is back; who was not yet told need not hear of either.
+ * as it may, so the last thing that is said is how things stand. Who was told that something is lost is told
+ * at once that it is back; who was not yet told need not hear of either.
  */
 #ifndef KI_CLI_NOTICES_H
 #define KI_CLI_NOTICES_H

@@ -119,8 +119,8 @@ static void say_error(const speaker *by, const ki_watch_error *error)
         help == NULL ? "" : " (", help == NULL ? "" : help, help == NULL ? "" : ")");
 }
 
-/* What has been said of a failure is not said again until all was well, or it is another one. One that is not the
- * status's own has hurt nothing. */
+/* What has been said of a failure is not said again until all was well, or it is another one. One that is
+ * not the status's own has hurt nothing. */
 void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
                           const ki_informer_status *status)
 {

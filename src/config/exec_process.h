@@ -51,12 +51,12 @@ typedef struct ki_exec_command {
 KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *command,
                                        ki_error *err);
 
-/* Takes what there is, and closes nothing. Returns true when the child has ended and all of its output has been read. What was
- * left running by the child with its output open is not waited for. */
+/* Takes what there is, and closes nothing. Returns true when the child has ended and all of its output has
+ * been read. What was left running by the child with its output open is not waited for. */
 bool ki_exec_process_poll(ki_exec_process *process);
 
-/* Kills the child if it still runs, and frees; waits for nothing: a child that does not end at once is left to
- * config/exec_reaper.h. Takes a zeroed one. */
+/* Kills the child if it still runs, and frees; waits for nothing: a child that does not end at once is left
+ * to config/exec_reaper.h. Takes a zeroed one. */
 void ki_exec_process_close(ki_exec_process *process);
 
 /* The same outside of the loop: gives it a moment to end. */

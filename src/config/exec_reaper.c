@@ -29,8 +29,8 @@ void ki_exec_reaper_add(pid_t pid)
     }
 }
 
-/* A place is emptied before it is looked at, so that no two threads wait for the same child: its number may be that of
- * another one afterwards. */
+/* A place is emptied before it is looked at, so that no two threads wait for the same child: its number may
+ * be that of another one afterwards. */
 bool ki_exec_reaper_run(void)
 {
     bool is_empty = true;

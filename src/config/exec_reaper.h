@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec_reaper - children that were killed and have not ended yet: nobody waits for them, and none is forgotten.
+/* exec_reaper - children that were killed and have not ended yet: nobody waits for them, none is forgotten.
  *
  *   From:     config/exec_process.c
  *   To:       waitpid(2)
  *   Locks:    none; one table of the process, whose places are taken and given back atomically.
  *   Not here: killing them; when to look again (config/exec_plugin.c).
  *
- * A child that is killed ends at once, unless the kernel is inside of something that cannot be interrupted, as with a
- * file system that does not answer. The loop must not hang with it.
+ * A child that is killed ends at once, unless the kernel is inside of something that cannot be interrupted,
+ * as with a file system that does not answer. The loop must not hang with it.
  */
 #ifndef KI_CONFIG_EXEC_REAPER_H
 #define KI_CONFIG_EXEC_REAPER_H

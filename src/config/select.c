@@ -178,7 +178,8 @@ static bool says_who(const ki_config_overrides *overrides)
     return overrides->token != NULL || overrides->username != NULL || overrides->password != NULL;
 }
 
-/* A token that was given, or a name, is the whole answer to who asks; certificates say it in another way, and stay. */
+/* A token that was given, or a name, is the whole answer to who asks; certificates say it in another way,
+ * and stay. */
 static int override_authorization(ki_config *config, const ki_config_overrides *overrides)
 {
     ki_config rest = {

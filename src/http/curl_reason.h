@@ -21,8 +21,8 @@ typedef struct ki_curl_scene {
     bool was_answered; /* this server has answered before */
 } ki_curl_scene;
 
-/* What a person has to know instead of libcurl's own message: http where https has to be, or the other way round. NULL:
- * libcurl has said it. Constant. */
+/* What a person has to know instead of libcurl's own message: http where https has to be, or the other way
+ * round. NULL: libcurl has said it. Constant. */
 const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene);
 
 #endif

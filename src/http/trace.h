@@ -12,7 +12,8 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 
-/* For a handle that is new. Costs nothing unless someone listens at that level now. Returns whether libcurl took it. */
+/* For a handle that is new. Costs nothing unless someone listens at that level now. Returns whether libcurl
+ * took it. */
 bool ki_trace_set(CURL *easy);
 
 #endif

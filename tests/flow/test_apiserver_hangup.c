@@ -40,7 +40,8 @@ static void add(ki_apiserver *server, ki_fault fault)
     assert_int_equal(ki_apiserver_fault(server, &fault), 0);
 }
 
-/* Sends it, says that there is no more, and must see the other side's end soon. Returns what came before; freed with free(). */
+/* Sends it, says that there is no more, and must see the other side's end soon.
+ * Returns what came before; freed with free(). */
 static char *send_and_shut(ki_apiserver *server, const char *request)
 {
     int error = -1;

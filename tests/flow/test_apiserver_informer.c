@@ -52,7 +52,7 @@ static void world_fini(world *w)
     ki_apiserver_stop(w->server);
 }
 
-/* ---- the cache is the server's collection --------------------------------------------------------------- */
+/* ---- the cache is the server's collection ------------------------------------------------------------ */
 
 static int is_equal(world *w)
 {
@@ -104,7 +104,7 @@ static void churn(world *w, int round)
     assert_int_equal(ki_apiserver_delete(w->server, &KI_CORE_V1_PODS, "default", name, &err), 0);
 }
 
-/* ---- without faults ------------------------------------------------------------------------------------- */
+/* ---- without faults ---------------------------------------------------------------------------------- */
 
 static void an_informer_follows_by_list_and_by_stream(void **state)
 {
@@ -143,7 +143,7 @@ static void a_factory_syncs_many_resources(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- with each of them ---------------------------------------------------------------------------------- */
+/* ---- with each of them ------------------------------------------------------------------------------- */
 
 typedef struct trial {
     const char *name;
@@ -270,8 +270,8 @@ static void an_informer_outlives_history(void **state)
     world_fini(&w);
 }
 
-/* As after a restored backup: versions that the informer knows have not been yet. What it knows is too old as well, so that it
- * need not find out by silence. */
+/* As after a restored backup: versions that the informer knows have not been yet. What it knows is too old as
+ * well, so that it need not find out by silence. */
 static void an_informer_follows_into_another_history(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@ enum { HANG_MS = 30 * 1000 };
     "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\","                       \
     "\"status\":{\"token\":\"" token "\"}}\n"
 
-/* ---- the bench ------------------------------------------------------------------------------------------- */
+/* ---- the bench ----------------------------------------------------------------------------------------- */
 
 typedef struct world {
     temp_dir dir;
@@ -145,7 +145,7 @@ static void wait_for(world *w, ki_informer *informer, const char *name)
     }
 }
 
-/* ---- credentials that are refused while a watch is under way ----------------------------------------------- */
+/* ---- credentials that are refused while a watch is under way ------------------------------------------- */
 
 static void expect_the_same_watch(world *w)
 {

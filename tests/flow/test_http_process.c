@@ -25,7 +25,7 @@
 
 enum { HANG_MS = 30 * 1000 };
 
-/* ---- a resolver that hangs ------------------------------------------------------------------------------- */
+/* ---- a resolver that hangs --------------------------------------------------------------------------- */
 
 static struct {
     ki_mutex mu;
@@ -199,7 +199,7 @@ static void a_client_is_freed_while_a_name_is_looked_up(void **state)
     }
 }
 
-/* ---- descriptors ----------------------------------------------------------------------------------------- */
+/* ---- descriptors ------------------------------------------------------------------------------------- */
 
 static scripted_next serve_watch(scripted_connection *c, const scripted_request *r, void *user)
 {
@@ -321,7 +321,7 @@ static void a_dead_peer_is_noticed_within_a_minute(void **state)
     http_bench_fini(&bench);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------ */
 
 static scripted_next serve_hello(scripted_connection *c, const scripted_request *r, void *user)
 {

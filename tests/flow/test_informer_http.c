@@ -19,7 +19,7 @@ static const int modes[] = {KI_MODE_THREADS, KI_MODE_HANDLERS_ON_LOOP, KI_MODE_E
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
-/* ---- the bench ------------------------------------------------------------------------------------------- */
+/* ---- the bench ----------------------------------------------------------------------------------------- */
 
 typedef struct world {
     int mode;

@@ -64,7 +64,8 @@ void reflector_run_restart(reflector_run *run, const char *version);
 /* Lets the time pass, with a tick whenever one is due. */
 void reflector_run_wait_ms(reflector_run *run, uint64_t ms);
 
-/* Until `phase` is another one, or, for BACKING_OFF, something is tried again. Fails the test after an hour. Returns the milliseconds. */
+/* Until `phase` is another one, or, for BACKING_OFF, something is tried again. Fails the test after an hour.
+ * Returns the milliseconds. */
 uint64_t reflector_run_wait_while(reflector_run *run, ki_phase phase);
 
 /* Starts it, and answers a LIST of version 10 with d/a@5, so that it watches; the logs are empty then. */
