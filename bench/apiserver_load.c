@@ -271,8 +271,8 @@ bool apiserver_load_bench(ki_apiserver *server, const struct bench_options *opti
     if (!load_and_print(server, &real_pods, options->pods, &real)) {
         return false;
     }
-    *out_met &= bench_target("load: seconds of CPU for 100,000 small pods",
-                             small.put_cpu / count * PODS_A_LOAD, "<=", SECONDS_MAX);
+    *out_met &= bench_target("load: seconds for 100,000 small pods", small.put_wall / count * PODS_A_LOAD,
+                             "<=", SECONDS_MAX);
     *out_met &= bench_target("load: production pods, times jansson's parse and write of them",
                              real.put_cpu / real.parse_cpu, "<=", 1);
     *out_met &=

@@ -128,13 +128,32 @@ static void read_all(const struct run *run)
 
 /* ---- the server's process ------------------------------------------------------------------------------ */
 
-static bool change_pods(ki_apiserver *server, uint64_t count)
+/* What the pods become, made while no clock runs. */
+static void make_texts(char *texts[EVENTS_MAX], uint64_t count)
 {
     static unsigned revision;
-    ki_error err = {0};
     revision++;
     for (uint64_t i = 0; i < count; i++) {
-        if (ki_apiserver_put(server, &KI_CORE_V1_PODS, apiserver_pod_text(i, revision), &err) < 0) {
+        texts[i] = strdup(apiserver_pod_text(i, revision));
+        if (texts[i] == NULL) {
+            fprintf(stderr, "out of memory\n");
+            exit(EXIT_FAILURE);
+        }
+    }
+}
+
+static void free_texts(char *texts[EVENTS_MAX], uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        free(texts[i]);
+    }
+}
+
+static bool change_pods(ki_apiserver *server, char *texts[EVENTS_MAX], uint64_t count)
+{
+    ki_error err = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        if (ki_apiserver_put(server, &KI_CORE_V1_PODS, texts[i], &err) < 0) {
             fprintf(stderr, "put: %s\n", err.message);
             return false;
         }
@@ -154,6 +173,7 @@ static void print_run(const struct run *run, double start, double cpu, const str
 /* Events a second that arrive, of all watchers together; 0: it failed. */
 static double measure(ki_apiserver *server, struct run *run)
 {
+    static char *texts[EVENTS_MAX];
     struct http_report report = {0};
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
@@ -166,13 +186,15 @@ static double measure(ki_apiserver *server, struct run *run)
         read_all(run);
     }
     close(ends[1]);
+    make_texts(texts, run->events);
     bool is_done = pid > 0 && read(ends[0], &report, sizeof(report)) == (ssize_t)sizeof(report);
     double start = bench_now_seconds();
     double cpu = http_cpu_seconds();
-    is_done = is_done && change_pods(server, run->events) &&
+    is_done = is_done && change_pods(server, texts, run->events) &&
               read(ends[0], &report, sizeof(report)) == (ssize_t)sizeof(report);
     cpu = http_cpu_seconds() - cpu;
     close(ends[0]);
+    free_texts(texts, run->events);
     int status = 0;
     is_done = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 && is_done;
     if (is_done) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_http - informers and a server over loopback HTTP: how long a sync takes, against curl that throws the same
- * bytes away; how many events a watch brings a second; how long an event takes from the server to the handler; and
- * what a thousand informers cost that have nothing to do. */
+/* bench_http - informers and a server over loopback HTTP: how long a sync takes, against curl that throws the
+ * same bytes away; how many events a watch brings a second; how long an event takes from the server to the
+ * handler; and what a thousand informers cost that have nothing to do. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,9 +15,12 @@
 #include "http_watch.h"
 
 static const struct http_role roles[] = {
-    {"sync", http_sync_role},   {"keep", http_keep_role},
-    {"burst", http_burst_role}, {"ticks", http_ticks_role},
-    {"many", http_many_role},   {"ticks_plain", http_ticks_plain_role},
+    {"sync", http_sync_role},
+    {"keep", http_keep_role},
+    {"burst", http_burst_role},
+    {"ticks", http_ticks_role},
+    {"many", http_many_role},
+    {"ticks_plain", http_ticks_plain_role},
     {NULL, NULL},
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_child - work that is measured, in a process of its own: memory and CPU are then those of the work alone.
+/* http_child - work that is measured, in a process of its own: memory and CPU are then those of the work
+ * alone.
  *
  *   From:     http_sync.c, http_watch.c, http_many.c
  *   To:       bench_http.c once more, started with --role; the program curl

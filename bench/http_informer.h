@@ -13,7 +13,8 @@
 
 enum { HTTP_TIMEOUT_MS = 600000 };
 
-/* Connects to the server at that port of the loopback interface, with no kubeconfig. NULL: it has said why. */
+/* Connects to the server at that port of the loopback interface, with no kubeconfig.
+ * NULL: it has said why. */
 ki_client *http_client_new(unsigned port, size_t handler_threads);
 
 /* Lists in pages and then watches. `ns` "": all namespaces. Not started. NULL: it has said why. */

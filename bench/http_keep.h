@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_keep - what a sync costs before a byte of it is looked at: the same bytes are received, and as many as an
- * object has are copied into memory of their own.
+/* http_keep - what a sync costs before a byte of it is looked at: the same bytes are received, and as many as
+ * an object has are copied into memory of their own.
  *
  *   From:     http_sync.c
  *   To:       http_child.c

@@ -34,7 +34,7 @@ struct contest {
     struct http_curl curl;
     struct http_best ours;
     struct http_best reference;
-    struct http_best kept; /* received and kept, unread */
+    struct http_best kept;     /* received and kept, unread */
     struct http_report report; /* of our last turn */
     uint64_t peak_bytes;       /* the highest of all */
     unsigned rounds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long an event takes from the server's write to the handler's call, against a thread that waits in a read of
- * the same connection and does nothing else. */
+/* How long an event takes from the server's write to the handler's call, against a thread that waits in a
+ * read of the same connection and does nothing else. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <inttypes.h>

@@ -270,7 +270,8 @@ static bool measure_items(ki_list_decoder *decoder, const char *data, size_t len
         if (step < 0) {
             return false;
         }
-        /* The decoder's own buffers are not part of an object; they are there when the first one has been made. */
+        /* The decoder's own buffers are not part of an object;
+         * they are there when the first one has been made. */
         if (step != KI_LIST_OBJECT || !is_warm) {
             memory->allocations = before;
             is_warm = is_warm || step == KI_LIST_OBJECT;

@@ -9,8 +9,8 @@
 
 #include "bench.h"
 
-/* Both set the library's allocator and put it back: nothing of the library may be there. They return false when
- * something could not be measured. */
+/* Both set the library's allocator and put it back: nothing of the library may be there. They return false
+ * when something could not be measured. */
 bool pipeline_memory_bench_stuck(const struct bench_options *options, bool *out_met);
 bool pipeline_memory_bench_relist(const struct bench_options *options, bool *out_met);
 

@@ -7,8 +7,8 @@
  *   Not here: what it leaves out: limits, changes of one key that wait together, readers without a lock,
  *             versions that go back, relists, handlers that come and go, measuring.
  *
- * A queue that is a list without a limit; a thread that takes from it and keeps a chained hash map with keys of
- * its own and an index by namespace; a second queue; a thread that calls the handler.
+ * A queue that is a list without a limit; a thread that takes from it and keeps a chained hash map with keys
+ * of its own and an index by namespace; a second queue; a thread that calls the handler.
  */
 #ifndef BENCH_PIPELINE_NAIVE_H
 #define BENCH_PIPELINE_NAIVE_H

@@ -52,7 +52,7 @@ if(CMAKE_CROSSCOMPILING)
     set(KI_TEST_SECONDS 1800)
 endif()
 
-# ctest has more jobs than there are processors. What computes takes two of them; what talks to a server or a process
+# ctest has three jobs for each processor. What computes takes two of them; what talks to a server or a process
 # mostly waits, and takes one. The longest start first, some of either kind, so that none is left over in the end.
 set(KI_COMPUTING_FLOW_TESTS test_apiserver_malformed)
 set(KI_LONG_TESTS

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* low_level - an informer made by hand: a feed, a delta queue, a store, and a source that is no API server.
  *
- * Prints what happens to a few pods that exist in this file only. Everything runs on the program's own thread.
+ * Prints what happens to a few pods that exist in this file only.
+ * Everything runs on the program's own thread.
  */
 #include <kinformer.h>
 #include <poll.h>

@@ -3,16 +3,16 @@
  *
  *   replay LIST-FILE WATCH-FILE
  *
- * Each file is a whole HTTP answer. It shows the parts of a program with an informer: a handler, an index, looking
- * things up; and a source of one's own, which is how a program is tested without a cluster. Exit status: 0; 1 when
- * an answer cannot be read; 2 for wrong usage.
+ * Each file is a whole HTTP answer. It shows the parts of a program with an informer: a handler, an index,
+ * looking things up; and a source of one's own, which is how a program is tested without a cluster. Exit
+ * status: 0; 1 when an answer cannot be read; 2 for wrong usage.
  */
 #include <kinformer.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the source: answers from two files ------------------------------------------------------------------ */
+/* ---- the source: answers from two files -------------------------------------------------------------- */
 
 typedef struct recording {
     char *list;
@@ -73,7 +73,7 @@ static void resume(ki_answer *answer, void *user)
     (void)user;
 }
 
-/* ---- the program ------------------------------------------------------------------------------------------- */
+/* ---- the program ------------------------------------------------------------------------------------- */
 
 static void added(const ki_event *e, void *user)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* without_cluster - how a program with an informer is tested: the API server is in the same process, and there is no
- * cluster anywhere.
+/* without_cluster - how a program with an informer is tested: the API server is in the same process, and
+ * there is no cluster anywhere.
  *
- * It creates, changes and deletes pods, cuts the connections meanwhile, and writes what the handler has heard and what the
- * index has. Exit status: 0 when that is what it should be, else 1.
+ * It creates, changes and deletes pods, cuts the connections meanwhile, and writes what the handler has heard
+ * and what the index has. Exit status: 0 when that is what it should be, else 1.
  */
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- what is tested: it notes each change of a pod, and finds pods by their node ------------------------- */
+/* ---- what is tested: it notes each change of a pod, and finds pods by their node --------------------- */
 
 /* Handlers run on a thread of the library; the test waits on its own. */
 typedef struct notes {
@@ -53,7 +53,7 @@ static int by_node(const ki_object *pod, ki_index_emit *emit, void *user)
     return ki_index_emit_value(emit, ki_object_string(pod, "/spec/nodeName"));
 }
 
-/* ---- the test -------------------------------------------------------------------------------------------- */
+/* ---- the test ---------------------------------------------------------------------------------------- */
 
 /* Whether the line comes within ten seconds. */
 static int has_heard(notes *n, const char *line)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_as_proto - any bytes as a body in protobuf.
  *
- * What is read is a tree that JSON can hold: written and read again, it is the same. What is refused has a Status.
+ * What is read is a tree that JSON can hold: written and read again, it is the same.
+ * What is refused has a Status.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 /* fuzz_equal_write - what another library accepts is read alike, reformatted without loss, and equal to
  * itself.
  *
- * Input: JSON text, or two with the byte 1 between them, which are compared. Text that jansson refuses is still
+ * Input: JSON text, or two with the byte 1 between them, which are compared. Text that jansson refuses is
+ *        still
  * compared and reformatted, which must be safe.
  */
 #include <kinformer/json.h>
@@ -42,7 +43,8 @@ static void check_accepted(ki_json value, const json_t *reference, ki_json prett
     require(ki_json_equal(pretty, value) == 1);
 }
 
-/* Whether jansson may have made a double of a number: of one with a point or exponent, or with too many digits. */
+/* Whether jansson may have made a double of a number: of one with a point or exponent,
+ * or with too many digits. */
 static int may_have_reals(ki_str text)
 {
     size_t digits = 0;

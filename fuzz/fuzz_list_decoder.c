@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_list_decoder - the list decoder over any bytes.
- *
- * Input: a byte of options (support/decode_options.h), then the body. Every split must come to the same steps,
- * objects and errors; every object given out is valid and can be read.
- */
-#include <stdlib.h>
-
+/* fuzz_list_decoder - the list decoder over any bytes, as decode_options_fuzz() says. */
 #include "support/decode_options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,28 +14,7 @@ static void run_list(decode_run *run, unsigned char options, ki_str body, decode
     ki_object_plan_free(plan);
 }
 
-static void compare(const decode_run *whole, unsigned char options, ki_str body, decode_split split)
-{
-    decode_run run;
-    run_list(&run, options, body, split);
-    decode_options_check(whole, &run);
-    decode_run_fini(&run);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
-        return 0;
-    ki_str body = {(const char *)data + 1, size - 1};
-    decode_run whole;
-    ki_random random;
-    uint64_t seed = size;
-    for (size_t i = 0; i < size; i++)
-        seed = seed * 31 + data[i];
-    ki_random_init(&random, seed);
-    run_list(&whole, data[0], body, (decode_split){0});
-    compare(&whole, data[0], body, (decode_split){.piece = 1});
-    compare(&whole, data[0], body, (decode_split){.random = &random});
-    decode_run_fini(&whole);
-    return 0;
+    return decode_options_fuzz(data, size, run_list);
 }

@@ -36,5 +36,6 @@ self_test
 found=$(violations "$@")
 if [ -n "$found" ]; then
     echo "$found" | sed 's/^/text: /' >&2
+    echo "text: comments are wrapped by: make format" >&2
     exit 1
 fi

@@ -10,6 +10,9 @@ if [ "$(uname -s)" = Linux ] && setarch "$(uname -m)" -R true 2>/dev/null; then
     no_aslr="setarch $(uname -m) -R"
 fi
 
+# Three for each processor: what computes counts as two, what waits as one (cmake/KinformerTests.cmake).
+jobs=$((3 * $(nproc)))
+
 summary=
 passed_all=0
 failed_all=0
@@ -21,7 +24,7 @@ for preset in "$@"; do
     launcher=
     [ "$preset" = tsan ] && launcher=$no_aslr
     # The status of ctest is read from its count: the pipe hides it, and every preset shall run.
-    $launcher ctest --preset "$preset" 2>&1 | tee "$log"
+    $launcher ctest --preset "$preset" --parallel "$jobs" 2>&1 | tee "$log"
     line=$(grep -E 'tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1)
     if [ -z "$line" ]; then
         echo "test: ctest gave no result for the preset $preset" >&2

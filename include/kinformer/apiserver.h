@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apiserver - a Kubernetes API server inside your program, with no etcd: for tests, demonstrations, tools.
  *
- * Link with libkinformer-apiserver. It serves all built-in resources and CustomResourceDefinitions over HTTP on loopback, to
- * kubectl and to any client:
+ * Link with libkinformer-apiserver. It serves all built-in resources and CustomResourceDefinitions over HTTP
+ * on loopback, to kubectl and to any client:
  *
  *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
- *   ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"namespace\":\"default\",\"name\":\"a\"}}", &err);
+ *   ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
  *   ki_client *client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
- *   ki_apiserver_fault(server, &(ki_fault){.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3});
+ *   ki_fault cut = {.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
+ *   ki_apiserver_fault(server, &cut);
  *
  * Every function may be called from any thread.
  */
@@ -39,13 +40,19 @@ typedef struct ki_apiserver_options {
     size_t objects_max;        /* 0: 1,000,000 */
     size_t watches_max;        /* 0: 10,000; one more is 429 */
     size_t body_bytes_max;     /* 0: 3 MiB, as Kubernetes */
-    uint64_t reserved[8];      /* 0 */
+    size_t object_bytes_max; /* of one object as JSON; 0: 3 MiB, twice what etcd takes of its shorter form */
+    size_t history_bytes;    /* of the objects in the history of a resource; 0: 256 MiB */
+    size_t in_flight_bytes_max; /* of bodies and answers that are under way; 0: 1 GiB; more is 429 */
+    const char *const *hosts; /* names, ended by NULL, that a Host may have without a token, besides localhost
+                                 * and any address; NULL: none */
+    uint64_t reserved[4];     /* 0 */
 } ki_apiserver_options;
 
 /**
  * Starts a server; it answers when this returns.
  *
- * Returns:   the server, or NULL with KI_ERR_SYSTEM (the port is taken, …), KI_ERR_INVALID or KI_ERR_NO_MEMORY.
+ * Returns:   the server, or NULL with KI_ERR_SYSTEM (the port is taken, …), KI_ERR_INVALID or
+ *            KI_ERR_NO_MEMORY.
  * Ownership: the caller frees it with ki_apiserver_stop().
  */
 KI_API KI_NODISCARD ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *err);
@@ -64,22 +71,22 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
                                                       ki_error *err);
 
 /**
- * Creates an object, or replaces the one that is there, as a client with all permissions would: what is missing of
- * metadata (uid, resourceVersion, …) is filled in, a missing namespace "default" for namespaced kinds. A spec may lack
- * what its kind demands, as a pod its containers: a test writes what it needs.
+ * Creates an object, or replaces the one that is there, as a client with all permissions would: what is
+ * missing of metadata (uid, resourceVersion, …) is filled in, a missing namespace "default" for namespaced
+ * kinds. A spec may lack what its kind demands, as a pod its containers: a test writes what it needs.
  *
- * Returns: 0, or KI_ERR_INVALID with the Status message of the refusal, KI_ERR_NOT_FOUND without its namespace,
- *          KI_ERR_RESOURCE for what is not served.
+ * Returns: 0, or KI_ERR_INVALID with the Status message of the refusal, KI_ERR_NOT_FOUND without its
+ *          namespace, KI_ERR_RESOURCE for what is not served.
  */
 KI_API KI_NODISCARD int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json,
                                          ki_error *err);
 
 /**
- * Deletes an object at once, finalizers or not; a namespace or a definition with all that is in it. `ns` "" or NULL for
- * cluster scope.
+ * Deletes an object at once, finalizers or not; a namespace or a definition with all that is in it. `ns` ""
+ * or NULL for cluster scope.
  *
- * Returns: 0, KI_ERR_NOT_FOUND when there is none, KI_ERR_INVALID for a namespace that stays for ever, KI_ERR_RESOURCE
- *          for what is not served, KI_ERR_NO_MEMORY.
+ * Returns: 0, KI_ERR_NOT_FOUND when there is none, KI_ERR_INVALID for a namespace that stays for ever,
+ *          KI_ERR_RESOURCE for what is not served, KI_ERR_NO_MEMORY.
  */
 KI_API KI_NODISCARD int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns,
                                             const char *name, ki_error *err);
@@ -92,12 +99,13 @@ typedef struct ki_apiserver_loaded {
 } ki_apiserver_loaded;
 
 /**
- * Puts every object of a YAML or JSON file, or of all such files of a folder and of the folders in it (what is hidden is
- * left alone); namespaces and definitions of custom resources first. Objects are checked as those of any client are.
+ * Puts every object of a YAML or JSON file, or of all such files of a folder and of the folders in it (what
+ * is hidden is left alone); namespaces and definitions of custom resources first. Objects are checked as
+ * those of any client are.
  *
- * Returns: 0, or the first failure: KI_ERR_SYSTEM for what cannot be read, KI_ERR_RESOURCE for a kind that is not served,
- *          KI_ERR_INVALID, KI_ERR_NOT_FOUND without its namespace. What came before it stays. `out_loaded` (may be
- *          NULL) is written in either case.
+ * Returns: 0, or the first failure: KI_ERR_SYSTEM for what cannot be read, KI_ERR_RESOURCE for a kind that is
+ *          not served, KI_ERR_INVALID, KI_ERR_NOT_FOUND without its namespace. What came before it stays.
+ *          `out_loaded` (may be NULL) is written in either case.
  */
 KI_API KI_NODISCARD int ki_apiserver_load(ki_apiserver *server, const char *path,
                                           ki_apiserver_loaded *out_loaded, ki_error *err);
@@ -108,7 +116,7 @@ KI_API size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resour
 /** The resourceVersion of the latest change. */
 KI_API uint64_t ki_apiserver_version(ki_apiserver *server);
 
-/* ---- what can go wrong, on purpose ------------------------------------------------------------------------ */
+/* ---- what can go wrong, on purpose ------------------------------------------------------------------- */
 
 /** Which requests a fault is for; a mask. */
 typedef enum ki_fault_on {
@@ -138,13 +146,13 @@ typedef enum ki_fault_action {
 } ki_fault_action;
 
 typedef struct ki_fault {
-    uint32_t on;                  /* ki_fault_on, a mask; 0: any */
-    uint32_t action;              /* a ki_fault_action */
-    uint32_t times;               /* how many requests; 0: every one until ki_apiserver_heal() */
-    uint32_t percent;             /* of the requests that match, decided by the seed; 0: all of them */
-    uint64_t after_bytes;         /* of the body */
-    uint32_t after_events;        /* of a watch */
-    uint32_t code;                /* for KI_FAULT_STATUS */
+    uint32_t on;           /* ki_fault_on, a mask; 0: any */
+    uint32_t action;       /* a ki_fault_action */
+    uint32_t times;        /* how many requests; 0: every one until ki_apiserver_heal() */
+    uint32_t percent;      /* of the requests that match, decided by the seed; 0: all of them */
+    uint64_t after_bytes;  /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
+    uint32_t after_events; /* of a watch; for the same. With both, whichever comes first */
+    uint32_t code;         /* for KI_FAULT_STATUS */
     uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
     uint32_t delay_ms;            /* for KI_FAULT_DELAY */
     uint64_t behind;              /* for KI_FAULT_STALE */
@@ -152,10 +160,14 @@ typedef struct ki_fault {
     uint64_t reserved[4];         /* 0 */
 } ki_fault;
 
-/** Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
+/**
+ * Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, or
+ * KI_ERR_TOO_LARGE when there are a thousand that are not spent.
+ */
 KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault);
 
-/** Takes all rules away; what stalls goes on. */
+/** Takes all rules away, from what is under way as well: what stalls goes on,
+ * and what was to be cut later is not. */
 KI_API void ki_apiserver_heal(ki_apiserver *server);
 
 /** Forgets the history: watches and pages from before are answered 410. */
@@ -168,8 +180,8 @@ KI_API KI_NODISCARD int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, k
 KI_API void ki_apiserver_cut(ki_apiserver *server, int is_reset);
 
 /**
- * Closes the port and ends every connection for as long as it is down, as a server that restarts; objects stay, and
- * the port is the same again.
+ * Closes the port and ends every connection for as long as it is down, as a server that restarts; objects
+ * stay, and the port is the same again.
  */
 KI_API void ki_apiserver_down(ki_apiserver *server);
 KI_API KI_NODISCARD int ki_apiserver_up(ki_apiserver *server, ki_error *err);

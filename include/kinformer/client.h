@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* client - the cluster that the informers of a program follow, and the threads that they run on.
  *
- * Informers of one client share its threads: `io`, which asks and reads; `dispatch`, which brings the stores up
- * to date; and those that call handlers, one for each registration, so that a slow handler delays nobody.
+ * Informers of one client share its threads: `io`, which asks and reads; `dispatch`, which brings the stores
+ * up to date; and those that call handlers, one for each registration, so that a slow handler delays nobody.
  */
 #ifndef KI_CLIENT_H
 #define KI_CLIENT_H
@@ -27,8 +27,8 @@ typedef enum ki_mode {
  * Makes the list_watch of a collection: what informers of this client ask, unless they bring their own.
  * `ns` is "" for all namespaces.
  *
- * Returns: 0 with *out_list_watch set, whose `release` is called when it is not needed any more; or a negative
- *          code, with what is wrong in `err`.
+ * Returns: 0 with *out_list_watch set, whose `release` is called when it is not needed any more; or a
+ *          negative code, with what is wrong in `err`.
  */
 typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
                             void *user, ki_error *err);
@@ -38,7 +38,8 @@ typedef struct ki_client_options {
     int mode;       /* a ki_mode */
     int no_cluster; /* 1: nobody is connected to; every informer brings a list_watch of its own */
 
-    /* Where to connect and as whom; each as the flag of kubectl that is named so. NULL: as the kubeconfig says. */
+    /* Where to connect and as whom; each as the flag of kubectl that is named so.
+     * NULL: as the kubeconfig says. */
     const char *kubeconfig; /* NULL: $KUBECONFIG, ~/.kube/config, or the files of a pod */
     const char *context;
     const char *cluster;
@@ -70,8 +71,8 @@ typedef struct ki_client_options {
     void *source_user;
     ki_metrics *metrics; /* shared with others; NULL: its own, see ki_client_metrics() */
 
-    /* Of single calls (<kinformer/rest.h>), and of nothing that informers do, but for the first: the answer to a list
-     * has to begin within it as well. A watch is never ended by it. */
+    /* Of single calls (<kinformer/rest.h>), and of nothing that informers do, but for the first: the answer
+     * to a list has to begin within it as well. A watch is never ended by it. */
     uint64_t request_timeout_ms; /* 0: 60,000, as the servers' own */
     double requests_per_second;  /* client-go's QPS: more have to wait; 0: no limit */
     uint64_t requests_burst;     /* so many at first; 0: 10 */
@@ -88,9 +89,9 @@ typedef struct ki_client_options {
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
 
-/** Ends its threads, after everything that was made with it has been freed: it waits for that. Calls that are under way
- * (<kinformer/rest.h>) are given up, and their callbacks called. Inside of a callback or a read section it does nothing
- * but log an error. Takes NULL. */
+/** Ends its threads, after everything that was made with it has been freed: it waits for that. Calls that are
+ * under way (<kinformer/rest.h>) are given up, and their callbacks called. Inside of a callback or a read
+ * section it does nothing but log an error. Takes NULL. */
 KI_API void ki_client_free(ki_client *client);
 
 /** The namespace that the context names, or "default". Lives as long as the client. */
@@ -100,26 +101,28 @@ KI_API const char *ki_client_namespace(const ki_client *client);
 KI_API ki_metrics *ki_client_metrics(ki_client *client);
 
 /**
- * Has a function called on `io`, once, soon, at the latest in ki_client_free(): how a source with threads of its own comes to the thread on which
- * it may answer.
+ * Has a function called on `io`, once, soon, at the latest in ki_client_free(): how a source with threads of
+ * its own comes to the thread on which it may answer.
  *
  * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY.
  */
 KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void *user), void *user);
 
-/** To be polled for reading: readable when ki_client_dispatch() has something to do. -1 in KI_MODE_THREADS. */
+/** To be polled for reading: readable when ki_client_dispatch() has something to do.
+ * -1 in KI_MODE_THREADS. */
 KI_API int ki_client_fd(const ki_client *client);
 
-/** For poll(): milliseconds until ki_client_dispatch() has something to do; -1: not before the fd is readable. */
+/** For poll(): milliseconds until ki_client_dispatch() has something to do;
+ * -1: not before the fd is readable. */
 KI_API int ki_client_timeout_ms(ki_client *client);
 
 /**
- * Does what there is to do, for about `budget_ms`; 0: until there is nothing left. What is done in one go is not
- * cut short: a callback of the program's, and what is in proportion to the store (letting in a handler, planning
- * what a relist sweeps away: some milliseconds for 100,000 objects).
+ * Does what there is to do, for about `budget_ms`; 0: until there is nothing left. What is done in one go is
+ * not cut short: a callback of the program's, and what is in proportion to the store (letting in a handler,
+ * planning what a relist sweeps away: some milliseconds for 100,000 objects).
  *
- * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or inside
- *          of a read section.
+ * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or
+ *          inside of a read section.
  * Threads: one at a time.
  */
 KI_API int ki_client_dispatch(ki_client *client, uint64_t budget_ms);

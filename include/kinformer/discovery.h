@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery - asks a cluster for a resource that is not built in, by the name that kubectl accepts.
  *
- * Built-in resources are found by ki_resource_find() and "widgets.v1.example.com" is read by ki_resource_parse(), both
- * without a server. This is for the rest: "widgets", "widget", "wd", "widgets.example.com".
+ * Built-in resources are found by ki_resource_find() and "widgets.v1.example.com" is read by
+ * ki_resource_parse(), both without a server. This is for the rest: "widgets", "widget",
+ * "wd", "widgets.example.com".
  */
 #ifndef KI_DISCOVERY_H
 #define KI_DISCOVERY_H
@@ -33,13 +34,13 @@ typedef struct ki_discovery_request {
 } ki_discovery_request;
 
 /**
- * Begins a search: one request to servers of today, which answer with all they have; older ones are asked for each group
- * that comes into question. Full names (plural, singular, kind) go before short ones, and what the server prefers before
- * the rest. Only what can be listed and watched is found.
+ * Begins a search: one request to servers of today, which answer with all they have; older ones are asked for
+ * each group that comes into question. Full names (plural, singular, kind) go before short ones, and what the
+ * server prefers before the rest. Only what can be listed and watched is found.
  *
- * Returns: 0, and on_end is called whatever happens, at the latest in ki_client_free(); or, and then nobody is called,
- *          KI_ERR_INVALID (no name, no on_end, or a client without a cluster), KI_ERR_NO_MEMORY, KI_ERR_SYSTEM,
- *          KI_ERR_STOPPED.
+ * Returns: 0, and on_end is called whatever happens, at the latest in ki_client_free(); or, and then nobody
+ *          is called, KI_ERR_INVALID (no name, no on_end, or a client without a cluster), KI_ERR_NO_MEMORY,
+ *          KI_ERR_SYSTEM, KI_ERR_STOPPED.
  * Threads: any. Never waits.
  */
 KI_API KI_NODISCARD int ki_discovery_begin(ki_client *client, const ki_discovery_request *request,
@@ -48,8 +49,9 @@ KI_API KI_NODISCARD int ki_discovery_begin(ki_client *client, const ki_discovery
 /**
  * The same, and waits for its end, running the client's loops meanwhile if it has no threads for them.
  *
- * Returns:   0; what ki_discovery_begin() returns; KI_ERR_RESOURCE: the server has no such resource, or none that can be
- *            watched; what ki_rest_run() returns: the server could not be asked; KI_ERR_WOULD_DEADLOCK.
+ * Returns:   0; what ki_discovery_begin() returns; KI_ERR_RESOURCE: the server has no such resource, or none
+ *            that can be watched; what ki_rest_run() returns: the server could not be asked;
+ *            KI_ERR_WOULD_DEADLOCK.
  * Ownership: the caller frees *out_resource with ki_resource_free().
  */
 KI_API KI_NODISCARD int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,

@@ -34,19 +34,20 @@ typedef struct ki_factory_options {
 } ki_factory_options;
 
 /**
- * Returns:   a factory to free, or NULL when memory is out or an option is wrong: ki_factory_start() then says
- *            that there is none.
+ * Returns:   a factory to free, or NULL when memory is out or an option is wrong: ki_factory_start() then
+ *            says that there is none.
  * Ownership: the caller frees it, before the client. `options` may be NULL.
  */
 KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options);
 
-/** Stops and frees all its informers; returns when nothing of theirs runs any more. From a callback: carried out
- * soon. Takes NULL. */
+/** Stops and frees all its informers; returns when nothing of theirs runs any more. From a callback: carried
+ * out soon. Takes NULL. */
 KI_API void ki_factory_free(ki_factory *factory);
 
 /**
- * The informer of a collection: made at the first call, the same one afterwards. It is the same for the same resource
- * and the same options, all of them: namespace, selectors as they are written, paths, numbers, callbacks with what they
+ * The informer of a collection: made at the first call, the same one afterwards. It is the same for the same
+ * resource and the same options, all of them: namespace, selectors as they are written, paths, numbers,
+ * callbacks with what they
  * are given. The options are the factory's;
  * with ki_factory_informer_with() they are these, and nothing of the factory's.
  *
@@ -57,7 +58,8 @@ KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *
 KI_API ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
                                              const ki_informer_options *options);
 
-/** The same for a resource by name: as ki_resource_find() and, for custom ones, ki_resource_parse() take it. */
+/** The same for a resource by name: as ki_resource_find() and, for custom ones,
+ * ki_resource_parse() take it. */
 KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name);
 
 /**
@@ -73,7 +75,8 @@ KI_API void ki_factory_stop(ki_factory *factory);
 /**
  * Waits until all informers that were started have synced, `timeout_ms` in all.
  *
- * Returns: 0; else as ki_informer_wait_for_sync(), with a message that names those that are not ready, and why.
+ * Returns: 0; else as ki_informer_wait_for_sync(), with a message that names those that are not ready,
+ *          and why.
  */
 KI_API KI_NODISCARD int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error *err);
 
@@ -91,11 +94,11 @@ typedef struct ki_factory_pending {
 KI_API size_t ki_factory_read_pending(ki_factory *factory, ki_factory_pending *out, size_t count);
 
 /**
- * Stops, forgets and frees an informer that nobody has a handler with any more. Whoever else was given it, and
- * has no handler (yet), must not use it any more: only the program can know.
+ * Stops, forgets and frees an informer that nobody has a handler with any more. Whoever else was given it,
+ * and has no handler (yet), must not use it any more: only the program can know.
  *
- * Returns: 0: `informer` is not used any more; 1: there are handlers, it stays; KI_ERR_NOT_FOUND: it is not of
- *          this factory; KI_ERR_INVALID without one of the two.
+ * Returns: 0: `informer` is not used any more; 1: there are handlers, it stays; KI_ERR_NOT_FOUND: it is not
+ *          of this factory; KI_ERR_INVALID without one of the two.
  */
 KI_API int ki_factory_remove(ki_factory *factory, ki_informer *informer);
 

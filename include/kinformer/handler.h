@@ -6,7 +6,8 @@
  *   - the store is at least as new as the event;
  *   - callbacks of one registration never overlap, and none comes after on_release;
  *   - objects are borrowed for the call; ki_object_ref() keeps one;
- *   - any call of the library is allowed inside, and none deadlocks; docs/threading.md says which are refused there.
+ *   - any call of the library is allowed inside, and none deadlocks; docs/threading.md says which are refused
+ *     there.
  *
  * A slow handler delays nobody else. Past its limit its backlog holds one entry per object: what happened
  * in between is left out, the final state never is.

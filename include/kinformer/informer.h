@@ -7,10 +7,10 @@
  * Set-up calls on a NULL informer, or on one whose making has failed, are harmless and remembered: the next
  * start reports the first error.
  *
- * Threads: any, for all calls. Inside of a callback all are allowed: those that would wait for the thread they
- *          are called on become requests that are carried out soon, or return KI_ERR_WOULD_DEADLOCK where each
- *          says so; docs/threading.md has the table. Inside of a read section, what would wait is refused
- *          with KI_ERR_WOULD_DEADLOCK.
+ * Threads: any, for all calls. Inside of a callback all are allowed: those that would wait for the thread
+ *          they are called on become requests that are carried out soon, or return KI_ERR_WOULD_DEADLOCK
+ *          where each says so; docs/threading.md has the table.
+ *          Inside of a read section it is the same, and no call waits.
  */
 #ifndef KI_INFORMER_H
 #define KI_INFORMER_H
@@ -63,9 +63,9 @@ typedef void (*ki_tweak_cb)(ki_list_options *options, void *user);
  * Zero means default. Texts are copied.
  *
  * Resync, as in client-go: every `resync_ms` the informer looks who is to be reminded. A handler says so by a
- * resync_ms of its own, which is a second at least and in effect a multiple of the informer's. One that is added
- * before the start and asks for a shorter period shortens the informer's; one that comes later has to wait as long as
- * the informer does, and up to twice as long for its first time.
+ * resync_ms of its own, which is a second at least and in effect a multiple of the informer's. One that is
+ * added before the start and asks for a shorter period shortens the informer's; one that comes later has to
+ * wait as long as the informer does, and up to twice as long for its first time.
  */
 typedef struct ki_informer_options {
     const char *ns;             /* NULL or "": all namespaces */
@@ -98,14 +98,15 @@ typedef struct ki_informer_options {
 /**
  * Makes an informer that is not started. The client outlives it.
  *
- * Returns:   an informer to free, or NULL with KI_ERR_INVALID (a bad option), KI_ERR_NO_MEMORY, KI_ERR_SYSTEM.
+ * Returns:   an informer to free, or NULL with KI_ERR_INVALID (a bad option), KI_ERR_NO_MEMORY,
+ *            KI_ERR_SYSTEM.
  * Ownership: the caller frees it with ki_informer_free(). `options` may be NULL.
  */
 KI_API KI_NODISCARD ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
                                                  const ki_informer_options *options, ki_error *err);
 
-/** Stops it, ends every registration, and frees it; no other call for it is under way, and none follows. From a callback of the
- * informer's: carried out when the callback has returned. Takes NULL. */
+/** Stops it, ends every registration, and frees it; no other call for it is under way, and none follows. From
+ * a callback of the informer's: carried out when the callback has returned. Takes NULL. */
 KI_API void ki_informer_free(ki_informer *informer);
 
 /* ---- running ----------------------------------------------------------------------------------------- */
@@ -152,8 +153,8 @@ KI_API size_t ki_informer_last_resource_version(const ki_informer *informer, cha
 KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_str version,
                                                      uint64_t timeout_ms, ki_error *err);
 
-/** How long the server has said nothing, in milliseconds; what it said last may still be on its way to the store.
- * UINT64_MAX before the first list is in the store. A read without a lock. */
+/** How long the server has said nothing, in milliseconds; what it said last may still be on its way to the
+ * store. UINT64_MAX before the first list is in the store. A read without a lock. */
 KI_API uint64_t ki_informer_age_ms(const ki_informer *informer);
 
 /** To read; writing is refused. Lives as long as the informer. */
@@ -167,8 +168,8 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
  * Adds a handler; what it says is copied. Before or after start: it hears of everything that is in the store,
  * as adds with KI_EVENT_INITIAL, and of all that follows; nothing is lost or doubled.
  *
- * Returns:   the registration, or NULL: a handler that cannot be, or no memory. Before the first start the reason is what
- *            that reports; afterwards it is in the log.
+ * Returns:   the registration, or NULL: a handler that cannot be, or no memory. Before the first start the
+ *            reason is what that reports; afterwards it is in the log.
  * Ownership: the informer's. It is valid until it is removed or the informer is freed.
  */
 KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler);
@@ -209,14 +210,14 @@ KI_API int ki_registration_has_synced(const ki_registration *registration);
 KI_API KI_NODISCARD int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms,
                                                       ki_error *err);
 
-/** Nothing more is delivered, what waits is dropped; a callback that runs may go on, then on_release is called.
- * The registration is not used any more. Takes NULL. */
+/** Nothing more is delivered, what waits is dropped; a callback that runs may go on, then on_release is
+ * called. The registration is not used any more. Takes NULL. */
 KI_API void ki_registration_remove(ki_registration *registration);
 
 /** The same, and returns after on_release. From a callback of the same handler: as ki_registration_remove().
  *
- * Returns: 0; KI_ERR_WOULD_DEADLOCK from another callback that this would have to wait for, or inside of a read
- *          section: then it was not removed. */
+ * Returns: 0; KI_ERR_WOULD_DEADLOCK from another callback that this would have to wait for, or inside of a
+ *          read section: then it was not removed. */
 KI_API int ki_registration_remove_and_wait(ki_registration *registration);
 
 typedef struct ki_registration_stats {

@@ -6,18 +6,19 @@
  * sends: JSON of a List, a run of watch events, or, with an error code, a Status.
  *
  * What a source has to know:
- *   - A first request is a watch with `send_initial_events`, unless `no_watch_list` says that the source does not
- *     know of it: ADDED events for all that is there, then a BOOKMARK whose object has the annotation
- *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen. A source
- *     refuses it with a status of 400, 422 or 501, or with KI_ERR_INVALID from `begin`: a LIST follows at once.
- *   - Objects and lists have a resourceVersion, which rises with each change. A watch from a version that is no longer
- *     known is answered with 410, or with an ERROR event that holds such a Status.
- *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which nothing
- *     comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s.
- *   - BOOKMARK events, one a minute, tell that the source is alive: without any, ki_informer_age_ms() goes on while
- *     nothing changes.
- *   - Two requests may be under way at a time: a watch, and beside it a LIST of one item (limit 1), which asks how
- *     far the source has come.
+ *   - A first request is a watch with `send_initial_events`, unless `no_watch_list` says that the source does
+ *     not know of it: ADDED events for all that is there, then a BOOKMARK whose object has the annotation
+ *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen. A
+ *     source refuses it with a status of 400, 422 or 501, or with KI_ERR_INVALID from `begin`: a LIST follows
+ *     at once.
+ *   - Objects and lists have a resourceVersion, which rises with each change. A watch from a version that is
+ *     no longer known is answered with 410, or with an ERROR event that holds such a Status.
+ *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which
+ *     nothing comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s.
+ *   - BOOKMARK events, one a minute, tell that the source is alive: without any, ki_informer_age_ms() goes on
+ *     while nothing changes.
+ *   - Two requests may be under way at a time: a watch, and beside it a LIST of one item (limit 1), which
+ *     asks how far the source has come.
  *   - After ki_answer_body() has returned 1 there is no limit to what is kept of what is sent all the same.
  *
  * Threads: all on the thread that the informer's network side runs on (`io`; the caller's own in
@@ -93,15 +94,16 @@ typedef struct ki_list_watch {
     /**
      * Begins a request; `options` is borrowed for the call. The answer may come during the call.
      *
-     * Returns: 0; or a negative code, and no answer comes: KI_ERR_INVALID counts as a status of 400, KI_ERR_NO_MEMORY
-     *          as what it is, all others as a lost connection.
+     * Returns: 0; or a negative code, and no answer comes: KI_ERR_INVALID counts as a status of 400,
+     *          KI_ERR_NO_MEMORY as what it is, all others as a lost connection.
      */
     int (*begin)(ki_answer *answer, const ki_list_options *options, void *user);
     /** Ends a request early: no call for this answer afterwards. Also called inside of ki_answer_body(). */
     void (*cancel)(ki_answer *answer, void *user);
     /** After ki_answer_body() has returned 1: the rest is welcome now. */
     void (*resume)(ki_answer *answer, void *user);
-    /** Once for each informer that was made with it, when that does not use it any more. NULL: nothing to do. */
+    /** Once for each informer that was made with it, when that does not use it any more.
+     * NULL: nothing to do. */
     void (*release)(void *user);
     void *user;
     int no_watch_list; /* 1: never asked for a watch that begins with the list */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rest - single calls to the API server: get, list a page, create, update, patch, delete one or many.
  *
- * For programs that write: controllers, leader election, events. Who wants to know what there is asks an informer's
- * store, which costs the server nothing.
+ * For programs that write: controllers, leader election, events. Who wants to know what there is asks an
+ * informer's store, which costs the server nothing.
  *
- *     ki_rest_request request = {.verb = KI_REST_PATCH, .patch = KI_PATCH_MERGE, .resource = &KI_CORE_V1_PODS,
- *                                .ns = "web", .name = "api-0", .body = KI_STR("{\"metadata\":{\"labels\":{…}}}")};
+ *     ki_rest_request request = {.verb = KI_REST_PATCH, .patch = KI_PATCH_MERGE,
+ *                                .resource = &KI_CORE_V1_PODS, .ns = "web", .name = "api-0",
+ *                                .body = KI_STR("{\"metadata\":{\"labels\":{…}}}")};
  *     ki_rest_answer answer = {0};
  *     int rc = ki_rest_run(client, &request, &answer, &err);
  *     if (rc == KI_ERR_CONFLICT) …
@@ -13,11 +14,12 @@
  *
  * ki_rest_begin() does the same and waits for nothing: the answer comes by a callback.
  *
- * An answer of 429 or 5xx that says when to come back (Retry-After) is followed: the call is sent again then, 10 times at
- * most and not when that would be behind its time-out. 401 has the credentials made anew and is tried once more. A GET or
- * LIST whose connection was lost is sent again after a second; what writes is not, since nobody knows whether it has
- * been carried out: then the error is KI_ERR_HTTP, and a look at the object tells. (libcurl repeats a request on a fresh
- * connection if the server had closed the old one before a byte of answer.)
+ * An answer of 429 or 5xx that says when to come back (Retry-After) is followed: the call is sent again then,
+ * 10 times at most and not when that would be behind its time-out. 401 has the credentials made anew and is
+ * tried once more. A GET or LIST whose connection was lost is sent again after a second; what writes is not,
+ * since nobody knows whether it has been carried out: then the error is KI_ERR_HTTP, and a look at the object
+ * tells. (libcurl repeats a request on a fresh connection if the server had closed the old one before a byte
+ * of answer.)
  */
 #ifndef KI_REST_H
 #define KI_REST_H
@@ -35,10 +37,10 @@ KI_EXTERN_C_BEGIN
 typedef enum ki_rest_verb {
     KI_REST_GET = 1, /* the object `name` */
     KI_REST_LIST,    /* one page of the collection; `list` says which */
-    KI_REST_CREATE, /* `body`, which names the object; with a subresource (eviction, binding, token) of `name` */
-    KI_REST_UPDATE,           /* `name` becomes `body`; with the subresource "status" that part alone */
-    KI_REST_PATCH,            /* `name` is changed by `body` as `patch` says */
-    KI_REST_DELETE,           /* the object `name` */
+    KI_REST_CREATE,  /* `body`, which names the object; with a subresource (eviction, token) of `name` */
+    KI_REST_UPDATE,  /* `name` becomes `body`; with the subresource "status" that part alone */
+    KI_REST_PATCH,   /* `name` is changed by `body` as `patch` says */
+    KI_REST_DELETE,  /* the object `name` */
     KI_REST_DELETE_COLLECTION /* all that `list` selects in the namespace; `body` of the answer says which */
 } ki_rest_verb;
 
@@ -58,7 +60,8 @@ typedef enum ki_propagation {
     KI_PROPAGATION_ORPHAN       /* left alone */
 } ki_propagation;
 
-/** How a call ended. Borrowed by a callback for its time; else the caller ends it with ki_rest_answer_fini(). */
+/** How a call ended. Borrowed by a callback for its time;
+ * else the caller ends it with ki_rest_answer_fini(). */
 typedef struct ki_rest_answer {
     ki_error error;   /* its code is 0 when all went well; else as ki_rest_run() returns it */
     int code;         /* the HTTP status of the last answer; 0: there was none */
@@ -84,8 +87,9 @@ typedef struct ki_rest_answer {
 /**
  * Takes an answer. Called once for each call that was begun, whatever becomes of it.
  *
- * Threads: a handler thread, or inside of ki_client_dispatch(), or of ki_client_free(); one such call at a time for
- *          all of a client, in the order in which the answers came. Anything may be called here but what waits.
+ * Threads: a handler thread, or inside of ki_client_dispatch(), or of ki_client_free(); one such call at a
+ *          time for all of a client, in the order in which the answers came.
+ *          Anything may be called here but what waits.
  */
 typedef void (*ki_rest_cb)(const ki_rest_answer *answer, void *user);
 
@@ -115,8 +119,8 @@ typedef struct ki_rest_request {
     /* Of list and delete_collection; resource_version also of get. What concerns watches is refused. */
     ki_list_options list;
 
-    /* What is kept of objects; NULL: all but metadata.managedFields. (An update without these leaves the server's
-     * alone.) */
+    /* What is kept of objects; NULL: all but metadata.managedFields. (An update without these leaves the
+     * server's alone.) */
     const ki_object_options *objects;
     size_t body_bytes_max; /* of an answer; 0: 64 MiB */
     uint64_t timeout_ms; /* for all of it, waiting and further attempts too; 0: as the client's options say */
@@ -127,8 +131,8 @@ typedef struct ki_rest_request {
     ki_rest_cb on_answer; /* NULL: nobody wants to know */
     void *user;
 
-    /* Of a get: any path of the server ("/version", "/apis"), in place of resource, namespace and name. Its answer is
-     * `body` alone, whatever that is. */
+    /* Of a get: any path of the server ("/version", "/apis"), in place of resource, namespace and name. Its
+     * answer is `body` alone, whatever that is. */
     const char *path;
     const char *accept; /* the content types that are welcome; NULL: application/json */
     uint64_t reserved[6];
@@ -138,25 +142,25 @@ typedef struct ki_rest_request {
  * Begins a call. When it has returned 0, `on_answer` is called once, whatever happens: at the latest in
  * ki_client_free(), then with KI_ERR_STOPPED.
  *
- * Returns: 0, with a number for ki_rest_cancel() in *out_id, which may be NULL; or, and then nobody is called,
- *          KI_ERR_INVALID (a request that no server could understand, or a client without a cluster), KI_ERR_NO_MEMORY,
- *          KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being freed).
+ * Returns: 0, with a number for ki_rest_cancel() in *out_id, which may be NULL; or, and then nobody is
+ *          called, KI_ERR_INVALID (a request that no server could understand, or a client without a cluster),
+ *          KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being freed).
  * Threads: any, also inside of callbacks and read sections. Never waits.
  */
 KI_API KI_NODISCARD int ki_rest_begin(ki_client *client, const ki_rest_request *request, uint64_t *out_id,
                                       ki_error *err);
 
 /**
- * Gives up a call: its callback comes soon, with KI_ERR_STOPPED, or with the answer if that was faster. What the
- * server has received it may carry out all the same. A call that has ended is left alone.
+ * Gives up a call: its callback comes soon, with KI_ERR_STOPPED, or with the answer if that was faster. What
+ * the server has received it may carry out all the same. A call that has ended is left alone.
  *
  * Threads: any. Never waits.
  */
 KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
 
 /**
- * Makes a call and waits for its end. In KI_MODE_EVENT_LOOP it runs the loop meanwhile, handlers included, and
- * belongs on the thread that dispatches; in the other modes any thread of the program's may wait.
+ * Makes a call and waits for its end. In KI_MODE_EVENT_LOOP it runs the loop meanwhile, handlers included,
+ * and belongs on the thread that dispatches; in the other modes any thread of the program's may wait.
  *
  * Returns:   0; what ki_rest_begin() returns; or
  *            KI_ERR_NOT_FOUND (404), KI_ERR_ALREADY_EXISTS and KI_ERR_CONFLICT (409), KI_ERR_EXPIRED (410),
@@ -164,11 +168,11 @@ KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
  *            KI_ERR_TIMEOUT: no answer in time, or 504,
  *            KI_ERR_HTTP: any other refusal, or no connection; `reason` says which,
  *            KI_ERR_TOO_LARGE: an answer beyond body_bytes_max,
- *            KI_ERR_METADATA, KI_ERR_NOT_A_LIST or an error of JSON: an answer that is not what was asked for,
- *            KI_ERR_STOPPED: the client was freed meanwhile,
+ *            KI_ERR_METADATA, KI_ERR_NOT_A_LIST or an error of JSON: an answer that is not what was asked
+ *            for, KI_ERR_STOPPED: the client was freed meanwhile,
  *            KI_ERR_WOULD_DEADLOCK: inside of a callback or a read section.
- * Ownership: `out_answer`, which may be NULL, is zeroed by the caller before. It is written when the call has ended,
- *            well or not; the caller ends it with ki_rest_answer_fini() in any case.
+ * Ownership: `out_answer`, which may be NULL, is zeroed by the caller before. It is written when the call has
+ *            ended, well or not; the caller ends it with ki_rest_answer_fini() in any case.
  */
 KI_API KI_NODISCARD int ki_rest_run(ki_client *client, const ki_rest_request *request,
                                     ki_rest_answer *out_answer, ki_error *err);

@@ -16,7 +16,8 @@ typedef struct ki_status_cause {
     ki_str field; /* "spec.containers[0].image" */
 } ki_status_cause;
 
-/** All text is unescaped and lives as long as what the Status came with. What the server does not say is empty. */
+/** All text is unescaped and lives as long as what the Status came with.
+ * What the server does not say is empty. */
 typedef struct ki_status {
     int code;                /* 409; 0 when it does not say */
     int retry_after_seconds; /* 0 when it does not say */

@@ -25,8 +25,9 @@ typedef struct ki_store ki_store;
 
 /**
  * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside of one,
- * calls that wait, stop, free or write are refused with KI_ERR_WOULD_DEADLOCK. Keep it short: memory of
- * replaced objects waits for it and, when that has reached its limit, so does the writer.
+ * calls that wait or write are refused with KI_ERR_WOULD_DEADLOCK; what stops or frees is carried out soon,
+ * as from a callback (docs/threading.md has the table). Keep it short: memory of replaced objects waits for
+ * it and, when that has reached its limit, so does the writer.
  *
  * Threads: any. Costs a few nanoseconds and touches no shared cache line.
  */
@@ -58,9 +59,8 @@ typedef struct ki_store_options {
 KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_error *err);
 
 /**
- * Drops every object, after the read sections have ended that may look at one; inside of one it does nothing but
- * log an error.
- * Nobody may use the store any more. Takes NULL.
+ * Drops every object, after the read sections have ended that may look at one; inside of one it does nothing
+ * but log an error. Nobody may use the store any more. Takes NULL.
  */
 KI_API void ki_store_free(ki_store *store);
 

@@ -29,7 +29,7 @@ static bool contains(ki_json array, ki_str text)
     return false;
 }
 
-/* ---- one resource ---------------------------------------------------------------------------------------- */
+/* ---- one resource ------------------------------------------------------------------------------------ */
 
 typedef struct entry {
     ki_resource_parts parts;
@@ -76,7 +76,7 @@ static int consider(ki_discovery_search *search, const entry *e)
     return 0;
 }
 
-/* ---- all at once ----------------------------------------------------------------------------------------- */
+/* ---- all at once ------------------------------------------------------------------------------------- */
 
 static int take_version(ki_discovery_search *search, ki_str group, ki_json version)
 {
@@ -110,7 +110,7 @@ static int take_all(ki_discovery_search *search, ki_json answer)
     return rc;
 }
 
-/* ---- one by one ------------------------------------------------------------------------------------------ */
+/* ---- one by one -------------------------------------------------------------------------------------- */
 
 static int take_resources(ki_discovery_search *search, ki_json answer)
 {
@@ -192,7 +192,7 @@ static int take_groups(const ki_discovery_search *search, ki_json answer, ki_buf
     return rc < 0 ? rc : KI_DISCOVERY_GROUPS;
 }
 
-/* ---- the search ------------------------------------------------------------------------------------------ */
+/* ---- the search -------------------------------------------------------------------------------------- */
 
 void ki_discovery_search_init(ki_discovery_search *search, ki_str name)
 {

@@ -6,8 +6,8 @@
  *   Locks:    none; one owner.
  *   Not here: asking.
  *
- * Servers of today answer /apis with all of it (APIGroupDiscoveryList). Older ones know groups and versions there
- * (APIGroupList), and the resources of each under a path of its own (APIResourceList).
+ * Servers of today answer /apis with all of it (APIGroupDiscoveryList). Older ones know groups and versions
+ * there (APIGroupList), and the resources of each under a path of its own (APIResourceList).
  */
 #ifndef KI_API_DISCOVERY_H
 #define KI_API_DISCOVERY_H
@@ -36,8 +36,9 @@ typedef enum ki_discovery_kind {
     KI_DISCOVERY_GROUPS         /* it names groups, whose resources are to be asked for one by one */
 } ki_discovery_kind;
 
-/* Takes an answer. Of groups, the paths where to ask for those that come into question are added to `paths`, each with
- * its NUL. Returns a ki_discovery_kind; KI_ERR_TYPE: it is something else; KI_ERR_NO_MEMORY, KI_ERR_TOO_LARGE. */
+/* Takes an answer. Of groups, the paths where to ask for those that come into question are added to `paths`,
+ * each with its NUL. Returns a ki_discovery_kind; KI_ERR_TYPE: it is something else;
+ * KI_ERR_NO_MEMORY, KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_discovery_search_take(ki_discovery_search *search, ki_str text, ki_buf *paths);
 
 #endif

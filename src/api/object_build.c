@@ -213,7 +213,8 @@ static size_t key_bytes(const draft *d)
     return d->ns.len + (d->ns.len > 0) + d->name.len + 1;
 }
 
-/* A string that would stand too far behind for its place in the header is copied to the others beside the text. */
+/* A string that would stand too far behind for its place in the header is copied to the others beside the
+ * text. */
 static void bring_near(draft *d, size_t key_at)
 {
     size_t text_at_most = key_at + key_bytes(d) + d->inserted.len;

@@ -26,7 +26,8 @@ size_t ki_resource_queries_of(ki_str text, ki_resource_query *out_queries);
 
 int ki_resource_query_has_group(const ki_resource_query *query, ki_str group);
 
-/* Splits at the first dot and returns 1; without a dot all is `before`, `after` is empty, and it returns 0. */
+/* Splits at the first dot and returns 1; without a dot all is `before`, `after` is empty,
+ * and it returns 0. */
 int ki_str_cut_at_dot(ki_str text, ki_str *before, ki_str *after);
 
 #endif

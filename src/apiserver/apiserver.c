@@ -17,28 +17,37 @@ enum {
     BOOKMARK_MS = 60 * 1000,
     WATCHES_MAX = 10000,
     BODY_BYTES_MAX = 3 * 1024 * 1024,
+    IN_FLIGHT_BYTES_MAX = 1024 * 1024 * 1024,
     PEM_BYTES_MAX = 1024 * 1024
 };
 
 /* ---- parts of a start ---------------------------------------------------------------------------------- */
 
-static int copy_tokens(struct ki_apiserver *server, const char *const *tokens, ki_error *err)
+/* Texts of which none is empty; ended by NULL. What was copied before a failure is in `*out`. */
+static int copy_texts(const char *const *texts, const char *what, char ***out, ki_error *err)
 {
     size_t count = 0;
-    if (tokens == NULL)
+    if (texts == NULL)
         return 0;
-    while (tokens[count] != NULL)
-        if (tokens[count++][0] == 0)
-            return ki_fail(err, KI_ERR_INVALID, "a token is empty");
-    server->tokens = ki_calloc(count + 1, sizeof(char *));
-    if (server->tokens == NULL)
+    while (texts[count] != NULL)
+        if (texts[count++][0] == 0)
+            return ki_fail(err, KI_ERR_INVALID, "a %s is empty", what);
+    *out = ki_calloc(count + 1, sizeof(char *));
+    if (*out == NULL)
         return ki_fail_no_memory(err);
     for (size_t i = 0; i < count; i++) {
-        server->tokens[i] = ki_secret_copy(ki_str_of(tokens[i]));
-        if (server->tokens[i] == NULL)
+        (*out)[i] = ki_secret_copy(ki_str_of(texts[i]));
+        if ((*out)[i] == NULL)
             return ki_fail_no_memory(err);
     }
     return 0;
+}
+
+static void free_texts(char **texts)
+{
+    for (char **text = texts; text != NULL && *text != NULL; text++)
+        ki_secret_free(*text);
+    ki_free(texts);
 }
 
 static int read_pem(const char *file, char **out, ki_error *err)
@@ -77,7 +86,9 @@ static int set_up_storage(struct ki_apiserver *server, const ki_apiserver_option
 {
     struct ki_as_failure failure = {0};
     struct ki_as_storage_options storage = {.history_events_max = options->history_events,
+                                            .history_bytes_max = options->history_bytes,
                                             .objects_max = options->objects_max,
+                                            .object_bytes_max = options->object_bytes_max,
                                             .first_version = options->first_version,
                                             .seed = options->seed};
     uint64_t seed = options->seed;
@@ -88,8 +99,12 @@ static int set_up_storage(struct ki_apiserver *server, const ki_apiserver_option
     if (server->faults == NULL || server->storage == NULL)
         return ki_fail_no_memory(err);
     int rc = ki_as_seed(server->storage, &failure);
+    const char *message = json_string_value(json_object_get(failure.status, "message"));
+    if (rc < 0)
+        rc = message == NULL ? ki_fail_no_memory(err)
+                             : ki_fail(err, KI_ERR_INVALID, "the first objects: %s", message);
     ki_as_failure_fini(&failure);
-    return rc < 0 ? ki_fail_no_memory(err) : 0;
+    return rc;
 }
 
 static void set_limits(struct ki_apiserver *server, const ki_apiserver_options *options)
@@ -97,6 +112,8 @@ static void set_limits(struct ki_apiserver *server, const ki_apiserver_options *
     server->bookmark_ms = options->bookmark_ms == 0 ? BOOKMARK_MS : options->bookmark_ms;
     server->watches_max = options->watches_max == 0 ? WATCHES_MAX : options->watches_max;
     server->body_bytes_max = options->body_bytes_max == 0 ? BODY_BYTES_MAX : options->body_bytes_max;
+    server->in_flight_bytes_max =
+        options->in_flight_bytes_max == 0 ? IN_FLIGHT_BYTES_MAX : options->in_flight_bytes_max;
     server->allows_debug = options->allows_debug != 0;
 }
 
@@ -108,7 +125,9 @@ static int start(struct ki_apiserver *server, const ki_apiserver_options *option
     set_limits(server, options);
     int rc = ki_loop_init(&server->loop, &(ki_loop_options){.with_fd = 1}, err);
     if (rc == 0)
-        rc = copy_tokens(server, options->tokens, err);
+        rc = copy_texts(options->tokens, "token", &server->tokens, err);
+    if (rc == 0)
+        rc = copy_texts(options->hosts, "host", &server->hosts, err);
     if (rc == 0)
         rc = set_up_tls(server, options, err);
     if (rc == 0)
@@ -150,9 +169,8 @@ void ki_apiserver_stop(ki_apiserver *server)
     ki_as_http_close(server->http);
     ki_as_storage_free(server->storage);
     ki_as_faults_free(server->faults);
-    for (char **token = server->tokens; token != NULL && *token != NULL; token++)
-        ki_secret_free(*token);
-    ki_free(server->tokens);
+    free_texts(server->tokens);
+    free_texts(server->hosts);
     ki_secret_free(server->key);
     ki_free(server->certificate);
     ki_free(server->url);

@@ -6,8 +6,8 @@
  *   Locks:    none
  *   Not here: pages
  *
- * As Kubernetes writes them, base64url of {"v":"meta.k8s.io/v1","rv":…,"start":"ns/name\0"}: the first key that may be on
- * the next page is the one behind the last of this page.
+ * As Kubernetes writes them, base64url of {"v":"meta.k8s.io/v1","rv":…,"start":"ns/name\0"}: the first key
+ * that may be on the next page is the one behind the last of this page.
  */
 #ifndef KI_APISERVER_CONTINUE_TOKEN_H
 #define KI_APISERVER_CONTINUE_TOKEN_H

@@ -6,8 +6,8 @@
  *   Locks:    none
  *   Not here: versions of custom resources, which have one form
  *
- * They are kept as v1 has them. The other form has other names for the same fields, so that going there and back changes
- * nothing.
+ * They are kept as v1 has them. The other form has other names for the same fields, so that going there and
+ * back changes nothing.
  */
 #ifndef KI_APISERVER_CONVERT_H
 #define KI_APISERVER_CONVERT_H
@@ -17,7 +17,8 @@
 #include "apiserver/object.h"
 #include "apiserver/resource.h"
 
-/* The resource in whose form objects are kept: itself for nearly all. Of another one only names may be used. */
+/* The resource in whose form objects are kept: itself for nearly all.
+ * Of another one only names may be used. */
 const struct ki_as_resource *ki_as_stored_resource(const struct ki_as_resource *resource);
 bool ki_as_is_converted(const struct ki_as_resource *resource);
 

@@ -8,8 +8,6 @@
 /* As often as Kubernetes draws again when a generated name is taken. */
 enum { NAME_TRIES = 8 };
 
-#define MANAGED_BYTES_MAX ((size_t)1 << 30)
-
 /* What comes in when it is new: no version yet, a status only from who may say it. */
 static int check_new(const struct ki_as_verb *verb, json_t *body)
 {
@@ -41,17 +39,15 @@ static int find_name(const struct ki_as_verb *verb, json_t *body)
 static int store_managed(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
 {
     struct ki_as_verb own = *verb;
-    ki_buf text;
+    ki_buf *text = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_MANAGED);
     int rc = 0;
-    ki_buf_init(&text, MANAGED_BYTES_MAX);
     if (ki_as_is_empty(json_object_get(ki_as_metadata(body), "managedFields")))
-        rc = ki_as_managed_text(verb, body, &text);
+        rc = ki_as_managed_text(verb, body, text);
     else
         rc = ki_as_managed_update(verb, body, NULL);
-    own.managed = ki_buf_str(&text);
+    own.managed = ki_buf_str(text);
     if (rc == 0)
         rc = ki_as_verb_store(&own, body, out);
-    ki_buf_fini(&text);
     return rc;
 }
 

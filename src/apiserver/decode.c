@@ -4,10 +4,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "apiserver/plain.h"
 #include "util/alloc.h"
 
-/* DEPTH_MAX: as jansson's own. DIGITS_MAX: that any number of so many fits into 64 bits. */
-enum { DEPTH_MAX = 2048, DIGITS_MAX = 18 };
+/* DEPTH_MAX: as jansson's own. DIGITS_MAX: that any number of so many fits into 64 bits.
+ * NEAR_BYTES: that keys of lists fit into. */
+enum { DEPTH_MAX = 2048, DIGITS_MAX = 18, NEAR_BYTES = 128 };
 
 struct reader {
     const char *at;
@@ -39,13 +41,24 @@ static bool take_plain(struct reader *reader, ki_str *out, bool *out_is_ascii)
 {
     const char *start = reader->at;
     const char *at = start;
-    unsigned char all = 0;
-    while (at < reader->end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20)
-        all |= (unsigned char)*at++;
+    uint64_t all = 0;
+    for (; reader->end - at >= 8; at += 8) {
+        uint64_t word = ki_as_word_at(at);
+        uint64_t marks = ki_as_word_marks(word);
+        if (marks != 0) {
+            /* Only what is below the lowest mark is before the first byte that is not plain. */
+            all |= word & ((marks & -marks) - 1) & KI_AS_EVERY_BYTE(0x80);
+            at += ki_as_word_before(marks);
+            break;
+        }
+        all |= word & KI_AS_EVERY_BYTE(0x80);
+    }
+    while (at < reader->end && ki_as_is_plain((unsigned char)*at))
+        all |= (unsigned char)*at++ & 0x80U;
     if (at == reader->end || *at != '"')
         return false;
     *out = (ki_str){start, (size_t)(at - start)};
-    *out_is_ascii = all < 0x80;
+    *out_is_ascii = all == 0;
     reader->at = at + 1;
     return true;
 }
@@ -103,32 +116,55 @@ static size_t take_escape(struct reader *reader, char *out)
     return write_unicode(reader->at - 4, out);
 }
 
-/* A string with escapes, whose text ends with the first quote that no backslash is before. */
-static json_t *read_escaped(struct reader *reader)
+/* A string with escapes that has been read: near unless it is long. */
+struct unescaped {
+    char *text;
+    size_t len;
+    char near[NEAR_BYTES];
+};
+
+static void unescaped_fini(struct unescaped *string)
+{
+    if (string->text != string->near)
+        ki_free(string->text);
+}
+
+/* Ends with the first quote that no backslash is before, which is passed. False: it gives up. */
+static bool take_escaped(struct reader *reader, struct unescaped *out)
 {
     const char *close = reader->at;
+    out->text = out->near;
+    out->len = 0;
     while (close < reader->end && *close != '"')
         close += *close == '\\' ? 2 : 1;
-    if (close >= reader->end || close == reader->at)
-        return NULL;
-    char *text = ki_malloc((size_t)(close - reader->at));
-    size_t len = 0;
-    bool is_good = text != NULL;
+    if (close >= reader->end)
+        return false;
+    size_t bytes = (size_t)(close - reader->at);
+    if (bytes > sizeof(out->near))
+        out->text = ki_malloc(bytes);
+    bool is_good = out->text != NULL;
     while (is_good && reader->at < close) {
         char c = *reader->at++;
         if (c != '\\') {
             is_good = (unsigned char)c >= 0x20;
-            text[len++] = c;
+            out->text[out->len++] = c;
         } else {
-            size_t written = take_escape(reader, text + len);
+            size_t written = take_escape(reader, out->text + out->len);
             is_good = written > 0;
-            len += written;
+            out->len += written;
         }
     }
-    json_t *string = is_good && reader->at == close ? json_stringn(text, len) : NULL;
-    ki_free(text);
+    is_good = is_good && reader->at == close;
     reader->at = close + 1;
-    return string;
+    return is_good;
+}
+
+static json_t *read_escaped(struct reader *reader)
+{
+    struct unescaped string;
+    json_t *value = take_escaped(reader, &string) ? json_stringn(string.text, string.len) : NULL;
+    unescaped_fini(&string);
+    return value;
 }
 
 static json_t *read_string(struct reader *reader)
@@ -155,14 +191,33 @@ static json_t *read_integer(struct reader *reader)
     return json_integer(is_negative ? -number : number);
 }
 
+/* Takes the value over; NULL is a failure. Keys that are not ASCII are checked. */
+static bool set_member(json_t *object, ki_str key, bool is_ascii, json_t *value)
+{
+    if (is_ascii)
+        return json_object_setn_new_nocheck(object, key.ptr, key.len, value) == 0;
+    return json_object_setn_new(object, key.ptr, key.len, value) == 0;
+}
+
+/* A key with escapes, as those of managedFields are. */
+static bool read_escaped_member(struct reader *reader, json_t *object)
+{
+    struct unescaped key;
+    bool is_good = take_escaped(reader, &key) && take(reader, ':') &&
+                   set_member(object, (ki_str){key.text, key.len}, false, read_value(reader));
+    unescaped_fini(&key);
+    return is_good;
+}
+
 static bool read_member(struct reader *reader, json_t *object)
 {
     ki_str key = {0};
     bool is_ascii = false;
-    if (!take(reader, '"') || !take_plain(reader, &key, &is_ascii) || !is_ascii || !take(reader, ':'))
+    if (!take(reader, '"'))
         return false;
-    json_t *value = read_value(reader);
-    return value != NULL && json_object_setn_new_nocheck(object, key.ptr, key.len, value) == 0;
+    if (!take_plain(reader, &key, &is_ascii))
+        return read_escaped_member(reader, object);
+    return take(reader, ':') && set_member(object, key, is_ascii, read_value(reader));
 }
 
 static json_t *read_object(struct reader *reader)

@@ -6,8 +6,8 @@
  *   Locks:    none
  *   Not here: what is wrong with a text: jansson says that
  *
- * What most texts are made of is read here in one go; at anything else (numbers with a point, surrogates, mistakes) this
- * one gives up, and jansson reads the text from its start. So both always agree.
+ * What most texts are made of is read here in one go; at anything else (numbers with a point, surrogates,
+ * mistakes) this one gives up, and jansson reads the text from its start. So both always agree.
  */
 #ifndef KI_APISERVER_DECODE_H
 #define KI_APISERVER_DECODE_H

@@ -231,7 +231,6 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"", "pods", NULL, NULL, ki_as_defaults_pod},
     {"", "services", NULL, NULL, ki_as_defaults_service},
     {"", "namespaces", namespace, NULL, default_namespace},
     {"", "secrets", secret, NULL, default_secret},
@@ -261,6 +260,8 @@ static const struct kind kinds[] = {
 
 int ki_as_defaults_of_kind(const struct ki_as_resource *resource, json_t *tree)
 {
+    if (strcmp(resource->plural, "pods") == 0 && resource->group[0] == '\0')
+        return ki_as_defaults_pod(tree, resource->tolerations);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         const struct kind *kind = &kinds[i];
         if (strcmp(kind->plural, resource->plural) != 0 || strcmp(kind->group, resource->group) != 0)

@@ -52,7 +52,10 @@ struct ki_as_default {
 KI_NODISCARD int ki_as_defaults_fill(json_t *tree, const struct ki_as_default *defaults);
 
 KI_NODISCARD int ki_as_defaults_pod_spec(json_t *spec);
-KI_NODISCARD int ki_as_defaults_pod(json_t *tree);
+/* `tolerations` are those of a pod that names none, shared by all; NULL: it gets its own. */
+KI_NODISCARD int ki_as_defaults_pod(json_t *tree, json_t *tolerations);
+/* NULL without memory. */
+json_t *ki_as_default_tolerations(void);
 KI_NODISCARD int ki_as_defaults_service(json_t *tree);
 /* What the schema of a custom resource says. */
 KI_NODISCARD int ki_as_defaults_schema(const json_t *schema, json_t *value);

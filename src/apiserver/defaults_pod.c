@@ -3,53 +3,121 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/defaults_members.h"
 #include "apiserver/defaults_parts.h"
 #include "apiserver/tree.h"
 
-static const struct ki_as_default spec_defaults[] = {
-    KI_AS_TEXT("restartPolicy", "Always"),
-    KI_AS_NUMBER("terminationGracePeriodSeconds", 30),
-    KI_AS_TEXT("dnsPolicy", "ClusterFirst"),
-    KI_AS_OBJECT("securityContext"),
-    KI_AS_TEXT("schedulerName", "default-scheduler"),
-    KI_AS_NUMBER("volumes[].configMap?.defaultMode", 420),
-    KI_AS_NUMBER("volumes[].secret?.defaultMode", 420),
-    KI_AS_NUMBER("volumes[].projected?.defaultMode", 420),
-    KI_AS_NUMBER("volumes[].projected?.sources[].serviceAccountToken?.expirationSeconds", 3600),
-    KI_AS_NUMBER("volumes[].downwardAPI?.defaultMode", 420),
-    KI_AS_TEXT("volumes[].downwardAPI?.items[].fieldRef?.apiVersion", "v1"),
-    KI_AS_TEXT("volumes[].hostPath?.type", ""),
-    {NULL, 0, NULL, 0},
-};
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
-static const struct ki_as_default container_defaults[] = {
-    KI_AS_TEXT("ports[].protocol", "TCP"),
-    KI_AS_TEXT("env[].valueFrom?.fieldRef?.apiVersion", "v1"),
-    KI_AS_OBJECT("resources"),
-    KI_AS_TEXT("livenessProbe?.httpGet?.path", "/"),
-    KI_AS_TEXT("livenessProbe?.httpGet?.scheme", "HTTP"),
-    KI_AS_NUMBER("livenessProbe?.timeoutSeconds", 1),
-    KI_AS_NUMBER("livenessProbe?.periodSeconds", 10),
-    KI_AS_NUMBER("livenessProbe?.successThreshold", 1),
-    KI_AS_NUMBER("livenessProbe?.failureThreshold", 3),
-    KI_AS_TEXT("readinessProbe?.httpGet?.path", "/"),
-    KI_AS_TEXT("readinessProbe?.httpGet?.scheme", "HTTP"),
-    KI_AS_NUMBER("readinessProbe?.timeoutSeconds", 1),
-    KI_AS_NUMBER("readinessProbe?.periodSeconds", 10),
-    KI_AS_NUMBER("readinessProbe?.successThreshold", 1),
-    KI_AS_NUMBER("readinessProbe?.failureThreshold", 3),
-    KI_AS_TEXT("startupProbe?.httpGet?.path", "/"),
-    KI_AS_TEXT("startupProbe?.httpGet?.scheme", "HTTP"),
-    KI_AS_NUMBER("startupProbe?.timeoutSeconds", 1),
-    KI_AS_NUMBER("startupProbe?.periodSeconds", 10),
-    KI_AS_NUMBER("startupProbe?.successThreshold", 1),
-    KI_AS_NUMBER("startupProbe?.failureThreshold", 3),
-    KI_AS_TEXT("lifecycle?.postStart?.httpGet?.scheme", "HTTP"),
-    KI_AS_TEXT("lifecycle?.preStop?.httpGet?.scheme", "HTTP"),
-    KI_AS_TEXT("terminationMessagePath", "/dev/termination-log"),
-    KI_AS_TEXT("terminationMessagePolicy", "File"),
-    {NULL, 0, NULL, 0},
+static const struct ki_as_member default_mode_members[] = {
+    KI_AS_HAS_NUMBER("defaultMode", 420),
 };
+static const struct ki_as_members default_mode = KI_AS_MEMBERS(default_mode_members);
+static const struct ki_as_member token_members[] = {
+    KI_AS_HAS_NUMBER("expirationSeconds", 3600),
+};
+static const struct ki_as_members token = KI_AS_MEMBERS(token_members);
+static const struct ki_as_member source_members[] = {
+    KI_AS_WITHIN("serviceAccountToken", &token),
+};
+static const struct ki_as_members source = KI_AS_MEMBERS(source_members);
+static const struct ki_as_member projected_members[] = {
+    KI_AS_HAS_NUMBER("defaultMode", 420),
+    KI_AS_EACH("sources", &source),
+};
+static const struct ki_as_members projected = KI_AS_MEMBERS(projected_members);
+static const struct ki_as_member field_reference_members[] = {
+    KI_AS_HAS_TEXT("apiVersion", "v1"),
+};
+static const struct ki_as_members field_reference = KI_AS_MEMBERS(field_reference_members);
+static const struct ki_as_member downward_item_members[] = {
+    KI_AS_WITHIN("fieldRef", &field_reference),
+};
+static const struct ki_as_members downward_item = KI_AS_MEMBERS(downward_item_members);
+static const struct ki_as_member downward_members[] = {
+    KI_AS_HAS_NUMBER("defaultMode", 420),
+    KI_AS_EACH("items", &downward_item),
+};
+static const struct ki_as_members downward = KI_AS_MEMBERS(downward_members);
+static const struct ki_as_member host_path_members[] = {
+    KI_AS_HAS_TEXT("type", ""),
+};
+static const struct ki_as_members host_path = KI_AS_MEMBERS(host_path_members);
+static const struct ki_as_member volume_members[] = {
+    KI_AS_WITHIN("configMap", &default_mode), KI_AS_WITHIN("secret", &default_mode),
+    KI_AS_WITHIN("projected", &projected),    KI_AS_WITHIN("downwardAPI", &downward),
+    KI_AS_WITHIN("hostPath", &host_path),
+};
+static const struct ki_as_members volume = KI_AS_MEMBERS(volume_members);
+static const struct ki_as_member spec_defaults_members[] = {
+    KI_AS_HAS_TEXT("restartPolicy", "Always"),
+    KI_AS_HAS_NUMBER("terminationGracePeriodSeconds", 30),
+    KI_AS_HAS_TEXT("dnsPolicy", "ClusterFirst"),
+    KI_AS_HAS_OBJECT("securityContext"),
+    KI_AS_HAS_TEXT("schedulerName", "default-scheduler"),
+    KI_AS_EACH("volumes", &volume),
+};
+static const struct ki_as_members spec_defaults = KI_AS_MEMBERS(spec_defaults_members);
+static const struct ki_as_member port_members[] = {
+    KI_AS_HAS_TEXT("protocol", "TCP"),
+};
+static const struct ki_as_members port = KI_AS_MEMBERS(port_members);
+static const struct ki_as_member value_from_members[] = {
+    KI_AS_WITHIN("fieldRef", &field_reference),
+};
+static const struct ki_as_members value_from = KI_AS_MEMBERS(value_from_members);
+static const struct ki_as_member variable_members[] = {
+    KI_AS_WITHIN("valueFrom", &value_from),
+};
+static const struct ki_as_members variable = KI_AS_MEMBERS(variable_members);
+static const struct ki_as_member probe_request_members[] = {
+    KI_AS_HAS_TEXT("path", "/"),
+    KI_AS_HAS_TEXT("scheme", "HTTP"),
+};
+static const struct ki_as_members probe_request = KI_AS_MEMBERS(probe_request_members);
+static const struct ki_as_member probe_members[] = {
+    KI_AS_WITHIN("httpGet", &probe_request), KI_AS_HAS_NUMBER("timeoutSeconds", 1),
+    KI_AS_HAS_NUMBER("periodSeconds", 10),   KI_AS_HAS_NUMBER("successThreshold", 1),
+    KI_AS_HAS_NUMBER("failureThreshold", 3),
+};
+static const struct ki_as_members probe = KI_AS_MEMBERS(probe_members);
+static const struct ki_as_member hook_request_members[] = {
+    KI_AS_HAS_TEXT("scheme", "HTTP"),
+};
+static const struct ki_as_members hook_request = KI_AS_MEMBERS(hook_request_members);
+static const struct ki_as_member hook_members[] = {
+    KI_AS_WITHIN("httpGet", &hook_request),
+};
+static const struct ki_as_members hook = KI_AS_MEMBERS(hook_members);
+static const struct ki_as_member lifecycle_members[] = {
+    KI_AS_WITHIN("postStart", &hook),
+    KI_AS_WITHIN("preStop", &hook),
+};
+static const struct ki_as_members lifecycle = KI_AS_MEMBERS(lifecycle_members);
+static const struct ki_as_member container_defaults_members[] = {
+    KI_AS_EACH("ports", &port),
+    KI_AS_EACH("env", &variable),
+    KI_AS_HAS_OBJECT("resources"),
+    KI_AS_WITHIN("livenessProbe", &probe),
+    KI_AS_WITHIN("readinessProbe", &probe),
+    KI_AS_WITHIN("startupProbe", &probe),
+    KI_AS_WITHIN("lifecycle", &lifecycle),
+    KI_AS_HAS_TEXT("terminationMessagePath", "/dev/termination-log"),
+    KI_AS_HAS_TEXT("terminationMessagePolicy", "File"),
+};
+static const struct ki_as_members container_defaults = KI_AS_MEMBERS(container_defaults_members);
+static const struct ki_as_member pod_defaults_members[] = {
+    KI_AS_HAS_NUMBER("priority", 0),
+    KI_AS_HAS_TRUE("enableServiceLinks"),
+    KI_AS_HAS_TEXT("preemptionPolicy", "PreemptLowerPriority"),
+};
+static const struct ki_as_members pod_defaults = KI_AS_MEMBERS(pod_defaults_members);
+static const struct ki_as_member status_defaults_members[] = {
+    KI_AS_HAS_TEXT("phase", "Pending"),
+};
+static const struct ki_as_members status_defaults = KI_AS_MEMBERS(status_defaults_members);
+
+/* ---- containers ---------------------------------------------------------------------------------------- */
 
 /* "nginx", "nginx:latest" are pulled each time; "nginx:1.27" and digests need not be. */
 static bool is_latest(const char *image)
@@ -65,7 +133,8 @@ static bool is_latest(const char *image)
 /* What is limited and not requested is requested, up to the limit. */
 static int default_requests(json_t *container)
 {
-    json_t *limits = ki_as_tree_at(container, "resources.limits");
+    const json_t *resources = json_object_get(container, "resources");
+    json_t *limits = json_object_size(resources) == 0 ? NULL : json_object_get(resources, "limits");
     json_t *requests = NULL;
     const char *name = NULL;
     json_t *amount = NULL;
@@ -90,7 +159,7 @@ static int default_containers(json_t *containers)
         if (rc < 0 || !json_is_object(container))
             return rc;
         bool is_pulled = is_latest(ki_as_tree_text(container, "image"));
-        rc = ki_as_defaults_fill(container, container_defaults);
+        rc = ki_as_defaults_members(container, &container_defaults);
         if (rc == 0)
             rc = ki_as_tree_default(container, "imagePullPolicy",
                                     json_string(is_pulled ? "Always" : "IfNotPresent"));
@@ -110,16 +179,16 @@ int ki_as_defaults_pod_spec(json_t *spec)
     const char *account = ki_as_tree_text(spec, "serviceAccountName");
     if (rc == 0 && account[0] != 0)
         rc = ki_as_tree_default(spec, "serviceAccount", json_string(account));
-    return rc < 0 ? rc : ki_as_defaults_fill(spec, spec_defaults);
+    return rc < 0 ? rc : ki_as_defaults_members(spec, &spec_defaults);
 }
 
 /* ---- quality of service -------------------------------------------------------------------------------- */
 
-static bool is_guaranteed(const json_t *container)
+static bool is_guaranteed(const json_t *resources)
 {
     static const char *const names[] = {"cpu", "memory"};
-    const json_t *limits = ki_as_tree_at(container, "resources.limits");
-    const json_t *requests = ki_as_tree_at(container, "resources.requests");
+    const json_t *limits = json_object_get(resources, "limits");
+    const json_t *requests = json_object_get(resources, "requests");
     for (size_t i = 0; i < 2; i++) {
         const json_t *limit = json_object_get(limits, names[i]);
         const json_t *request = json_object_get(requests, names[i]);
@@ -137,18 +206,19 @@ static const char *quality_of(const json_t *spec)
     json_t *container = NULL;
     json_array_foreach(json_object_get(spec, "containers"), index, container)
     {
-        has_any = has_any || json_object_size(ki_as_tree_at(container, "resources.requests")) > 0 ||
-                  json_object_size(ki_as_tree_at(container, "resources.limits")) > 0;
-        has_all = has_all && is_guaranteed(container);
+        const json_t *resources = json_object_get(container, "resources");
+        has_any = has_any || json_object_size(json_object_get(resources, "requests")) > 0 ||
+                  json_object_size(json_object_get(resources, "limits")) > 0;
+        has_all = has_all && is_guaranteed(resources);
     }
     return !has_any ? "BestEffort" : has_all ? "Guaranteed" : "Burstable";
 }
 
-static int default_tolerations(json_t *spec)
+/* ---- pods ---------------------------------------------------------------------------------------------- */
+
+json_t *ki_as_default_tolerations(void)
 {
     static const char *const keys[] = {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"};
-    if (json_object_get(spec, "tolerations") != NULL)
-        return 0;
     json_t *tolerations = json_array();
     for (size_t i = 0; i < 2; i++) {
         json_t *one = json_object();
@@ -158,34 +228,36 @@ static int default_tolerations(json_t *spec)
                        json_object_set_new_nocheck(one, "tolerationSeconds", json_integer(300)) == 0;
         if (json_array_append_new(tolerations, one) < 0 || !is_made) {
             json_decref(tolerations);
-            return KI_ERR_NO_MEMORY;
+            return NULL;
         }
     }
-    return ki_as_tree_default(spec, "tolerations", tolerations);
+    return tolerations;
 }
 
-int ki_as_defaults_pod(json_t *tree)
+static int set_tolerations(json_t *spec, json_t *shared)
 {
-    static const struct ki_as_default defaults[] = {
-        KI_AS_NUMBER("priority", 0),
-        KI_AS_TRUE("enableServiceLinks"),
-        KI_AS_TEXT("preemptionPolicy", "PreemptLowerPriority"),
-        {NULL, 0, NULL, 0},
-    };
+    if (json_object_get(spec, "tolerations") != NULL)
+        return 0;
+    json_t *tolerations = shared == NULL ? ki_as_default_tolerations() : json_incref(shared);
+    return json_object_set_new_nocheck(spec, "tolerations", tolerations) < 0 ? KI_ERR_NO_MEMORY : 0;
+}
+
+int ki_as_defaults_pod(json_t *tree, json_t *tolerations)
+{
     json_t *status = NULL;
     json_t *spec = json_object_get(tree, "spec");
     if (!json_is_object(spec))
         return 0;
     int rc = ki_as_defaults_pod_spec(spec);
     if (rc == 0)
-        rc = default_tolerations(spec);
+        rc = set_tolerations(spec, tolerations);
     if (rc == 0)
-        rc = ki_as_defaults_fill(spec, defaults);
+        rc = ki_as_defaults_members(spec, &pod_defaults);
     if (rc == 0)
         rc = ki_as_tree_object(tree, "status", &status);
     if (rc < 0 || status == NULL)
         return rc;
-    rc = ki_as_tree_default(status, "phase", json_string_nocheck("Pending"));
+    rc = ki_as_defaults_members(status, &status_defaults);
     if (rc == 0)
         rc = ki_as_tree_default(status, "qosClass", json_string_nocheck(quality_of(spec)));
     return rc;

@@ -8,40 +8,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apiserver/plain.h"
+
 /* NUMBER_BYTES: "-1.2345678901234567e-308" and more. */
 enum { DEPTH_MAX = 2048, NUMBER_BYTES = 40 };
 
 static int append_value(ki_buf *buf, const json_t *value, unsigned depth);
 
-static bool is_plain(unsigned char c)
+/* Fewer than eight bytes, all or none of them: true when all are plain. Bytes that are read twice do no harm. */
+static bool copy_short(char *out, ki_str text)
 {
-    return c >= 0x20 && c != '"' && c != '\\';
+    uint32_t first = 0;
+    uint32_t last = 0;
+    if (text.len >= 4) {
+        memcpy(&first, text.ptr, 4);
+        memcpy(&last, text.ptr + text.len - 4, 4);
+        memcpy(out, &first, 4);
+        memcpy(out + text.len - 4, &last, 4);
+        return ki_as_word_marks((uint64_t)first << 32 | last) == 0;
+    }
+    bool is_plain = true;
+    for (size_t i = 0; i < text.len; i++) {
+        out[i] = text.ptr[i];
+        is_plain = is_plain && ki_as_is_plain((unsigned char)text.ptr[i]);
+    }
+    return is_plain;
 }
 
-#define EVERY_BYTE(byte) (UINT64_MAX / 255 * (byte))
-
-/* Whether one of eight bytes is equal to the byte of which `pattern` has eight. */
-static inline uint64_t has_byte(uint64_t word, uint64_t pattern)
-{
-    uint64_t difference = word ^ pattern;
-    return (difference - EVERY_BYTE(1)) & ~difference & EVERY_BYTE(0x80);
-}
-
-/* Copies the plain bytes that the text begins with, and returns how many. */
+/* Copies plain bytes that the text begins with, and returns how many: all of them if it has no others. */
 static size_t copy_plain(char *out, ki_str text)
 {
     size_t at = 0;
+    if (text.len < 8)
+        return copy_short(out, text) ? text.len : 0;
     for (; at + 8 <= text.len; at += 8) {
-        uint64_t word = 0;
-        memcpy(&word, text.ptr + at, 8);
-        uint64_t low = (word - EVERY_BYTE(0x20)) & ~word & EVERY_BYTE(0x80);
-        if ((low | has_byte(word, EVERY_BYTE('"')) | has_byte(word, EVERY_BYTE('\\'))) != 0)
-            break;
-        memcpy(out + at, &word, 8);
+        uint64_t word = ki_as_word_at(text.ptr + at);
+        memcpy(out + at, text.ptr + at, 8);
+        if (ki_as_word_marks(word) != 0)
+            return at;
     }
-    for (; at < text.len && is_plain((unsigned char)text.ptr[at]); at++)
-        out[at] = text.ptr[at];
-    return at;
+    memcpy(out + text.len - 8, text.ptr + text.len - 8, 8);
+    return ki_as_word_marks(ki_as_word_at(text.ptr + text.len - 8)) == 0 ? text.len : at;
 }
 
 static size_t escape(char out[6], unsigned char c)
@@ -61,6 +68,26 @@ static size_t escape(char out[6], unsigned char c)
     return 6;
 }
 
+/* From where the first byte is that does not stand for itself. */
+static int append_escaped(ki_buf *buf, size_t written, ki_str rest)
+{
+    /* What is written already moves along. */
+    int rc = ki_as_encode_reserve(buf, written + rest.len * 6 + 1);
+    if (rc < 0)
+        return rc;
+    char *out = buf->data + buf->len + written;
+    for (size_t i = 0; i < rest.len; i++) {
+        unsigned char c = (unsigned char)rest.ptr[i];
+        if (ki_as_is_plain(c))
+            *out++ = (char)c;
+        else
+            out += escape(out, c);
+    }
+    *out++ = '"';
+    buf->len = (size_t)(out - buf->data);
+    return 0;
+}
+
 int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
 {
     /* All that may come of it at once, so that nothing is checked byte by byte. */
@@ -70,24 +97,13 @@ int ki_as_encode_prefixed(ki_buf *buf, ki_str prefix, ki_str text)
         return rc;
     char *start = buf->data + buf->len;
     *start = '"';
-    if (prefix.len > 0)
-        memcpy(start + 1, prefix.ptr, prefix.len);
+    for (size_t i = 0; i < prefix.len; i++)
+        start[i + 1] = prefix.ptr[i];
     size_t plain = copy_plain(start + 1 + prefix.len, text);
-    /* What is written already moves along. */
     if (plain < text.len)
-        rc = ki_as_encode_reserve(buf, prefix.len + text.len * 6 + 2);
-    if (rc < 0)
-        return rc;
-    char *out = buf->data + buf->len + 1 + prefix.len + plain;
-    for (size_t i = plain; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        if (is_plain(c))
-            *out++ = (char)c;
-        else
-            out += escape(out, c);
-    }
-    *out++ = '"';
-    buf->len = (size_t)(out - buf->data);
+        return append_escaped(buf, 1 + prefix.len + plain, (ki_str){text.ptr + plain, text.len - plain});
+    start[1 + prefix.len + plain] = '"';
+    buf->len += prefix.len + plain + 2;
     return 0;
 }
 
@@ -132,23 +148,19 @@ static int append_object(ki_buf *buf, const json_t *object, unsigned depth)
 {
     /* Iteration does not change it, but for what jansson declares. */
     json_t *tree = (json_t *)object;
-    char separator = '{';
-    int rc = 0;
+    int rc = ki_as_encode_byte(buf, '{');
+    bool is_first = true;
     for (void *at = json_object_iter(tree); rc == 0 && at != NULL; at = json_object_iter_next(tree, at)) {
-        ki_str key = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        rc = ki_as_encode_reserve(buf, key.len + 4);
-        if (rc < 0)
-            return rc;
-        buf->data[buf->len++] = separator;
-        separator = ',';
-        rc = ki_as_encode_string(buf, key);
+        if (!is_first)
+            rc = ki_as_encode_byte(buf, ',');
+        is_first = false;
+        if (rc == 0)
+            rc = ki_as_encode_string(buf, (ki_str){json_object_iter_key(at), json_object_iter_key_len(at)});
         if (rc == 0)
             rc = ki_as_encode_byte(buf, ':');
         if (rc == 0)
             rc = append_value(buf, json_object_iter_value(at), depth + 1);
     }
-    if (rc == 0 && separator == '{')
-        rc = ki_as_encode_byte(buf, '{');
     return rc < 0 ? rc : ki_as_encode_byte(buf, '}');
 }
 

@@ -6,7 +6,8 @@
  *   Locks:    none
  *   Not here: indentation (jansson has it)
  *
- * Real numbers are written as shortly as they can be read back, and whole ones without a point, as Kubernetes does.
+ * Real numbers are written as shortly as they can be read back, and whole ones without a point,
+ * as Kubernetes does.
  */
 #ifndef KI_APISERVER_ENCODE_H
 #define KI_APISERVER_ENCODE_H
@@ -40,7 +41,8 @@ static inline KI_NODISCARD int ki_as_encode_plain(ki_buf *buf, ki_str text)
     return 0;
 }
 
-/* Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (of the buffer, or nested deeper than jansson itself reads). */
+/* Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (of the buffer,
+ * or nested deeper than jansson itself reads). */
 KI_NODISCARD int ki_as_encode(ki_buf *buf, const json_t *tree);
 KI_NODISCARD int ki_as_encode_string(ki_buf *buf, ki_str text);
 /* A string that begins with `prefix`, in which nothing needs escaping. */

@@ -3,9 +3,10 @@
 
 #include <string.h>
 #include <strings.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "apiserver/admit.h"
+#include "apiserver/connection.h"
 #include "apiserver/handle.h"
 #include "apiserver/http.h"
 #include "apiserver/stream.h"
@@ -15,7 +16,7 @@
 
 /* LOOK_AGAIN_MS: how often somebody looks whether a version has been reached. LOST_MS: for how long a
  * client that is too slow may still read. */
-enum { LOOK_AGAIN_MS = 20, LOST_MS = 5000 };
+enum { LOOK_AGAIN_MS = 20, LOST_MS = 5000, SMALL_BYTES = 64 * 1024 };
 
 /* An answer holds a whole list. */
 #define ANSWER_BYTES_MAX ((size_t)1 << 40)
@@ -28,7 +29,6 @@ struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const cha
         return NULL;
     memcpy(exchange->address, address, bytes);
     exchange->server = server;
-    exchange->waker.fd = -1;
     ki_mutex_init(&exchange->mu);
     ki_buf_init(&exchange->body, server->body_bytes_max);
     ki_buf_init(&exchange->answer.text, ANSWER_BYTES_MAX);
@@ -45,16 +45,35 @@ void ki_as_exchange_free(struct ki_as_exchange *exchange)
         return;
     ki_mutex_lock(&exchange->server->mu);
     ki_list_remove(&exchange->node);
+    if (exchange->socket != NULL)
+        exchange->socket->exchange = NULL;
     ki_mutex_unlock(&exchange->server->mu);
     ki_as_stream_free(exchange->stream);
-    ki_fd_watch_fini(&exchange->waker);
+    ki_job_fini(&exchange->waker);
     ki_as_request_fini(&exchange->request);
     ki_as_failure_fini(&exchange->failure);
     ki_buf_fini(&exchange->body);
     ki_buf_fini(&exchange->answer.text);
+    ki_as_exchange_discharge(exchange);
     json_decref(exchange->answer.warnings);
     ki_mutex_fini(&exchange->mu);
     ki_free(exchange);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+bool ki_as_exchange_charge(struct ki_as_exchange *exchange, size_t bytes)
+{
+    struct ki_apiserver *server = exchange->server;
+    size_t before = atomic_fetch_add(&server->in_flight_bytes, bytes);
+    exchange->charged_bytes += bytes;
+    return before == exchange->charged_bytes - bytes || before + bytes <= server->in_flight_bytes_max;
+}
+
+void ki_as_exchange_discharge(struct ki_as_exchange *exchange)
+{
+    (void)atomic_fetch_sub(&exchange->server->in_flight_bytes, exchange->charged_bytes);
+    exchange->charged_bytes = 0;
 }
 
 /* ---- parking ------------------------------------------------------------------------------------------- */
@@ -69,17 +88,9 @@ void ki_as_exchange_wake(struct ki_as_exchange *exchange)
     ki_mutex_unlock(&exchange->mu);
 }
 
-/* A client that has been told nothing for so long that what it missed is gone. Nobody can tell it so
- * unless it reads. One that is parked meanwhile is not waited for: a fault holds it. */
-static void cut_lost(struct ki_as_exchange *exchange)
+/* One that libmicrohttpd holds because the client does not read would stay until it does. */
+static void shut_stuck(struct ki_as_exchange *exchange)
 {
-    uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
-    if (exchange->cut_ns == 0)
-        exchange->cut_ns = now_ns + ki_ns_of_ms(LOST_MS);
-    if (now_ns < exchange->cut_ns) {
-        ki_job_wake_at(&exchange->waker.job, exchange->cut_ns);
-        return;
-    }
     ki_mutex_lock(&exchange->mu);
     bool is_stuck = !exchange->is_parked && exchange->socket != NULL;
     ki_mutex_unlock(&exchange->mu);
@@ -89,13 +100,35 @@ static void cut_lost(struct ki_as_exchange *exchange)
     (void)shutdown(exchange->socket->fd, SHUT_RDWR);
 }
 
-/* A client that has gone away: nobody else looks at the socket of a suspended connection. One that only says that it will send
- * no more is taken for gone, as Kubernetes does. */
+/* A client that has been told nothing for so long that what it missed is gone. Nobody can tell it so
+ * unless it reads. One that is parked meanwhile is not waited for: a fault holds it. */
+static void cut_lost(struct ki_as_exchange *exchange)
+{
+    uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
+    if (exchange->cut_ns == 0)
+        exchange->cut_ns = now_ns + ki_ns_of_ms(LOST_MS);
+    if (now_ns < exchange->cut_ns) {
+        ki_job_wake_at(&exchange->waker, exchange->cut_ns);
+        return;
+    }
+    shut_stuck(exchange);
+}
+
+/* One that only says that it will send no more may wait for its answer; but where none is in sight it is
+ * taken for gone, as Kubernetes does. */
+void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone)
+{
+    atomic_store(&exchange->is_half_closed, true);
+    if (!is_gone && !atomic_load(&exchange->is_endless))
+        return;
+    atomic_store(&exchange->is_cut, true);
+    shut_stuck(exchange);
+    ki_as_exchange_wake(exchange);
+}
+
 static void on_waker(ki_job *job)
 {
-    struct ki_as_exchange *exchange = KI_CONTAINER_OF(job, struct ki_as_exchange, waker.job);
-    if ((ki_fd_watch_take(&exchange->waker) & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0)
-        atomic_store(&exchange->is_cut, true);
+    struct ki_as_exchange *exchange = KI_CONTAINER_OF(job, struct ki_as_exchange, waker);
     ki_as_exchange_wake(exchange);
     if (atomic_load(&exchange->is_lost))
         cut_lost(exchange);
@@ -103,15 +136,8 @@ static void on_waker(ki_job *job)
 
 int ki_as_exchange_open_waker(struct ki_as_exchange *exchange)
 {
-    if (exchange->waker.job.loop != NULL)
-        return 0;
-    int rc = ki_fd_watch_init(&exchange->waker, &exchange->server->loop, on_waker);
-    if (rc < 0 || exchange->socket == NULL)
-        return rc;
-    /* Without it the end of a client is met at the next byte for it. */
-    if (ki_fd_watch_set(&exchange->waker, exchange->socket->fd, EPOLLRDHUP) < 0)
-        return 0;
-    return 0;
+    return exchange->waker.loop != NULL ? 0
+                                        : ki_job_init(&exchange->waker, &exchange->server->loop, on_waker);
 }
 
 /* Without a waker there is no timer: the exchange ends rather than staying for ever. */
@@ -120,7 +146,9 @@ bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns)
     if (ki_as_exchange_open_waker(exchange) < 0)
         atomic_store(&exchange->is_cut, true);
     else
-        ki_job_wake_at(&exchange->waker.job, until_ns);
+        ki_job_wake_at(&exchange->waker, until_ns);
+    if (atomic_load(&exchange->is_half_closed) && atomic_load(&exchange->is_endless))
+        atomic_store(&exchange->is_cut, true);
     ki_mutex_lock(&exchange->mu);
     bool is_woken =
         exchange->is_woken || atomic_load(&exchange->server->is_ending) || atomic_load(&exchange->is_cut);
@@ -133,30 +161,6 @@ bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns)
 }
 
 /* ---- from a request to its answer ---------------------------------------------------------------------- */
-
-static bool is_token_equal(ki_str given, const char *token)
-{
-    size_t len = strlen(token);
-    unsigned char difference = given.len != len;
-    for (size_t i = 0; i < len && i < given.len; i++)
-        difference |= (unsigned char)(given.ptr[i] ^ token[i]);
-    return difference == 0;
-}
-
-/* Health is everyone's business, as with Kubernetes. */
-static int check_token(struct ki_as_exchange *exchange)
-{
-    static const char scheme[] = "Bearer ";
-    size_t skip = sizeof(scheme) - 1;
-    ki_str given = exchange->headers.authorization;
-    bool is_let_in = exchange->server->tokens == NULL;
-    if (given.len > skip && strncasecmp(given.ptr, scheme, skip) == 0)
-        for (char **token = exchange->server->tokens; token != NULL && *token != NULL; token++)
-            is_let_in |= is_token_equal((ki_str){given.ptr + skip, given.len - skip}, *token);
-    if (is_let_in || exchange->request.target == KI_AS_TARGET_HEALTH)
-        return 0;
-    return ki_as_fail(&exchange->failure, 401, "Unauthorized", NULL, "Unauthorized");
-}
 
 static int fail_by_fault(struct ki_as_exchange *exchange)
 {
@@ -173,6 +177,7 @@ static int fail_by_fault(struct ki_as_exchange *exchange)
         {406, "NotAcceptable"},
         {409, "Conflict"},
         {410, "Expired"},
+        {413, "RequestEntityTooLarge"},
         {415, "UnsupportedMediaType"},
         {422, "Invalid"},
         {429, "TooManyRequests"},
@@ -192,18 +197,32 @@ static int fail_by_fault(struct ki_as_exchange *exchange)
     return -1;
 }
 
+static int fail_overload(struct ki_as_exchange *exchange)
+{
+    return ki_as_fail_too_many(&exchange->failure,
+                               "requests and answers of %zu bytes are under way already, please try again "
+                               "later",
+                               exchange->server->in_flight_bytes_max);
+}
+
+/* What can be said once the headers are there. */
+int ki_as_exchange_begin(struct ki_as_exchange *exchange)
+{
+    int rc = ki_as_request_parse(ki_str_of(exchange->address), &exchange->request, &exchange->failure);
+    return rc < 0 ? rc : ki_as_admit(exchange);
+}
+
 /* What can be said before anybody looks at the objects. */
 static int prepare(struct ki_as_exchange *exchange)
 {
-    struct ki_as_request *request = &exchange->request;
-    int rc = ki_as_request_parse(ki_str_of(exchange->address), request, &exchange->failure);
-    if (rc == 0)
-        rc = check_token(exchange);
-    if (rc < 0)
-        return rc;
+    const struct ki_as_request *request = &exchange->request;
+    if (exchange->failure.code != 0)
+        return -1;
     if (exchange->is_body_too_large)
         return ki_as_fail(&exchange->failure, 413, "RequestEntityTooLarge", NULL,
                           "Request entity too large: limit is %zu", exchange->server->body_bytes_max);
+    if (exchange->is_overloaded)
+        return fail_overload(exchange);
     ki_fault_on kind = ki_as_handle_kind(request);
     if (kind == 0)
         return 0;
@@ -221,13 +240,15 @@ static bool is_lost(struct ki_as_exchange *exchange, bool *out_is_parked)
     const ki_fault *fault = &exchange->fault;
     if (!exchange->has_fault || fault->after_bytes > 0 || fault->after_events > 0)
         return false;
-    if (fault->action == KI_FAULT_STALL)
+    if (fault->action == KI_FAULT_STALL) {
+        atomic_store(&exchange->is_endless, true);
         while (!atomic_load(&exchange->is_healed) && !atomic_load(&exchange->is_cut) &&
                !atomic_load(&exchange->server->is_ending))
             if (ki_as_exchange_park(exchange, UINT64_MAX)) {
                 *out_is_parked = true;
                 return true;
             }
+    }
     if (fault->action == KI_FAULT_STALL && atomic_load(&exchange->is_healed))
         exchange->has_fault = false;
     if (fault->action == KI_FAULT_RESET && exchange->socket != NULL)
@@ -262,6 +283,28 @@ static bool is_waiting(struct ki_as_exchange *exchange)
     }
 }
 
+/* What was written stays written, so that only reads are told to come again;
+ * and small answers are no burden. */
+static void weigh_answer(struct ki_as_exchange *exchange)
+{
+    size_t bytes = exchange->answer.text.cap;
+    ki_buf_fini(&exchange->body);
+    ki_as_exchange_discharge(exchange);
+    bool is_read = exchange->request.method == KI_AS_METHOD_GET;
+    if (ki_as_exchange_charge(exchange, bytes) || !is_read || bytes <= SMALL_BYTES)
+        return;
+    ki_as_exchange_discharge(exchange);
+    ki_as_failure_fini(&exchange->failure);
+    (void)fail_overload(exchange);
+    ki_as_answer_failure(exchange, &exchange->failure);
+}
+
+/* Nobody is left to be answered. */
+static bool is_over(const struct ki_as_exchange *exchange)
+{
+    return atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending);
+}
+
 enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
 {
     bool is_parked = false;
@@ -274,10 +317,17 @@ enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
         return is_parked ? MHD_YES : MHD_NO;
     if (is_delayed(exchange))
         return MHD_YES;
+    /* Before anything is done for a client that went away while it waited. */
+    if (is_over(exchange))
+        return MHD_NO;
     if (exchange->answer.code == 0 && is_waiting(exchange))
         return MHD_YES;
     if (atomic_load(&exchange->is_cut) || (exchange->answer.code == 0 && exchange->stream == NULL))
         return MHD_NO;
+    if (exchange->stream == NULL)
+        weigh_answer(exchange);
+    else
+        atomic_store(&exchange->is_endless, true);
     exchange->phase = KI_AS_PHASE_QUEUED;
     return ki_as_exchange_respond(exchange);
 }

@@ -6,9 +6,9 @@
  *   Locks:    mu, for whether it is parked; libmicrohttpd's own locks come after it
  *   Not here: what is answered
  *
- * An exchange that has nothing to send is parked: its connection is suspended, and costs nothing until it is woken. It
- * is woken by its watch and by its timer, both by way of the server's loop, because a watch is woken under the storage's
- * lock; and by whoever heals, cuts or stops.
+ * An exchange that has nothing to send is parked: its connection is suspended, and costs nothing until it is
+ * woken. It is woken by its watch and by its timer, both by way of the server's loop, because a watch is
+ * woken under the storage's lock; and by whoever heals, cuts or stops.
  */
 #ifndef KI_APISERVER_EXCHANGE_H
 #define KI_APISERVER_EXCHANGE_H
@@ -19,13 +19,9 @@
 #include "apiserver/request.h"
 #include "apiserver/server.h"
 #include "util/buf.h"
-#include "util/fd_watch.h"
+#include "util/loop.h"
 
-/* A descriptor that can be cut by others; of libmicrohttpd's connection. */
-struct ki_as_connection {
-    ki_list_node node; /* guarded by the server's mu */
-    int fd;
-};
+struct ki_as_connection;
 
 /* Borrowed from the connection. */
 struct ki_as_headers {
@@ -34,6 +30,8 @@ struct ki_as_headers {
     ki_str content_type;
     ki_str user_agent;
     ki_str authorization;
+    ki_str host;
+    ki_str origin;
 };
 
 struct ki_as_answer {
@@ -60,18 +58,22 @@ struct ki_as_exchange {
     bool is_parked; /* guarded by mu, as the next */
     bool is_woken;  /* since it was parked last */
 
-    _Atomic bool is_cut;    /* to end at once */
-    _Atomic bool is_healed; /* what stalls goes on */
-    _Atomic bool is_lost;   /* its watch is over, because the client is too slow */
+    _Atomic bool is_cut;         /* to end at once */
+    _Atomic bool is_healed;      /* what stalls goes on */
+    _Atomic bool is_lost;        /* its watch is over, because the client is too slow */
+    _Atomic bool is_half_closed; /* the client sends no more; together with the next it has gone */
+    _Atomic bool is_endless; /* a watch, or held by a fault: no answer is in sight for which it might wait */
 
     /* Of the thread that serves it. */
     enum ki_as_phase phase;
-    ki_fd_watch waker; /* woken by hang-ups, timer and watch */
-    uint64_t cut_ns;   /* of the waker: when a lost client is cut; 0: not yet */
+    ki_job waker;    /* woken by timer and watch */
+    uint64_t cut_ns; /* of the waker: when a lost client is cut; 0: not yet */
     struct ki_as_request request;
     struct ki_as_headers headers;
     ki_buf body;
     bool is_body_too_large;
+    bool is_overloaded;   /* there was no memory to spare for the body */
+    size_t charged_bytes; /* of the server's in_flight_bytes */
     struct ki_as_failure failure;
     struct ki_as_answer answer;
     struct ki_as_stream *stream; /* of a watch */
@@ -90,18 +92,33 @@ struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const cha
 /* Ends its watch and takes it off the server's list. */
 void ki_as_exchange_free(struct ki_as_exchange *exchange);
 
-/* On the thread that serves it: suspends the connection until it is woken, or until `until_ns` (UINT64_MAX: no time). False: it
- * was woken meanwhile, or the server ends, so look again. */
+/* On the thread that serves it: suspends the connection until it is woken, or until `until_ns` (UINT64_MAX:
+ * no time). False: it was woken meanwhile, or the server ends, so look again. */
 KI_NODISCARD bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns);
 
 /* Any thread. */
 void ki_as_exchange_wake(struct ki_as_exchange *exchange);
 
+/* The client sends no more; `is_gone`: nor does it read. With the server's mu. */
+void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone);
+
 /* Makes the waker, once; for whoever wakes through the loop. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_exchange_open_waker(struct ki_as_exchange *exchange);
 
+/* Reads its address, and whether it is let in. 0, or -1: it is refused, and its body is of no interest. */
+KI_NODISCARD int ki_as_exchange_begin(struct ki_as_exchange *exchange);
+
+/* Counts bytes that are kept for it until it is freed, or discharged. False: with the others' that is too
+ * much. One alone may be as large as it is. */
+bool ki_as_exchange_charge(struct ki_as_exchange *exchange, size_t bytes);
+void ki_as_exchange_discharge(struct ki_as_exchange *exchange);
+
 /* The answer to a request that is complete, or the next step towards it. */
 enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange);
+
+/* Whether its fault ends a body, or holds it, at some place: the only ones for which after_bytes and
+ * after_events count. */
+bool ki_as_exchange_has_end(const struct ki_as_exchange *exchange);
 
 /* Hands the answer (or the stream) to libmicrohttpd; see respond.c. */
 enum MHD_Result ki_as_exchange_respond(struct ki_as_exchange *exchange);

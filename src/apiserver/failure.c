@@ -97,6 +97,17 @@ int ki_as_fail_bad_request(struct ki_as_failure *failure, const char *format, ..
     return rc;
 }
 
+int ki_as_fail_too_many(struct ki_as_failure *failure, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int rc =
+        fail(failure, 429, "TooManyRequests", json_pack("{s:i}", "retryAfterSeconds", 1), format, arguments);
+    va_end(arguments);
+    failure->retry_after_seconds = 1;
+    return rc;
+}
+
 int ki_as_fail_no_memory(struct ki_as_failure *failure)
 {
     ki_as_failure_fini(failure);

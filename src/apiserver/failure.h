@@ -43,19 +43,21 @@ int ki_as_fail_conflict(struct ki_as_failure *failure, const struct ki_as_resour
 /* 403 'pods "a" is forbidden: …'. */
 int ki_as_fail_forbidden(struct ki_as_failure *failure, const struct ki_as_resource *resource, ki_str name,
                          const char *why);
+/* 429 with Retry-After. */
+int ki_as_fail_too_many(struct ki_as_failure *failure, const char *format, ...) KI_PRINTF(2, 3);
 int ki_as_fail_method(struct ki_as_failure *failure);
 /* 410 Expired. */
 int ki_as_fail_expired(struct ki_as_failure *failure, const char *message);
 
 /* ---- 422: what is wrong with an object, field by field ------------------------------------------------- */
 
-/* Adds {"reason", "message", "field"} to an array of causes; reason as Kubernetes writes it, "FieldValueInvalid",
- * "FieldValueRequired", "FieldValueForbidden", "FieldValueNotSupported", "FieldValueTooLong", …. `*causes` is
- * made when it is NULL, and stays NULL without memory. */
+/* Adds {"reason", "message", "field"} to an array of causes; reason as Kubernetes writes it,
+ * "FieldValueInvalid", "FieldValueRequired", "FieldValueForbidden", "FieldValueNotSupported",
+ * "FieldValueTooLong", …. `*causes` is made when it is NULL, and stays NULL without memory. */
 void ki_as_cause_add(json_t **causes, const char *reason, const char *field, const char *format, ...)
     KI_PRINTF(4, 5);
-/* 'Pod "a" is invalid: metadata.name: Invalid value: …' with all causes, several in brackets as Kubernetes has
- * them. Takes `causes` over. */
+/* 'Pod "a" is invalid: metadata.name: Invalid value: …' with all causes, several in brackets as Kubernetes
+ * has them. Takes `causes` over. */
 int ki_as_fail_invalid(struct ki_as_failure *failure, const struct ki_as_resource *resource, ki_str name,
                        json_t *causes);
 

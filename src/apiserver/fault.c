@@ -70,6 +70,26 @@ static int check(const ki_fault *fault, ki_error *err)
     return 0;
 }
 
+/* Rules that are spent are shown as long as there is room. */
+static bool make_room_locked(struct ki_as_faults *faults) KI_REQUIRES(faults->mu);
+
+static bool make_room_locked(struct ki_as_faults *faults)
+{
+    if (faults->count < RULES_MAX)
+        return true;
+    for (ki_list_node *node = ki_list_first(&faults->rules); node != NULL;
+         node = ki_list_next(&faults->rules, node)) {
+        struct rule *rule = KI_CONTAINER_OF(node, struct rule, node);
+        if (rule->fault.times == 0 || rule->used < rule->fault.times)
+            continue;
+        ki_list_remove(node);
+        ki_free(rule);
+        faults->count--;
+        return true;
+    }
+    return false;
+}
+
 int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_error *err)
 {
     int rc = check(fault, err);
@@ -85,7 +105,7 @@ int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_erro
     if (rule->fault.on == 0)
         rule->fault.on = KI_FAULT_ANY;
     ki_mutex_lock(&faults->mu);
-    bool is_full = faults->count == RULES_MAX;
+    bool is_full = !make_room_locked(faults);
     if (!is_full) {
         ki_list_push_back(&faults->rules, &rule->node);
         faults->count++;

@@ -129,7 +129,7 @@ static const json_t *find_element(const json_t *list, const json_t *keys)
         json_object_foreach((json_t *)keys, key, value)
         {
             const json_t *there = json_object_get(element, key);
-            is_it = is_it && (there == NULL || json_equal(there, value));
+            is_it = is_it && (there == NULL || ki_as_json_equal(there, value));
         }
         if (is_it)
             return element;
@@ -160,7 +160,7 @@ static bool has_value(const json_t *list, const json_t *value)
 {
     size_t index = 0;
     const json_t *element = NULL;
-    json_array_foreach(list, index, element) if (json_equal(element, value)) return true;
+    json_array_foreach(list, index, element) if (ki_as_json_equal(element, value)) return true;
     return false;
 }
 
@@ -205,7 +205,7 @@ static bool is_one(const struct step *step)
 static int compare(const struct step *step, json_t **out)
 {
     bool is_new = step->before == NULL || json_typeof(step->before) != json_typeof(step->after);
-    if (!is_new && json_equal(step->before, step->after))
+    if (!is_new && ki_as_json_equal(step->before, step->after))
         return 0;
     json_t *set = json_object();
     int rc = set == NULL ? KI_ERR_NO_MEMORY : 0;

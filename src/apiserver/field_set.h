@@ -6,8 +6,8 @@
  *   Locks:    none
  *   Not here: who owns which set
  *
- * "f:name" is a member, "k:{…}" the element of a list with these keys, "v:…" an element of a list of scalars, "." the
- * thing itself. Each function returns 0 or KI_ERR_NO_MEMORY.
+ * "f:name" is a member, "k:{…}" the element of a list with these keys, "v:…" an element of a list of scalars,
+ * "." the thing itself. Each function returns 0 or KI_ERR_NO_MEMORY.
  */
 #ifndef KI_APISERVER_FIELD_SET_H
 #define KI_APISERVER_FIELD_SET_H

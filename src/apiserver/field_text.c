@@ -32,13 +32,21 @@ static int write_separator(ki_buf *out, bool *is_first)
 
 /* ---- members ------------------------------------------------------------------------------------------- */
 
-/* "f:name":{…} */
-static int write_member(ki_buf *out, ki_str name, const struct place *place)
+static bool is_scalar(const json_t *value)
+{
+    return !json_is_object(value) && !json_is_array(value);
+}
+
+/* "f:name":{…} of the object at `outer`. Nothing needs to be known of scalars. */
+static int write_member(ki_buf *out, ki_str name, const struct place *outer, const json_t *value)
 {
     int rc = ki_as_encode_prefixed(out, KI_STR("f:"), name);
+    if (rc == 0 && is_scalar(value))
+        return ki_as_encode_plain(out, KI_STR(":{}"));
     if (rc == 0)
         rc = ki_as_encode_byte(out, ':');
-    return rc < 0 ? rc : write_value(out, place);
+    struct place inner = {ki_as_shape_member(outer->shape, name), value, outer->depth + 1};
+    return rc < 0 ? rc : write_value(out, &inner);
 }
 
 static int write_members(ki_buf *out, const struct place *place, const char *parent, bool *is_first)
@@ -47,13 +55,11 @@ static int write_members(ki_buf *out, const struct place *place, const char *par
     int rc = 0;
     for (void *at = json_object_iter(object); rc == 0 && at != NULL; at = json_object_iter_next(object, at)) {
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        if (place->depth <= 1 && ki_as_field_is_nobodys(place->depth, parent, name.ptr))
+        if (parent[0] != '\0' && ki_as_field_is_nobodys(place->depth, parent, name.ptr))
             continue;
-        struct place inner = {ki_as_shape_member(place->shape, name), json_object_iter_value(at),
-                              place->depth + 1};
         rc = write_separator(out, is_first);
         if (rc == 0)
-            rc = write_member(out, name, &inner);
+            rc = write_member(out, name, place, json_object_iter_value(at));
     }
     return rc;
 }
@@ -179,8 +185,7 @@ static bool is_one(const struct place *place)
 
 static int write_value(ki_buf *out, const struct place *place)
 {
-    bool is_scalar = !json_is_object(place->value) && !json_is_array(place->value);
-    if (is_scalar || is_one(place))
+    if (is_scalar(place->value) || is_one(place))
         return ki_as_encode_plain(out, KI_STR("{}"));
     bool is_first = place->depth <= 1;
     int rc = ki_as_encode_plain(out, is_first ? KI_STR("{") : KI_STR("{\".\":{}"));
@@ -211,21 +216,22 @@ static int write_metadata(ki_buf *out, const struct place *place, bool *is_first
 
 int ki_as_field_text(struct ki_as_shape shape, const json_t *tree, ki_buf *out)
 {
+    struct place whole = {shape, tree, 0};
     bool is_first = true;
     int rc = ki_as_encode_byte(out, '{');
     for (void *at = json_object_iter((json_t *)tree); rc == 0 && at != NULL;
          at = json_object_iter_next((json_t *)tree, at)) {
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
+        const json_t *value = json_object_iter_value(at);
         if (ki_as_field_is_nobodys(0, "", name.ptr))
             continue;
-        struct place inner = {ki_as_shape_member(shape, name), json_object_iter_value(at), 1};
-        if (ki_str_equal(name, KI_STR("metadata")) && json_is_object(inner.value)) {
-            rc = write_metadata(out, &inner, &is_first);
+        if (ki_str_equal(name, KI_STR("metadata")) && json_is_object(value)) {
+            rc = write_metadata(out, &(struct place){ki_as_shape_member(shape, name), value, 1}, &is_first);
             continue;
         }
         rc = write_separator(out, &is_first);
         if (rc == 0)
-            rc = write_member(out, name, &inner);
+            rc = write_member(out, name, &whole, value);
     }
     return rc < 0 ? rc : ki_as_encode_byte(out, '}');
 }

@@ -129,9 +129,28 @@ int ki_as_field_resolve(const struct ki_as_resource *resource, ki_str field, ki_
         KI_STR_ARGS(field));
 }
 
-static ki_str value_of(const struct field *field, const json_t *tree, char *scratch)
+/* The object that several fields one after the other are in. */
+struct parent {
+    ki_str name;
+    const json_t *object;
+};
+
+/* As ki_as_tree_at(). */
+static const json_t *find(const json_t *tree, const char *path, struct parent *parent)
 {
-    const json_t *value = ki_as_tree_at(tree, field->path != NULL ? field->path : field->name);
+    const char *dot = strchr(path, '.');
+    if (dot == NULL)
+        return ki_as_tree_at(tree, path);
+    ki_str name = {path, (size_t)(dot - path)};
+    if (!ki_str_equal(name, parent->name))
+        *parent = (struct parent){name, ki_as_json_member(tree, name)};
+    bool is_deeper = strchr(dot + 1, '.') != NULL;
+    return is_deeper ? ki_as_tree_at(parent->object, dot + 1) : json_object_get(parent->object, dot + 1);
+}
+
+static ki_str value_of(const struct field *field, const json_t *tree, struct parent *parent, char *scratch)
+{
+    const json_t *value = find(tree, field->path != NULL ? field->path : field->name, parent);
     if (json_is_string(value))
         return ki_as_json_str(value);
     if (json_is_boolean(value))
@@ -147,11 +166,16 @@ size_t ki_as_fields_of(const struct ki_as_resource *resource, const json_t *tree
                        struct ki_as_pair out[KI_AS_FIELDS_MAX], char scratch[KI_AS_FIELDS_MAX * 64])
 {
     size_t count = 0;
-    for (size_t i = 0; i < FIELD_COUNT && count < KI_AS_FIELDS_MAX; i++) {
+    struct parent parent = {0};
+    size_t first = 0;
+    while (first < FIELD_COUNT && !is_of(&fields[first], resource))
+        first++;
+    /* Those of one resource stand together. */
+    for (size_t i = first; i < FIELD_COUNT && count < KI_AS_FIELDS_MAX; i++) {
         if (!is_of(&fields[i], resource))
-            continue;
+            break;
         out[count].name = ki_str_of(fields[i].name);
-        out[count].value = value_of(&fields[i], tree, scratch + count * SCRATCH_BYTES);
+        out[count].value = value_of(&fields[i], tree, &parent, scratch + count * SCRATCH_BYTES);
         /* Events of today name their reporter elsewhere. */
         if (out[count].value.len == 0 && strcmp(fields[i].name, "source") == 0)
             out[count].value = ki_str_of(ki_as_tree_text(tree, "reportingComponent"));

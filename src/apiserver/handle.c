@@ -44,7 +44,7 @@ int ki_as_version_parse(ki_str text, uint64_t *out, struct ki_as_failure *failur
                               "resourceVersion: Invalid value: \"%.*s\": strconv.ParseUint: parsing "
                               "\"%.*s\": invalid syntax",
                               KI_STR_ARGS(text), KI_STR_ARGS(text));
-        if (number > (UINT64_MAX - 9) / 10)
+        if (number > (UINT64_MAX - (uint64_t)(c - '0')) / 10)
             return ki_as_fail(failure, 500, "", NULL,
                               "resourceVersion: Invalid value: \"%.*s\": strconv.ParseUint: parsing "
                               "\"%.*s\": value out of range",
@@ -192,7 +192,8 @@ static enum ki_as_step visit_resource(struct ki_as_visit *visit)
         return KI_AS_STEP_FAILED;
     }
     if (!has_subresource(request, resource)) {
-        (void)ki_as_fail(visit->failure, 404, "NotFound", NULL,
+        /* With details, empty as they are: kubectl looks into them. */
+        (void)ki_as_fail(visit->failure, 404, "NotFound", json_object(),
                          "this server does not serve the subresource \"%.*s\" of %s",
                          KI_STR_ARGS(request->subresource), resource->qualified);
         return KI_AS_STEP_FAILED;
@@ -227,6 +228,8 @@ static enum ki_as_step handle_resource(struct ki_as_exchange *exchange)
     if (visit.resource != NULL)
         (void)ki_as_resource_ref(visit.resource);
     ki_as_storage_unlock(storage);
+    if (visit.resource == NULL && ki_as_is_review(request))
+        return ki_as_handle_review(exchange);
     if (visit.resource == NULL) {
         (void)ki_as_fail_no_such_path(&exchange->failure);
         return KI_AS_STEP_FAILED;

@@ -41,6 +41,9 @@ enum ki_as_step ki_as_handle_write(struct ki_as_visit *visit);
 /* Discovery, health, schemas, …: all that is no resource. */
 enum ki_as_step ki_as_handle_about(struct ki_as_exchange *exchange);
 enum ki_as_step ki_as_handle_debug(struct ki_as_exchange *exchange);
+/* What the client may do and who it is, asked by a creation. */
+bool ki_as_is_review(const struct ki_as_request *request);
+enum ki_as_step ki_as_handle_review(struct ki_as_exchange *exchange);
 
 /* ---- for them ------------------------------------------------------------------------------------------ */
 

@@ -80,8 +80,8 @@ static enum ki_as_step plan_continue(struct ki_as_visit *visit, struct plan *pla
     return KI_AS_STEP_DONE;
 }
 
-/* A limit with a version and no match means exactly that version; with version 0 the limit is ignored, as by a server that
- * answers from its cache. */
+/* A limit with a version and no match means exactly that version; with version 0 the limit is ignored, as by
+ * a server that answers from its cache. */
 static enum ki_as_step plan_version(struct ki_as_visit *visit, enum match match, struct plan *plan)
 {
     uint64_t version = 0;

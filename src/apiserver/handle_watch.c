@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "apiserver/connection.h"
 #include "apiserver/handle.h"
 #include "apiserver/stream.h"
 #include "util/alloc.h"
@@ -117,7 +118,7 @@ static uint64_t end_ns(const struct ki_as_query *query, uint64_t now_ns)
 static void on_change(void *user)
 {
     struct ki_as_exchange *exchange = user;
-    ki_job_wake(&exchange->waker.job);
+    ki_job_wake(&exchange->waker);
 }
 
 /* The client is far behind. It may still read that it is; but not for long. */
@@ -125,7 +126,7 @@ static void on_loss(void *user)
 {
     struct ki_as_exchange *exchange = user;
     atomic_store(&exchange->is_lost, true);
-    ki_job_wake(&exchange->waker.job);
+    ki_job_wake(&exchange->waker);
 }
 
 /* What the system keeps for a client that does not read: a few events, not all that there are. */
@@ -166,7 +167,7 @@ static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *
         .is_expired = has_fault(visit, KI_FAULT_EXPIRED),
         .form = visit->form,
         .include = include_of(query->include_object),
-        .events_max = exchange->has_fault ? exchange->fault.after_events : 0,
+        .events_max = ki_as_exchange_has_end(exchange) ? exchange->fault.after_events : 0,
         .count = &exchange->server->watch_count,
     };
     return ki_as_stream_new(&options);
@@ -177,16 +178,14 @@ static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *
 static enum ki_as_step watch(struct ki_as_visit *visit, struct plan *plan)
 {
     struct ki_apiserver *server = visit->exchange->server;
-    if (read_initial(visit, plan) < 0)
-        return KI_AS_STEP_FAILED;
     if (atomic_fetch_add(&server->watch_count, 1) >= server->watches_max) {
         (void)atomic_fetch_sub(&server->watch_count, 1);
-        (void)ki_as_fail(visit->failure, 429, "TooManyRequests", json_pack("{s:i}", "retryAfterSeconds", 1),
-                         "there are %zu watches already, please try again later", server->watches_max);
-        visit->failure->retry_after_seconds = 1;
+        (void)ki_as_fail_too_many(visit->failure, "there are %zu watches already, please try again later",
+                                  server->watches_max);
         return KI_AS_STEP_FAILED;
     }
-    if (ki_as_exchange_open_waker(visit->exchange) == 0)
+    int rc = read_initial(visit, plan);
+    if (rc == 0 && ki_as_exchange_open_waker(visit->exchange) == 0)
         visit->exchange->stream = open_stream(visit, plan);
     if (visit->exchange->stream != NULL) {
         plan->selector = NULL;
@@ -194,7 +193,8 @@ static enum ki_as_step watch(struct ki_as_visit *visit, struct plan *plan)
         return KI_AS_STEP_DONE;
     }
     (void)atomic_fetch_sub(&server->watch_count, 1);
-    (void)ki_as_fail_no_memory(visit->failure);
+    if (rc == 0)
+        (void)ki_as_fail_no_memory(visit->failure);
     return KI_AS_STEP_FAILED;
 }
 

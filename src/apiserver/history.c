@@ -11,7 +11,8 @@ enum { RING_MIN = 16 };
 void ki_as_history_init(struct ki_as_history *history, size_t changes_max, uint64_t forgotten)
 {
     assert(changes_max > 0);
-    *history = (struct ki_as_history){.changes_max = changes_max, .forgotten = forgotten};
+    *history =
+        (struct ki_as_history){.changes_max = changes_max, .bytes_max = SIZE_MAX, .forgotten = forgotten};
 }
 
 static struct ki_as_change *slot_of(const struct ki_as_history *history, uint64_t number)
@@ -19,10 +20,18 @@ static struct ki_as_change *slot_of(const struct ki_as_history *history, uint64_
     return &history->ring[number & (history->capacity - 1)];
 }
 
+/* What nobody but the history keeps: the object after a change is in the store, or before another change. */
+static size_t bytes_of(const struct ki_as_change *change)
+{
+    size_t before = change->before == NULL ? 0 : change->before->block_bytes;
+    return before + (change->is_removal ? change->after->block_bytes : 0);
+}
+
 static void drop_first(struct ki_as_history *history)
 {
     struct ki_as_change *change = slot_of(history, history->first++);
     history->forgotten = change->version;
+    history->bytes -= bytes_of(change);
     ki_as_object_unref(change->before);
     ki_as_object_unref(change->after);
 }
@@ -60,6 +69,9 @@ void ki_as_history_add(struct ki_as_history *history, const struct ki_as_change 
 {
     if (history->next - history->first >= history->changes_max)
         drop_first(history);
+    history->bytes += bytes_of(change);
+    while (history->bytes > history->bytes_max && history->first < history->next)
+        drop_first(history);
     assert(history->next - history->first < history->capacity);
     *slot_of(history, history->next++) = *change;
 }
@@ -88,7 +100,9 @@ void ki_as_history_forget(struct ki_as_history *history, uint64_t version)
 {
     uint64_t next = history->next;
     size_t changes_max = history->changes_max;
+    size_t bytes_max = history->bytes_max;
     ki_as_history_fini(history);
     ki_as_history_init(history, changes_max, version);
+    history->bytes_max = bytes_max;
     history->first = history->next = next;
 }

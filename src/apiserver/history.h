@@ -21,16 +21,20 @@ struct ki_as_change {
     bool is_removal;
 };
 
-/* Changes have numbers, 0 for the first ever; those from `first` on are still there, `next` is the coming one's. */
+/* Changes have numbers, 0 for the first ever; those from `first` on are still there,
+ * `next` is the coming one's. */
 struct ki_as_history {
     struct ki_as_change *ring;
     size_t capacity; /* a power of two, or 0 */
     size_t changes_max;
+    size_t bytes_max; /* of objects; the latest change is always there */
+    size_t bytes;
     uint64_t first;
     uint64_t next;
     uint64_t forgotten; /* the version of the latest change that is not there any more */
 };
 
+/* Without a limit of bytes: set bytes_max for one. */
 void ki_as_history_init(struct ki_as_history *history, size_t changes_max, uint64_t forgotten);
 void ki_as_history_fini(struct ki_as_history *history);
 

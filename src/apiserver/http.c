@@ -10,9 +10,11 @@
 #include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "apiserver/connection.h"
 #include "apiserver/exchange.h"
 #include "apiserver/listen.h"
 #include "util/alloc.h"
@@ -23,6 +25,7 @@ enum {
     IDLE_SECONDS = 180,           /* of a connection that neither asks nor reads */
     SPARE_DESCRIPTORS = 64,
     CONNECTIONS_MAX = 60000,
+    FORGOTTEN_BYTES_MAX = 256 * 1024, /* as much as Go reads of a body that nobody wants */
     THREADS = 2
 };
 
@@ -43,13 +46,24 @@ static void *on_address(void *user, const char *address, struct MHD_Connection *
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     exchange->connection = connection;
-    exchange->socket = info == NULL ? NULL : info->socket_context;
+    if (info != NULL && info->socket_context != NULL)
+        ki_as_connection_attach(info->socket_context, exchange);
     return exchange;
 }
 
 static ki_str header(struct ki_as_exchange *exchange, const char *name)
 {
     return ki_str_of(MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name));
+}
+
+/* A short body is read and forgotten, so that the connection stays good; a long one, or one of unknown
+ * length, is not read, and the connection ends with the answer. */
+static bool is_body_worth_reading(struct ki_as_exchange *exchange)
+{
+    ki_str length = header(exchange, "Content-Length");
+    if (header(exchange, "Transfer-Encoding").len > 0)
+        return false;
+    return length.len == 0 || strtoull(length.ptr, NULL, 10) <= FORGOTTEN_BYTES_MAX;
 }
 
 static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method)
@@ -62,24 +76,33 @@ static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method
         .content_type = header(exchange, "Content-Type"),
         .user_agent = header(exchange, "User-Agent"),
         .authorization = header(exchange, "Authorization"),
+        .host = header(exchange, "Host"),
+        .origin = header(exchange, "Origin"),
     };
     exchange->phase = KI_AS_PHASE_BODY;
-    if (length.len == 0 || strtoull(length.ptr, NULL, 10) <= exchange->server->body_bytes_max)
+    bool is_refused = ki_as_exchange_begin(exchange) < 0;
+    exchange->is_body_too_large =
+        length.len > 0 && strtoull(length.ptr, NULL, 10) > exchange->server->body_bytes_max;
+    if ((!is_refused && !exchange->is_body_too_large) || is_body_worth_reading(exchange))
         return MHD_YES;
-    /* It is not even read. */
-    exchange->is_body_too_large = true;
     return ki_as_exchange_run(exchange);
 }
 
-/* What is too much is read and forgotten, because an answer can only come after it. */
+/* What is too much, or of somebody who is not let in, is read and forgotten,
+ * because an answer can only come after it. */
 static enum MHD_Result take_body(struct ki_as_exchange *exchange, const char *bytes, size_t n)
 {
-    if (exchange->is_body_too_large)
+    if (exchange->failure.code != 0 || exchange->is_body_too_large || exchange->is_overloaded)
         return MHD_YES;
-    int rc = ki_buf_append(&exchange->body, bytes, n);
+    exchange->is_overloaded = !ki_as_exchange_charge(exchange, n);
+    int rc = exchange->is_overloaded ? 0 : ki_buf_append(&exchange->body, bytes, n);
     if (rc == KI_ERR_NO_MEMORY)
         return MHD_NO;
     exchange->is_body_too_large = rc < 0;
+    if (rc < 0 || exchange->is_overloaded) {
+        ki_buf_reset(&exchange->body, 0);
+        ki_as_exchange_discharge(exchange);
+    }
     return MHD_YES;
 }
 
@@ -119,23 +142,12 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **c
 static void on_connection(void *user, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode code)
 {
-    struct ki_apiserver *server = user;
-    struct ki_as_connection *one = *context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        *context = one = info == NULL ? NULL : ki_calloc(1, sizeof(*one));
-        if (one == NULL)
-            return;
-        one->fd = info->connect_fd;
-        ki_mutex_lock(&server->mu);
-        ki_list_push_back(&server->connections, &one->node);
-        ki_mutex_unlock(&server->mu);
-    } else if (one != NULL) {
-        ki_mutex_lock(&server->mu);
-        ki_list_remove(&one->node);
-        ki_mutex_unlock(&server->mu);
-        ki_free(one);
+        *context = info == NULL ? NULL : ki_as_connection_new(user, info->connect_fd);
+    } else {
+        ki_as_connection_free(*context);
         *context = NULL;
     }
 }
@@ -195,19 +207,30 @@ void ki_as_http_close(struct ki_as_http *http)
     ki_free(http);
 }
 
+/* libmicrohttpd closes the socket when it does not start, or leaves it open: that depends on how far it came.
+ * The number may be another's by now. */
+static void close_if_ours(int fd, const struct stat *ours)
+{
+    struct stat now;
+    if (fstat(fd, &now) == 0 && now.st_dev == ours->st_dev && now.st_ino == ours->st_ino)
+        (void)close(fd);
+}
+
 int ki_as_http_start(struct ki_apiserver *server, ki_error *err)
 {
+    struct stat listener = {0};
     struct ki_as_http *http = server->http;
     if (http->daemon != NULL)
         return 0;
     int fd = ki_as_listen_open(&http->address, err);
     if (fd < 0)
         return fd;
+    (void)fstat(fd, &listener);
     atomic_store(&server->is_ending, false);
     http->daemon = start_daemon(server, fd);
     if (http->daemon != NULL)
         return 0;
-    (void)close(fd);
+    close_if_ours(fd, &listener);
     return ki_fail(err, KI_ERR_SYSTEM, "the HTTP server does not start%s",
                    server->certificate != NULL ? ": is the certificate one for the key?" : "");
 }
@@ -225,8 +248,8 @@ void ki_as_http_stop(struct ki_apiserver *server)
 
 /* ---- everyone at once ---------------------------------------------------------------------------------- */
 
-/* A connection to nowhere: Linux resets the one that there was. The call itself and not the C library's, which a thread
- * sanitizer takes for the making of a descriptor. */
+/* A connection to nowhere: Linux resets the one that there was. The call itself and not the C library's,
+ * which a thread sanitizer takes for the making of a descriptor. */
 void ki_as_socket_reset(int fd)
 {
     struct sockaddr nowhere = {.sa_family = AF_UNSPEC};

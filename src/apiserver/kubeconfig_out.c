@@ -37,6 +37,23 @@ static json_t *user_of(const ki_apiserver *server)
     return json_pack("{s:s}", "token", server->tokens[0]);
 }
 
+/* A token is in the tree and in both texts, and in no memory after that. */
+static void wipe(ki_buf *text)
+{
+    if (text->data != NULL)
+        explicit_bzero(text->data, text->cap);
+    ki_buf_fini(text);
+}
+
+static void forget(json_t *tree)
+{
+    const json_t *user = json_object_get(json_array_get(json_object_get(tree, "users"), 0), "user");
+    const char *token = json_string_value(json_object_get(user, "token"));
+    if (token != NULL)
+        explicit_bzero((void *)(uintptr_t)token, strlen(token));
+    json_decref(tree);
+}
+
 /* JSON is YAML. */
 static json_t *tree_of(const ki_apiserver *server)
 {
@@ -78,14 +95,19 @@ int ki_apiserver_write_kubeconfig(const ki_apiserver *server, const char *file, 
     ki_buf_init(&text, KUBECONFIG_BYTES_MAX);
     ki_buf_init(&pretty, KUBECONFIG_BYTES_MAX);
     json_t *tree = tree_of(server);
-    int rc = ki_as_text_tree(&text, tree);
+    /* All at once, so that growing leaves no copies behind. */
+    int rc = ki_buf_reserve(&text, KUBECONFIG_BYTES_MAX);
+    if (rc == 0)
+        rc = ki_buf_reserve(&pretty, KUBECONFIG_BYTES_MAX);
+    if (rc == 0)
+        rc = ki_as_text_tree(&text, tree);
     if (rc == 0)
         rc = ki_as_text_indent(&pretty, ki_buf_str(&text));
     if (rc == 0)
         rc = ki_as_text_put(&pretty, "\n");
     rc = rc < 0 ? ki_fail_no_memory(err) : write_file(file, ki_buf_str(&pretty), err);
-    json_decref(tree);
-    ki_buf_fini(&text);
-    ki_buf_fini(&pretty);
+    forget(tree);
+    wipe(&text);
+    wipe(&pretty);
     return rc;
 }

@@ -19,8 +19,8 @@
  * `file` names the source in errors: "pods.yaml:12: …". */
 KI_NODISCARD int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_error *err);
 
-/* The same; besides, `*out_places` is an array with two numbers for each document: which of the file it is, and its line;
- * from 1 on. */
+/* The same; besides, `*out_places` is an array with two numbers for each document: which of the file it is,
+ * and its line; from 1 on. */
 KI_NODISCARD int ki_as_yaml_parse_placed(ki_str text, const char *file, json_t **out_documents,
                                          json_t **out_places, ki_error *err);
 
@@ -41,8 +41,8 @@ struct ki_as_load {
     size_t files; /* that were read */
 };
 
-/* Calls `take` with each object (items of Lists one by one) of a file, or of all *.yaml, *.yml and *.json of a folder and
- * of the folders in it, in the order of their names. What is hidden is left alone. */
+/* Calls `take` with each object (items of Lists one by one) of a file, or of all *.yaml, *.yml and *.json of
+ * a folder and of the folders in it, in the order of their names. What is hidden is left alone. */
 KI_NODISCARD int ki_as_load_path(const char *path, struct ki_as_load *load, ki_error *err);
 
 /* "pods.yaml:12: document 3: " or "…: document 3, item 2: ". */

@@ -9,6 +9,8 @@
 /* TEXT_BYTES: what the entry of most objects fits into. */
 enum { TEXT_BYTES = 2048 };
 
+#define OWNER_BYTES_MAX ((size_t)1 << 20)
+
 static const char *text_at(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
@@ -97,11 +99,9 @@ int ki_as_managed_update(const struct ki_as_verb *verb, json_t *tree, const json
     return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
 }
 
-/* [{"manager":…,"fieldsV1":{…}}], or nothing when the object has nothing that could be managed. */
-static int write_entry(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out)
+/* [{"manager":…,"time":" */
+static int write_owner(const struct ki_as_verb *verb, ki_buf *out)
 {
-    char now[KI_AS_TIME_BYTES];
-    ki_as_time_now(now);
     int rc = ki_buf_append_str(out, KI_STR("[{\"manager\":"));
     if (rc == 0)
         rc = ki_as_encode_string(out, verb->call->field_manager);
@@ -109,12 +109,19 @@ static int write_entry(const struct ki_as_verb *verb, const json_t *tree, ki_buf
         rc = ki_buf_append_str(out, KI_STR(",\"operation\":\"Update\",\"apiVersion\":"));
     if (rc == 0)
         rc = ki_as_encode_string(out, ki_str_of(verb->resource->api_version));
+    return rc < 0 ? rc : ki_buf_append_str(out, KI_STR(",\"time\":\""));
+}
+
+/* [{"manager":…,"fieldsV1":{…}}], or nothing when the object has nothing that could be managed. */
+static int write_entry(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out)
+{
+    char now[KI_AS_TIME_BYTES];
+    ki_as_time_now(now);
+    int rc = write_owner(verb, out);
     if (rc == 0)
-        rc = ki_buf_append_str(out, KI_STR(",\"time\":"));
+        rc = ki_buf_append_str(out, ki_str_of(now));
     if (rc == 0)
-        rc = ki_as_encode_string(out, ki_str_of(now));
-    if (rc == 0)
-        rc = ki_buf_append_str(out, KI_STR(",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":"));
+        rc = ki_buf_append_str(out, KI_STR("\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":"));
     size_t start = out->len;
     if (rc == 0)
         rc = ki_as_field_text(ki_as_shape_of(verb->resource), tree, out);
@@ -134,4 +141,17 @@ int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf
     if (rc == 0)
         rc = write_entry(verb, tree, out);
     return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
+}
+
+bool ki_as_managed_is_all(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    ki_str managed = ki_as_object_managed(object);
+    ki_buf owner;
+    if (verb->call->field_manager.len == 0 || verb->call->subresource.len > 0 || managed.len == 0)
+        return false;
+    ki_buf_init(&owner, OWNER_BYTES_MAX);
+    bool is_all = write_owner(verb, &owner) == 0 && owner.len <= managed.len &&
+                  memcmp(managed.ptr, owner.data, owner.len) == 0;
+    ki_buf_fini(&owner);
+    return is_all;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "apiserver/tree.h"
 #include "apiserver/verbs_parts.h"
 #include "util/clock.h"
 #include "util/units.h"
@@ -64,14 +65,28 @@ static json_t *new_uid(struct ki_as_storage *storage)
     return json_string_nocheck(text);
 }
 
+/* What a new object does not have yet. */
+static void forget(json_t *metadata)
+{
+    static const ki_str names[] = {
+        {"generation", 10}, {"deletionTimestamp", 17}, {"deletionGracePeriodSeconds", 26}, {"selfLink", 8}};
+    void *next = NULL;
+    for (void *at = json_object_iter(metadata); at != NULL; at = next) {
+        ki_str key = {json_object_iter_key(at), json_object_iter_key_len(at)};
+        next = json_object_iter_next(metadata, at);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+            if (key.len == names[i].len && memcmp(key.ptr, names[i].ptr, key.len) == 0) {
+                (void)json_object_deln(metadata, key.ptr, key.len);
+                break;
+            }
+    }
+}
+
 int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree)
 {
-    static const char *const not_yet[] = {"generation", "deletionTimestamp", "deletionGracePeriodSeconds",
-                                          "selfLink"};
     char now[KI_AS_TIME_BYTES];
     ki_as_time_now(now);
-    for (size_t i = 0; i < sizeof(not_yet) / sizeof(not_yet[0]); i++)
-        (void)json_object_del(ki_as_metadata(tree), not_yet[i]);
+    forget(ki_as_metadata(tree));
     /* Who loads whole objects may name owners by their uid. */
     bool has_uid = verb->call->is_whole && ki_as_metadata_text(tree, "uid").len > 0;
     if (!has_uid && set(verb, tree, "uid", new_uid(verb->storage)) < 0)
@@ -105,13 +120,26 @@ static bool is_wish(const struct ki_as_resource *resource, const char *field)
     return strcmp(field, "status") != 0 || (resource->is_custom && !resource->has_status);
 }
 
-static bool has_all_wishes(const struct ki_as_resource *resource, const json_t *tree, const json_t *of)
+static size_t count_wishes(const struct ki_as_resource *resource, const json_t *tree)
+{
+    size_t count = 0;
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)tree, key, value) count += is_wish(resource, key) ? 1 : 0;
+    return count;
+}
+
+static bool has_same_wishes(const struct ki_as_resource *resource, const json_t *tree, const json_t *before)
 {
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach((json_t *)of, key,
-                        value) if (is_wish(resource, key) &&
-                                   !json_equal(json_object_get(tree, key), value)) return false;
+    if (count_wishes(resource, tree) != count_wishes(resource, before))
+        return false;
+    json_object_foreach((json_t *)tree, key, value)
+    {
+        if (is_wish(resource, key) && !ki_as_json_equal(value, json_object_get(before, key)))
+            return false;
+    }
     return true;
 }
 
@@ -125,17 +153,9 @@ int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json
 {
     if (!verb->resource->has_generation)
         return 0;
-    if (has_all_wishes(verb->resource, tree, before) && has_all_wishes(verb->resource, before, tree))
+    if (has_same_wishes(verb->resource, tree, before))
         return 0;
     return count_on(verb, tree, before);
-}
-
-static bool is_known(const char *name)
-{
-    size_t i = 0;
-    while (ki_as_metadata_order[i] != NULL && strcmp(ki_as_metadata_order[i], name) != 0)
-        i++;
-    return ki_as_metadata_order[i] != NULL;
 }
 
 void ki_as_metadata_tidy(json_t *tree)
@@ -144,7 +164,8 @@ void ki_as_metadata_tidy(json_t *tree)
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach_safe(ki_as_metadata(tree), next, key,
-                             value) if (!is_known(key) || ki_as_is_empty(value))(void)
+                             value) if (!ki_as_metadata_is_known(ki_str_of(key)) ||
+                                        ki_as_is_empty(value))(void)
         json_object_del(ki_as_metadata(tree), key);
 }
 

@@ -13,8 +13,9 @@
 
 /* {"paths":{"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1?hash=…"},…}} */
 json_t *ki_as_openapi_index(const struct ki_as_resources *resources);
-/* One group and version: paths and components.schemas with x-kubernetes-group-version-kind; the fields known to us typed,
- * the rest x-kubernetes-preserve-unknown-fields. json_null() when there is no such group or version. */
+/* One group and version: paths and components.schemas with x-kubernetes-group-version-kind; the fields known
+ * to us typed, the rest x-kubernetes-preserve-unknown-fields.
+ * json_null() when there is no such group or version. */
 json_t *ki_as_openapi_version(const struct ki_as_resources *resources, ki_str group, ki_str version);
 
 #endif

@@ -154,8 +154,8 @@ static struct ki_as_block *open_block(struct ki_as_order *order, size_t at)
     return block;
 }
 
-/* Makes room at a place in a block that is full. Behind the last object nothing is moved, so that names that come in
- * order fill their blocks. */
+/* Makes room at a place in a block that is full. Behind the last object nothing is moved, so that names that
+ * come in order fill their blocks. */
 static struct ki_as_place split(struct ki_as_order *order, struct ki_as_place place)
 {
     struct ki_as_block *full = order->blocks[place.block];
@@ -200,7 +200,8 @@ static void close_block(struct ki_as_order *order, size_t at)
             (order->block_count - at) * sizeof(struct ki_as_block *));
 }
 
-/* Two blocks that together fill half of one are one, so that what is left after many deletions is dense again. */
+/* Two blocks that together fill half of one are one, so that what is left after many deletions is dense
+ * again. */
 static void join(struct ki_as_order *order, size_t at)
 {
     if (at + 1 >= order->block_count)

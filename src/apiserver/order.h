@@ -6,8 +6,8 @@
  *   Locks:    the storage's
  *   Not here: versions, history
  *
- * Blocks of up to 256 objects, and an array of blocks: two binary searches find a key, an insertion moves at most a
- * block. A million objects are some thousands of blocks, which are quickly counted.
+ * Blocks of up to 256 objects, and an array of blocks: two binary searches find a key, an insertion moves at
+ * most a block. A million objects are some thousands of blocks, which are quickly counted.
  */
 #ifndef KI_APISERVER_ORDER_H
 #define KI_APISERVER_ORDER_H
@@ -50,7 +50,8 @@ struct ki_as_object *ki_as_order_find(const struct ki_as_order *order, ki_str ns
 /* Makes the next insertion certain. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_order_reserve(struct ki_as_order *order);
 
-/* Takes over a reference and returns the object with the same key that it replaces, or NULL. There must be room. */
+/* Takes over a reference and returns the object with the same key that it replaces, or NULL.
+ * There must be room. */
 struct ki_as_object *ki_as_order_put(struct ki_as_order *order, struct ki_as_object *object);
 /* Returns the object with the reference, or NULL. */
 struct ki_as_object *ki_as_order_remove(struct ki_as_order *order, ki_str ns, ki_str name);

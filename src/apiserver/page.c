@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page of an older version is the walk over what is there now, merged with what was there instead: of each key that
- * changed since, the object before its first change. */
+/* A page of an older version is the walk over what is there now, merged with what was there instead: of each
+ * key that changed since, the object before its first change. */
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +134,8 @@ static struct ki_as_object *next_match(struct walk *walk)
     return object;
 }
 
-/* How many are left without a selector, without looking at them: those that are there now, but for those whose key was
- * undone, and what was there instead. */
+/* How many are left without a selector, without looking at them: those that are there now, but for those
+ * whose key was undone, and what was there instead. */
 static size_t count_rest(const struct walk *walk)
 {
     const struct ki_as_order *order = &walk->collection->order;

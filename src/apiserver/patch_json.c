@@ -9,9 +9,9 @@
 #include "apiserver/tree.h"
 #include "util/alloc.h"
 
-/* A patch is a few bytes for each operation, and copies of copies are exponential: what all of them make is bounded as in
- * Kubernetes. LEVELS_MAX: less than may be encoded, by what managedFields have around the same levels. STEPS_MAX: of
- * looking how deep values are, which moves may ask for the same ones over and over. */
+/* A patch is a few bytes for each operation, and copies of copies are exponential: what all of them make is
+ * bounded as in Kubernetes. LEVELS_MAX: less than may be encoded, by what managedFields have around the same
+ * levels. STEPS_MAX: of looking how deep values are, which moves may ask for the same ones over and over. */
 enum {
     OPERATIONS_MAX = 10000,
     COPIED_BYTES_MAX = 3 * 1024 * 1024,
@@ -112,7 +112,8 @@ static json_t *get(const struct patcher *patcher, const struct place *place)
 /* ---- how much
  * -------------------------------------------------------------------------------------------- */
 
-/* Whether a value with `level` containers around it stays within the bounds, of its levels and of the steps. */
+/* Whether a value with `level` containers around it stays within the bounds,
+ * of its levels and of the steps. */
 static bool is_within(struct patcher *patcher, const json_t *value, size_t level)
 {
     if (++patcher->steps > STEPS_MAX)

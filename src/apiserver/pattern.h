@@ -5,8 +5,9 @@
  *   Locks:    none of its own; the caller may hold the storage's, which is why nothing here may take long
  *   Not here: what is said about a text that does not match
  *
- * Whoever defines a resource writes its patterns. Those of the C library can be written so that one short text keeps it
- * busy for ever; here all ways through the pattern are followed at once, letter by letter, as in Kubernetes (RE2).
+ * Whoever defines a resource writes its patterns. Those of the C library can be written so that one short
+ * text keeps it busy for ever; here all ways through the pattern are followed at once, letter by letter,
+ * as in Kubernetes (RE2).
  */
 #ifndef KI_APISERVER_PATTERN_H
 #define KI_APISERVER_PATTERN_H
@@ -25,7 +26,7 @@ enum ki_as_pattern_result {
 /* Whether some part of `text` (UTF-8) matches. Each step counts `*steps` down. */
 enum ki_as_pattern_result ki_as_pattern_match(const char *pattern, ki_str text, size_t *steps);
 
-/* ---- between pattern_compile.c and pattern.c ------------------------------------------------------------- */
+/* ---- between pattern_compile.c and pattern.c --------------------------------------------------------- */
 
 enum ki_as_pattern_operation {
     KI_AS_PATTERN_CLASS,     /* a letter of `count` ranges from `first` on */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A repeated part is compiled as often as it may stand: its text is read anew each time. Where a part ends is found by its
- * brackets alone, before it is read. */
+/* A repeated part is compiled as often as it may stand: its text is read anew each time. Where a part ends is
+ * found by its brackets alone, before it is read. */
 #include <string.h>
 
 #include "apiserver/pattern.h"
 
-/* REPEAT_MAX: as in Go. READS_MAX: of parts; those that are empty make no instruction that could be counted. */
+/* REPEAT_MAX: as in Go. READS_MAX: of parts; those that are empty make no instruction that could be
+ * counted. */
 enum { REPEAT_MAX = 1000, READS_MAX = 100000, NESTED_MAX = 100, LETTER_MAX = 0x10ffff };
 
 struct compiler {
@@ -65,7 +66,7 @@ static void emit_letter(struct compiler *compiler, uint32_t letter)
     emit_class(compiler, first, false);
 }
 
-/* ---- classes --------------------------------------------------------------------------------------------- */
+/* ---- classes ----------------------------------------------------------------------------------------- */
 
 /* \d, \w, \s; or "alpha" and the like, ended by a NUL. False: there is none of that name. */
 static bool add_named(struct compiler *compiler, ki_str name)
@@ -180,7 +181,7 @@ static void read_brackets(struct compiler *compiler)
     compiler->is_bad = true;
 }
 
-/* ---- parts ----------------------------------------------------------------------------------------------- */
+/* ---- parts ------------------------------------------------------------------------------------------- */
 
 /* Behind the bracket that opens a class: where it ends. */
 static const char *skip_brackets(const char *at, const char *end)
@@ -284,7 +285,7 @@ static void read_part(struct compiler *compiler)
         emit_letter(compiler, letter);
 }
 
-/* ---- how often ------------------------------------------------------------------------------------------- */
+/* ---- how often --------------------------------------------------------------------------------------- */
 
 struct times {
     uint32_t low;

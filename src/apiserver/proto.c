@@ -207,7 +207,8 @@ static const struct ki_as_schema *schema_named(const char *name)
     return NULL;
 }
 
-/* Where a boolean may stand in the place of a schema, that is field 1 and the schema field 2; else the schema is field
+/* Where a boolean may stand in the place of a schema, that is field 1 and the schema field 2; else the schema
+ * is field
  * 1. No kind that is served may have lists of them. */
 static json_t *json_schema_of(ki_str message, unsigned depth)
 {

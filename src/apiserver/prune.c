@@ -31,7 +31,7 @@ static void note(struct pruner *pruner, const struct ki_as_path *path)
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
                          const struct ki_as_schema *schema, json_t *object);
 
-/* Nulls say that there is nothing, and Go keeps none of them. */
+/* A field whose values have fields. Nulls say that there is nothing, and Go keeps none of them. */
 static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
                         const struct ki_as_schema_field *field, json_t *value)
 {
@@ -39,8 +39,6 @@ static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
     size_t index = 0;
     const char *key = NULL;
     json_t *element = NULL;
-    if (schema == NULL)
-        return;
     if (field->shape == KI_AS_FIELD_ONE) {
         prune_object(pruner, path, schema, value);
         return;
@@ -60,18 +58,18 @@ static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
                          const struct ki_as_schema *schema, json_t *object)
 {
-    const char *name = NULL;
-    json_t *value = NULL;
     void *next = NULL;
-    json_object_foreach_safe(object, next, name, value)
-    {
-        const struct ki_as_schema_field *field = ki_as_schema_field(schema, ki_str_of(name));
+    for (void *at = json_object_iter(object); at != NULL; at = next) {
+        ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
+        json_t *value = json_object_iter_value(at);
+        const struct ki_as_schema_field *field = ki_as_schema_field(schema, name);
+        next = json_object_iter_next(object, at);
         if (field == NULL)
-            note(pruner, KI_AS_MEMBER(path, name));
-        else if (!json_is_null(value))
-            prune_field(pruner, KI_AS_MEMBER(path, name), field, value);
+            note(pruner, KI_AS_MEMBER(path, name.ptr));
+        else if (field->type >= KI_AS_TYPE_COUNT && !json_is_null(value))
+            prune_field(pruner, KI_AS_MEMBER(path, name.ptr), field, value);
         if (field == NULL || json_is_null(value))
-            (void)json_object_del(object, name);
+            (void)json_object_deln(object, name.ptr, name.len);
     }
 }
 

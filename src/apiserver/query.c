@@ -30,10 +30,11 @@ static int read_number(ki_str value, uint64_t *out, struct ki_as_failure *failur
         if (c < '0' || c > '9')
             return ki_as_fail_bad_request(failure, "strconv.ParseInt: parsing \"%.*s\": invalid syntax",
                                           KI_STR_ARGS(value));
-        if (number > ((uint64_t)INT64_MAX - 9) / 10)
+        uint64_t digit = (uint64_t)(c - '0');
+        if (number > ((uint64_t)INT64_MAX - digit) / 10)
             return ki_as_fail_bad_request(failure, "strconv.ParseInt: parsing \"%.*s\": value out of range",
                                           KI_STR_ARGS(value));
-        number = number * 10 + (uint64_t)(c - '0');
+        number = number * 10 + digit;
     }
     if (digits.len == 0 && value.len > 0)
         return ki_as_fail_bad_request(failure, "strconv.ParseInt: parsing \"%.*s\": invalid syntax",

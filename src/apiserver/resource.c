@@ -4,8 +4,10 @@
 #include <kinformer/error.h>
 #include <string.h>
 
+#include "apiserver/defaults_parts.h"
 #include "apiserver/resource_set.h"
 #include "apiserver/resources_table.h"
+#include "apiserver/schema.h"
 #include "util/alloc.h"
 
 struct ki_as_resource *ki_as_resource_ref(struct ki_as_resource *resource)
@@ -18,6 +20,7 @@ void ki_as_resource_unref(struct ki_as_resource *resource)
 {
     if (resource == NULL || !ki_refcount_unref(&resource->refs))
         return;
+    json_decref(resource->tolerations);
     json_decref(resource->schema);
     json_decref(resource->columns);
     json_decref(resource->scale);
@@ -32,6 +35,23 @@ void ki_as_resources_fini(struct ki_as_resources *resources)
     *resources = (struct ki_as_resources){0};
 }
 
+/* With what is the same for all of its objects. NULL without memory. */
+static struct ki_as_resource *copy_of(const struct ki_as_resource *builtin)
+{
+    struct ki_as_resource *resource = ki_malloc(sizeof(*resource));
+    if (resource == NULL)
+        return NULL;
+    memcpy(resource, builtin, sizeof(*resource));
+    ki_refcount_init(&resource->refs);
+    resource->known = ki_as_shape_of(resource).schema;
+    bool is_pods = strcmp(builtin->plural, "pods") == 0 && builtin->group[0] == '\0';
+    resource->tolerations = is_pods ? ki_as_default_tolerations() : NULL;
+    if (!is_pods || resource->tolerations != NULL)
+        return resource;
+    ki_free(resource);
+    return NULL;
+}
+
 int ki_as_resources_init(struct ki_as_resources *resources)
 {
     struct ki_as_resources all = {0};
@@ -39,13 +59,11 @@ int ki_as_resources_init(struct ki_as_resources *resources)
     if (all.entries == NULL)
         return KI_ERR_NO_MEMORY;
     for (size_t i = 0; i < ki_as_builtin_resource_count; i++) {
-        struct ki_as_resource *resource = ki_malloc(sizeof(*resource));
+        struct ki_as_resource *resource = copy_of(&ki_as_builtin_resources[i]);
         if (resource == NULL) {
             ki_as_resources_fini(&all);
             return KI_ERR_NO_MEMORY;
         }
-        memcpy(resource, &ki_as_builtin_resources[i], sizeof(*resource));
-        ki_refcount_init(&resource->refs);
         all.entries[all.count++] = resource;
     }
     *resources = all;

@@ -16,6 +16,8 @@
 #include "apiserver/failure.h"
 #include "util/refcount.h"
 
+struct ki_as_schema;
+
 /* One (group, version, plural). Versions of one (group, plural) share their objects. Counted: a request or a
  * watch keeps it beyond the deletion of its definition. */
 struct ki_as_resource {
@@ -34,10 +36,13 @@ struct ki_as_resource {
     bool is_custom;
     bool has_status; /* a status subresource */
     bool has_scale;
-    bool has_generation; /* metadata.generation is counted */
-    json_t *schema;      /* openAPIV3Schema of a custom one, or NULL */
-    json_t *columns;     /* additionalPrinterColumns of a custom one, or NULL */
-    json_t *scale;       /* where a custom one has its replicas (subresources.scale), or NULL */
+    bool has_generation;              /* metadata.generation is counted */
+    const struct ki_as_schema *known; /* the fields of a built-in one; NULL: not looked up, or unknown */
+    json_t *
+        tolerations; /* of pods that name none, else NULL; in the trees of all of them, and nobody changes them */
+    json_t *schema;  /* openAPIV3Schema of a custom one, or NULL */
+    json_t *columns; /* additionalPrinterColumns of a custom one, or NULL */
+    json_t *scale;   /* where a custom one has its replicas (subresources.scale), or NULL */
 };
 
 struct ki_as_resource *ki_as_resource_ref(struct ki_as_resource *resource);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/connection.h"
 #include "apiserver/exchange.h"
 #include "apiserver/http.h"
 #include "apiserver/stream.h"
@@ -13,9 +14,12 @@
 /* From here on Kubernetes compresses. */
 enum { GZIP_BYTES_MIN = 128 * 1024, PIECE_BYTES = 32 * 1024, WARNING_BYTES_MAX = 4096 };
 
+/* None of libmicrohttpd's. */
+enum { LOOK_AGAIN = -100 };
+
 /* ---- what a fault leaves ------------------------------------------------------------------------------- */
 
-static bool is_fault_of_body(const struct ki_as_exchange *exchange)
+bool ki_as_exchange_has_end(const struct ki_as_exchange *exchange)
 {
     if (!exchange->has_fault)
         return false;
@@ -23,7 +27,6 @@ static bool is_fault_of_body(const struct ki_as_exchange *exchange)
     case KI_FAULT_CLOSE:
     case KI_FAULT_RESET:
     case KI_FAULT_STALL:
-    case KI_FAULT_ONE_BYTE:
     case KI_FAULT_GARBAGE:
     case KI_FAULT_TRUNCATE:
         return true;
@@ -32,16 +35,32 @@ static bool is_fault_of_body(const struct ki_as_exchange *exchange)
     }
 }
 
+static bool is_fault_of_body(const struct ki_as_exchange *exchange)
+{
+    return ki_as_exchange_has_end(exchange) ||
+           (exchange->has_fault && exchange->fault.action == KI_FAULT_ONE_BYTE);
+}
+
+/* Whichever is reached first, the bytes or the events. */
 static bool is_due(const struct ki_as_exchange *exchange)
 {
     const ki_fault *fault = &exchange->fault;
-    if (fault->action == KI_FAULT_ONE_BYTE)
+    if (!ki_as_exchange_has_end(exchange))
         return false;
-    if (fault->after_bytes > 0)
-        return exchange->sent_bytes >= fault->after_bytes;
+    if (fault->after_bytes > 0 && exchange->sent_bytes >= fault->after_bytes)
+        return true;
     if (fault->after_events > 0)
-        return exchange->stream == NULL || ki_as_stream_is_at_limit(exchange->stream);
-    return true;
+        return exchange->stream == NULL ? fault->after_bytes == 0
+                                        : ki_as_stream_is_at_limit(exchange->stream);
+    return fault->after_bytes == 0;
+}
+
+/* What the fault has held goes on, and what it has not reached yet it never will. */
+static void heal(struct ki_as_exchange *exchange)
+{
+    exchange->has_fault = false;
+    if (exchange->stream != NULL)
+        ki_as_stream_lift_limit(exchange->stream);
 }
 
 static ssize_t put_garbage(struct ki_as_exchange *exchange, char *bytes, size_t max)
@@ -55,7 +74,7 @@ static ssize_t put_garbage(struct ki_as_exchange *exchange, char *bytes, size_t 
     return (ssize_t)n;
 }
 
-/* The fault's moment has come. 1: it is over, go on. */
+/* The fault's moment has come. 0: parked; LOOK_AGAIN: woken meanwhile. */
 static ssize_t do_fault(struct ki_as_exchange *exchange, char *bytes, size_t max)
 {
     switch (exchange->fault.action) {
@@ -64,14 +83,10 @@ static ssize_t do_fault(struct ki_as_exchange *exchange, char *bytes, size_t max
             ki_as_socket_reset(exchange->socket->fd);
         return MHD_CONTENT_READER_END_WITH_ERROR;
     case KI_FAULT_STALL:
-        while (!atomic_load(&exchange->is_healed)) {
-            if (atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending))
-                return MHD_CONTENT_READER_END_WITH_ERROR;
-            if (ki_as_exchange_park(exchange, UINT64_MAX))
-                return 0;
-        }
-        exchange->has_fault = false;
-        return 1;
+        atomic_store(&exchange->is_endless, true);
+        if (atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending))
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+        return ki_as_exchange_park(exchange, UINT64_MAX) ? 0 : LOOK_AGAIN;
     case KI_FAULT_GARBAGE:
         return put_garbage(exchange, bytes, max);
     case KI_FAULT_TRUNCATE:
@@ -117,33 +132,32 @@ static ssize_t read_stream(struct ki_as_exchange *exchange, char *bytes, size_t 
         ssize_t n = ki_as_stream_read(exchange->stream, bytes, max, &due_ns);
         if (n != 0)
             return n < 0 ? MHD_CONTENT_READER_END_OF_STREAM : n;
-        if (is_fault_of_body(exchange) && is_due(exchange))
-            return 0;
-        if (ki_as_exchange_park(exchange, due_ns))
+        if (is_due(exchange) || ki_as_exchange_park(exchange, due_ns))
             return 0;
     }
+}
+
+/* What comes next: of the fault, if its moment has come. LOOK_AGAIN: nothing, and yet not parked. */
+static ssize_t read_next(struct ki_as_exchange *exchange, char *bytes, size_t max)
+{
+    if (exchange->has_fault && atomic_load(&exchange->is_healed))
+        heal(exchange);
+    if (is_due(exchange))
+        return do_fault(exchange, bytes, max);
+    size_t n = room(exchange, max);
+    ssize_t rc = exchange->stream != NULL ? read_stream(exchange, bytes, n) : read_answer(exchange, bytes, n);
+    return rc == 0 && is_due(exchange) ? LOOK_AGAIN : rc;
 }
 
 static ssize_t on_read(void *user, uint64_t position, char *bytes, size_t max)
 {
     struct ki_as_exchange *exchange = user;
+    ssize_t rc = LOOK_AGAIN;
     (void)position;
-    for (;;) {
-        if (is_fault_of_body(exchange) && is_due(exchange)) {
-            ssize_t rc = do_fault(exchange, bytes, max);
-            if (rc != 1 || exchange->has_fault) {
-                exchange->sent_bytes += rc > 0 ? (uint64_t)rc : 0;
-                return rc;
-            }
-        }
-        size_t n = room(exchange, max);
-        ssize_t rc =
-            exchange->stream != NULL ? read_stream(exchange, bytes, n) : read_answer(exchange, bytes, n);
-        exchange->sent_bytes += rc > 0 ? (uint64_t)rc : 0;
-        /* Nothing, and yet not parked: the fault is next. */
-        if (rc != 0 || !(is_fault_of_body(exchange) && is_due(exchange)))
-            return rc;
-    }
+    while (rc == LOOK_AGAIN)
+        rc = read_next(exchange, bytes, max);
+    exchange->sent_bytes += rc > 0 ? (uint64_t)rc : 0;
+    return rc;
 }
 
 /* ---- headers ------------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/schema.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "apiserver/resource.h"
@@ -47,32 +48,57 @@ const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
     return ki_str_equal(group_of(api_version), KI_STR("extensions")) ? of_kind : NULL;
 }
 
-/* As ki_str_compare(). Names mostly differ in their first bytes, before a call to compare them has begun. */
-static int compare_name(const char *own, ki_str name)
+/* ---- fields by name ------------------------------------------------------------------------------------ */
+
+/* Four bytes, the first of them the highest. */
+static uint64_t four_at(const char *bytes)
 {
-    for (size_t i = 0; i < name.len; i++) {
-        int order = (unsigned char)own[i] - (unsigned char)name.ptr[i];
-        if (order != 0 || own[i] == '\0')
-            return order != 0 ? order : -1;
+    uint32_t word = 0;
+    memcpy(&word, bytes, sizeof(word));
+    return be32toh(word);
+}
+
+/* As in ki_as_schema_openings. Nothing behind the name is read. */
+static uint64_t opening_of(ki_str name)
+{
+    if (name.len >= 8)
+        return four_at(name.ptr) << 32 | four_at(name.ptr + 4);
+    if (name.len >= 4) {
+        /* The last four may begin before the fifth; what is twice there goes out at the top. */
+        uint64_t rest = four_at(name.ptr + name.len - 4) << (8 * (8 - name.len));
+        return four_at(name.ptr) << 32 | (rest & UINT32_MAX);
     }
-    return own[name.len] == '\0' ? 0 : 1;
+    uint64_t opening = 0;
+    for (size_t i = 0; i < name.len; i++)
+        opening |= (uint64_t)(unsigned char)name.ptr[i] << (56 - 8 * i);
+    return opening;
+}
+
+/* Of two names whose openings are equal; no name has a NUL in it. */
+static bool is_same_name(const char *own, ki_str name)
+{
+    if (name.len < 8)
+        return true;
+    return strncmp(own + 8, name.ptr + 8, name.len - 8) == 0 && own[name.len] == '\0';
 }
 
 const struct ki_as_schema_field *ki_as_schema_field(const struct ki_as_schema *schema, ki_str name)
 {
+    if (schema == NULL)
+        return NULL;
+    const uint64_t *openings = ki_as_schema_openings + schema->first_field;
+    uint64_t opening = opening_of(name);
     size_t low = 0;
-    size_t high = schema == NULL ? 0 : schema->field_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct ki_as_schema_field *field = &ki_as_schema_fields[schema->first_field + middle];
-        int order = compare_name(field->name, name);
-        if (order == 0)
-            return field;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
+    size_t left = schema->field_count;
+    while (left > 0) {
+        size_t half = left / 2;
+        bool is_behind = openings[low + half] < opening;
+        low += is_behind ? half + 1 : 0;
+        left = is_behind ? left - half - 1 : half;
     }
+    for (; low < schema->field_count && openings[low] == opening; low++)
+        if (is_same_name(ki_as_schema_fields[schema->first_field + low].name, name))
+            return &ki_as_schema_fields[schema->first_field + low];
     return NULL;
 }
 
@@ -85,6 +111,8 @@ struct ki_as_shape ki_as_shape_of(const struct ki_as_resource *resource)
 {
     if (resource->is_custom)
         return (struct ki_as_shape){.custom = resource->schema, .is_root = true};
+    if (resource->known != NULL)
+        return (struct ki_as_shape){.schema = resource->known};
     return (struct ki_as_shape){
         .schema = ki_as_schema_find(ki_str_of(resource->api_version), ki_str_of(resource->kind))};
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema - what is known of the values at each place of an object: their types, and how lists of them are merged.
+/* schema - what is known of the values at each place of an object: their types, and how lists of them are
+ * merged.
  *
  *   From:     schemas_table.h for built-in kinds, openAPIV3Schema for custom ones
  *   To:       patches, validation, openapi
@@ -53,7 +54,8 @@ struct ki_as_shape ki_as_shape_element(struct ki_as_shape shape);
 /* For apply. Keys are ordered. */
 enum ki_as_list_kind ki_as_shape_list(struct ki_as_shape shape, struct ki_as_keys *out_keys);
 bool ki_as_shape_is_atomic(struct ki_as_shape shape); /* of an object */
-/* What a missing key of an element stands for; NULL: nothing. Borrowed or static text, as JSON in `custom`. */
+/* What a missing key of an element stands for; NULL: nothing.
+ * Borrowed or static text, as JSON in `custom`. */
 const char *ki_as_shape_key_default(struct ki_as_shape element, ki_str key);
 
 /* For strategic patches: whether the list is merged; *out_key is "" for scalars. */

@@ -67,6 +67,8 @@ struct ki_as_schema {
 };
 
 extern const struct ki_as_schema_field ki_as_schema_fields[];
+/* The first eight bytes of each field's name, the first of them the highest, with zeros behind a short one. */
+extern const uint64_t ki_as_schema_openings[];
 extern const struct ki_as_schema ki_as_schemas[];
 extern const size_t ki_as_schema_count;
 /* Places in ki_as_schemas of those that are kinds, ordered by kind. */

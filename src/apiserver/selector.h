@@ -16,9 +16,9 @@
 
 struct ki_as_selector; /* label requirements and field requirements together */
 
-/* Either text may be empty. Every field must be one of `resource`'s selectable ones, else 400 "field label not
- * supported: …". The messages are Kubernetes' own (see tests/fixtures/error-400-*.http). `*out` NULL: both empty,
- * everything matches. */
+/* Either text may be empty. Every field must be one of `resource`'s selectable ones, else 400 "field label
+ * not supported: …". The messages are Kubernetes' own (see tests/fixtures/error-400-*.http). `*out` NULL:
+ * both empty, everything matches. */
 KI_NODISCARD int ki_as_selector_parse(ki_str labels, ki_str fields, const struct ki_as_resource *resource,
                                       struct ki_as_selector **out, struct ki_as_failure *failure);
 void ki_as_selector_free(struct ki_as_selector *selector);

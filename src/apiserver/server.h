@@ -3,7 +3,8 @@
  *
  *   From:     ki_apiserver_start()
  *   To:       every request
- *   Locks:    mu, for the lists of connections and exchanges; before it comes no lock, after it an exchange's mu
+ *   Locks:    mu, for the lists of connections and exchanges; before it comes no lock, after it an exchange's
+ *             mu
  *   Not here: the daemon of HTTP (http.h)
  */
 #ifndef KI_APISERVER_SERVER_H
@@ -26,6 +27,7 @@ struct ki_apiserver {
     struct ki_as_faults *faults;
     struct ki_as_http *http;
     char **tokens; /* ended by NULL; NULL: everyone is let in */
+    char **hosts;  /* names by which it may be called without a token; ended by NULL, or NULL */
     char *url;
     char *certificate; /* PEM; NULL: no TLS */
     char *key;
@@ -33,11 +35,13 @@ struct ki_apiserver {
     uint64_t bookmark_ms;
     size_t watches_max;
     size_t body_bytes_max;
+    size_t in_flight_bytes_max;
     bool allows_debug;
 
     ki_loop loop; /* timers of exchanges, their hang-ups, the wakes of watches */
     _Atomic size_t watch_count;
-    _Atomic bool is_ending; /* nobody may be parked any more */
+    _Atomic size_t in_flight_bytes; /* of bodies that were read, and of answers that are not yet */
+    _Atomic bool is_ending;         /* nobody may be parked any more */
 
     ki_mutex power; /* one goes down or up at a time; before mu */
     ki_mutex mu;

@@ -11,7 +11,16 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-enum { HISTORY_EVENTS = 10000, OBJECTS_MAX = 1000000, NS_PER_US = 1000 };
+#define SCRATCH_BYTES_MAX ((size_t)1 << 31)
+
+enum {
+    HISTORY_EVENTS = 10000,
+    HISTORY_BYTES = 256 * 1024 * 1024,
+    OBJECTS_MAX = 1000000,
+    OBJECT_BYTES_MAX = 3 * 1024 * 1024,
+    SCRATCH_BYTES_KEPT = 64 * 1024,
+    NS_PER_US = 1000
+};
 
 /* Odd numbers of the clock as a seed would repeat between servers started at once, so the system is asked first. */
 static uint64_t random_seed(const ki_clock *clock)
@@ -39,10 +48,14 @@ struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *opti
     storage->objects_max = options->objects_max == 0 ? OBJECTS_MAX : options->objects_max;
     storage->history_events_max =
         options->history_events_max == 0 ? HISTORY_EVENTS : options->history_events_max;
+    storage->history_bytes_max = options->history_bytes_max == 0 ? HISTORY_BYTES : options->history_bytes_max;
+    storage->object_bytes_max = options->object_bytes_max == 0 ? OBJECT_BYTES_MAX : options->object_bytes_max;
     storage->version =
         options->first_version != 0 ? options->first_version : (uint64_t)ki_clock_wall_ns(clock) / NS_PER_US;
     storage->compacted = storage->version;
     ki_random_init(&storage->random, options->seed == 0 ? random_seed(clock) : options->seed);
+    for (size_t i = 0; i < KI_AS_SCRATCH_COUNT; i++)
+        ki_buf_init(&storage->scratch[i], SCRATCH_BYTES_MAX);
     return storage;
 }
 
@@ -65,9 +78,17 @@ void ki_as_storage_free(struct ki_as_storage *storage)
             next = at->next;
             collection_free(at);
         }
+    for (size_t i = 0; i < KI_AS_SCRATCH_COUNT; i++)
+        ki_buf_fini(&storage->scratch[i]);
     ki_as_resources_fini(&storage->resources);
     ki_mutex_fini(&storage->mu);
     ki_free(storage);
+}
+
+ki_buf *ki_as_storage_scratch(struct ki_as_storage *storage, enum ki_as_scratch which)
+{
+    ki_buf_reset(&storage->scratch[which], SCRATCH_BYTES_KEPT);
+    return &storage->scratch[which];
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS
@@ -97,6 +118,11 @@ uint64_t ki_as_storage_next_version(const struct ki_as_storage *storage)
     return storage->version + 1;
 }
 
+size_t ki_as_storage_object_bytes_max(const struct ki_as_storage *storage)
+{
+    return storage->object_bytes_max;
+}
+
 uint64_t ki_as_storage_random(struct ki_as_storage *storage)
 {
     return ki_random_next(&storage->random);
@@ -123,6 +149,7 @@ static struct ki_as_collection *collection_new(struct ki_as_storage *storage,
     ki_list_init(&collection->idle);
     ki_list_init(&collection->busy);
     ki_as_history_init(&collection->history, storage->history_events_max, storage->compacted);
+    collection->history.bytes_max = storage->history_bytes_max;
     collection->group = copy_text(resource->group);
     collection->plural = copy_text(resource->plural);
     if (collection->group != NULL && collection->plural != NULL)

@@ -26,7 +26,9 @@ struct ki_as_collection; /* belongs to the storage until that is freed */
 
 struct ki_as_storage_options {
     size_t history_events_max; /* per collection; 0: 10,000 */
+    size_t history_bytes_max;  /* of the objects in it, per collection; 0: 256 MiB */
     size_t objects_max;        /* 0: 1,000,000; more is 507-like: 500 with a clear message */
+    size_t object_bytes_max;   /* of the text of one; 0: 3 MiB */
     uint64_t first_version;    /* 0: from the clock */
     uint64_t seed;             /* of uids and generated names; 0: random */
 };
@@ -72,6 +74,9 @@ struct ki_as_object *ki_as_collection_next(const struct ki_as_collection *collec
 /* For uids and generated names. */
 uint64_t ki_as_storage_random(struct ki_as_storage *storage);
 
+/* The largest text that an object may have. */
+size_t ki_as_storage_object_bytes_max(const struct ki_as_storage *storage);
+
 /* The version that the next change gets: the object of a change must carry it. */
 uint64_t ki_as_storage_next_version(const struct ki_as_storage *storage);
 
@@ -82,6 +87,10 @@ KI_NODISCARD int ki_as_storage_put(struct ki_as_storage *storage, struct ki_as_c
                                    struct ki_as_object *object);
 KI_NODISCARD int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_as_collection *collection,
                                       struct ki_as_object *last);
+
+/* Memory for the texts of one change after the other. Empty when it is given out, and kept if it is small. */
+enum ki_as_scratch { KI_AS_SCRATCH_TEXT, KI_AS_SCRATCH_MANAGED, KI_AS_SCRATCH_REST, KI_AS_SCRATCH_COUNT };
+ki_buf *ki_as_storage_scratch(struct ki_as_storage *storage, enum ki_as_scratch which);
 
 /* ---- pages ------------------------------------------------------------------------------------------- */
 

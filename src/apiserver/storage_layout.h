@@ -39,8 +39,11 @@ struct ki_as_storage {
     uint64_t compacted; /* no history up to here, in any collection */
     size_t object_count;
     size_t objects_max;
+    size_t object_bytes_max;
     size_t history_events_max;
+    size_t history_bytes_max;
     ki_random random;
+    ki_buf scratch[KI_AS_SCRATCH_COUNT];
 };
 
 /* A change was added to the history: wakes the idle watches that it concerns, and ends those that are too

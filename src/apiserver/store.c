@@ -8,7 +8,7 @@
 #include "apiserver/tree.h"
 #include "apiserver/verbs_parts.h"
 
-enum { VERSION_BYTES = 24 };
+enum { DELETION_BYTES = 4096 };
 
 bool ki_as_verb_is_for(const struct ki_as_verb *verb, const char *group, const char *plural)
 {
@@ -48,6 +48,7 @@ int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
 {
     struct ki_as_verb other = *of;
     other.managed = (ki_str){0};
+    other.rest = (ki_str){0};
     other.resource = ki_as_resources_find(ki_as_storage_resources(of->storage), ki_str_of(group),
                                           KI_STR("v1"), ki_str_of(plural));
     int rc = begin(&other);
@@ -63,23 +64,17 @@ json_t *ki_as_verb_tree(const struct ki_as_verb *verb, const struct ki_as_object
     return tree;
 }
 
-static int set_version(const struct ki_as_verb *verb, json_t *tree)
-{
-    char digits[VERSION_BYTES];
-    (void)snprintf(digits, sizeof(digits), "%llu",
-                   (unsigned long long)ki_as_storage_next_version(verb->storage));
-    json_t *value = json_string_nocheck(digits);
-    if (value == NULL || json_object_set_new_nocheck(ki_as_metadata(tree), "resourceVersion", value) < 0)
-        return ki_as_fail_no_memory(verb->failure);
-    return 0;
-}
-
+/* With the next version unless nothing is stored. */
 static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const json_t *tree)
 {
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
     char scratch[KI_AS_FIELDS_MAX * 64];
-    size_t count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);
-    struct ki_as_object *object = ki_as_object_new_managed(tree, verb->managed, fields, count);
+    struct ki_as_object_parts parts = {
+        .tree = tree, .fields = fields, .managed = verb->managed, .rest = verb->rest};
+    parts.field_count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);
+    parts.version = verb->call->is_dry_run ? 0 : ki_as_storage_next_version(verb->storage);
+    parts.scratch = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_TEXT);
+    struct ki_as_object *object = ki_as_object_make(&parts);
     if (object == NULL)
         (void)ki_as_fail_no_memory(verb->failure);
     return object;
@@ -99,6 +94,16 @@ static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *
     return object;
 }
 
+/* In etcd's words. One that is being deleted has to have room for saying so. */
+static int check_size(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    size_t bytes_max = ki_as_storage_object_bytes_max(verb->storage);
+    if (object->text.len <= bytes_max + (object->is_deleting ? DELETION_BYTES : 0))
+        return 0;
+    return ki_as_fail(verb->failure, 500, "", NULL, "etcdserver: request is too large: limit is %zu",
+                      bytes_max);
+}
+
 static int fail_storage(const struct ki_as_verb *verb, int code)
 {
     if (code == KI_ERR_TOO_LARGE)
@@ -110,25 +115,27 @@ static int fail_storage(const struct ki_as_verb *verb, int code)
 /* A definition is served before it is stored, so that nothing is left to fail after that. */
 static int put(const struct ki_as_verb *verb, const json_t *tree, struct ki_as_object *object)
 {
+    if (!is_definition(verb)) {
+        int rc = ki_as_storage_put(verb->storage, verb->collection, object);
+        return rc < 0 ? fail_storage(verb, rc) : 0;
+    }
     bool is_new = ki_as_collection_find(verb->collection, object->ns, object->name) == NULL;
-    if (is_definition(verb) && ki_as_definition_serve(verb, tree) < 0)
+    if (ki_as_definition_serve(verb, tree) < 0)
         return -1;
     int rc = ki_as_storage_put(verb->storage, verb->collection, object);
-    if (rc < 0 && is_definition(verb) && is_new)
+    if (rc < 0 && is_new)
         ki_as_definition_end(verb, object);
-    if (rc == 0 && is_definition(verb) && !is_new)
+    if (rc == 0 && !is_new)
         ki_as_definition_changed(verb, object);
     return rc < 0 ? fail_storage(verb, rc) : 0;
 }
 
 int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_object **out)
 {
-    if (!verb->call->is_dry_run && set_version(verb, tree) < 0)
-        return -1;
     struct ki_as_object *object = encode(verb, tree);
     if (object == NULL)
         return -1;
-    if (!verb->call->is_dry_run && put(verb, tree, object) < 0) {
+    if (check_size(verb, object) < 0 || (!verb->call->is_dry_run && put(verb, tree, object) < 0)) {
         ki_as_object_unref(object);
         return -1;
     }
@@ -190,8 +197,6 @@ int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object
         *out = ki_as_object_ref(object);
         return 0;
     }
-    if (last != NULL && set_version(verb, last) < 0)
-        return -1;
     if (last != NULL)
         gone = encode(verb, last);
     else

@@ -204,6 +204,10 @@ static bool tell_initial(struct ki_as_stream *stream, ki_buf *text)
         stream->next_initial = 0;
         return false;
     }
+    /* No bookmark: it would say that all of them were told. */
+    stream->is_ended = now_ns() >= stream->options.end_ns;
+    if (stream->is_ended)
+        return true;
     struct ki_as_object *object = stream->initial.objects[stream->next_initial++];
     struct ki_as_event event = {KI_AS_ADDED, object->version, object};
     tell_event(stream, &event, text);
@@ -238,17 +242,19 @@ static bool tell_change(struct ki_as_stream *stream, ki_buf *text)
     return true;
 }
 
-/* The marker, bookmarks, and the end of its time. */
+/* Bookmarks, and the end of its time. */
 static bool tell_time(struct ki_as_stream *stream)
 {
     uint64_t now = now_ns();
     bool is_over = now >= stream->options.end_ns;
     bool is_bookmark = now >= stream->next_bookmark_ns || (is_over && stream->options.bookmark_ns > 0);
+    bool is_ahead =
+        stream->version < stream->options.after; /* of the server, which has nothing to say then */
     if (!is_over && !is_bookmark)
         return false;
     stream->is_ended = is_over;
     stream->next_bookmark_ns = now + stream->options.bookmark_ns;
-    if (is_bookmark && put_bookmark(stream, false, &stream->pending) < 0)
+    if (is_bookmark && !is_ahead && put_bookmark(stream, false, &stream->pending) < 0)
         stream->is_ended = true;
     return true;
 }
@@ -263,6 +269,16 @@ static bool tell_marker(struct ki_as_stream *stream)
     return true;
 }
 
+/* Once the events of a take are told, before the next take: a busy watch is never without events, but here
+ * its version is that of what it was told. An idle one takes first, for the latest version. */
+static bool tell_between_takes(struct ki_as_stream *stream)
+{
+    if (stream->event_count == 0 || stream->next_event < stream->event_count)
+        return false;
+    stream->event_count = stream->next_event = 0;
+    return tell_time(stream);
+}
+
 static bool tell(struct ki_as_stream *stream, ki_buf *text)
 {
     if (stream->is_ended)
@@ -273,8 +289,8 @@ static bool tell(struct ki_as_stream *stream, ki_buf *text)
     }
     if (ki_as_stream_is_at_limit(stream))
         return false;
-    return tell_initial(stream, text) || tell_marker(stream) || tell_change(stream, text) ||
-           tell_time(stream);
+    return tell_initial(stream, text) || tell_marker(stream) || tell_between_takes(stream) ||
+           tell_change(stream, text) || tell_time(stream);
 }
 
 static void take_pending(struct ki_as_stream *stream, ki_buf *text)
@@ -312,4 +328,9 @@ bool ki_as_stream_is_at_limit(const struct ki_as_stream *stream)
 {
     return stream->options.events_max > 0 && stream->event_total >= stream->options.events_max &&
            stream->pending.len == 0;
+}
+
+void ki_as_stream_lift_limit(struct ki_as_stream *stream)
+{
+    stream->options.events_max = 0;
 }

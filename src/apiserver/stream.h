@@ -42,11 +42,14 @@ struct ki_as_stream *ki_as_stream_new(const struct ki_as_stream_options *options
 /* Takes NULL. No wake comes any more. */
 void ki_as_stream_free(struct ki_as_stream *stream);
 
-/* Writes up to `max` bytes. Returns how many; 0: there is nothing now, look again when woken or at *out_due_ns; -1: it has
- * ended. */
+/* Writes up to `max` bytes. Returns how many; 0: there is nothing now, look again when woken or at
+ * *out_due_ns; -1: it has ended. */
 ssize_t ki_as_stream_read(struct ki_as_stream *stream, char *bytes, size_t max, uint64_t *out_due_ns);
 
 /* As many events as there may be have been read whole. */
 bool ki_as_stream_is_at_limit(const struct ki_as_stream *stream);
+
+/* Events come again. */
+void ki_as_stream_lift_limit(struct ki_as_stream *stream);
 
 #endif

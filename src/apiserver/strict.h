@@ -18,7 +18,8 @@ KI_NODISCARD int ki_as_strict_body(const struct ki_as_call *call, json_t *body,
                                    struct ki_as_failure *failure);
 /* What a patch made of an object, and the value that is shown if that is refused with 422. */
 KI_NODISCARD int ki_as_strict_patched(const struct ki_as_verb *verb, const json_t *tree, const json_t *shown);
-/* What is applied: nobody can own a field that there is not, so that it is 500 in any case, as in Kubernetes. */
+/* What is applied: nobody can own a field that there is not, so that it is 500 in any case,
+ * as in Kubernetes. */
 KI_NODISCARD int ki_as_strict_applied(const struct ki_as_verb *verb, const json_t *config);
 
 #endif

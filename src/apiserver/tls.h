@@ -11,8 +11,8 @@
 
 #include <kinformer/error.h>
 
-/* For localhost, 127.0.0.1, ::1 and `address` (NULL: none), valid for ten years. Both as PEM, freed with ki_free().
- * Returns 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. */
+/* For localhost, 127.0.0.1, ::1 and `address` (NULL: none), valid for ten years. Both as PEM, freed with
+ * ki_free(). Returns 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_tls_make(const char *address, char **out_certificate, char **out_key, ki_error *err);
 
 #endif

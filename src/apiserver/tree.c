@@ -148,6 +148,61 @@ json_t *ki_as_json_copy(const json_t *value)
     }
 }
 
+/* ---- equality ------------------------------------------------------------------------------------------ */
+
+static bool is_same_text(ki_str a, ki_str b)
+{
+    return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+static ki_str key_at(void *at)
+{
+    return (ki_str){json_object_iter_key(at), json_object_iter_key_len(at)};
+}
+
+static bool is_same_object(json_t *a, json_t *b)
+{
+    void *other = json_object_iter(b);
+    if (json_object_size(a) != json_object_size(b))
+        return false;
+    for (void *at = json_object_iter(a); at != NULL; at = json_object_iter_next(a, at)) {
+        ki_str key = key_at(at);
+        bool is_beside = other != NULL && is_same_text(key, key_at(other));
+        const json_t *value = is_beside ? json_object_iter_value(other) : ki_as_json_member(b, key);
+        if (!ki_as_json_equal(json_object_iter_value(at), value))
+            return false;
+        other = other == NULL ? NULL : json_object_iter_next(b, other);
+    }
+    return true;
+}
+
+static bool is_same_array(const json_t *a, const json_t *b)
+{
+    size_t count = json_array_size(a);
+    if (count != json_array_size(b))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!ki_as_json_equal(json_array_get(a, i), json_array_get(b, i)))
+            return false;
+    return true;
+}
+
+bool ki_as_json_equal(const json_t *a, const json_t *b)
+{
+    if (a == NULL || b == NULL || json_typeof(a) != json_typeof(b))
+        return false;
+    switch (json_typeof(a)) {
+    case JSON_OBJECT:
+        return a == b || is_same_object((json_t *)a, (json_t *)b);
+    case JSON_ARRAY:
+        return a == b || is_same_array(a, b);
+    case JSON_STRING:
+        return is_same_text(ki_as_json_str(a), ki_as_json_str(b));
+    default:
+        return json_equal(a, b);
+    }
+}
+
 /* ---- values in messages -------------------------------------------------------------------------------- */
 
 /* Bytes of the character that begins here, 0 when it is not UTF-8. */

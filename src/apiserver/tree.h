@@ -30,6 +30,9 @@ ki_str ki_as_json_str(const json_t *value);
 /* As json_deep_copy(), which looks for cycles that nothing read from a text has, for longer than it
  * copies. NULL without memory. */
 json_t *ki_as_json_copy(const json_t *value);
+/* As json_equal(). Trees whose members are in the same order, as those of two versions of an object are,
+ * are compared without a search for each. */
+bool ki_as_json_equal(const json_t *a, const json_t *b);
 /* The member, or NULL. */
 json_t *ki_as_json_member(const json_t *object, ki_str name);
 

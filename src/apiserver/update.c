@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apiserver/defaults.h"
+#include "apiserver/tree.h"
 #include "apiserver/validate.h"
 #include "apiserver/verbs_parts.h"
 
@@ -34,16 +35,37 @@ static bool is_made_by_update(const struct ki_as_resource *resource)
     return !resource->is_custom && is_one_of(resource, plurals);
 }
 
+/* Of an object that is sent: "" and "0" are none. In the words of Go, which Kubernetes passes on as they are. */
+static int read_version(const struct ki_as_verb *verb, ki_str text, uint64_t *out)
+{
+    uint64_t number = 0;
+    const char *wrong = NULL;
+    for (size_t i = 0; i < text.len && wrong == NULL; i++) {
+        uint64_t digit = (uint64_t)(unsigned char)text.ptr[i] - '0';
+        if (digit > 9)
+            wrong = "invalid syntax";
+        else if (number > (UINT64_MAX - digit) / 10)
+            wrong = "value out of range";
+        else
+            number = number * 10 + digit;
+    }
+    if (wrong != NULL)
+        return ki_as_fail(verb->failure, 500, "", NULL, "strconv.ParseUint: parsing \"%.*s\": %s",
+                          KI_STR_ARGS(text), wrong);
+    *out = number;
+    return 0;
+}
+
 static int check_version(const struct ki_as_verb *verb, const struct ki_as_update *update)
 {
     const struct ki_as_object *current = update->current;
-    ki_str version = ki_as_metadata_text(update->tree, "resourceVersion");
+    uint64_t version = 0;
     ki_str uid = ki_as_metadata_text(update->tree, "uid");
-    char digits[32];
-    int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)current->version);
     if (verb->call->is_whole)
         return 0;
-    if (version.len == 0 && wants_version(verb->resource)) {
+    if (read_version(verb, ki_as_metadata_text(update->tree, "resourceVersion"), &version) < 0)
+        return -1;
+    if (version == 0 && wants_version(verb->resource)) {
         json_t *causes = NULL;
         ki_as_cause_add(&causes, "FieldValueInvalid", "metadata.resourceVersion",
                         "Invalid value: 0: must be specified for an update");
@@ -56,7 +78,7 @@ static int check_version(const struct ki_as_verb *verb, const struct ki_as_updat
                        KI_STR_ARGS(uid), KI_STR_ARGS(current->uid));
         return ki_as_fail_conflict(verb->failure, verb->resource, current->name, why);
     }
-    if (version.len > 0 && !ki_str_equal(version, (ki_str){digits, (size_t)len}))
+    if (version > 0 && version != current->version)
         return ki_as_fail_conflict(verb->failure, verb->resource, current->name, MODIFIED_MESSAGE);
     return 0;
 }
@@ -138,11 +160,32 @@ static int validate(const struct ki_as_verb *verb, const struct ki_as_update *up
     return ki_as_validate_sketch(verb->resource, update->tree, verb->failure);
 }
 
+/* With managedFields that say what the manager has changed. */
+static int store_managed(const struct ki_as_verb *verb, const struct ki_as_update *update, bool is_released,
+                         struct ki_as_object **out)
+{
+    struct ki_as_verb own = *verb;
+    ki_buf *text = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_MANAGED);
+    int rc = 0;
+    if (update->is_all)
+        rc = ki_as_managed_text(verb, update->tree, text);
+    else if (!update->is_apply)
+        rc = ki_as_managed_update(verb, update->tree, update->before);
+    own.managed = ki_buf_str(text);
+    if (rc == 0)
+        rc = is_released ? ki_as_verb_remove(&own, update->current, update->tree, out)
+                         : ki_as_verb_store(&own, update->tree, out);
+    return rc;
+}
+
 int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
                         struct ki_as_object **out)
 {
     json_t *tree = update->tree;
+    struct ki_as_verb own = *verb;
     if (check_version(verb, update) < 0 || name_kind(verb, tree) < 0 || complete(verb, update) < 0)
+        return -1;
+    if (update->is_all && ki_as_before_complete(verb, update, &own.rest) < 0)
         return -1;
     if (validate(verb, update) < 0 ||
         ki_as_validate_update(verb->resource, update->before, tree, verb->failure) < 0)
@@ -150,31 +193,28 @@ int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update
     bool is_released = update->current->is_deleting &&
                        ki_as_is_empty(json_object_get(ki_as_metadata(tree), "finalizers")) &&
                        ki_as_verb_is_empty(verb, update->current);
-    if (json_equal(update->before, tree) && !is_released) {
+    if (ki_as_json_equal(update->before, tree) && !is_released) {
         *out = ki_as_object_ref(update->current);
         return 0;
     }
     if (ki_as_metadata_count(verb, tree, update->before) < 0)
         return -1;
-    if (!update->is_apply && ki_as_managed_update(verb, tree, update->before) < 0)
-        return -1;
-    if (is_released)
-        return ki_as_verb_remove(verb, update->current, tree, out);
-    return ki_as_verb_store(verb, tree, out);
+    return store_managed(&own, update, is_released, out);
 }
 
 static int update_object(const struct ki_as_verb *verb, struct ki_as_object *current, json_t *body,
                          struct ki_as_object **out)
 {
-    json_t *before = ki_as_verb_tree(verb, current);
+    struct ki_as_update update = {.current = current, .tree = body};
+    update.is_all = ki_as_before_is_short(verb, current, body);
+    update.before = update.is_all ? ki_as_before_metadata(verb, current) : ki_as_verb_tree(verb, current);
     json_t *scaled = NULL;
-    if (before == NULL)
+    if (update.before == NULL)
         return -1;
-    struct ki_as_update update = {.current = current, .before = before, .tree = body};
     update.is_status = ki_str_equal(verb->call->subresource, KI_STR("status"));
     int rc = 0;
     if (ki_str_equal(verb->call->subresource, KI_STR("scale"))) {
-        rc = ki_as_scale_apply(verb, before, body, &scaled);
+        rc = ki_as_scale_apply(verb, update.before, body, &scaled);
         update.tree = scaled;
     } else {
         rc = ki_as_body_check(verb, body);
@@ -182,7 +222,7 @@ static int update_object(const struct ki_as_verb *verb, struct ki_as_object *cur
     if (rc == 0)
         rc = ki_as_update_locked(verb, &update, out);
     json_decref(scaled);
-    json_decref(before);
+    json_decref(update.before);
     return rc;
 }
 

@@ -21,7 +21,7 @@ static bool is_repeated(const json_t *list, size_t index, const char *name)
     const json_t *value = json_object_get(json_array_get(list, index), name);
     for (size_t i = 0; i < index; i++) {
         const json_t *other = json_object_get(json_array_get(list, i), name);
-        if (value != NULL && other != NULL && json_equal(value, other))
+        if (value != NULL && other != NULL && ki_as_json_equal(value, other))
             return true;
     }
     return false;
@@ -75,7 +75,7 @@ static bool has_volume(const json_t *volumes, const json_t *name)
     json_t *volume = NULL;
     json_array_foreach(volumes, index, volume)
     {
-        if (json_equal(json_object_get(volume, "name"), name))
+        if (ki_as_json_equal(json_object_get(volume, "name"), name))
             return true;
     }
     return false;
@@ -193,7 +193,7 @@ static bool is_same_container(const json_t *before, const json_t *after)
     json_object_foreach((json_t *)after, name, value)
     {
         bool may_change = strcmp(name, "image") == 0 || strcmp(name, "resources") == 0;
-        if (!may_change && !json_equal(value, json_object_get(before, name)))
+        if (!may_change && !ki_as_json_equal(value, json_object_get(before, name)))
             return false;
     }
     return true;
@@ -220,7 +220,7 @@ static bool is_same_spec(const json_t *before, const json_t *after)
         const json_t *old_value = json_object_get(before, name);
         bool is_containers = strcmp(name, "containers") == 0 || strcmp(name, "initContainers") == 0;
         bool is_same = is_containers ? is_same_containers(old_value, value)
-                                     : old_value != NULL && json_equal(old_value, value);
+                                     : old_value != NULL && ki_as_json_equal(old_value, value);
         if (!is_same && !is_changeable(name))
             return false;
     }
@@ -233,6 +233,8 @@ void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resour
     const json_t *old_spec = json_object_get(before, "spec");
     const json_t *new_spec = json_object_get(after, "spec");
     if (!ki_as_is_resource(resource, "", "pods") || old_spec == NULL || new_spec == NULL)
+        return;
+    if (ki_as_json_equal(old_spec, new_spec))
         return;
     if (!is_same_spec(old_spec, new_spec) || !is_same_spec(new_spec, old_spec))
         ki_as_check_forbidden(

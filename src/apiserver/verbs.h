@@ -6,9 +6,9 @@
  *   Locks:    take the storage's for the whole change: read, decide, write
  *   Not here: paths, headers, text of answers
  *
- * One file per verb. Each gives the object as stored (a counted reference) or a failure. Creating or changing a
- * CustomResourceDefinition serves it at once and gives it its status; deleting a namespace deletes its content; a
- * delete with finalizers sets deletionTimestamp, and removing the last finalizer deletes.
+ * One file per verb. Each gives the object as stored (a counted reference) or a failure. Creating or changing
+ * a CustomResourceDefinition serves it at once and gives it its status; deleting a namespace deletes its
+ * content; a delete with finalizers sets deletionTimestamp, and removing the last finalizer deletes.
  */
 #ifndef KI_APISERVER_VERBS_H
 #define KI_APISERVER_VERBS_H
@@ -53,8 +53,8 @@ KI_NODISCARD int ki_as_delete_collection(const struct ki_as_call *call, const st
                                          const json_t *options, struct ki_as_page *out_page,
                                          struct ki_as_failure *failure);
 
-/* The Scale of an object whose resource has that subresource: for GET, and for what its PUT and PATCH answer, whose `*out`
- * is the object itself. NULL without memory. */
+/* The Scale of an object whose resource has that subresource: for GET, and for what its PUT and PATCH answer,
+ * whose `*out` is the object itself. NULL without memory. */
 json_t *ki_as_scale_of(const struct ki_as_resource *resource, const struct ki_as_object *object);
 
 /* The four standard namespaces (and the service "kubernetes"). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A watch is idle while it has seen every change; then its place is the end of the history, wherever that moves, and
- * a change that does not concern it costs one look at its selector. Once woken it is busy until it has taken all. */
+/* A watch is idle while it has seen every change; then its place is the end of the history, wherever that
+ * moves, and a change that does not concern it costs one look at its selector.
+ * Once woken it is busy until it has taken all. */
 #include "apiserver/watch.h"
 
 #include <kinformer/error.h>
@@ -293,6 +294,9 @@ size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, s
     struct ki_as_storage *storage = watch->collection->storage;
     ki_as_storage_lock(storage);
     size_t count = take_locked(watch, events, max, out_version);
+    /* One that asked for what comes after a version of the future has seen no more than there is. */
+    if (*out_version > storage->version)
+        *out_version = storage->version;
     /* Over only once there is nothing more to take. */
     *out_end = watch->next < watch->end_next ? KI_AS_WATCH_OPEN : watch->end;
     ki_as_storage_unlock(storage);

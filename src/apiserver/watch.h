@@ -6,7 +6,8 @@
  *   Locks:    the storage's, within each call
  *   Not here: text, time-outs, bookmarks' period
  *
- * A watch that falls behind the window of history is over: it is cut, as a real server does, and nothing is kept for it.
+ * A watch that falls behind the window of history is over: it is cut, as a real server does,
+ * and nothing is kept for it.
  */
 #ifndef KI_APISERVER_WATCH_H
 #define KI_APISERVER_WATCH_H
@@ -21,8 +22,8 @@ struct ki_as_event {
     struct ki_as_object *object; /* a counted reference */
 };
 
-/* Called with the storage's lock, from the thread of the change, when there is something to take (or the watch is over)
- * and the last take found nothing. Must not call back. */
+/* Called with the storage's lock, from the thread of the change, when there is something to take (or the
+ * watch is over) and the last take found nothing. Must not call back. */
 typedef void (*ki_as_wake_cb)(void *user);
 
 struct ki_as_watch_options {
@@ -50,8 +51,8 @@ enum ki_as_watch_end {
     KI_AS_WATCH_GONE,    /* the resource is no longer served, or the history was reset: the stream ends */
 };
 
-/* Up to `max` events; unref each object. `*out_version` is how far the watch has seen, for a bookmark: all changes up to it
- * are taken or do not concern it. Returns how many. */
+/* Up to `max` events; unref each object. `*out_version` is how far the watch has seen, for a bookmark: all
+ * changes up to it are taken or do not concern it. Returns how many. */
 size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, size_t max,
                         uint64_t *out_version, enum ki_as_watch_end *out_end);
 

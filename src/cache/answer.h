@@ -83,8 +83,8 @@ void ki_answer_fini(ki_answer *answer);
 /* Opens it and begins a request. When the source does not take it, `over` is called. */
 void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options);
 
-/* As ki_answer_body(), for a source that gets pieces in quick succession: after the last of them, or of each bunch,
- * it calls ki_answer_pause(), unless the answer has ended. */
+/* As ki_answer_body(), for a source that gets pieces in quick succession: after the last of them, or of each
+ * bunch, it calls ki_answer_pause(), unless the answer has ended. */
 KI_NODISCARD int ki_answer_body_part(ki_answer *answer, const char *bytes, size_t n);
 void ki_answer_pause(ki_answer *answer);
 

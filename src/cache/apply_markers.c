@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work of markers: what the end of a list sweeps away, what a resync repeats. It is planned as a whole, by
- * one walk over the store, and done in steps. */
+/* The work of markers: what the end of a list sweeps away, what a resync repeats. It is planned as a whole,
+ * by one walk over the store, and done in steps. */
 #include <assert.h>
 
 #include "cache/apply_parts.h"

@@ -50,13 +50,14 @@ struct ki_client {
     _Atomic size_t waiters;
 };
 
-/* As ki_client_new(), with a clock and a seed: for simulations. With a virtual clock and a seed it has no descriptor;
- * without a seed it has one in KI_MODE_EVENT_LOOP, and can be connected. */
+/* As ki_client_new(), with a clock and a seed: for simulations. With a virtual clock and a seed it has no
+ * descriptor; without a seed it has one in KI_MODE_EVENT_LOOP, and can be connected. */
 KI_NODISCARD ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_clock *clock,
                                                 uint64_t seed, ki_error *err);
 
-/* From now on informers without a source of their own ask this server; once, before there are any. Of `options` only
- * what concerns requests counts; NULL: defaults. Returns 0; KI_ERR_CONFIG, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
+/* From now on informers without a source of their own ask this server; once, before there are any. Of
+ * `options` only what concerns requests counts; NULL: defaults.
+ * Returns 0; KI_ERR_CONFIG, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
 KI_NODISCARD int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
                                    ki_error *err);
 
@@ -66,8 +67,8 @@ KI_NODISCARD int ki_client_connect_as_configured(ki_client *client, ki_error *er
 /* Starts the threads that the mode has. Returns 0 or KI_ERR_SYSTEM, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_client_run(ki_client *client, ki_error *err) KI_EXCLUDES(client->mu);
 
-/* One more handler, or one less: there are as many threads, as far as the system gives them. Those of handlers that
- * have gone stay for those that come. */
+/* One more handler, or one less: there are as many threads, as far as the system gives them. Those of
+ * handlers that have gone stay for those that come. */
 void ki_client_count_handlers(ki_client *client, int change) KI_EXCLUDES(client->mu);
 
 /* The part that makes single calls; NULL: there is none yet. */

@@ -44,8 +44,8 @@ ki_place ki_content_seek(const ki_content *content, ki_str key, uint64_t hash);
 void ki_content_expect_hash(const ki_content *content, uint64_t hash);
 void ki_content_expect(const ki_content *content, uint64_t hash, const ki_object *object);
 
-/* As the two below, for who has looked already. The reference to the place's object goes to the caller, unless
- * it is the object that is put. */
+/* As the two below, for who has looked already. The reference to the place's object goes to the caller,
+ * unless it is the object that is put. */
 KI_NODISCARD int ki_content_put_at(ki_content *content, const ki_object *object, const ki_place *place,
                                    ki_reclaim *reclaim);
 void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim *reclaim);

@@ -126,8 +126,8 @@ static int is_older(const ki_object *object, const ki_object *other)
            order < 0;
 }
 
-/* Of two deletes in a row one says it all: the later one, unless it is older or only the earlier was seen. Returns
- * whether `delta` went into the last one. */
+/* Of two deletes in a row one says it all: the later one, unless it is older or only the earlier was seen.
+ * Returns whether `delta` went into the last one. */
 static int merges_delete(ki_delta_entry *entry, ki_delta delta)
 {
     ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];

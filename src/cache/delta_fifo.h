@@ -117,7 +117,8 @@ KI_NODISCARD int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind ki
                                            ki_str version) KI_EXCLUDES(fifo->mu);
 
 /* The server's history is another one: forgets what is queued, which is of the old one, and queues a marker
- * KI_ENTRY_RESET; a resync that waited does so behind it. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
+ * KI_ENTRY_RESET; a resync that waited does so behind it.
+ * Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
 KI_NODISCARD int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list) KI_EXCLUDES(fifo->mu);
 
 /* Whether producing may go on: no more than half of either limit is used. */

@@ -53,8 +53,9 @@ KI_NODISCARD ki_queued_entry *ki_delta_queue_append_locked(ki_delta_queue *queue
 /* Takes an entry off the queue: it neither waits nor counts any more. */
 void ki_delta_queue_remove_locked(ki_delta_queue *queue, ki_queued_entry *entry) KI_REQUIRES(queue->mu);
 
-/* Calls for the newest object of each key that waits, is being processed or is in the store of known objects, unless
- * it is deleted: the collection as the producer has left it. The callback runs under mu and returns 0. */
+/* Calls for the newest object of each key that waits, is being processed or is in the store of known objects,
+ * unless it is deleted: the collection as the producer has left it.
+ * The callback runs under mu and returns 0. */
 void ki_delta_queue_walk(ki_delta_queue *queue, ki_walk_cb callback, void *user) KI_EXCLUDES(queue->mu);
 
 int ki_delta_queue_is_full_locked(const ki_delta_queue *queue) KI_REQUIRES(queue->mu);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error_log - what goes wrong with a collection, as lines of the log: not one for each object that is refused.
+/* error_log - what goes wrong with a collection, as lines of the log: not one for each object that is
+ * refused.
  *
  *   From:     cache/informer_run.c, cache/feed_run.c, cache/feed_take.c
  *   To:       util/log.h
  *   Locks:    none; io's.
  *   Not here: the program's own handler, which hears of everything.
  *
- * A server may send objects that cannot be used as fast as it likes. So many lines about them are written at once, and
- * then one now and then, which says how many were left out. Other failures are followed by a back-off.
+ * A server may send objects that cannot be used as fast as it likes. So many lines about them are written at
+ * once, and then one now and then, which says how many were left out.
+ * Other failures are followed by a back-off.
  */
 #ifndef KI_CACHE_ERROR_LOG_H
 #define KI_CACHE_ERROR_LOG_H

@@ -6,8 +6,8 @@
  *   Locks:    none of its own; all is dispatch's. A listener's is taken when its events are handed over.
  *   Not here: calling handlers; who may register when.
  *
- * Places in the backlogs are reserved before a change is made, so that telling of it cannot fail. What a batch
- * has to tell is gathered and handed over at its end: one lock and one wake for each handler.
+ * Places in the backlogs are reserved before a change is made, so that telling of it cannot fail. What a
+ * batch has to tell is gathered and handed over at its end: one lock and one wake for each handler.
  */
 #ifndef KI_CACHE_FANOUT_H
 #define KI_CACHE_FANOUT_H
@@ -57,7 +57,8 @@ void ki_fanout_tell(ki_fanout *fanout, ki_audience audience, const ki_notificati
  * again. */
 KI_NODISCARD int ki_fanout_tell_synced(ki_fanout *fanout);
 
-/* Looks who is to be reminded of every object now. Returns how many; 0 also while the last time is not over. */
+/* Looks who is to be reminded of every object now. Returns how many;
+ * 0 also while the last time is not over. */
 size_t ki_fanout_begin_resync(ki_fanout *fanout, uint64_t now_ms);
 
 /* Everyone who was to be reminded has been. */

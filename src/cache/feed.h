@@ -7,8 +7,8 @@
  *             client's, a loop's, a delta queue's.
  *   Not here: handlers, and a store of its own: cache/informer.h.
  *
- * feed.c makes it and notes what is wanted; feed_run.c has the jobs that act on it, as those of an informer do;
- * feed_take.c brings each change to the destination.
+ * feed.c makes it and notes what is wanted; feed_run.c has the jobs that act on it, as those of an informer
+ * do; feed_take.c brings each change to the destination.
  */
 #ifndef KI_CACHE_FEED_H
 #define KI_CACHE_FEED_H

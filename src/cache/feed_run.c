@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the jobs of a feed do: io_job drives the reflector, dispatch_job the stages, the clock and `process`. */
+/* What the jobs of a feed do: io_job drives the reflector, dispatch_job the stages,
+ * the clock and `process`. */
 #include "cache/feed.h"
 #include "util/error.h"
 #include "util/log.h"
@@ -112,7 +113,8 @@ static void begin_locked(ki_feed *feed) KI_REQUIRES(feed->mu)
     ask_io_locked(feed, KI_STAGE_RUNNING);
 }
 
-/* Goes one stage on, if it is time. Returns the stage. No callback runs here, and none on io once that has halted. */
+/* Goes one stage on, if it is time. Returns the stage. No callback runs here,
+ * and none on io once that has halted. */
 static ki_stage advance_stage(ki_feed *feed)
 {
     ki_mutex_lock(&feed->mu);
@@ -160,8 +162,8 @@ static bool process_one(ki_feed *feed)
     return one.was_popped;
 }
 
-/* When all that waits was put back since something was done, dispatch would turn around and around: then it rests for
- * a moment. */
+/* When all that waits was put back since something was done, dispatch would turn around and around: then it
+ * rests for a moment. */
 static void process_some(ki_feed *feed, uint64_t now_ms)
 {
     ki_delta_queue *queue = feed->options.queue;
@@ -205,7 +207,7 @@ static void work_on_queue(ki_feed *feed, uint64_t now_ms)
     look_for_room(feed, now_ms);
 }
 
-/* ---- dispatch: all of it -------------------------------------------------------------------------------- */
+/* ---- dispatch: all of it ----------------------------------------------------------------------------- */
 
 static void measure(ki_feed *feed)
 {

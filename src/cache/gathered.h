@@ -47,12 +47,12 @@ KI_NODISCARD int ki_gathered_put_seen(ki_gathered *gathered, ki_str key);
 /* Gone before the end of the list. */
 void ki_gathered_remove(ki_gathered *gathered, ki_str key);
 
-/* A known object: stands for the item of its key that could not be used, if there is one. A ki_walk_cb, whose `user`
- * is the ki_gathered; returns 0. */
+/* A known object: stands for the item of its key that could not be used, if there is one. A ki_walk_cb, whose
+ * `user` is the ki_gathered; returns 0. */
 int ki_gathered_fill_in(const ki_object *object, void *user);
 
-/* The objects, borrowed until the next change, in an array to ki_free(). NULL with a count of 0 when there are none.
- * Returns 0 or KI_ERR_NO_MEMORY. */
+/* The objects, borrowed until the next change, in an array to ki_free(). NULL with a count of 0 when there
+ * are none. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_gathered_objects(const ki_gathered *gathered, ki_object ***out_objects,
                                      size_t *out_count);
 

@@ -12,7 +12,7 @@ typedef struct http_source {
     char *path; /* "/api/v1/namespaces/web/pods" */
 } http_source;
 
-/* ---- the answer ------------------------------------------------------------------------------------------ */
+/* ---- the answer -------------------------------------------------------------------------------------- */
 
 static void on_head(ki_transfer *transfer, const ki_response_head *head, void *user)
 {
@@ -41,7 +41,7 @@ static void on_pause(ki_transfer *transfer, void *user)
 
 static const ki_transfer_events events = {on_head, on_body, on_end, on_pause};
 
-/* ---- the list_watch -------------------------------------------------------------------------------------- */
+/* ---- the list_watch ---------------------------------------------------------------------------------- */
 
 static int send_request(const http_source *source, ki_answer *answer, const ki_list_options *options,
                         ki_str text)

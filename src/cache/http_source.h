@@ -14,8 +14,8 @@
 
 #include "http/http.h"
 
-/* The collection of `resource` in `ns`, "" or NULL: in all namespaces. `http` is borrowed. Returns 0 with a list_watch
- * to release; KI_ERR_INVALID: no such path; KI_ERR_NO_MEMORY. */
+/* The collection of `resource` in `ns`, "" or NULL: in all namespaces. `http` is borrowed. Returns 0 with a
+ * list_watch to release; KI_ERR_INVALID: no such path; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_http_source_open(ki_http *http, const ki_resource *resource, const char *ns,
                                      ki_list_watch *out_list_watch, ki_error *err);
 

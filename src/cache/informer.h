@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer - one collection: its reflector, queue, store and handlers, and the jobs that move things between them.
+/* informer - one collection: its reflector, queue, store and handlers, and the jobs that move things between
+ * them.
  *
  *   From:     the user's calls (any thread); the client's loops
  *   To:       cache/reflector.c (io), cache/apply.c (dispatch), cache/registration.c (handler)

@@ -29,8 +29,8 @@ struct ki_registration {
     bool is_released;
 };
 
-/* Lets in those that have come and takes out those that have gone: on dispatch. Returns 0, or KI_ERR_NO_MEMORY
- * when it has to be tried again. */
+/* Lets in those that have come and takes out those that have gone: on dispatch. Returns 0, or
+ * KI_ERR_NO_MEMORY when it has to be tried again. */
 KI_NODISCARD int ki_registrations_update(ki_informer *informer) KI_EXCLUDES(informer->mu);
 
 /* All are removed: the informer is being freed. */

@@ -36,8 +36,8 @@ struct ki_store {
     bool is_sealed; /* constant once shared: written by batches alone, not by the public calls */
 };
 
-/* The order of walks comes from this seed, not from the system: for simulations. While it is empty, and nobody
- * else knows it. */
+/* The order of walks comes from this seed, not from the system: for simulations. While it is empty, and
+ * nobody else knows it. */
 void ki_store_use_seed(ki_store *store, uint64_t seed);
 
 /* Makes it a store that users may read only. */
@@ -56,8 +56,8 @@ KI_NODISCARD int ki_store_batch_put(ki_store *store, const ki_object *object, ki
 KI_NODISCARD int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)
     KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
 
-/* The same in steps, for who has to look at what is there first. What a put or remove has taken the place of, the
- * caller gives to let_go, when it is done with it: ki_place.object, unless that was put again. */
+/* The same in steps, for who has to look at what is there first. What a put or remove has taken the place of,
+ * the caller gives to let_go, when it is done with it: ki_place.object, unless that was put again. */
 ki_place ki_store_batch_seek(ki_store *store, ki_str key, uint64_t hash) KI_REQUIRES(store->mu);
 KI_NODISCARD int ki_store_batch_put_at(ki_store *store, const ki_object *object, const ki_place *place)
     KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
@@ -65,8 +65,8 @@ void ki_store_batch_remove_at(ki_store *store, const ki_place *place) KI_REQUIRE
     KI_REQUIRES(store->write_mu);
 void ki_store_batch_let_go(ki_store *store, ki_object *former) KI_REQUIRES(store->write_mu);
 
-/* Some steps before a key is sought, and some fewer: its places are fetched from memory while others are dealt
- * with. `object` is what will be put there, or NULL. */
+/* Some steps before a key is sought, and some fewer: its places are fetched from memory while others are
+ * dealt with. `object` is what will be put there, or NULL. */
 void ki_store_batch_expect_hash(ki_store *store, uint64_t hash) KI_REQUIRES(store->mu);
 void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *object) KI_REQUIRES(store->mu);
 

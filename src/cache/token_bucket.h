@@ -22,8 +22,8 @@ void ki_token_bucket_init(ki_token_bucket *bucket, uint64_t interval_ns, uint64_
 /* Takes a token and returns 0; or takes none and returns the moment when there will be one. */
 uint64_t ki_token_bucket_take(ki_token_bucket *bucket, uint64_t now_ns);
 
-/* Takes a token, one of those to come if need be, and returns the moment when it is there: now, or later; UINT64_MAX
- * when that would be behind `latest_ns`, and takes none then. Who comes first is served first. */
+/* Takes a token, one of those to come if need be, and returns the moment when it is there: now, or later;
+ * UINT64_MAX when that would be behind `latest_ns`, and takes none then. Who comes first is served first. */
 uint64_t ki_token_bucket_reserve(ki_token_bucket *bucket, uint64_t now_ns, uint64_t latest_ns);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/apiserver_flags.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "cli/failure.h"
@@ -16,6 +18,8 @@ static const cli_flag where_flags[] = {
     {"tls-private-key-file", 0, CLI_FLAG_TEXT, AT(key), "FILE", "its key (PEM)", NULL},
     {"token", 0, CLI_FLAG_TEXTS, AT(tokens), "TOKEN",
      "let in who has it, and nobody without; may be repeated", NULL},
+    {"allow-host", 0, CLI_FLAG_TEXTS, AT(hosts), "NAME",
+     "by which it is called without a token, besides localhost and addresses; may be repeated", NULL},
     {"kubeconfig-out", 0, CLI_FLAG_TEXT, AT(kubeconfig_out), "FILE", "write how to reach it", NULL},
 };
 
@@ -24,9 +28,14 @@ static const cli_flag what_flags[] = {
      "objects (YAML or JSON), a file or a folder with all in it; may be repeated", NULL},
     {"history", 0, CLI_FLAG_NUMBER, AT(history), "N",
      "changes that are kept for each resource (default 10000, also for 0)", NULL},
+    {"history-bytes", 0, CLI_FLAG_NUMBER, AT(history_bytes), "BYTES",
+     "of objects in it, for each resource (default 268435456)", NULL},
     {"objects-max", 0, CLI_FLAG_NUMBER, AT(objects_max), "N", "(default 1000000)", NULL},
     {"watches-max", 0, CLI_FLAG_NUMBER, AT(watches_max), "N", "(default 10000)", NULL},
     {"body-max", 0, CLI_FLAG_NUMBER, AT(body_max), "BYTES", "of a request (default 3145728)", NULL},
+    {"object-max", 0, CLI_FLAG_NUMBER, AT(object_max), "BYTES", "of one object (default 3145728)", NULL},
+    {"in-flight-max", 0, CLI_FLAG_NUMBER, AT(in_flight_max), "BYTES",
+     "of requests and answers that are under way (default 1073741824)", NULL},
     {"bookmarks", 0, CLI_FLAG_DURATION, AT(bookmark_ms), "DURATION", "between two of a watch (default 1m)",
      NULL},
 };
@@ -58,6 +67,9 @@ int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err)
     for (size_t i = 0; i < flags->tokens.count; i++)
         if (flags->tokens.items[i][0] == 0)
             return cli_fail(err, "--token: an empty one lets nobody in");
+    for (size_t i = 0; i < flags->hosts.count; i++)
+        if (flags->hosts.items[i][0] == 0)
+            return cli_fail(err, "--allow-host: an empty name is none");
     for (size_t i = 0; i < flags->faults.count; i++) {
         char path[CLI_FAULT_PATH_BYTES];
         ki_fault fault;
@@ -66,6 +78,28 @@ int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err)
             return rc;
     }
     return 0;
+}
+
+static int is_loopback(const char *address)
+{
+    struct in_addr in;
+    struct in6_addr in6;
+    if (address == NULL || strcmp(address, "localhost") == 0)
+        return 1;
+    if (inet_pton(AF_INET, address, &in) == 1)
+        return ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET;
+    return inet_pton(AF_INET6, address, &in6) == 1 && IN6_IS_ADDR_LOOPBACK(&in6);
+}
+
+const char *cli_apiserver_flags_warning(const cli_apiserver_flags *flags)
+{
+    if (is_loopback(flags->bind))
+        return NULL;
+    if (flags->tokens.count == 0)
+        return "WARNING: without --token everyone who reaches this address may read and change everything";
+    if (!flags->tls && flags->certificate == NULL)
+        return "WARNING: without --tls everyone on the way can read the tokens, and use them";
+    return NULL;
 }
 
 ki_apiserver_options cli_apiserver_options(const cli_apiserver_flags *flags)
@@ -82,5 +116,9 @@ ki_apiserver_options cli_apiserver_options(const cli_apiserver_flags *flags)
                                   .history_events = (size_t)flags->history,
                                   .objects_max = (size_t)flags->objects_max,
                                   .watches_max = (size_t)flags->watches_max,
-                                  .body_bytes_max = (size_t)flags->body_max};
+                                  .body_bytes_max = (size_t)flags->body_max,
+                                  .object_bytes_max = (size_t)flags->object_max,
+                                  .history_bytes = (size_t)flags->history_bytes,
+                                  .in_flight_bytes_max = (size_t)flags->in_flight_max,
+                                  .hosts = flags->hosts.count > 0 ? flags->hosts.items : NULL};
 }

@@ -21,12 +21,16 @@ typedef struct cli_apiserver_flags {
     const char *certificate;
     const char *key;
     cli_texts tokens;
+    cli_texts hosts;
     cli_texts load;
     const char *kubeconfig_out;
     int64_t history;
     int64_t objects_max;
     int64_t watches_max;
     int64_t body_max;
+    int64_t object_max;
+    int64_t history_bytes;
+    int64_t in_flight_max;
     uint64_t bookmark_ms;
     cli_texts faults;
     int debug;
@@ -37,6 +41,9 @@ void cli_apiserver_flags_init(cli_apiserver_flags *flags, cli_flag_group out_gro
 
 /* Whether they fit together. Returns 0 or KI_ERR_INVALID. */
 KI_NODISCARD int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err);
+
+/* What is to be said before it listens where others reach it; NULL: nothing. */
+const char *cli_apiserver_flags_warning(const cli_apiserver_flags *flags);
 
 /* Borrows from the flags. */
 ki_apiserver_options cli_apiserver_options(const cli_apiserver_flags *flags);

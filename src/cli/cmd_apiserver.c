@@ -105,11 +105,14 @@ static void wait_for_signal(int stop_fd)
 static int run(const cli_apiserver_flags *flags, ki_error *err)
 {
     ki_apiserver_options options = cli_apiserver_options(flags);
+    const char *warning = cli_apiserver_flags_warning(flags);
     raise_descriptors();
     int stop_fd = cli_signals_install(err);
     ki_apiserver *server = stop_fd < 0 ? NULL : ki_apiserver_start(&options, err);
     if (server == NULL)
         return cli_end_with(err);
+    if (warning != NULL)
+        cli_say("%s", warning);
     int code = CLI_EXIT_OK;
     for (size_t i = 0; i < flags->load.count && code == CLI_EXIT_OK; i++)
         code = load(server, flags->load.items[i]);

@@ -5,8 +5,8 @@
  *   To:       <kinformer/discovery.h>
  *   Locks:    none: everything runs inside of ki_client_dispatch().
  *
- * A server that does not answer is asked again, as it is by everything else; one that has no such resource ends the
- * program.
+ * A server that does not answer is asked again, as it is by everything else; one that has no such resource
+ * ends the program.
  */
 #ifndef KI_CLI_DISCOVERY_H
 #define KI_CLI_DISCOVERY_H
@@ -22,8 +22,8 @@ typedef struct cli_discovery {
     int stop_fd; /* readable when it is */
 } cli_discovery;
 
-/* Returns 0: all resources are known, or it was stopped; KI_ERR_INVALID with what to write instead, or what the client
- * said. */
+/* Returns 0: all resources are known, or it was stopped; KI_ERR_INVALID with what to write instead, or what
+ * the client said. */
 KI_NODISCARD int cli_discovery_run(const cli_discovery *discovery, ki_error *err);
 
 #endif

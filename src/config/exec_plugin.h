@@ -6,8 +6,8 @@
  *   Locks:    none; io's.
  *   Not here: how long a credential is used; who waits for it.
  *
- * Nothing here waits for the child: the loop watches its output and its end, and a timer kills it when its time is
- * over. Where the system cannot watch one of them, the timer looks now and then.
+ * Nothing here waits for the child: the loop watches its output and its end, and a timer kills it when its
+ * time is over. Where the system cannot watch one of them, the timer looks now and then.
  */
 #ifndef KI_CONFIG_EXEC_PLUGIN_H
 #define KI_CONFIG_EXEC_PLUGIN_H

@@ -51,8 +51,8 @@ typedef struct ki_exec_command {
 KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *command,
                                        ki_error *err);
 
-/* Takes what there is, and closes nothing. Returns true when the child has ended and all of its output has been read. What was
- * left running by the child with its output open is not waited for. */
+/* Takes what there is, and closes nothing. Returns true when the child has ended and all of its output has
+ * been read. What was left running by the child with its output open is not waited for. */
 bool ki_exec_process_poll(ki_exec_process *process);
 
 /* Kills the child if it still runs, and frees; waits for nothing: a child that does not end at once is left

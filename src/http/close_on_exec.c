@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A multi handle owns a pair of connected sockets, by which curl_multi_wakeup() works, and tells nobody their numbers.
- * Descriptors that appeared while it was made might be another thread's. So the pair is recognised by what it does: each
- * wake sends one more byte through it. */
+/* A multi handle owns a pair of connected sockets, by which curl_multi_wakeup() works, and tells nobody their
+ * numbers. Descriptors that appeared while it was made might be another thread's. So the pair is recognised
+ * by what it does: each wake sends one more byte through it. */
 #include "http/close_on_exec.h"
 
 #include <dirent.h>
@@ -16,7 +16,8 @@
 
 enum { CANDIDATES_MAX = 256, WAKES = 3 };
 
-/* Of a local socket: bytes that wait to be read at this end, and bytes sent from it that were not read yet. */
+/* Of a local socket: bytes that wait to be read at this end,
+ * and bytes sent from it that were not read yet. */
 typedef struct traffic {
     int in;
     int out;

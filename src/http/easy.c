@@ -38,8 +38,8 @@ static int prepare_socket(void *user, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
-/* Options take a value of one of three kinds, and libcurl copies texts. It fails for want of memory, or because
- * the library that runs is too old to know the option. */
+/* Options take a value of one of three kinds, and libcurl copies texts. It fails for want of memory, or
+ * because the library that runs is too old to know the option. */
 static bool set_long(CURL *easy, CURLoption option, long value)
 {
     return curl_easy_setopt(easy, option, value) == CURLE_OK;

@@ -12,7 +12,7 @@
 
 enum { CONNECT_TIMEOUT_MS = 30 * 1000, HEAD_TIMEOUT_MS = 60 * 1000 };
 
-/* ---- calls into libcurl ---------------------------------------------------------------------------------- */
+/* ---- calls into libcurl ------------------------------------------------------------------------------ */
 
 void ki_http_enter(ki_http *http)
 {
@@ -57,12 +57,13 @@ void ki_http_leave(ki_http *http)
     ki_http_reap(http);
 }
 
-/* ---- making and freeing ---------------------------------------------------------------------------------- */
+/* ---- making and freeing ------------------------------------------------------------------------------ */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode global_code;
 
-/* Never undone: others in the process may use libcurl as well, and a name lookup of ours may still be on its way. */
+/* Never undone: others in the process may use libcurl as well,
+ * and a name lookup of ours may still be on its way. */
 static void init_global(void)
 {
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT);

@@ -8,9 +8,10 @@
  *
  * Each socket of libcurl's is a watch of the loop, and its one timer a job. Descriptors are close-on-exec.
  *
- * A name lookup runs on a thread of libcurl's, and getaddrinfo() cannot be ended. Who cancels a request meanwhile does
- * not wait: libcurl lets go of the thread (CURLOPT_QUICK_EXIT), which ends by itself when the system's resolver gives
- * up, and takes its memory and its one descriptor with it. An address needs no thread.
+ * A name lookup runs on a thread of libcurl's, and getaddrinfo() cannot be ended. Who cancels a request
+ * meanwhile does not wait: libcurl lets go of the thread (CURLOPT_QUICK_EXIT), which ends by itself when the
+ * system's resolver gives up, and takes its memory and its one descriptor with it.
+ * An address needs no thread.
  */
 #ifndef KI_HTTP_HTTP_H
 #define KI_HTTP_HTTP_H
@@ -39,7 +40,8 @@ typedef struct ki_http_options {
     ki_metrics *metrics;         /* NULL: nothing is counted */
 } ki_http_options;
 
-/* Returns NULL with KI_ERR_CONFIG (the server's URL, a file that cannot be read), KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
+/* Returns NULL with KI_ERR_CONFIG (the server's URL, a file that cannot be read),
+ * KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
 KI_NODISCARD ki_http *ki_http_new(const ki_http_options *options, ki_error *err);
 
 /* Whether watches share connections, where the server agrees: then a list must not come by a watch. */

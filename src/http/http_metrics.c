@@ -42,7 +42,7 @@ void ki_http_metrics_fini(ki_http_metrics *m)
     *m = (ki_http_metrics){0};
 }
 
-/* ---- counters by status ------------------------------------------------------------------------------------ */
+/* ---- counters by status ------------------------------------------------------------------------------ */
 
 static bool make_room(ki_http_metrics *m)
 {
@@ -100,7 +100,7 @@ void ki_http_metrics_retry(ki_http_metrics *m, const char *method, int status)
             &(ki_http_count){&ki_metric_rest_client_request_retries_total, method_of(method), status, NULL});
 }
 
-/* ---- histograms by method ---------------------------------------------------------------------------------- */
+/* ---- histograms by method ---------------------------------------------------------------------------- */
 
 /* The cell of a method, made when there is none. */
 static ki_histogram *cell(ki_http_metrics *m, ki_histogram **cells, const ki_metric_desc *desc, int method)

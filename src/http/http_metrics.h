@@ -6,7 +6,8 @@
  *   Locks:    none; io's.
  *   Not here: what informers count.
  *
- * A number has a place once there is something to count. Without memory, or without metrics, nothing is counted.
+ * A number has a place once there is something to count. Without memory, or without metrics,
+ * nothing is counted.
  */
 #ifndef KI_HTTP_HTTP_METRICS_H
 #define KI_HTTP_HTTP_METRICS_H

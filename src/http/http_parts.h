@@ -43,7 +43,7 @@ void ki_http_leave(ki_http *http);
 /* What the outermost leave takes away; nobody is inside of libcurl. */
 void ki_http_reap(ki_http *http);
 
-/* ---- transfer.c ------------------------------------------------------------------------------------------ */
+/* ---- transfer.c -------------------------------------------------------------------------------------- */
 
 /* libcurl is done with it. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code);
@@ -54,9 +54,10 @@ void ki_transfers_pause(ki_http *http);
 /* Frees those that are over. */
 void ki_transfers_reap(ki_http *http);
 
-/* ---- easy.c ---------------------------------------------------------------------------------------------- */
+/* ---- easy.c ------------------------------------------------------------------------------------------ */
 
-/* A handle for a request of this identity, as far as it concerns the connection. Returns NULL without memory. */
+/* A handle for a request of this identity, as far as it concerns the connection.
+ * Returns NULL without memory. */
 KI_NODISCARD CURL *ki_easy_new(ki_http *http, const ki_identity *identity);
 
 #endif

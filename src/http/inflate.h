@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inflate - a gzip body, opened in steps of a fixed size, so that a small answer cannot become a large one at once.
+/* inflate - a gzip body, opened in steps of a fixed size, so that a small answer cannot become a large one at
+ * once.
  *
  *   From:     http/transfer.c   (compressed pieces)
  *   To:       the transfer's on_body
@@ -28,8 +29,9 @@ typedef int (*ki_inflate_cb)(const char *bytes, size_t n, void *user);
 KI_NODISCARD ki_inflate *ki_inflate_new(ki_inflate_cb take, void *user);
 void ki_inflate_free(ki_inflate *inflater);
 
-/* More compressed bytes, all of which are taken. Returns what `take` said last (0, 1 or negative): after 1 the rest
- * waits for ki_inflate_go_on(); KI_ERR_INVALID: this is not gzip; KI_ERR_TOO_LARGE; KI_ERR_NO_MEMORY. */
+/* More compressed bytes, all of which are taken. Returns what `take` said last (0, 1 or negative): after 1
+ * the rest waits for ki_inflate_go_on(); KI_ERR_INVALID: this is not gzip;
+ * KI_ERR_TOO_LARGE; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_inflate_feed(ki_inflate *inflater, const char *bytes, size_t n);
 
 /* As ki_inflate_feed(), of what waits. */

@@ -10,14 +10,14 @@
 
 enum { IDLE_CONNECTIONS_MAX = 25 };
 
-/* After so long without a byte what lies between may have forgotten the connections, or the machine has slept, which
- * libcurl's own clock does not notice. Where watches share one, a bookmark comes each minute. */
+/* After so long without a byte what lies between may have forgotten the connections, or the machine has
+ * slept, which libcurl's own clock does not notice. Where watches share one, a bookmark comes each minute. */
 enum { STALE_MS = 90 * 1000 };
 
-/* ---- the timer ------------------------------------------------------------------------------------------- */
+/* ---- the timer --------------------------------------------------------------------------------------- */
 
-/* libcurl may start a thread that looks up a name, and that has the signal mask of who calls: on a loop of the
- * program's a signal of the program's could end up there, where nobody waits for it. */
+/* libcurl may start a thread that looks up a name, and that has the signal mask of who calls: on a loop of
+ * the program's a signal of the program's could end up there, where nobody waits for it. */
 static bool may_look_up(const ki_pool *pool)
 {
     return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy_url != NULL);
@@ -57,7 +57,7 @@ static int on_timer(CURLM *multi, long timeout_ms, void *user)
     return 0;
 }
 
-/* ---- making and freeing ---------------------------------------------------------------------------------- */
+/* ---- making and freeing ------------------------------------------------------------------------------ */
 
 static bool open_multi(ki_pool *pool)
 {
@@ -118,7 +118,7 @@ void ki_pools_free(ki_http *http)
         free_pool(KI_CONTAINER_OF(node, ki_pool, node));
 }
 
-/* ---- places ---------------------------------------------------------------------------------------------- */
+/* ---- places ------------------------------------------------------------------------------------------ */
 
 static bool is_good(const ki_pool *pool, const ki_identity *identity)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool - connections that requests may share or use one after the other: one multi handle of libcurl's.
  *
- *   From:     http/transfer_send.c (takes a place), http/transfer.c (leaves it; says that a connection seems dead)
+ *   From:     http/transfer_send.c (takes a place), http/transfer.c (leaves it; says that a connection seems
+ *             dead)
  *   To:       libcurl
  *   Locks:    none; io's.
  *   Not here: sockets (http/sockets.h); what is asked.
  *
- * libcurl would put a request on any connection to the same host. So there is one pool for each way of speaking: else a
- * watch that could share an HTTP/2 connection gets the HTTP/1.1 one that a list has left. And a pool is retired when one
- * of its connections seems dead, when the machine seems to have slept, or when our certificate is another: who has a
- * place keeps it, nobody gets a new one, and with the last who leaves all of its connections are closed.
+ * libcurl would put a request on any connection to the same host. So there is one pool for each way of
+ * speaking: else a watch that could share an HTTP/2 connection gets the HTTP/1.1 one that a list has left.
+ * And a pool is retired when one of its connections seems dead, when the machine seems to have slept, or when
+ * our certificate is another: who has a place keeps it, nobody gets a new one, and with the last who leaves
+ * all of its connections are closed.
  */
 #ifndef KI_HTTP_POOL_H
 #define KI_HTTP_POOL_H

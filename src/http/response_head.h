@@ -30,8 +30,9 @@ typedef struct ki_response_head {
     char location[256];    /* without user, query and fragment, which may be secrets */
 } ki_response_head;
 
-/* One line with its end; an empty one ends the head. Interim answers (1xx) are read and forgotten, lines behind the
- * head (trailers) are ignored. `clock` tells what a date is worth. Returns 0, or KI_ERR_TOO_LARGE. */
+/* One line with its end; an empty one ends the head. Interim answers (1xx) are read and forgotten, lines
+ * behind the head (trailers) are ignored. `clock` tells what a date is worth.
+ * Returns 0, or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_response_head_line(ki_response_head *head, ki_str line, const ki_clock *clock);
 
 #endif

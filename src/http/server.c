@@ -102,8 +102,8 @@ static int check(const parts *p, const ki_config *config, ki_error *err)
     return 0;
 }
 
-/* The name that the certificate bears stands in the URL, so that TLS asks for it and compares it; libcurl is told where
- * that is, and the server hears the name that it knows. */
+/* The name that the certificate bears stands in the URL, so that TLS asks for it and compares it; libcurl is
+ * told where that is, and the server hears the name that it knows. */
 static int rename_for_tls(ki_server *server, const parts *p)
 {
     char *target = JOIN("::", p->host, ":", p->port);

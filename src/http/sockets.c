@@ -115,7 +115,8 @@ int ki_sockets_reserve(ki_http *http, size_t transfers)
     return 0;
 }
 
-/* A watch whose job runs right now may be used again at once: the run sees that it is not the same any more. */
+/* A watch whose job runs right now may be used again at once: the run sees that it is not the same any
+ * more. */
 static void give_up(ki_socket *socket)
 {
     ki_sockets *sockets = &socket->http->sockets;

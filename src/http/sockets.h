@@ -6,8 +6,8 @@
  *   Locks:    none; io's.
  *   Not here: opening and closing them (easy.c, libcurl).
  *
- * A socket that libcurl wants watched cannot be refused without ending all of its work; so what is needed for one is
- * set aside with each transfer, before it begins.
+ * A socket that libcurl wants watched cannot be refused without ending all of its work; so what is needed for
+ * one is set aside with each transfer, before it begins.
  */
 #ifndef KI_HTTP_SOCKETS_H
 #define KI_HTTP_SOCKETS_H

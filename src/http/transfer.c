@@ -11,10 +11,11 @@
 #include "util/error.h"
 #include "util/units.h"
 
-/* Who gives up a request on which nothing came for so long thinks that the connection is dead; it may be shared. */
+/* Who gives up a request on which nothing came for so long thinks that the connection is dead;
+ * it may be shared. */
 enum { SUSPECT_MS = 10 * 1000 };
 
-/* ---- ends ------------------------------------------------------------------------------------------------ */
+/* ---- ends -------------------------------------------------------------------------------------------- */
 
 static void take_from_libcurl(ki_transfer *transfer)
 {
@@ -145,7 +146,8 @@ static void end_complete(ki_transfer *transfer)
     }
 }
 
-/* A line that is longer than libcurl's own limit is a want of memory to it, inside of a head that has begun. */
+/* A line that is longer than libcurl's own limit is a want of memory to it,
+ * inside of a head that has begun. */
 static bool is_too_long(const ki_transfer *transfer, CURLcode code)
 {
     return code == CURLE_OUT_OF_MEMORY && !transfer->is_told && transfer->head.status != 0;
@@ -184,7 +186,7 @@ void ki_transfer_done(ki_transfer *transfer, CURLcode code)
     }
 }
 
-/* ---- beginning and going on ------------------------------------------------------------------------------ */
+/* ---- beginning and going on -------------------------------------------------------------------------- */
 
 static void begin(ki_transfer *transfer)
 {
@@ -249,7 +251,7 @@ void ki_transfer_resume(ki_transfer *transfer)
     ki_job_wake(&transfer->job);
 }
 
-/* ---- making ---------------------------------------------------------------------------------------------- */
+/* ---- making ------------------------------------------------------------------------------------------ */
 
 static char *copy_text(ki_str text)
 {

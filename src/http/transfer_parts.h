@@ -50,12 +50,12 @@ struct ki_transfer {
     char message[CURL_ERROR_SIZE]; /* libcurl's own */
 };
 
-/* ---- transfer.c ------------------------------------------------------------------------------------------ */
+/* ---- transfer.c -------------------------------------------------------------------------------------- */
 
 /* No callback from here on. Inside of libcurl it has to stay until libcurl has returned. */
 void ki_transfer_set_over(ki_transfer *transfer);
 
-/* ---- transfer_send.c ------------------------------------------------------------------------------------- */
+/* ---- transfer_send.c --------------------------------------------------------------------------------- */
 
 /* Hands it to libcurl. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity);
@@ -63,14 +63,14 @@ KI_NODISCARD int ki_transfer_send(ki_transfer *transfer, const ki_identity *iden
 /* Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_transfer_add_header(ki_transfer *transfer, const char *line);
 
-/* ---- transfer_receive.c ---------------------------------------------------------------------------------- */
+/* ---- transfer_receive.c ------------------------------------------------------------------------------ */
 
 /* CURLOPT_HEADERFUNCTION and CURLOPT_WRITEFUNCTION; `user` is the transfer. */
 size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user);
 size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user);
 
-/* After a pause: what was received and not yet opened. Returns 0; 1: paused again; negative: `reason` says why it has
- * to end, unless it is over. */
+/* After a pause: what was received and not yet opened. Returns 0; 1: paused again; negative: `reason` says
+ * why it has to end, unless it is over. */
 KI_NODISCARD int ki_transfer_open_rest(ki_transfer *transfer);
 
 #endif

@@ -7,7 +7,8 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* What is read at once. Only what comes takes up memory of it; a thousand watches may all have been busy once. */
+/* What is read at once. Only what comes takes up memory of it;
+ * a thousand watches may all have been busy once. */
 enum { LONG_PIECE_BYTES = 128 * 1024, PIECE_BYTES = 64 * 1024 };
 
 int ki_transfer_add_header(ki_transfer *transfer, const char *line)

@@ -39,7 +39,7 @@ static void free_discovery(discovery *d)
     ki_free(d);
 }
 
-/* ---- ends ------------------------------------------------------------------------------------------------ */
+/* ---- ends -------------------------------------------------------------------------------------------- */
 
 static void end(discovery *d, ki_resource *found, const ki_error *err)
 {
@@ -65,7 +65,7 @@ static void end_search(discovery *d)
     end(d, found, &err);
 }
 
-/* ---- one call after the other ---------------------------------------------------------------------------- */
+/* ---- one call after the other ------------------------------------------------------------------------ */
 
 static void on_answer(const ki_rest_answer *answer, void *user);
 
@@ -122,7 +122,7 @@ static void on_answer(const ki_rest_answer *answer, void *user)
     go_on(d);
 }
 
-/* ---- the calls ------------------------------------------------------------------------------------------- */
+/* ---- the calls --------------------------------------------------------------------------------------- */
 
 static discovery *make(ki_client *client, const ki_discovery_request *request)
 {
@@ -158,7 +158,7 @@ int ki_discovery_begin(ki_client *client, const ki_discovery_request *request, k
     return rc;
 }
 
-/* ---- waiting --------------------------------------------------------------------------------------------- */
+/* ---- waiting ----------------------------------------------------------------------------------------- */
 
 typedef struct waiter {
     ki_client *client;

@@ -7,7 +7,7 @@
 #include "util/error.h"
 #include "util/units.h"
 
-/* ---- making and freeing ------------------------------------------------------------------------------------ */
+/* ---- making and freeing ------------------------------------------------------------------------------ */
 
 enum { BURST = 10, BURST_MAX = 1000000, AT_ONCE = 64 };
 
@@ -79,8 +79,8 @@ static ki_rest *make_rest(ki_client *client)
     return rest;
 }
 
-/* Of two threads that make one at the same time the first has made it. Its callbacks want a thread beside those of
- * handlers. */
+/* Of two threads that make one at the same time the first has made it. Its callbacks want a thread beside
+ * those of handlers. */
 static ki_rest *rest_of(ki_client *client)
 {
     ki_client_part *part = ki_client_calls(client);
@@ -97,7 +97,7 @@ static ki_rest *rest_of(ki_client *client)
     return KI_CONTAINER_OF(part, ki_rest, part);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------------------------- */
 
 /* Nothing of the rest may be touched afterwards: the client may be on its way out. */
 static void forget(ki_rest_call *call)
@@ -154,7 +154,7 @@ void ki_rest_ended(ki_rest_call *call)
     ki_mutex_unlock(&rest->mu);
 }
 
-/* ---- beginning --------------------------------------------------------------------------------------------- */
+/* ---- beginning --------------------------------------------------------------------------------------- */
 
 static ki_rest *check(ki_client *client, const ki_rest_request *request, ki_error *err)
 {
@@ -246,7 +246,7 @@ void ki_rest_cancel(ki_client *client, uint64_t id)
     ki_mutex_unlock(&rest->mu);
 }
 
-/* ---- waiting ----------------------------------------------------------------------------------------------- */
+/* ---- waiting ----------------------------------------------------------------------------------------- */
 
 static bool is_done(void *user)
 {
@@ -254,8 +254,8 @@ static bool is_done(void *user)
     return call->is_done;
 }
 
-/* io ends it, in time. Where that has a thread nothing else has to run meanwhile: handlers that belong on another thread
- * stay there. */
+/* io ends it, in time. Where that has a thread nothing else has to run meanwhile: handlers that belong on
+ * another thread stay there. */
 static void wait_for(ki_rest_call *call)
 {
     ki_rest *rest = call->rest;

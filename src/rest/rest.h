@@ -3,12 +3,12 @@
  *
  *   From:     the program's calls (any thread)
  *   To:       rest/rest_call.c (io); the program's callbacks (handler)
- *   Locks:    mu, for which calls there are and which have ended; no callback runs while it is held. Taken under it:
- *             a loop's.
+ *   Locks:    mu, for which calls there are and which have ended; no callback runs while it is held. Taken
+ *             under it: a loop's.
  *   Not here: requests and answers.
  *
- * A call is io's from begin to end. Then it is put behind those that have ended, and the one job that calls back takes
- * it from there; or who waits for it is woken.
+ * A call is io's from begin to end. Then it is put behind those that have ended, and the one job that calls
+ * back takes it from there; or who waits for it is woken.
  */
 #ifndef KI_REST_REST_H
 #define KI_REST_REST_H

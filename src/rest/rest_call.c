@@ -20,7 +20,7 @@ static ki_http_metrics *metrics_of(const ki_rest_call *call)
     return ki_http_metrics_of(call->rest->client->http);
 }
 
-/* ---- how many at once -------------------------------------------------------------------------------------- */
+/* ---- how many at once -------------------------------------------------------------------------------- */
 
 /* The first that waits looks for itself: it is in the list until it is sent, or has ended. */
 static void wake_next(ki_rest *rest)
@@ -56,7 +56,7 @@ static void leave_flight(ki_rest_call *call)
     wake_next(call->rest);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------------------------- */
 
 static void give_up(ki_rest_call *call, int code, ki_reason reason, const char *message)
 {
@@ -67,7 +67,8 @@ static void give_up(ki_rest_call *call, int code, ki_reason reason, const char *
     ki_rest_ended(call);
 }
 
-/* Once, whatever the number of attempts may be: what was refused are the credentials, and there are others now. */
+/* Once, whatever the number of attempts may be: what was refused are the credentials,
+ * and there are others now. */
 static bool wants_new_credentials(ki_rest_call *call)
 {
     if (call->reader.answer.code != 401 || call->was_unauthorized)
@@ -76,8 +77,8 @@ static bool wants_new_credentials(ki_rest_call *call)
     return true;
 }
 
-/* In how many seconds it is to be sent again; 0: not. What was lost may have been carried out, so that only what changes
- * nothing is repeated. */
+/* In how many seconds it is to be sent again; 0: not. What was lost may have been carried out, so that only
+ * what changes nothing is repeated. */
 static uint32_t retry_seconds(const ki_rest_call *call, ki_reason reason)
 {
     const ki_rest_answer *answer = &call->reader.answer;
@@ -110,7 +111,7 @@ static void end_or_retry(ki_rest_call *call, ki_reason reason)
     ki_job_wake(&call->job);
 }
 
-/* ---- the answer -------------------------------------------------------------------------------------------- */
+/* ---- the answer -------------------------------------------------------------------------------------- */
 
 static void on_head(ki_transfer *transfer, const ki_response_head *head, void *user)
 {
@@ -145,7 +146,7 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
 
 static const ki_transfer_events events = {on_head, on_body, on_end, NULL};
 
-/* ---- sending ----------------------------------------------------------------------------------------------- */
+/* ---- sending ----------------------------------------------------------------------------------------- */
 
 static void send_call(ki_rest_call *call)
 {
@@ -212,7 +213,7 @@ static void run_call(ki_job *job)
         go_on(call, now_ns);
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------------ */
+/* ---- making and freeing ------------------------------------------------------------------------------ */
 
 static uint64_t timeout_ms(const ki_rest *rest, const ki_rest_request *request)
 {

@@ -34,7 +34,7 @@ static bool writes(const ki_rest_request *request)
            request->verb == KI_REST_PATCH;
 }
 
-/* ---- what cannot be ---------------------------------------------------------------------------------------- */
+/* ---- what cannot be ---------------------------------------------------------------------------------- */
 
 static bool is_of_collection(const ki_rest_request *request)
 {
@@ -118,7 +118,7 @@ static int check(const ki_rest_request *request, ki_error *err)
     return 0;
 }
 
-/* ---- the target -------------------------------------------------------------------------------------------- */
+/* ---- the target -------------------------------------------------------------------------------------- */
 
 static int path_of(const ki_rest_request *request, char *buffer, size_t buffer_bytes)
 {
@@ -161,7 +161,7 @@ static int make_target(ki_rest_message *message, const ki_rest_request *request,
     return query.rc < 0 ? ki_fail(err, query.rc, "%s", ki_error_text(query.rc)) : 0;
 }
 
-/* ---- the body ---------------------------------------------------------------------------------------------- */
+/* ---- the body ---------------------------------------------------------------------------------------- */
 
 static void write_text(ki_json_writer *writer, const char *name, ki_str value)
 {
@@ -237,7 +237,7 @@ static int make_body(ki_rest_message *message, const ki_rest_request *request, k
     return writes(request) ? set_body(message, request->body, err) : 0;
 }
 
-/* ---- any path ---------------------------------------------------------------------------------------------- */
+/* ---- any path ---------------------------------------------------------------------------------------- */
 
 /* Nothing that would end a line of the head, or the path. */
 static bool is_line(const char *text)
@@ -280,7 +280,7 @@ static int make_accept(ki_rest_message *message, const ki_rest_request *request,
     return 0;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------- */
 
 int ki_rest_message_init(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {

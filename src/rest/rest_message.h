@@ -6,8 +6,8 @@
  *   Locks:    none; one owner.
  *   Not here: sending.
  *
- * What no server could understand is refused here, above all a name that is missing: a GET or DELETE without one would
- * be one of the whole collection.
+ * What no server could understand is refused here, above all a name that is missing: a GET or DELETE without
+ * one would be one of the whole collection.
  */
 #ifndef KI_REST_REST_MESSAGE_H
 #define KI_REST_REST_MESSAGE_H

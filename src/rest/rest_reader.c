@@ -19,7 +19,7 @@ typedef struct memory {
     ki_buf resource_version;
 } memory;
 
-/* ---- answers ----------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------- */
 
 static void drop_objects(ki_rest_answer *answer)
 {
@@ -55,7 +55,7 @@ void ki_rest_answer_fini(ki_rest_answer *answer)
     *answer = (ki_rest_answer){0};
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------------ */
+/* ---- making and freeing ------------------------------------------------------------------------------ */
 
 int ki_rest_reader_init(ki_rest_reader *reader, const ki_rest_request *request, ki_error *err)
 {
@@ -101,7 +101,7 @@ void ki_rest_reader_take(ki_rest_reader *reader, ki_rest_answer *out_answer)
     reader->answer = (ki_rest_answer){0};
 }
 
-/* ---- failures ---------------------------------------------------------------------------------------------- */
+/* ---- failures ---------------------------------------------------------------------------------------- */
 
 /* Half a page is none. */
 void ki_rest_reader_fail(ki_rest_reader *reader, int code, ki_reason reason, const char *message)
@@ -129,7 +129,7 @@ static int refuse_code(ki_rest_reader *reader, int code)
     return refuse(reader, &why);
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------------------ */
+/* ---- pieces ------------------------------------------------------------------------------------------ */
 
 static bool is_good(const ki_rest_reader *reader)
 {
@@ -242,7 +242,7 @@ int ki_rest_reader_body(ki_rest_reader *reader, const char *bytes, size_t n)
     return rc < 0 ? refuse_code(reader, rc) : 0;
 }
 
-/* ---- ends -------------------------------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------------------------- */
 
 static int code_of_status(int http_status, const ki_status *status)
 {
@@ -294,8 +294,8 @@ static void end_refused(ki_rest_reader *reader)
     explain_refusal(reader, reader->answer.code);
 }
 
-/* A Status speaks of success, as after a delete, or for some reason it does not. Anything else without a name of its own
- * is good where none was to be expected. */
+/* A Status speaks of success, as after a delete, or for some reason it does not. Anything else without a name
+ * of its own is good where none was to be expected. */
 static void end_without_name(ki_rest_reader *reader, const ki_error *why)
 {
     ki_error err = *why;

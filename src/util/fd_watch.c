@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <sys/epoll.h>
 
-/* What is ready is fetched from the kernel under the mutex, and a watch leaves the epoll under it: so no watch that
- * has ended is ever met. */
+/* What is ready is fetched from the kernel under the mutex, and a watch leaves the epoll under it: so no
+ * watch that has ended is ever met. */
 
 /* Fetched at a time; the rest is met the next time. */
 enum { EVENTS_AT_A_TIME = 64 };
@@ -29,9 +29,9 @@ static void set_armed_locked(ki_loop *loop, ki_fd_watch *watch, int is_armed)
     watch->is_armed = is_armed;
 }
 
-/* libcurl 7.88 says that a socket is given up after it closed it, when the connection was still being made: then the
- * kernel has forgotten it, and the number may be another's already, who is not in this epoll. tests/tsan.supp names
- * this function. */
+/* libcurl 7.88 says that a socket is given up after it closed it, when the connection was still being made:
+ * then the kernel has forgotten it, and the number may be another's already, who is not in this epoll.
+ * tests/tsan.supp names this function. */
 static void leave_epoll(const ki_loop *loop, int fd)
 {
     (void)epoll_ctl(loop->wake_fd.epoll_fd, EPOLL_CTL_DEL, fd, NULL);

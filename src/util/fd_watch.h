@@ -6,8 +6,8 @@
  *   Locks:    the loop's mutex.
  *   Not here: reading and writing.
  *
- * For loops with a descriptor, under the real clock. A watch is armed for one wake at a time: its job sees what is
- * ready and arms it again when it wants to hear more.
+ * For loops with a descriptor, under the real clock. A watch is armed for one wake at a time: its job sees
+ * what is ready and arms it again when it wants to hear more.
  */
 #ifndef KI_UTIL_FD_WATCH_H
 #define KI_UTIL_FD_WATCH_H
@@ -25,12 +25,13 @@ typedef struct ki_fd_watch {
 /* Watches nothing. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_fd_watch_init(ki_fd_watch *watch, ki_loop *loop, ki_job_cb run);
 
-/* Watches nothing any more, and ends the job: see ki_job_fini(). To be called before the descriptor is closed. Takes
- * a zeroed struct. */
+/* Watches nothing any more, and ends the job: see ki_job_fini(). To be called before the descriptor is
+ * closed. Takes a zeroed struct. */
 void ki_fd_watch_fini(ki_fd_watch *watch);
 
-/* Wakes the job once as soon as one of `events` (EPOLLIN, EPOLLOUT) or an error is there; 0: not any more. Another
- * `fd` takes the place of the one before. Returns 0, or KI_ERR_SYSTEM: the descriptor cannot be watched. */
+/* Wakes the job once as soon as one of `events` (EPOLLIN, EPOLLOUT) or an error is there; 0: not any more.
+ * Another `fd` takes the place of the one before. Returns 0,
+ * or KI_ERR_SYSTEM: the descriptor cannot be watched. */
 KI_NODISCARD int ki_fd_watch_set(ki_fd_watch *watch, int fd, uint32_t events);
 
 /* What was ready, and forgets it. */

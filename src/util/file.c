@@ -71,8 +71,8 @@ static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno
     return 0;
 }
 
-/* Of devices, /dev/null is a file with nothing in it; one that never ends meets the limit, and one that would have to
- * be waited for fails, since it is not. */
+/* Of devices, /dev/null is a file with nothing in it; one that never ends meets the limit, and one that would
+ * have to be waited for fails, since it is not. */
 static int read_open(int fd, size_t bytes_max, ki_file_text *text, int *out_errno)
 {
     struct stat status;

@@ -37,8 +37,8 @@ void ki_heap_init(ki_heap *heap, size_t count_max, ki_heap_compare_cb compare, v
  * too. */
 void ki_heap_fini(ki_heap *heap);
 
-/* Makes room for `count` nodes altogether: until there are so many, no push fails. Returns 0, KI_ERR_TOO_LARGE
- * above the maximum, or KI_ERR_NO_MEMORY; the heap is unchanged on failure. */
+/* Makes room for `count` nodes altogether: until there are so many, no push fails. Returns 0,
+ * KI_ERR_TOO_LARGE above the maximum, or KI_ERR_NO_MEMORY; the heap is unchanged on failure. */
 KI_NODISCARD int ki_heap_reserve(ki_heap *heap, size_t count);
 
 /* Adds a node that is in no heap. Returns 0, KI_ERR_TOO_LARGE at the maximum, or KI_ERR_NO_MEMORY; heap and

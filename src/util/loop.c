@@ -15,8 +15,8 @@ enum { NS_PER_MS = 1000 * 1000 };
  * again, and a timer is never later than this after a resume. */
 enum { WAIT_MS_MAX = 10 * 1000 };
 
-/* Descriptors are looked at when no job is awake, and after so many runs, so that jobs that keep each other awake
- * do not keep the network waiting. */
+/* Descriptors are looked at when no job is awake, and after so many runs, so that jobs that keep each other
+ * awake do not keep the network waiting. */
 enum { RUNS_AT_A_TIME = 32 };
 
 /* The timers' array may grow as far as memory goes; jobs are bounded by who makes them. */
@@ -252,7 +252,8 @@ void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
 
 /* A loop with a descriptor has one thread, which waits for that; its timer is the descriptor's.
  *
- * Else one thread waits for the first timer, the others for a signal; so a timer wakes one thread and not all. */
+ * Else one thread waits for the first timer, the others for a signal;
+ * so a timer wakes one thread and not all. */
 static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     uint64_t due_ns = first_due_locked(loop);
@@ -330,6 +331,8 @@ int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
 void ki_loop_stop(ki_loop *loop)
 {
     ki_list stopped;
+    if (loop->clock == NULL)
+        return;
     ki_list_init(&stopped);
     ki_mutex_lock(&loop->mu);
     for (ki_list_node *n = ki_list_pop_front(&loop->threads); n != NULL;

@@ -76,7 +76,7 @@ KI_NODISCARD int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_
     KI_EXCLUDES(loop->mu);
 
 /* Ends the threads, each after the job that it runs, and waits for them; never from one of them, and one
- * call at a time. Jobs that are awake stay so. The loop can grow again. */
+ * call at a time. Jobs that are awake stay so. The loop can grow again. Takes a zeroed struct. */
 void ki_loop_stop(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* Runs what is awake or due on the calling thread, which is inside of no job, until there is nothing left

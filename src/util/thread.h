@@ -43,8 +43,8 @@ typedef struct ki_thread_options {
  * */
 KI_NODISCARD int ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err);
 
-/* Around what may start a thread that is not ours: it inherits the mask. Returns 0, or KI_ERR_SYSTEM and nothing is
- * changed. */
+/* Around what may start a thread that is not ours: it inherits the mask. Returns 0, or KI_ERR_SYSTEM and
+ * nothing is changed. */
 KI_NODISCARD int ki_signals_block(sigset_t *out_before);
 void ki_signals_restore(const sigset_t *before);
 

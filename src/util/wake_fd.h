@@ -34,7 +34,8 @@ void ki_wake_fd_raise(ki_wake_fd *fd, int is_raised);
 /* Readable from `due_ns` of the real clock on, until another time is set; UINT64_MAX: never. */
 void ki_wake_fd_raise_at(ki_wake_fd *fd, uint64_t due_ns);
 
-/* Waits until it is readable, `timeout_ms` at the most, or for no reason; -1: for as long as it takes. Any thread. */
+/* Waits until it is readable, `timeout_ms` at the most, or for no reason; -1: for as long as it takes.
+ * Any thread. */
 void ki_wake_fd_wait(const ki_wake_fd *fd, int timeout_ms);
 
 #endif

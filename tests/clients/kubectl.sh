@@ -294,6 +294,18 @@ await_line '^one 0/1 Failed 0'
 kill "$watch_pid"
 watch_pid=
 
+# ---- questions ----
+
+is 'yes' auth can-i delete pods
+has 'admin' auth whoami
+has '*.* [] [] [*]' auth can-i --list
+
+# ---- what needs a node ----
+
+refuses 'does not serve the subresource "log" of pods' logs two
+refuses 'does not serve the subresource "exec" of pods' exec two -- true
+refuses 'Metrics API not available' top pods
+
 # ---- custom resources ----
 
 is 'customresourcedefinition.apiextensions.k8s.io/widgets.example.com created' create -f crd.yaml

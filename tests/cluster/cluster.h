@@ -23,7 +23,8 @@ json_t *cluster_read(const char *format, ...) __attribute__((format(printf, 1, 2
 /* "start", "kill" and a part: "etcd", "kube-apiserver"; as controlplane.sh takes it. */
 void cluster_control(const char *what);
 
-/* Makes `count` config maps with so many bytes of data, named PREFIX-0 and so on, with the label app=PREFIX. */
+/* Makes `count` config maps with so many bytes of data, named PREFIX-0 and so on,
+ * with the label app=PREFIX. */
 void cluster_make_config_maps(const char *ns, const char *prefix, int count, int data_bytes);
 
 /* A client of the user "admin", who may do all, or "bob", who may do what he is granted. `options` may be

@@ -24,8 +24,8 @@ void follower_init(follower *f, ki_client *client, const ki_resource *resource,
 /* Starts it, with the handler; `asked` is kept. */
 void follower_start(follower *f, const char *asked);
 
-/* The same; the first event does not return before heard_let_go(), and no more than so many wait behind it: so
- * the list stands still in the middle. */
+/* The same; the first event does not return before heard_let_go(), and no more than so many wait behind it:
+ * so the list stands still in the middle. */
 void follower_start_held(follower *f, const char *asked, size_t backlog);
 
 void follower_sync(follower *f);
@@ -34,7 +34,8 @@ void follower_sync(follower *f);
  * The test fails when that takes longer than a minute and a half. */
 void follower_converge(follower *f);
 
-/* Converges once more, and frees it; the test fails when the handler has heard of something that cannot be. */
+/* Converges once more, and frees it; the test fails when the handler has heard of something that cannot
+ * be. */
 void follower_fini(follower *f);
 
 ki_informer_status follower_status(const follower *f);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/api_rig.h"
@@ -47,8 +48,8 @@ static char *raw_get(ki_apiserver *server, const char *path, int *out_error)
 {
     char request[256];
     int fd = api_connect(server);
-    int n =
-        snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
+    int n = snprintf(request, sizeof(request),
+                     "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
     api_send(fd, request, (size_t)n);
     char *got = api_receive(fd, NULL, out_error);
     close(fd);
@@ -63,7 +64,7 @@ static void expect_well(ki_apiserver *server)
     api_answer_fini(&answer);
 }
 
-/* ---- connections ---------------------------------------------------------------------------------------- */
+/* ---- connections ------------------------------------------------------------------------------------- */
 
 static void close_ends_a_body_too_early(void **state)
 {
@@ -119,7 +120,7 @@ static void stall_stays_until_it_is_healed(void **state)
     answer = api_call(*state, &(api_request){.path = LIST, .timeout_ms = 300});
     assert_int_equal(answer.status, 0);
     api_answer_fini(&answer);
-    char request[] = "GET " LIST " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    char request[] = "GET " LIST " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     int fd = api_connect(*state);
     api_send(fd, request, sizeof(request) - 1);
     (void)poll(NULL, 0, 200);
@@ -130,6 +131,72 @@ static void stall_stays_until_it_is_healed(void **state)
     close(fd);
 }
 
+static void a_stalled_watch_goes_on_with_its_events(void **state)
+{
+    static const char request[] =
+        "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    add(*state, (ki_fault){.on = KI_FAULT_WATCH, .action = KI_FAULT_STALL, .after_events = 1});
+    int fd = api_connect(*state);
+    api_send(fd, request, sizeof(request) - 1);
+    char *got = api_receive(fd, "\"name\":\"a\"", NULL);
+    assert_null(strstr(got, "\"name\":\"b\""));
+    free(got);
+    api_put_pod(*state, "c", "web", "node-1");
+    ki_apiserver_heal(*state);
+    got = api_receive(fd, "\"name\":\"c\"", NULL);
+    assert_non_null(strstr(got, "\"name\":\"b\""));
+    free(got);
+    api_put_pod(*state, "d", "web", "node-1");
+    got = api_receive(fd, "\"name\":\"d\"", NULL);
+    assert_non_null(strstr(got, "\"name\":\"d\""));
+    free(got);
+    close(fd);
+}
+
+static void a_fault_that_is_healed_before_its_moment_does_not_come(void **state)
+{
+    static const char request[] =
+        "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    add(*state, (ki_fault){.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_events = 3});
+    int fd = api_connect(*state);
+    api_send(fd, request, sizeof(request) - 1);
+    free(api_receive(fd, "\"name\":\"b\"", NULL));
+    ki_apiserver_heal(*state);
+    api_put_pod(*state, "c", "web", "node-1");
+    api_put_pod(*state, "d", "web", "node-1");
+    char *got = api_receive(fd, "\"name\":\"d\"", NULL);
+    assert_non_null(strstr(got, "\"name\":\"d\""));
+    free(got);
+    close(fd);
+}
+
+static uint64_t cpu_ms(void)
+{
+    struct timespec used;
+    assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used), 0);
+    return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
+}
+
+static void a_number_of_events_is_nothing_to_what_does_not_end(void **state)
+{
+    (void)state;
+    static const uint32_t actions[] = {KI_FAULT_DELAY, KI_FAULT_ONE_BYTE, KI_FAULT_STALE};
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.bookmark_ms = 10});
+    api_put_pod(server, "a", "web", "node-1");
+    api_put_pod(server, "b", "web", "node-1");
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        add(server, (ki_fault){.on = KI_FAULT_WATCH, .action = actions[i], .after_events = 1, .times = 1});
+    uint64_t before = cpu_ms();
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+        api_answer answer = api_get(server, WATCH "&allowWatchBookmarks=true");
+        assert_non_null(strstr(answer.body, "\"name\":\"b\""));
+        assert_non_null(strstr(answer.body, "BOOKMARK"));
+        api_answer_fini(&answer);
+    }
+    assert_true(cpu_ms() - before < 1500); /* of three seconds */
+    ki_apiserver_stop(server);
+}
+
 static void delay_comes_later(void **state)
 {
     uint64_t begin = now_ms();
@@ -138,7 +205,7 @@ static void delay_comes_later(void **state)
     assert_true(now_ms() - begin >= 400);
 }
 
-/* ---- bodies --------------------------------------------------------------------------------------------- */
+/* ---- bodies ------------------------------------------------------------------------------------------ */
 
 static void one_byte_is_a_chunk(void **state)
 {
@@ -178,7 +245,7 @@ static void a_truncated_body_looks_complete(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- answers -------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------- */
 
 static void any_status_can_be_had(void **state)
 {
@@ -259,7 +326,7 @@ static void markers_and_bookmarks_can_be_left_out(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- rules ---------------------------------------------------------------------------------------------- */
+/* ---- rules ------------------------------------------------------------------------------------------- */
 
 static void a_rule_is_for_some_requests_only(void **state)
 {
@@ -306,6 +373,23 @@ static void rules_that_cannot_be_are_refused(void **state)
                      KI_ERR_INVALID);
 }
 
+static void rules_that_are_spent_do_not_count(void **state)
+{
+    enum { MANY = 1000 };
+    ki_fault once = {.on = KI_FAULT_DISCOVERY, .action = KI_FAULT_STATUS, .code = 413, .times = 1};
+    ki_fault other = {.on = KI_FAULT_GET, .action = KI_FAULT_STATUS, .code = 500, .times = 1};
+    add(*state, once);
+    for (int i = 1; i < MANY; i++)
+        add(*state, other);
+    assert_int_equal(ki_apiserver_fault(*state, &other), KI_ERR_TOO_LARGE);
+    api_answer answer = api_get(*state, "/version");
+    assert_int_equal(answer.status, 413);
+    assert_string_equal(api_text(&answer, "reason"), "RequestEntityTooLarge");
+    api_answer_fini(&answer);
+    add(*state, other); /* in the place of the one that is spent */
+    assert_int_equal(ki_apiserver_fault(*state, &other), KI_ERR_TOO_LARGE);
+}
+
 static void faults_are_added_by_http(void **state)
 {
     api_post(*state, "/debug/faults", "{\"action\":\"status\",\"on\":[\"list\"],\"code\":429,\"times\":1}");
@@ -342,11 +426,11 @@ static void debug_is_off_unless_it_is_asked_for(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- all of them at once -------------------------------------------------------------------------------- */
+/* ---- all of them at once ----------------------------------------------------------------------------- */
 
 static void everyone_can_be_cut_off(void **state)
 {
-    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     for (int is_reset = 0; is_reset < 2; is_reset++) {
         int error = -1;
         int fd = api_connect(*state);
@@ -363,7 +447,7 @@ static void everyone_can_be_cut_off(void **state)
 static void a_server_goes_down_and_comes_back(void **state)
 {
     ki_error err = {0};
-    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     int fd = api_connect(*state);
     api_send(fd, request, sizeof(request) - 1);
     free(api_receive(fd, "\"name\":\"b\"", NULL));
@@ -379,7 +463,8 @@ static void a_server_goes_down_and_comes_back(void **state)
 
 static void a_rewound_history_ends_watches(void **state)
 {
-    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    static const char request[] =
+        "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     ki_error err = {0};
     uint64_t version = ki_apiserver_version(*state);
     int fd = api_connect(*state);
@@ -401,6 +486,9 @@ int main(void)
         TEST(close_without_a_number_gives_no_answer),
         TEST(reset_is_seen_as_one),
         TEST(stall_stays_until_it_is_healed),
+        TEST(a_stalled_watch_goes_on_with_its_events),
+        TEST(a_fault_that_is_healed_before_its_moment_does_not_come),
+        TEST(a_number_of_events_is_nothing_to_what_does_not_end),
         TEST(delay_comes_later),
         TEST(one_byte_is_a_chunk),
         TEST(garbage_is_no_json),
@@ -414,6 +502,7 @@ int main(void)
         TEST(a_rule_is_for_some_requests_only),
         TEST(a_seed_decides_which_of_many),
         TEST(rules_that_cannot_be_are_refused),
+        TEST(rules_that_are_spent_do_not_count),
         TEST(faults_are_added_by_http),
         TEST(debug_is_off_unless_it_is_asked_for),
         TEST(everyone_can_be_cut_off),

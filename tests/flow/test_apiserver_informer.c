@@ -52,7 +52,7 @@ static void world_fini(world *w)
     ki_apiserver_stop(w->server);
 }
 
-/* ---- the cache is the server's collection --------------------------------------------------------------- */
+/* ---- the cache is the server's collection ------------------------------------------------------------ */
 
 static int is_equal(world *w)
 {
@@ -104,7 +104,7 @@ static void churn(world *w, int round)
     assert_int_equal(ki_apiserver_delete(w->server, &KI_CORE_V1_PODS, "default", name, &err), 0);
 }
 
-/* ---- without faults ------------------------------------------------------------------------------------- */
+/* ---- without faults ---------------------------------------------------------------------------------- */
 
 static void an_informer_follows_by_list_and_by_stream(void **state)
 {
@@ -143,7 +143,7 @@ static void a_factory_syncs_many_resources(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- with each of them ---------------------------------------------------------------------------------- */
+/* ---- with each of them ------------------------------------------------------------------------------- */
 
 typedef struct trial {
     const char *name;
@@ -172,6 +172,11 @@ static const trial trials[] = {
     {"expired lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_EXPIRED, .times = 3}},
     {"expired watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_EXPIRED, .times = 3}},
     {"stale lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
+    {"reset lists halfway", {.on = KI_FAULT_LIST, .action = KI_FAULT_RESET, .after_bytes = 700, .times = 3}},
+    {"close half of everything", {.action = KI_FAULT_CLOSE, .percent = 50}},
+    {"504", {.action = KI_FAULT_STATUS, .code = 504, .times = 3}},
+    {"stalled before an answer", {.action = KI_FAULT_STALL, .times = 2}},
+    {"stale streams", {.on = KI_FAULT_WATCH, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
     {"no streamed lists", {.action = KI_FAULT_NO_WATCH_LIST}},
     {"stalled lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALL, .after_bytes = 300, .times = 1}},
     {"stalled watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_STALL, .after_events = 2, .times = 1}},
@@ -265,6 +270,32 @@ static void an_informer_outlives_history(void **state)
     world_fini(&w);
 }
 
+/* As after a restored backup: versions that the informer knows have not been yet. What it knows is too old as
+ * well, so that it need not find out by silence. */
+static void an_informer_follows_into_another_history(void **state)
+{
+    (void)state;
+    static const int ways[] = {KI_WATCH_LIST_NEVER, KI_WATCH_LIST_AUTO};
+    for (size_t i = 0; i < 2; i++) {
+        world w;
+        ki_error err = {0};
+        world_init(&w, ways[i]);
+        world_start(&w);
+        expect_equal(&w);
+        for (int round = 0; round < 3; round++) {
+            ki_fault expired = {.on = KI_FAULT_WATCH, .action = KI_FAULT_EXPIRED, .times = 1};
+            churn(&w, round);
+            expect_equal(&w);
+            assert_int_equal(ki_apiserver_fault(w.server, &expired), 0);
+            assert_int_equal(ki_apiserver_rewind(w.server, 15, &err), 0);
+            expect_equal(&w);
+            churn(&w, 10 + round);
+            expect_equal(&w);
+        }
+        world_fini(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +304,7 @@ int main(void)
         cmocka_unit_test(an_informer_survives_each_fault),
         cmocka_unit_test(an_informer_comes_back_with_its_server),
         cmocka_unit_test(an_informer_outlives_history),
+        cmocka_unit_test(an_informer_follows_into_another_history),
     };
     return RUN_TESTS(tests);
 }

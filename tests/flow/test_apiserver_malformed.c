@@ -50,7 +50,7 @@ static char *send_raw(ki_apiserver *server, const char *bytes, size_t n)
     return got;
 }
 
-/* ---- bodies --------------------------------------------------------------------------------------------- */
+/* ---- bodies ------------------------------------------------------------------------------------------ */
 
 static void bodies_that_are_no_objects_are_400(void **state)
 {
@@ -94,7 +94,7 @@ static void deep_nesting_is_refused(void **state)
     free(body);
 }
 
-/* ---- addresses ------------------------------------------------------------------------------------------ */
+/* ---- addresses --------------------------------------------------------------------------------------- */
 
 static void addresses_that_name_nothing_are_404(void **state)
 {
@@ -142,13 +142,13 @@ static void odd_methods_are_405(void **state)
     assert_int_equal(status_of(*state, "DELETE", "/version", NULL), 405);
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------------------- */
 
 static void huge_headers_are_an_error(void **state)
 {
     enum { BYTES = 300 * 1024 };
     char *request = malloc(BYTES + 64);
-    int n = sprintf(request, "GET /api/v1/pods HTTP/1.1\r\nHost: x\r\nX-Large: ");
+    int n = sprintf(request, "GET /api/v1/pods HTTP/1.1\r\nHost: localhost\r\nX-Large: ");
     memset(request + n, 'x', BYTES);
     memcpy(request + n + BYTES - 4, "\r\n\r\n", 4);
     char *got = send_raw(*state, request, (size_t)n + BYTES);
@@ -164,7 +164,8 @@ static void huge_headers_are_an_error(void **state)
 
 static void garbage_behind_a_request_does_not_hurt_it(void **state)
 {
-    static const char request[] = "GET /api/v1/pods HTTP/1.1\r\nHost: x\r\n\r\n\x01\x02\x03garbage\r\n\r\n";
+    static const char request[] =
+        "GET /api/v1/pods HTTP/1.1\r\nHost: localhost\r\n\r\n\x01\x02\x03garbage\r\n\r\n";
     char *got = send_raw(*state, request, sizeof(request) - 1);
     assert_int_equal(strncmp(got, "HTTP/1.1 200", 12), 0);
     free(got);
@@ -173,8 +174,8 @@ static void garbage_behind_a_request_does_not_hurt_it(void **state)
 static void pipelined_requests_are_answered_in_turn(void **state)
 {
     static const char request[] =
-        "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /version HTTP/1.1\r\nHost: x\r\n\r\n"
-        "GET /api/v1/pods HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /version HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        "GET /api/v1/pods HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     int fd = api_connect(*state);
     api_send(fd, request, sizeof(request) - 1);
     char *got = api_receive(fd, NULL, NULL);
@@ -192,8 +193,8 @@ static void half_a_request_hurts_nobody(void **state)
         "G",
         "GET",
         "GET /api/v1/pods HTTP/1.1\r\nHo",
-        "POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"a",
-        "GET /api/v1/pods?watch=1&timeoutSeconds=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"};
+        "POST /api/v1/namespaces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"a",
+        "GET /api/v1/pods?watch=1&timeoutSeconds=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         int fd = api_connect(*state);
         assert_true(fd >= 0);
@@ -206,7 +207,7 @@ static void half_a_request_hurts_nobody(void **state)
 
 static void clients_that_leave_at_once_cost_nothing(void **state)
 {
-    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     struct linger reset = {1, 0};
     for (int i = 0; i < 200; i++) {
         int fd = api_connect(*state);

@@ -53,7 +53,7 @@ static size_t count_of(const ki_apiserver *server, const char *path)
     return count;
 }
 
-/* ---- get ------------------------------------------------------------------------------------------------ */
+/* ---- get --------------------------------------------------------------------------------------------- */
 
 static void an_object_is_found_by_its_name(void **state)
 {
@@ -87,7 +87,7 @@ static void a_method_that_no_resource_has_is_405(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- list ----------------------------------------------------------------------------------------------- */
+/* ---- list -------------------------------------------------------------------------------------------- */
 
 static void a_list_has_everything_of_its_namespace(void **state)
 {
@@ -204,7 +204,7 @@ static void a_version_of_the_future_is_504_after_three_seconds(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- forms ---------------------------------------------------------------------------------------------- */
+/* ---- forms ------------------------------------------------------------------------------------------- */
 
 static void a_table_has_a_row_for_each_object(void **state)
 {
@@ -286,7 +286,7 @@ static void a_large_list_is_compressed_when_asked_for(void **state)
     free(json);
 }
 
-/* ---- all the rest --------------------------------------------------------------------------------------- */
+/* ---- all the rest ------------------------------------------------------------------------------------ */
 
 static void the_server_says_what_it_is(void **state)
 {
@@ -377,11 +377,73 @@ static void a_program_deletes_what_finalizers_hold_in_one_step(void **state)
     assert_int_equal(ki_apiserver_version(*state), version + 1);
 }
 
+/* ---- questions --------------------------------------------------------------------------------------- */
+
+static void who_is_let_in_may_do_everything(void **state)
+{
+    static const char path[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    api_answer answer = api_call(
+        *state, &(api_request){.path = path,
+                               .body = "{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":"
+                                       "\"authorization.k8s.io/v1\",\"spec\":{\"resourceAttributes\":{"
+                                       "\"verb\":\"get\",\"resource\":\"pods\"}}}"});
+    assert_int_equal(answer.status, 201);
+    assert_true(json_is_true(api_at(answer.tree, "status.allowed")));
+    assert_string_equal(api_text(&answer, "spec.resourceAttributes.resource"), "pods");
+    api_answer_fini(&answer);
+    answer = api_call(*state, &(api_request){.path = path, .body = "{\"kind\":\"Pod\"}"});
+    assert_int_equal(answer.status, 400);
+    api_answer_fini(&answer);
+    answer = api_get(*state, path);
+    assert_int_equal(answer.status, 405);
+    api_answer_fini(&answer);
+}
+
+static void one_is_told_who_one_is(void **state)
+{
+    api_answer answer =
+        api_call(*state, &(api_request){.path = "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+                                        .body = "k8s",
+                                        .headers = {"Content-Type: application/vnd.kubernetes.protobuf"}});
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(api_text(&answer, "kind"), "SelfSubjectReview");
+    assert_string_equal(api_text(&answer, "status.userInfo.username"), "admin");
+    api_answer_fini(&answer);
+    answer = api_call(*state, &(api_request){.path = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+                                             .body = "{\"spec\":{\"namespace\":\"default\"}}"});
+    assert_int_equal(answer.status, 201);
+    assert_string_equal(api_text(&answer, "status.resourceRules.0.verbs.0"), "*");
+    api_answer_fini(&answer);
+}
+
+static void what_needs_a_node_is_refused_by_name(void **state)
+{
+    static const char *const subresources[] = {"log",   "exec",    "attach",   "portforward",
+                                               "proxy", "binding", "eviction", "ephemeralcontainers",
+                                               "resize"};
+    for (size_t i = 0; i < sizeof(subresources) / sizeof(subresources[0]); i++) {
+        char path[128];
+        char message[128];
+        snprintf(path, sizeof(path), "/api/v1/namespaces/default/pods/a/%s", subresources[i]);
+        snprintf(message, sizeof(message), "this server does not serve the subresource \"%s\" of pods",
+                 subresources[i]);
+        api_answer answer = api_get(*state, path);
+        assert_int_equal(answer.status, 404);
+        assert_string_equal(api_text(&answer, "kind"), "Status");
+        assert_string_equal(api_text(&answer, "message"), message);
+        assert_true(json_is_object(api_at(answer.tree, "details")));
+        api_answer_fini(&answer);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(who_is_let_in_may_do_everything),
+        TEST(one_is_told_who_one_is),
+        TEST(what_needs_a_node_is_refused_by_name),
         TEST(an_object_is_found_by_its_name),
         TEST(what_is_not_there_is_404),
         TEST(a_method_that_no_resource_has_is_405),

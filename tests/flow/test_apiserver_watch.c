@@ -27,7 +27,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- what was told -------------------------------------------------------------------------------------- */
+/* ---- what was told ----------------------------------------------------------------------------------- */
 
 /* Changes that another thread makes while a watch is read. */
 typedef struct script {
@@ -83,7 +83,7 @@ static const char *watch_from(const ki_apiserver *server, uint64_t version, cons
     return path;
 }
 
-/* ---- beginnings ----------------------------------------------------------------------------------------- */
+/* ---- beginnings -------------------------------------------------------------------------------------- */
 
 static void without_a_version_it_tells_what_there_is(void **state)
 {
@@ -150,7 +150,7 @@ static void a_version_of_the_future_is_silence(void **state)
     expect_told(*state, watch_from(*state, ki_apiserver_version(*state) + 1000, ""), "");
 }
 
-/* ---- while it goes on ----------------------------------------------------------------------------------- */
+/* ---- while it goes on -------------------------------------------------------------------------------- */
 
 static void move_through_a_selector(ki_apiserver *server)
 {
@@ -199,7 +199,8 @@ static void a_table_tells_its_columns_once(void **state)
 
 static void an_event_comes_at_once(void **state)
 {
-    static const char request[] = "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] =
+        "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: localhost\r\n\r\n";
     char text[256];
     int fd = api_connect(*state);
     int n = snprintf(text, sizeof(text), request, (unsigned long long)ki_apiserver_version(*state));
@@ -212,26 +213,16 @@ static void an_event_comes_at_once(void **state)
     close(fd);
 }
 
-/* ---- ends ----------------------------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------------------------- */
 
-static void define_and_undefine(ki_apiserver *server)
-{
-    static const ki_resource definitions = {
-        "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
-        KI_SCOPE_CLUSTER,       0};
-    pause_ms(300);
-    (void)!ki_apiserver_delete(server, &definitions, "", "widgets.example.com", NULL);
-}
+static const ki_resource definitions = {
+    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
+    KI_SCOPE_CLUSTER,       0};
 
-static void a_watch_ends_with_its_definition(void **state)
+static void define(ki_apiserver *server)
 {
-    static const ki_resource definitions = {
-        "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
-        KI_SCOPE_CLUSTER,       0};
     ki_error err = {0};
-    pthread_t thread;
-    script s = {*state, define_and_undefine};
-    int rc = ki_apiserver_put(*state, &definitions,
+    int rc = ki_apiserver_put(server, &definitions,
                               "{\"metadata\":{\"name\":\"widgets.example.com\"},\"spec\":{\"group\":"
                               "\"example.com\",\"scope\":\"Namespaced\","
                               "\"names\":{\"plural\":\"widgets\",\"singular\":\"widget\",\"kind\":\"Widget\","
@@ -242,6 +233,24 @@ static void a_watch_ends_with_its_definition(void **state)
                               &err);
     if (rc < 0)
         fail_msg("%s", err.message);
+}
+
+static void undefine(ki_apiserver *server)
+{
+    assert_int_equal(ki_apiserver_delete(server, &definitions, "", "widgets.example.com", NULL), 0);
+}
+
+static void undefine_later(ki_apiserver *server)
+{
+    pause_ms(300);
+    (void)!ki_apiserver_delete(server, &definitions, "", "widgets.example.com", NULL);
+}
+
+static void a_watch_ends_with_its_definition(void **state)
+{
+    pthread_t thread;
+    script s = {*state, undefine_later};
+    define(*state);
     uint64_t begin_ms = ki_clock_now_ms(ki_clock_real());
     assert_int_equal(pthread_create(&thread, NULL, on_script, &s), 0);
     api_answer answer = api_get(*state, "/apis/example.com/v1/widgets?watch=1&timeoutSeconds=20");
@@ -252,6 +261,32 @@ static void a_watch_ends_with_its_definition(void **state)
     answer = api_get(*state, "/apis/example.com/v1/widgets");
     assert_int_equal(answer.status, 404);
     api_answer_fini(&answer);
+}
+
+/* Before, within or after the opening: each is 404, or ends. */
+static void a_watch_ends_when_its_definition_goes_as_it_comes(void **state)
+{
+    enum { ROUNDS = 30, WATCHES = 4 };
+    static const char request[] = "GET /apis/example.com/v1/widgets?watch=1&timeoutSeconds=60 HTTP/1.1\r\n"
+                                  "Host: localhost\r\nConnection: close\r\n\r\n";
+    for (int round = 0; round < ROUNDS; round++) {
+        int fds[WATCHES];
+        define(*state);
+        for (int i = 0; i < WATCHES; i++) {
+            fds[i] = api_connect(*state);
+            api_send(fds[i], request, sizeof(request) - 1);
+        }
+        if (round % 3 == 0)
+            free(api_receive(fds[0], "\r\n\r\n", NULL));
+        undefine(*state);
+        for (int i = 0; i < WATCHES; i++) {
+            int error = -1;
+            char *got = api_receive(fds[i], NULL, &error);
+            assert_int_equal(error, 0);
+            free(got);
+            close(fds[i]);
+        }
+    }
 }
 
 static size_t watches_let_in(const ki_apiserver *server)
@@ -265,7 +300,7 @@ static size_t watches_let_in(const ki_apiserver *server)
 static void a_client_that_goes_away_is_forgotten(void **state)
 {
     (void)state;
-    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.watches_max = 1});
     int fd = api_connect(server);
     api_send(fd, request, sizeof(request) - 1);
@@ -285,7 +320,7 @@ static void a_client_that_goes_away_is_forgotten(void **state)
 static int open_slow_watch(ki_apiserver *server)
 {
     enum { DATA_BYTES = 100 * 1024, CHANGES = 100 };
-    static const char request[] = "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     int fd = api_connect(server);
     api_send(fd, request, sizeof(request) - 1);
     char *json = calloc(1, DATA_BYTES + 1024);
@@ -322,13 +357,14 @@ static void a_client_that_never_reads_is_cut(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- many ----------------------------------------------------------------------------------------------- */
+/* ---- many -------------------------------------------------------------------------------------------- */
 
 enum { MANY = 1000 };
 
 static void a_thousand_watch_at_once(void **state)
 {
-    static const char request[] = "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] =
+        "GET /api/v1/pods?watch=1&resourceVersion=%llu HTTP/1.1\r\nHost: localhost\r\n\r\n";
     static int fds[MANY];
     char text[256];
     struct rlimit limit;
@@ -375,6 +411,7 @@ int main(void)
         TEST(a_table_tells_its_columns_once),
         TEST(an_event_comes_at_once),
         TEST(a_watch_ends_with_its_definition),
+        TEST(a_watch_ends_when_its_definition_goes_as_it_comes),
         TEST(a_client_that_goes_away_is_forgotten),
         TEST(a_slow_client_is_told_that_it_is_too_slow),
         cmocka_unit_test(a_client_that_never_reads_is_cut),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kinformer apiserver`: what it loads, how it ends. */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,6 +36,41 @@ static void read_until(int fd, const char *part, char text[TEXT_BYTES])
     }
 }
 
+/* Whether a line of stderr has `part` when it is started with the flags; without one the line is empty. */
+static int warns(const char *bind, const char *token, const char *part)
+{
+    char text[TEXT_BYTES] = "";
+    int ends[2];
+    int status = -1;
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(ends[1], STDERR_FILENO);
+        dup2(nowhere, STDOUT_FILENO);
+        /* A file that is not there ends it, behind the warning. */
+        execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", "0", "--load", "/nowhere", "--bind",
+              bind, token == NULL ? NULL : "--token", token, NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    read_until(ends[0], "/nowhere", text);
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 2);
+    return strstr(text, part) != NULL;
+}
+
+static void it_warns_when_others_reach_it(void **state)
+{
+    (void)state;
+    assert_true(warns("0.0.0.0", NULL, "WARNING: without --token"));
+    assert_true(warns("0.0.0.0", "secret", "WARNING: without --tls"));
+    assert_false(warns("127.0.0.1", NULL, "WARNING"));
+    assert_false(warns("127.1.2.3", NULL, "WARNING"));
+    assert_false(warns("localhost", NULL, "WARNING"));
+}
+
 /* `fd` is 1 or 2: which of its outputs is read. `path` NULL: nothing is loaded. */
 static process run(int fd, const char *path)
 {
@@ -65,7 +101,7 @@ static process start(void)
 
 static int open_watch(const process *p)
 {
-    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)p->port)};
     char text[TEXT_BYTES];
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -163,6 +199,7 @@ static void it_says_in_full_what_it_could_not_load(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_warns_when_others_reach_it),
         cmocka_unit_test(a_signal_ends_it_at_once_whoever_watches),
         cmocka_unit_test(a_signal_ends_it_while_nobody_is_there),
         cmocka_unit_test(it_says_what_it_has_loaded),

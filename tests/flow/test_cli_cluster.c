@@ -12,7 +12,7 @@
 #include "support/temp_dir.h"
 #include "support/unit.h"
 
-/* ---- the server ------------------------------------------------------------------------------------------ */
+/* ---- the server -------------------------------------------------------------------------------------- */
 
 typedef struct world {
     scripted_http *server;
@@ -107,7 +107,7 @@ static void world_init(world *w, const scripted_http_options *options)
     w->server = scripted_http_start(&used);
 }
 
-/* ---- flags ----------------------------------------------------------------------------------------------- */
+/* ---- flags ------------------------------------------------------------------------------------------- */
 
 static void two_resources_sync_at_once(void **state)
 {
@@ -204,7 +204,7 @@ static void only_what_is_to_be_kept_is_written(void **state)
     cli_process_free(&p);
 }
 
-/* ---- a server that restarts ----------------------------------------------------------------------------- */
+/* ---- a server that restarts ------------------------------------------------------------------------ */
 
 static int lines_with(const text_log *log, const char *part)
 {
@@ -248,7 +248,7 @@ static void a_server_that_restarts_is_followed_again(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- users ----------------------------------------------------------------------------------------------- */
+/* ---- users ------------------------------------------------------------------------------------------- */
 
 /* The user's part is written by the test. */
 static const char *write_kubeconfig(const temp_dir *dir, const world *w, const char *user)
@@ -302,7 +302,8 @@ static void start_with_kubeconfig(cli_process *p, const char *path)
     cli_process_start(p, NULL, line);
 }
 
-/* The files are replaced, the server believes the new certificate only, and nobody has to start anything again. */
+/* The files are replaced, the server believes the new certificate only,
+ * and nobody has to start anything again. */
 static void a_rotated_certificate_is_used_on_a_new_connection(void **state)
 {
     (void)state;

@@ -68,7 +68,7 @@ grep -qF 'stdout: ' "$work/err" || complain "a full disk is not mentioned: $(cat
 expect_stdout 0 '--kubeconfig-out' apiserver --help
 expect_stdout 0 'A FAULT is' help apiserver
 for flag in port bind tls tls-cert-file tls-private-key-file token kubeconfig-out load history objects-max watches-max \
-    body-max bookmarks fault debug seed; do
+    body-max object-max history-bytes in-flight-max allow-host bookmarks fault debug seed; do
     expect_stdout 0 " --$flag" apiserver --help
 done
 

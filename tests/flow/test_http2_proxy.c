@@ -15,7 +15,7 @@
 
 enum { HANG_MS = 60 * 1000, INFORMERS = 6, MANY = 4000, FIRST_VERSION = 10 };
 
-/* ---- the server ------------------------------------------------------------------------------------------ */
+/* ---- the server -------------------------------------------------------------------------------------- */
 
 typedef struct world {
     nghttpx proxy;
@@ -134,7 +134,7 @@ static void move_on_to(world *w, int version)
     scripted_http_poke(w->server, version);
 }
 
-/* ---- the world ------------------------------------------------------------------------------------------- */
+/* ---- the world --------------------------------------------------------------------------------------- */
 
 static certificate authority;
 static certificate own;
@@ -235,7 +235,7 @@ static void expect_one_link(world *w, int count)
     ki_mutex_unlock(&w->mu);
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------- */
 
 static void informers_sync_and_watch_by_one_connection(void **state)
 {

@@ -103,7 +103,7 @@ static void expect_the_same(char (*links)[64], char (*before)[64])
         assert_true(is_among(links[i], before));
 }
 
-/* ---- HTTP/1.1 -------------------------------------------------------------------------------------------- */
+/* ---- HTTP/1.1 ---------------------------------------------------------------------------------------- */
 
 static void connections_are_used_again_while_all_is_well(void **state)
 {
@@ -201,7 +201,7 @@ static void without_an_answer_none_is_used_again(void **state)
     http_bench_fini(&bench);
 }
 
-/* ---- HTTP/2 ---------------------------------------------------------------------------------------------- */
+/* ---- HTTP/2 ------------------------------------------------------------------------------------------ */
 
 static const ki_request watch = {.target = {"/", 1}, .may_be_cut = true};
 static const ki_request silent_watch = {.target = {"/silent", 7}, .may_be_cut = true};
@@ -228,7 +228,8 @@ static void proxied_fini(proxied *p)
     nghttpx_fini(&p->proxy);
 }
 
-/* Of those that share a silent connection, one after the other notices; meanwhile nobody comes to it any more. */
+/* Of those that share a silent connection, one after the other notices;
+ * meanwhile nobody comes to it any more. */
 static void nobody_joins_a_connection_that_seems_dead(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@
 
 enum { HANG_MS = 30 * 1000 };
 
-/* ---- a resolver that hangs ------------------------------------------------------------------------------- */
+/* ---- a resolver that hangs --------------------------------------------------------------------------- */
 
 static struct {
     ki_mutex mu;
@@ -223,7 +223,7 @@ static void an_informer_says_that_nobody_knows_the_name(void **state)
     wait_for_fds(fds);
 }
 
-/* ---- descriptors ----------------------------------------------------------------------------------------- */
+/* ---- descriptors ------------------------------------------------------------------------------------- */
 
 static scripted_next serve_watch(scripted_connection *c, const scripted_request *r, void *user)
 {
@@ -345,7 +345,7 @@ static void a_dead_peer_is_noticed_within_a_minute(void **state)
     http_bench_fini(&bench);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------ */
 
 static scripted_next serve_hello(scripted_connection *c, const scripted_request *r, void *user)
 {

@@ -200,7 +200,7 @@ static void a_server_that_wants_tls_is_asked_for_by_https(void **state)
     http_bench_fini(&bench);
 }
 
-/* ---- a file of authorities ------------------------------------------------------------------------------- */
+/* ---- a file of authorities --------------------------------------------------------------------------- */
 
 static void write_file(const char *path, const char *text)
 {
@@ -244,7 +244,7 @@ static void a_file_that_is_not_there_is_a_bad_configuration(void **state)
     ki_loop_fini(&loop);
 }
 
-/* ---- as whom --------------------------------------------------------------------------------------------- */
+/* ---- as whom ----------------------------------------------------------------------------------------- */
 
 /* Any pointer will do for a fake. */
 static ki_credentials *fake(void)
@@ -395,7 +395,7 @@ static void credentials_hear_that_they_were_refused(void **state)
     ki_credentials_free(credentials);
 }
 
-/* ---- pauses ---------------------------------------------------------------------------------------------- */
+/* ---- pauses ------------------------------------------------------------------------------------------ */
 
 enum { LARGE_BYTES = 6 * 1000 * 1000 };
 
@@ -434,7 +434,7 @@ static void a_body_that_is_paused_at_each_piece_comes_whole(void **state)
     }
 }
 
-/* ---- signals --------------------------------------------------------------------------------------------- */
+/* ---- signals ----------------------------------------------------------------------------------------- */
 
 static scripted_next reset_at_once(scripted_connection *c, const scripted_request *r, void *user)
 {
@@ -468,7 +468,7 @@ static void a_connection_that_breaks_while_sending_raises_no_signal(void **state
     free(body);
 }
 
-/* ---- proxies --------------------------------------------------------------------------------------------- */
+/* ---- proxies ----------------------------------------------------------------------------------------- */
 
 static void a_proxy_is_asked_for_the_whole_url(void **state)
 {

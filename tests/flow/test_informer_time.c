@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time leaps, the network is another, a server falls silent: real sockets under a clock that the test moves. */
+/* Time leaps, the network is another, a server falls silent: real sockets under a clock that the test
+ * moves. */
 #include <kinformer.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -15,7 +16,7 @@
 
 enum { HANG_MS = 30 * 1000, INFORMERS = 3, HOUR_MS = 3600 * 1000 };
 
-/* ---- the server ------------------------------------------------------------------------------------------ */
+/* ---- the server -------------------------------------------------------------------------------------- */
 
 typedef struct world {
     ki_clock clock;
@@ -71,7 +72,7 @@ static scripted_next serve(scripted_connection *c, const scripted_request *r, vo
     return SCRIPTED_KEEP;
 }
 
-/* ---- the world ------------------------------------------------------------------------------------------- */
+/* ---- the world --------------------------------------------------------------------------------------- */
 
 static void world_init(world *w)
 {
@@ -168,7 +169,7 @@ static void expect_one_list_each(const world *w)
         assert_int_equal(status_of(w, i).lists, 1);
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------- */
 
 /* No byte comes any more, and no end of the connection either. */
 static void a_network_that_is_gone_is_noticed_by_its_silence(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single calls over real sockets (support/scripted_http.c), in each mode: what is sent, and what comes back. */
+/* Single calls over real sockets (support/scripted_http.c), in each mode: what is sent,
+ * and what comes back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
-/* ---- what is sent ---------------------------------------------------------------------------------------- */
+/* ---- what is sent ------------------------------------------------------------------------------------ */
 
 typedef struct row {
     ki_rest_request request;
@@ -116,7 +117,7 @@ static void each_verb_is_sent_as_it_should_be(void **state)
     }
 }
 
-/* ---- callbacks --------------------------------------------------------------------------------------------- */
+/* ---- callbacks --------------------------------------------------------------------------------------- */
 
 static void each_call_has_its_callback_once(void **state)
 {
@@ -201,7 +202,7 @@ static void a_callback_may_begin_the_next_call_and_keep_the_object(void **state)
     }
 }
 
-/* ---- answers ----------------------------------------------------------------------------------------------- */
+/* ---- answers ----------------------------------------------------------------------------------------- */
 
 #define ITEM(name) "{\"metadata\":{\"namespace\":\"web\",\"name\":\"" name "\",\"resourceVersion\":\"7\"}}"
 #define PAGE(metadata, items)                                                                                \
@@ -310,7 +311,7 @@ static void an_endless_answer_is_cut(void **state)
     }
 }
 
-/* ---- who waits --------------------------------------------------------------------------------------------- */
+/* ---- who waits --------------------------------------------------------------------------------------- */
 
 static void run_aside(void *user)
 {
@@ -355,7 +356,7 @@ static void threads_may_call_all_at_once(void **state)
     rest_world_fini(&w);
 }
 
-/* ---- what is counted --------------------------------------------------------------------------------------- */
+/* ---- what is counted --------------------------------------------------------------------------------- */
 
 static void assert_sample(const char *text, const char *format, int port)
 {
@@ -405,7 +406,7 @@ static void requests_are_counted_as_client_go_does(void **state)
     rest_world_fini(&w);
 }
 
-/* ---- what cannot be begun ---------------------------------------------------------------------------------- */
+/* ---- what cannot be begun ---------------------------------------------------------------------------- */
 
 static void what_cannot_be_begun_calls_nobody_back(void **state)
 {

@@ -59,7 +59,7 @@ static outcome run_against(const opening *o, int mode, const ki_rest_request *re
     return result;
 }
 
-/* ---- trying again ------------------------------------------------------------------------------------------ */
+/* ---- trying again ------------------------------------------------------------------------------------ */
 
 static void retry_after_is_honoured_also_by_what_writes(void **state)
 {
@@ -190,7 +190,7 @@ static void nobody_there_is_said_at_once(void **state)
     rest_world_fini(&w);
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------------------- */
 
 static scripted_next serve_silence(scripted_connection *c, const scripted_request *r, void *user)
 {
@@ -277,7 +277,7 @@ static void a_list_has_to_begin_in_time_and_a_watch_may_be_silent(void **state)
     rest_world_fini(&w);
 }
 
-/* ---- giving up --------------------------------------------------------------------------------------------- */
+/* ---- giving up --------------------------------------------------------------------------------------- */
 
 static void a_cancelled_call_ends_at_once(void **state)
 {
@@ -381,7 +381,7 @@ static void a_client_that_is_freed_begins_no_call(void **state)
     }
 }
 
-/* ---- all at once ------------------------------------------------------------------------------------------- */
+/* ---- all at once ------------------------------------------------------------------------------------- */
 
 enum { STRESS_THREADS = 4, STRESS_CALLS = 150 };
 
@@ -431,7 +431,7 @@ static void threads_that_begin_and_cancel_lose_no_callback(void **state)
     assert_int_equal(s.told, s.begun);
 }
 
-/* ---- the limit --------------------------------------------------------------------------------------------- */
+/* ---- the limit --------------------------------------------------------------------------------------- */
 
 static void more_calls_than_the_limit_have_to_wait(void **state)
 {
@@ -466,7 +466,7 @@ static void who_would_wait_too_long_is_told_at_once(void **state)
     rest_world_fini(&w);
 }
 
-/* ---- how many at once -------------------------------------------------------------------------------------- */
+/* ---- how many at once -------------------------------------------------------------------------------- */
 
 /* Objects named "slow" are answered when poked. */
 static scripted_next serve_when_poked(scripted_connection *c, const scripted_request *r, void *user)
@@ -531,7 +531,7 @@ static void a_connection_is_kept_beside_many_that_are_in_use(void **state)
     assert_int_equal(told.times, BUSY);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------ */
+/* ---- memory ------------------------------------------------------------------------------------------ */
 
 /* Returns whether the failure happened. */
 static bool try_without_memory(int verb, size_t n)

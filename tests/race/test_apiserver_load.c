@@ -118,7 +118,7 @@ static void a_server_stops_in_the_midst_of_watches(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++) {
-        static const char request[] = "GET /api/v1/namespaces?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+        static const char request[] = "GET /api/v1/namespaces?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
         ki_apiserver *server = api_rig_start(NULL);
         int fds[10];
         for (int n = 0; n < 10; n++) {

@@ -10,8 +10,8 @@
 
 enum { KEYS = 10, EVENTS = 3001, FIRST_VERSION = 100, TEXT_BYTES = 256, FREERS = 4, FREES = 300 };
 
-/* Event i is of key i % KEYS and has version FIRST_VERSION + i + 1; every seventh is a delete, not the last. All but
- * `written` is io's. */
+/* Event i is of key i % KEYS and has version FIRST_VERSION + i + 1; every seventh is a delete, not the last.
+ * All but `written` is io's. */
 typedef struct source {
     _Atomic int written;
     ki_job job;
@@ -110,7 +110,7 @@ static void resume(ki_answer *answer, void *user)
     ki_job_wake(&s->job);
 }
 
-/* ---- the rig -------------------------------------------------------------------------------------------- */
+/* ---- the rig ----------------------------------------------------------------------------------------- */
 
 typedef struct rig {
     source source;
@@ -225,7 +225,7 @@ static void assert_store_is_complete(rig *r)
     assert_int_equal(ki_store_count(r->store), expected);
 }
 
-/* ---- tests ---------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------- */
 
 static void disturb(void *user)
 {

@@ -13,9 +13,9 @@
 #include "support/aside.h"
 #include "support/informer_rig.h"
 #include "support/objects.h"
+#include "support/require.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
-#include "util/clock.h"
 #include "util/random.h"
 
 enum {
@@ -27,16 +27,6 @@ enum {
     GUESTS = 3,    /* that come and go, at a time */
     INDEXES = 4,
 };
-
-/* ---- failures: cmocka's assertions belong to the main thread ----------------------------------------- */
-
-static atomic_int failures;
-
-#define require(condition)                                                                                   \
-    do {                                                                                                     \
-        if (!(condition) && atomic_fetch_add(&failures, 1) == 0)                                             \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                  \
-    } while (0)
 
 typedef struct race {
     local_rig rig;

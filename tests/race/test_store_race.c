@@ -11,6 +11,7 @@
 
 #include "cache/store.h"
 #include "support/failing_allocator.h"
+#include "support/require.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
@@ -21,16 +22,6 @@ enum {
     INDEXES = 5,   /* added one after the other */
     NAME_BYTES = 32,
 };
-
-/* ---- failures: cmocka's assertions belong to the main thread --------------------------------------- */
-
-static atomic_int failures;
-
-#define require(condition)                                                                                   \
-    do {                                                                                                     \
-        if (!(condition) && atomic_fetch_add(&failures, 1) == 0)                                             \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                  \
-    } while (0)
 
 typedef struct race {
     ki_store *store;

@@ -6,7 +6,7 @@
 #include "cache/registration.h"
 #include "run.h"
 
-/* ---- options ----------------------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------------- */
 
 static int transform(const ki_object **object, void *user)
 {
@@ -97,7 +97,7 @@ void sim_follower_open(sim_follower *follower)
         sim_witness_join(follower);
 }
 
-/* ---- how far it has come ----------------------------------------------------------------------------------- */
+/* ---- how far it has come ----------------------------------------------------------------------------- */
 
 static uint64_t number_of(const ki_resource_version *version)
 {
@@ -127,7 +127,8 @@ static int look_at(const ki_object *object, void *user)
     return 0;
 }
 
-/* A list that is under way, or that was given up, may have brought objects that are newer than what is complete. */
+/* A list that is under way, or that was given up, may have brought objects that are newer than what is
+ * complete. */
 bool sim_follower_is_sound(const sim_follower *follower)
 {
     newest n = {0};
@@ -171,7 +172,7 @@ void sim_follower_look(sim_follower *follower)
     }
 }
 
-/* ---- what is done to it ------------------------------------------------------------------------------------ */
+/* ---- what is done to it ------------------------------------------------------------------------------ */
 
 /* The client has no threads, whatever its mode says. */
 void sim_follower_start(sim_follower *follower)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rounds of a run: the world changes, things are done to the informers, time passes, somebody gets to run. */
+/* The rounds of a run: the world changes, things are done to the informers, time passes,
+ * somebody gets to run. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 enum { VERSIONS_OF_A_DEED = 64 }; /* at the most */
 
-/* ---- small things ------------------------------------------------------------------------------------------ */
+/* ---- small things ------------------------------------------------------------------------------------ */
 
 void sim_run_fail(sim_run *run, const char *format, ...)
 {
@@ -63,7 +64,7 @@ void sim_mix(sim_run *run, uint64_t number)
     run->hash ^= run->hash >> 29;
 }
 
-/* ---- the beginning ----------------------------------------------------------------------------------------- */
+/* ---- the beginning ----------------------------------------------------------------------------------- */
 
 void sim_run_init(sim_run *run, uint64_t seed)
 {
@@ -114,7 +115,7 @@ void sim_run_open(sim_run *run)
     }
 }
 
-/* ---- the world --------------------------------------------------------------------------------------------- */
+/* ---- the world --------------------------------------------------------------------------------------- */
 
 bool sim_run_may_write(const sim_run *run, uint64_t versions)
 {
@@ -173,7 +174,7 @@ static void change_world(sim_run *run)
     }
 }
 
-/* ---- time -------------------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------------------- */
 
 static ki_loop *loop_of(const sim_run *run, uint32_t number)
 {
@@ -234,7 +235,7 @@ void sim_run_step(sim_run *run, uint64_t limit_ns)
         ki_clock_set_now_ns(&run->clock, next);
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------------ */
+/* ---- rounds ------------------------------------------------------------------------------------------ */
 
 static void do_deeds(sim_run *run)
 {

@@ -15,7 +15,7 @@ static uint64_t below(ki_random *random, uint64_t bound)
     return ki_random_below(random, bound);
 }
 
-/* ---- the server -------------------------------------------------------------------------------------------- */
+/* ---- the server -------------------------------------------------------------------------------------- */
 
 static double *fault(sim_faults *faults, size_t number)
 {
@@ -80,7 +80,7 @@ static void plan_server(sim_server_options *server, ki_random *random, uint64_t 
     }
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------------- */
+/* ---- the rest ---------------------------------------------------------------------------------------- */
 
 static void plan_world(sim_world_options *world, ki_random *random)
 {

@@ -30,7 +30,7 @@
 
 enum { SIM_FOLLOWERS_MAX = 3, SIM_WITNESSES_MAX = 8, SIM_LOOPS = 3 };
 
-/* ---- what the seed decides --------------------------------------------------------------------------------- */
+/* ---- what the seed decides --------------------------------------------------------------------------- */
 
 /* Chances are of a round. */
 typedef struct sim_plan {
@@ -59,7 +59,7 @@ void sim_plan_make(sim_plan *plan, ki_random *random);
 typedef struct sim_run sim_run;
 typedef struct sim_follower sim_follower;
 
-/* ---- one handler ------------------------------------------------------------------------------------------- */
+/* ---- one handler ------------------------------------------------------------------------------------- */
 
 typedef struct sim_witness {
     sim_follower *follower;
@@ -88,7 +88,7 @@ void sim_witness_check(sim_witness *witness);
 /* How often it is reminded of what it knows, in milliseconds; 0: never, or it knows of nothing. */
 uint64_t sim_witness_period_ms(const sim_witness *witness);
 
-/* ---- one informer ------------------------------------------------------------------------------------------ */
+/* ---- one informer ------------------------------------------------------------------------------------ */
 
 struct sim_follower {
     sim_run *run;
@@ -122,7 +122,7 @@ uint64_t sim_follower_version(const sim_follower *follower);
 bool sim_follower_is_sound(const sim_follower *follower);
 void sim_follower_look(sim_follower *follower); /* measures what waits */
 
-/* ---- all of it --------------------------------------------------------------------------------------------- */
+/* ---- all of it --------------------------------------------------------------------------------------- */
 
 struct sim_run {
     sim_plan plan;

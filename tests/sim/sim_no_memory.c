@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory is out once, at each place where that can happen: a short life of an informer is lived again and again, and
- * the first, the second, the third allocation fails, until none does. Each time the store ends as the world is, the
- * handlers were told nothing wrong, and nothing is left behind.
+/* Memory is out once, at each place where that can happen: a short life of an informer is lived again and
+ * again, and the first, the second, the third allocation fails, until none does. Each time the store ends as
+ * the world is, the handlers were told nothing wrong, and nothing is left behind.
  *
  *   sim_no_memory [SEED [N]]   all allocations of one life; one of them, with its whole story */
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 enum { LIVES = 8, LIVES_CHECKED = 2 };
 
-/* ---- a short life ------------------------------------------------------------------------------------------ */
+/* ---- a short life ------------------------------------------------------------------------------------ */
 
 /* What random options say may be anything; the rest is small and without fault. */
 static void plan_life(sim_run *run, uint64_t seed)
@@ -108,7 +108,7 @@ static size_t run_lives(sim_run *run, uint64_t lives, size_t *out_failed)
     return count;
 }
 
-/* ---- setting up -------------------------------------------------------------------------------------------- */
+/* ---- setting up -------------------------------------------------------------------------------------- */
 
 static int no_values(const ki_object *object, ki_index_emit *emit, void *user)
 {

@@ -16,7 +16,7 @@ enum {
     OBJECT_BYTES_MAX = 2000
 };
 
-/* ---- becoming quiet ---------------------------------------------------------------------------------------- */
+/* ---- becoming quiet ---------------------------------------------------------------------------------- */
 
 /* Why a follower is not quiet; NULL: it is. */
 static const char *unrest_of(const sim_follower *follower)
@@ -98,7 +98,7 @@ static void wait_until_quiet(sim_run *run, const char *when)
     }
 }
 
-/* ---- what must be ------------------------------------------------------------------------------------------ */
+/* ---- what must be ------------------------------------------------------------------------------------ */
 
 static void check_key(sim_follower *follower, uint32_t key)
 {
@@ -191,7 +191,7 @@ static void check_all(sim_run *run)
         sim_run_fail(run, "a source was misused");
 }
 
-/* ---- lists that tell nothing new --------------------------------------------------------------------------- */
+/* ---- lists that tell nothing new --------------------------------------------------------------------- */
 
 static uint64_t lists_of(const sim_follower *follower)
 {
@@ -219,7 +219,7 @@ static void check_relist(sim_run *run)
         sim_run_fail(run, "a list without news has told %" PRIu64 " of them", run->news - news);
 }
 
-/* ---- reminders --------------------------------------------------------------------------------------------- */
+/* ---- reminders --------------------------------------------------------------------------------------- */
 
 /* Whatever has happened, whoever asked for resyncs still gets them. A period ends at one check of the
  * informer's, and one may be lost for lack of memory. */
@@ -268,7 +268,7 @@ void sim_run_settle(sim_run *run)
     check_all(run);
 }
 
-/* ---- closing ----------------------------------------------------------------------------------------------- */
+/* ---- closing ----------------------------------------------------------------------------------------- */
 
 void sim_run_close(sim_run *run)
 {

@@ -12,7 +12,7 @@
     (sim_run_trace((witness)->follower->run, "%s", "the next is a failure"),                                 \
      sim_run_fail((witness)->follower->run, __VA_ARGS__))
 
-/* ---- what may be true -------------------------------------------------------------------------------------- */
+/* ---- what may be true -------------------------------------------------------------------------------- */
 
 /* To the eyes of a handler: what differs in the version alone, after a projection, is not told. */
 static bool is_same(const ki_object *a, const ki_object *b)
@@ -129,7 +129,7 @@ static void check_event(sim_witness *witness, const ki_event *event, uint32_t nu
     check_store(witness, event, key);
 }
 
-/* ---- being called ------------------------------------------------------------------------------------------ */
+/* ---- being called ------------------------------------------------------------------------------------ */
 
 static void trace_event(const sim_witness *witness, const ki_event *event)
 {
@@ -242,7 +242,7 @@ static int passes(const ki_object *object, void *user)
     return text.len > 0 && (text.ptr[text.len - 1] & 1) == 0;
 }
 
-/* ---- coming and going -------------------------------------------------------------------------------------- */
+/* ---- coming and going -------------------------------------------------------------------------------- */
 
 static ki_handler random_handler(sim_run *run, sim_witness *witness)
 {
@@ -313,7 +313,7 @@ void sim_witness_fini(sim_witness *witness)
     free(witness->known);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------------- */
 
 void sim_witness_check(sim_witness *witness)
 {

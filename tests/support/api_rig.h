@@ -42,7 +42,8 @@ void api_post(const ki_apiserver *server, const char *path, const char *body);
 /* A pod of the namespace default with a label app=`app` on `node`. */
 void api_put_pod(ki_apiserver *server, const char *name, const char *app, const char *node);
 
-/* "metadata.resourceVersion" of the answer: the text there, or "" . Numbers are places in arrays: "items.0.kind". */
+/* "metadata.resourceVersion" of the answer: the text there, or "" .
+ * Numbers are places in arrays: "items.0.kind". */
 const char *api_text(const api_answer *answer, const char *path);
 const json_t *api_at(const json_t *tree, const char *path);
 /* The value of a header, cut at the line's end, in a static buffer; "" without one. */
@@ -54,8 +55,8 @@ json_t *api_next_event(const api_answer *answer, size_t *at);
 /* A plain connection. */
 int api_connect(const ki_apiserver *server);
 void api_send(int fd, const char *bytes, size_t n);
-/* Reads until the other side ends, or `until` is seen (NULL: until the end), 10 s at the most. Returns what came; freed with
- * free(). `*out_error`: the errno that ended it, 0 for an orderly end; may be NULL. */
+/* Reads until the other side ends, or `until` is seen (NULL: until the end), 10 s at the most. Returns what
+ * came; freed with free(). `*out_error`: the errno that ended it, 0 for an orderly end; may be NULL. */
 char *api_receive(int fd, const char *until, int *out_error);
 
 #endif

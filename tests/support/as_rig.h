@@ -38,8 +38,8 @@ const char *as_rig_events(struct ki_as_watch *watch);
 /* With the standard namespaces. */
 void as_rig_init_seeded(struct as_rig *rig);
 
-/* "configmaps" and "default/a", "nodes" and "n", "deployments.apps/scale" and "default/a"; of a create the name stays
- * empty. Strings are borrowed. */
+/* "configmaps" and "default/a", "nodes" and "n", "deployments.apps/scale" and "default/a"; of a create the
+ * name stays empty. Strings are borrowed. */
 struct ki_as_call as_rig_call(struct as_rig *rig, const char *resource, const char *key);
 
 /* Each must succeed, and gives what is stored then as a tree. */

@@ -9,8 +9,8 @@ typedef struct certificate {
     char *key_pem;
 } certificate;
 
-/* `names` is a subjectAltName ("IP:127.0.0.1,DNS:server"), NULL: none. `authority` NULL: it signs itself, and others.
- * Fails the test when it cannot. */
+/* `names` is a subjectAltName ("IP:127.0.0.1,DNS:server"), NULL: none. `authority` NULL: it signs itself, and
+ * others. Fails the test when it cannot. */
 certificate certificate_make(const char *common_name, const char *names, const certificate *authority);
 void certificate_free(certificate *made);
 

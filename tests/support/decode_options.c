@@ -100,3 +100,29 @@ void decode_options_check(const decode_run *a, const decode_run *b)
         check_object(b->objects[i]);
     }
 }
+
+static void compare(const decode_run *whole, ki_str input, decode_split split, decode_options_run_cb decode)
+{
+    decode_run run;
+    decode(&run, (unsigned char)input.ptr[0], (ki_str){input.ptr + 1, input.len - 1}, split);
+    decode_options_check(whole, &run);
+    decode_run_fini(&run);
+}
+
+int decode_options_fuzz(const uint8_t *data, size_t size, decode_options_run_cb decode)
+{
+    if (size == 0)
+        return 0;
+    ki_str input = {(const char *)data, size};
+    decode_run whole;
+    ki_random random;
+    uint64_t seed = size;
+    for (size_t i = 0; i < size; i++)
+        seed = seed * 31 + data[i];
+    ki_random_init(&random, seed);
+    decode(&whole, data[0], (ki_str){input.ptr + 1, size - 1}, (decode_split){0});
+    compare(&whole, input, (decode_split){.piece = 1}, decode);
+    compare(&whole, input, (decode_split){.random = &random}, decode);
+    decode_run_fini(&whole);
+    return 0;
+}

@@ -4,8 +4,8 @@
  *   From:     tests and fuzz targets of the decoders
  *   To:       api/list_decoder.h, api/watch_decoder.h; its own memory is malloc's and not the library's
  *
- * The log is text, one line for each thing that a decoder gave out, so that two runs over the same body can be
- * compared at once:
+ * The log is text, one line for each thing that a decoder gave out, so that two runs over the same body can
+ * be compared at once:
  *
  *   METADATA 349 continue "abc" remaining 5          OBJECT default/web {"kind":"Pod",…}
  *   REFUSED default/web KI_ERR_METADATA metadata.uid is no string          END
@@ -44,8 +44,8 @@ typedef struct decode_run {
 
 void decode_run_fini(decode_run *run);
 
-/* Feed a body to a new decoder until it is used up or the decoder fails; then the end. They end the program when the
- * decoder breaks its own promises: takes too many bytes, or none for ever. */
+/* Feed a body to a new decoder until it is used up or the decoder fails; then the end. They end the program
+ * when the decoder breaks its own promises: takes too many bytes, or none for ever. */
 void decode_run_list(decode_run *run, ki_list_decoder *decoder, ki_str body, decode_split split);
 void decode_run_watch(decode_run *run, ki_watch_decoder *decoder, ki_str body, decode_split split);
 

@@ -56,15 +56,16 @@ void feed_rig_start_store(feed_rig *r, uint64_t seed);
 void feed_rig_start_queue(feed_rig *r, uint64_t seed, ki_feed_options options);
 void feed_rig_start_callback(feed_rig *r, uint64_t seed, ki_feed_options options);
 
-/* Frees all; a feed that was freed is NULL. Fails the test when the server has something against the client. */
+/* Frees all; a feed that was freed is NULL. Fails the test when the server has something against the
+ * client. */
 void feed_rig_fini(feed_rig *r);
 
 /* What happens next; everything that happens in so many seconds. */
 void feed_rig_step(feed_rig *r);
 void feed_rig_run(feed_rig *r, uint64_t seconds);
 
-/* Changes, cuts, and histories that are forgotten, so that the client lists again; the latter with all that a server may
- * do to a client and should not, and time to recover. */
+/* Changes, cuts, and histories that are forgotten, so that the client lists again; the latter with all that a
+ * server may do to a client and should not, and time to recover. */
 void feed_rig_disturb(feed_rig *r, int rounds);
 void feed_rig_disturb_with_faults(feed_rig *r, int rounds);
 

@@ -29,8 +29,8 @@ size_t recorded_count(const char *pattern);
 /* The resource that kubectl or "plural.version.group" names; to be freed with ki_resource_free(). */
 ki_resource *recorded_resource(const char *name);
 
-/* What an object must be when the server sent `item`: a copy without managedFields, and with the kind and apiVersion
- * of the list (NULL: none) where it has none. To be given to json_decref(). */
+/* What an object must be when the server sent `item`: a copy without managedFields, and with the kind and
+ * apiVersion of the list (NULL: none) where it has none. To be given to json_decref(). */
 json_t *recorded_object(const json_t *item, const json_t *list);
 
 /* Every call of <kinformer/object.h> must say of the object what jansson says. */

@@ -45,7 +45,7 @@ struct scripted_connection {
     size_t input_bytes;
 };
 
-/* ---- bytes ----------------------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------------------- */
 
 static ssize_t read_some(scripted_connection *c, char *bytes, size_t n)
 {
@@ -142,7 +142,7 @@ void scripted_wait_for_end(scripted_connection *c)
         continue;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------- */
 
 static bool read_request(scripted_connection *c, scripted_request *out)
 {
@@ -233,7 +233,7 @@ static void serve(void *user)
     free(request);
 }
 
-/* ---- the server ------------------------------------------------------------------------------------------ */
+/* ---- the server -------------------------------------------------------------------------------------- */
 
 static void take_connection(scripted_http *server, int fd)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scripted_http - a small HTTP/1.1 server on 127.0.0.1 whose answers the test writes, byte by byte if it likes.
+/* scripted_http - a small HTTP/1.1 server on 127.0.0.1 whose answers the test writes, byte by byte if it
+ * likes.
  *
  *   From:     a client under test, over real sockets
  *   To:       a function of the test, called for each request on a thread of its connection
@@ -60,7 +61,7 @@ int scripted_http_connections(scripted_http *server);
 /* Those that wait in scripted_wait() for this number or a smaller one go on. */
 void scripted_http_poke(scripted_http *server, int number);
 
-/* ---- for the function that serves ----------------------------------------------------------------------- */
+/* ---- for the function that serves -------------------------------------------------------------------- */
 
 /* Each returns false when the client is gone or the server stops. */
 bool scripted_send(scripted_connection *connection, const char *text);
@@ -69,7 +70,8 @@ bool scripted_send_bytes(scripted_connection *connection, const void *bytes, siz
 /* Fills `bytes`. */
 bool scripted_read_bytes(scripted_connection *connection, void *bytes, size_t n);
 
-/* The body of the request, as long as its head says, with a NUL behind it; what is longer than `size` - 1 fails. */
+/* The body of the request, as long as its head says, with a NUL behind it;
+ * what is longer than `size` - 1 fails. */
 bool scripted_read_body(scripted_connection *connection, const scripted_request *request, char *body,
                         size_t size);
 

@@ -11,7 +11,7 @@
 static const char message_expired_token[] =
     "The provided continue parameter is too old to display a consistent list result.";
 
-/* ---- which state ------------------------------------------------------------------------------------------ */
+/* ---- which state ------------------------------------------------------------------------------------- */
 
 /* The version of what the server has that is furthest behind. */
 static uint64_t lagging_version(const sim_server *server)
@@ -109,7 +109,7 @@ int sim_choose_version(sim_stream *stream, const ki_list_options *options, uint6
     return 0;
 }
 
-/* ---- pages ------------------------------------------------------------------------------------------------ */
+/* ---- pages ------------------------------------------------------------------------------------------- */
 
 /* One page: from this key on, of this state. */
 typedef struct page {
@@ -236,8 +236,8 @@ static void put_page(sim_stream *stream, const page *wanted)
     sim_text_put(&stream->text, "}\n");
 }
 
-/* With a limit, and no word on how it is to be matched, a version means just that one to a real server. Who wants
- * to catch up never means that: after a watch from that version was refused it leads nowhere. */
+/* With a limit, and no word on how it is to be matched, a version means just that one to a real server. Who
+ * wants to catch up never means that: after a watch from that version was refused it leads nowhere. */
 static bool wants_exact_version(const ki_list_options *options)
 {
     return options->limit > 0 && options->resource_version.len > 0 &&

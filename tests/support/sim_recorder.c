@@ -110,7 +110,7 @@ json_t *sim_recorder_events(const sim_recorder *recorder)
     return events;
 }
 
-/* ---- all that a test of the server needs ------------------------------------------------------------------ */
+/* ---- all that a test of the server needs ------------------------------------------------------------- */
 
 void sim_setup_init(sim_setup *setup, uint64_t seed, sim_server_options options)
 {
@@ -156,7 +156,7 @@ void sim_setup_ask(sim_setup *setup, const ki_list_options *options, uint64_t se
     sim_setup_run(setup, seconds);
 }
 
-/* ---- what a cache would make of it ------------------------------------------------------------------------ */
+/* ---- what a cache would make of it ------------------------------------------------------------------- */
 
 static const char *metadata_of(const json_t *object, const char *name)
 {

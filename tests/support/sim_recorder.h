@@ -42,7 +42,7 @@ void sim_recorder_fini(sim_recorder *recorder);
 json_t *sim_recorder_document(const sim_recorder *recorder);
 json_t *sim_recorder_events(const sim_recorder *recorder);
 
-/* ---- all that a test of the server needs ------------------------------------------------------------------ */
+/* ---- all that a test of the server needs ------------------------------------------------------------- */
 
 typedef struct sim_setup {
     ki_clock clock;
@@ -61,7 +61,7 @@ void sim_setup_fini(sim_setup *setup);
 void sim_setup_ask(sim_setup *setup, const ki_list_options *options, uint64_t seconds);
 void sim_setup_run(sim_setup *setup, uint64_t seconds);
 
-/* ---- what a cache would make of it ------------------------------------------------------------------------ */
+/* ---- what a cache would make of it ------------------------------------------------------------------- */
 
 /* Objects by "namespace/name": a JSON object. */
 void sim_replica_put(json_t *replica, json_t *object);

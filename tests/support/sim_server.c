@@ -70,7 +70,7 @@ sim_spoilt sim_roll_spoilt(sim_server *server)
     return SIM_ROLL(server, huge_item) ? SIM_HUGE : SIM_SOUND;
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------- */
 
 static void answer_500(sim_stream *stream)
 {
@@ -179,7 +179,7 @@ ki_list_watch sim_server_list_watch(sim_server *server)
     return (ki_list_watch){.begin = begin, .cancel = cancel, .resume = resume, .user = server};
 }
 
-/* ---- time ------------------------------------------------------------------------------------------------- */
+/* ---- time -------------------------------------------------------------------------------------------- */
 
 /* NULL: nothing will ever come. */
 static sim_stream *earliest(const sim_server *server)

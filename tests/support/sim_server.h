@@ -7,12 +7,13 @@
  *   Not here: what happens to the objects; checking what a client made of it.
  *
  * LIST: the newest state, any, or one not older than a version; pages of one state. WATCH: what is in the
- * history after a version, then what happens, with bookmarks; also one that begins with the list. Answers travel
- * in pieces over the time of a virtual clock. A simulation's loop: change the world, sim_server_step(), let the
- * client work, move the clock to the earliest of sim_server_next_ns() and what the client waits for.
+ * history after a version, then what happens, with bookmarks; also one that begins with the list. Answers
+ * travel in pieces over the time of a virtual clock. A simulation's loop: change the world,
+ * sim_server_step(), let the client work, move the clock to the earliest of sim_server_next_ns() and what the
+ * client waits for.
  *
- * When the world's history is reset every answer that is under way ends with KI_REASON_CONNECTION_LOST, as when
- * a server starts anew. One seed, one exact run. What runs out of memory ends the program.
+ * When the world's history is reset every answer that is under way ends with KI_REASON_CONNECTION_LOST, as
+ * when a server starts anew. One seed, one exact run. What runs out of memory ends the program.
  */
 #ifndef KI_TESTS_SUPPORT_SIM_SERVER_H
 #define KI_TESTS_SUPPORT_SIM_SERVER_H

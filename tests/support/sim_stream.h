@@ -89,8 +89,8 @@ void sim_stream_answer_status(sim_stream *stream, const sim_status *status);
 /* Cuts the text at any byte, and the answer with it. */
 void sim_stream_cut_text(sim_stream *stream, size_t from);
 
-/* sim_list.c: a version as a request has it; and which state such a request may see. Each returns 0, or -1 with
- * an error as the answer. */
+/* sim_list.c: a version as a request has it; and which state such a request may see. Each returns 0, or -1
+ * with an error as the answer. */
 int sim_read_version(sim_stream *stream, ki_str text, uint64_t *out_version);
 int sim_choose_version(sim_stream *stream, const ki_list_options *options, uint64_t *out_version);
 void sim_list_answer(sim_stream *stream, const ki_list_options *options);

@@ -10,7 +10,7 @@
 /* A watch may be so many records behind what is forgotten; then the server gives it up. */
 #define WATCH_BUFFER 100
 
-/* ---- how a watch begins ----------------------------------------------------------------------------------- */
+/* ---- how a watch begins ------------------------------------------------------------------------------ */
 
 static void answer_expired(sim_stream *stream, uint64_t version)
 {
@@ -121,7 +121,7 @@ void sim_watch_begin(sim_stream *stream, const ki_list_options *options)
     }
 }
 
-/* ---- how it goes on --------------------------------------------------------------------------------------- */
+/* ---- how it goes on ---------------------------------------------------------------------------------- */
 
 /* The next record that this watch is to be told of, or NULL. */
 static const sim_record *next_record(const sim_stream *stream, size_t *out_position)

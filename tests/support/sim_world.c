@@ -69,7 +69,7 @@ void sim_world_free(sim_world *world)
     free(world);
 }
 
-/* ---- what is there ---------------------------------------------------------------------------------------- */
+/* ---- what is there ----------------------------------------------------------------------------------- */
 
 uint64_t sim_world_version(const sim_world *world)
 {
@@ -152,7 +152,7 @@ uint64_t sim_world_forgotten_version(const sim_world *world)
     return world->forgotten_version;
 }
 
-/* ---- what happens to it ----------------------------------------------------------------------------------- */
+/* ---- what happens to it ------------------------------------------------------------------------------ */
 
 static void move_version(sim_world *world, uint64_t by)
 {
@@ -282,7 +282,7 @@ void sim_world_reset_history(sim_world *world, size_t records)
     }
 }
 
-/* ---- as text ---------------------------------------------------------------------------------------------- */
+/* ---- as text ----------------------------------------------------------------------------------------- */
 
 static void write_number(char *out, uint64_t number)
 {

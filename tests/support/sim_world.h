@@ -9,8 +9,8 @@
  * One namespaced resource. Every change is a record with a version of its own, from one counter that other
  * resources move, too. The records since the world began that are still true are its history; its oldest part
  * may be forgotten, as etcd compacts, and the newest may be undone, as when etcd is restored from a backup:
- * then a new epoch begins, and versions come again with other content. No record is ever thrown away, so that a
- * test can ask what has existed.
+ * then a new epoch begins, and versions come again with other content. No record is ever thrown away, so that
+ * a test can ask what has existed.
  *
  * One seed, one exact run. What runs out of memory ends the program.
  */
@@ -34,7 +34,7 @@ typedef struct sim_world_options {
 sim_world *sim_world_new(const sim_world_options *options);
 void sim_world_free(sim_world *world);
 
-/* ---- what happens to it ----------------------------------------------------------------------------------- */
+/* ---- what happens to it ------------------------------------------------------------------------------ */
 
 /* Creates, updates, deletes or recreates (two records) one object at random. */
 void sim_world_mutate(sim_world *world);
@@ -60,7 +60,7 @@ void sim_world_compact(sim_world *world);
  * sim_world_highest_version() until they had the time for it. */
 void sim_world_reset_history(sim_world *world, size_t records);
 
-/* ---- what is there ---------------------------------------------------------------------------------------- */
+/* ---- what is there ----------------------------------------------------------------------------------- */
 
 typedef enum sim_type { SIM_ADDED, SIM_MODIFIED, SIM_DELETED } sim_type;
 
@@ -101,7 +101,7 @@ const sim_record *sim_world_history_record(const sim_world *world, size_t positi
 size_t sim_world_forgotten_count(const sim_world *world);
 uint64_t sim_world_forgotten_version(const sim_world *world);
 
-/* ---- as text, for comparing ------------------------------------------------------------------------------- */
+/* ---- as text, for comparing -------------------------------------------------------------------------- */
 
 typedef struct sim_object {
     char ns[8];
@@ -119,8 +119,8 @@ int sim_world_next(const sim_world *world, uint32_t *cursor, sim_object *out);
 /* The key of that text, or SIM_NONE. */
 uint32_t sim_world_key(const sim_world *world, ki_str ns, ki_str name);
 
-/* The record that has this key, UID, version and (when it was kept) spec.value, in whichever epoch; the newest
- * of several. NULL: no such object has ever existed. */
+/* The record that has this key, UID, version and (when it was kept) spec.value, in whichever epoch; the
+ * newest of several. NULL: no such object has ever existed. */
 const sim_record *sim_world_find(const sim_world *world, const ki_object *object);
 
 /* 1 when the history of that epoch has the record. */

@@ -75,8 +75,8 @@ struct stage {
     int rc;
 };
 
-/* Everything is synced and watching afterwards. `is_of_factory`: PLACE_OWN_HANDLER is the handler of the factory's
- * informer and not that of the rig's. */
+/* Everything is synced and watching afterwards. `is_of_factory`: PLACE_OWN_HANDLER is the handler of the
+ * factory's informer and not that of the rig's. */
 void stage_init(stage *s, int mode, int is_of_factory);
 
 /* Whatever the call has freed is NULL. Fails the test unless each handler was released exactly once. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of the store when the server's history is another one, or tells something twice. Each sequence was
- * found by a simulation. */
+/* What becomes of the store when the server's history is another one, or tells something twice. Each sequence
+ * was found by a simulation. */
 #include "cache/apply.h"
 #include "support/failing_allocator.h"
 #include "support/objects.h"

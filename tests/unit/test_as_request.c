@@ -121,6 +121,19 @@ static void a_query_is_decoded(void **state)
     reading_fini(&r);
 }
 
+static void the_largest_number_is_one(void **state)
+{
+    (void)state;
+    reading r = read_address("/api/v1/pods?limit=9223372036854775807&timeoutSeconds=9223372036854775807");
+    assert_int_equal(r.rc, 0);
+    assert_int_equal(r.request.query.limit, INT64_MAX);
+    assert_int_equal(r.request.query.timeout_seconds, INT64_MAX);
+    reading_fini(&r);
+    r = read_address("/api/v1/pods?limit=9223372036854775808");
+    assert_int_equal(r.rc, -1);
+    reading_fini(&r);
+}
+
 static void what_cannot_be_read_is_400(void **state)
 {
     (void)state;
@@ -185,6 +198,7 @@ int main(void)
         cmocka_unit_test(each_address_names_its_target),
         cmocka_unit_test(a_path_is_taken_apart),
         cmocka_unit_test(a_query_is_decoded),
+        cmocka_unit_test(the_largest_number_is_one),
         cmocka_unit_test(what_cannot_be_read_is_400),
         cmocka_unit_test(characters_of_all_lengths_are_text),
         cmocka_unit_test(methods_are_known_by_name),

@@ -40,15 +40,20 @@ static void versions_begin_at_the_clock(void **state)
     assert_in_range(version, now, now + 60000000);
 }
 
-static void collections_are_kept_by_group_and_plural(void **state)
+static void every_resource_has_a_collection_and_events_of_both_groups_one(void **state)
 {
     (void)state;
     struct as_rig rig;
     as_rig_init(&rig, 0);
-    struct ki_as_collection *events = as_rig_collection(&rig, "events");
-    assert_ptr_equal(as_rig_collection(&rig, "events"), events);
-    assert_ptr_not_equal(as_rig_collection(&rig, "events.events.k8s.io"), events);
-    assert_string_equal(ki_as_collection_resource(events)->qualified, "events");
+    struct ki_as_collection *ingresses = as_rig_collection(&rig, "ingresses.networking.k8s.io");
+    assert_ptr_equal(as_rig_collection(&rig, "ingresses.networking.k8s.io"), ingresses);
+    assert_ptr_not_equal(as_rig_collection(&rig, "ingressclasses.networking.k8s.io"), ingresses);
+    assert_string_equal(ki_as_collection_resource(ingresses)->qualified, "ingresses.networking.k8s.io");
+    assert_ptr_equal(as_rig_collection(&rig, "events.events.k8s.io"), as_rig_collection(&rig, "events"));
+    assert_ptr_equal(
+        ki_as_storage_find_collection(rig.storage, KI_STR("networking.k8s.io"), KI_STR("ingresses")),
+        ingresses);
+    assert_null(ki_as_storage_find_collection(rig.storage, KI_STR("example.com"), KI_STR("ingresses")));
     as_rig_fini(&rig);
 }
 
@@ -196,7 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_count_all_changes),
         cmocka_unit_test(versions_begin_at_the_clock),
-        cmocka_unit_test(collections_are_kept_by_group_and_plural),
+        cmocka_unit_test(every_resource_has_a_collection_and_events_of_both_groups_one),
         cmocka_unit_test(there_is_a_most_of_objects),
         cmocka_unit_test(history_is_a_window),
         cmocka_unit_test(compaction_forgets_everything),

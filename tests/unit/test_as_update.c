@@ -54,6 +54,30 @@ static void a_stale_version_is_a_conflict(void **state)
     as_rig_fini(&rig);
 }
 
+static void version_zero_is_none(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    init(&rig);
+    json_decref(as_rig_update(&rig, "configmaps", "default/a",
+                              "{'metadata':{'resourceVersion':'0'},'data':{'l':'2'}}"));
+    as_rig_fini(&rig);
+}
+
+static void a_version_that_is_no_number_is_refused(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    init(&rig);
+    as_rig_refuse_update(&rig, "configmaps", "default/a", "{'metadata':{'resourceVersion':'abc'}}");
+    assert_refused(&rig.failure, 500, "strconv.ParseUint: parsing \"abc\": invalid syntax");
+    as_rig_refuse_update(&rig, "configmaps", "default/a",
+                         "{'metadata':{'resourceVersion':'18446744073709551616'}}");
+    assert_refused(&rig.failure, 500,
+                   "strconv.ParseUint: parsing \"18446744073709551616\": value out of range");
+    as_rig_fini(&rig);
+}
+
 static void what_changes_nothing_has_no_new_version(void **state)
 {
     (void)state;
@@ -290,6 +314,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_update_replaces_and_keeps_what_is_the_servers),
         cmocka_unit_test(a_stale_version_is_a_conflict),
+        cmocka_unit_test(version_zero_is_none),
+        cmocka_unit_test(a_version_that_is_no_number_is_refused),
         cmocka_unit_test(what_changes_nothing_has_no_new_version),
         cmocka_unit_test(generations_count_changes_of_the_spec_alone),
         cmocka_unit_test(status_and_spec_are_updated_apart),

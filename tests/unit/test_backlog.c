@@ -114,13 +114,19 @@ static void coalescing_ends_when_the_handler_has_caught_up(void **state)
     listened_expect(&l, "+9 ~1>2 ; ~2>3 ; ");
 }
 
+/* Each event is past the limit. */
+static void begin_without_bytes(listened *l)
+{
+    ki_handler handler = listened_handler(l);
+    handler.backlog_bytes_max = 1;
+    listened_init(l, &handler);
+}
+
 static void byte_limit_lets_old_objects_go(void **state)
 {
     (void)state;
     listened l;
-    ki_handler handler = listened_handler(&l);
-    handler.backlog_bytes_max = 1;
-    listened_init(&l, &handler);
+    begin_without_bytes(&l);
     listened_push_update(&l, "a", 1, 2);
     listened_push_update(&l, "a", 2, 3);
     listened_expect(&l, "~0>3c ; ");
@@ -130,9 +136,7 @@ static void byte_limit_lets_go_of_the_old_object_of_a_single_event(void **state)
 {
     (void)state;
     listened l;
-    ki_handler handler = listened_handler(&l);
-    handler.backlog_bytes_max = 1;
-    listened_init(&l, &handler);
+    begin_without_bytes(&l);
     listened_push_update(&l, "a", 1, 2);
     listened_expect(&l, "~0>2c ; ");
 }
@@ -141,9 +145,7 @@ static void byte_limit_keeps_an_old_object_that_is_the_new_one(void **state)
 {
     (void)state;
     listened l;
-    ki_handler handler = listened_handler(&l);
-    handler.backlog_bytes_max = 1;
-    listened_init(&l, &handler);
+    begin_without_bytes(&l);
     ki_object *object = listened_object("a", 2, 1);
     listened_push(&l.listener,
                   (ki_notification){KI_EVENT_UPDATE, KI_EVENT_RESYNC, object, ki_object_ref(object)});

@@ -67,8 +67,8 @@ static int is_delete(const record *r)
     return r->kind == KI_ENTRY_DELTAS && r->type == KI_DELTA_DELETED;
 }
 
-/* The deltas of the key of record `at` that the queue must have: the numbers of their records, with one for each
- * run of deletes, the last seen one or, if none was, the last. */
+/* The deltas of the key of record `at` that the queue must have: the numbers of their records, with one for
+ * each run of deletes, the last seen one or, if none was, the last. */
 static size_t deltas_of(const model *m, size_t at, size_t *out_records)
 {
     size_t count = 0;
@@ -254,8 +254,8 @@ static void check_entry(model *m, const ki_delta_entry *entry)
     m->batch[m->batch_len++] = at;
 }
 
-/* Everything up to `upto` is gone, and that cannot be said of any later version: what waits first came after it, and
- * if it has a version then there is none in between. */
+/* Everything up to `upto` is gone, and that cannot be said of any later version: what waits first came after
+ * it, and if it has a version then there is none in between. */
 static void check_version(model *m, uint64_t upto)
 {
     uint64_t next = UINT64_MAX;

@@ -156,7 +156,7 @@ static void a_key_that_no_store_takes_is_refused(void **state)
     ki_delta_queue_free(queue);
 }
 
-/* ---- queue_replace and resync -------------------------------------------------------------------------------- */
+/* ---- queue_replace and resync ------------------------------------------------------------------------ */
 
 static void a_replace_queues_each_object_and_deletes_the_rest(void **state)
 {

@@ -80,7 +80,7 @@ static void expect(const char *name, ki_str text, const char *plural, const char
     run_fini(&r);
 }
 
-/* ---- all at once ----------------------------------------------------------------------------------------- */
+/* ---- all at once ------------------------------------------------------------------------------------- */
 
 static void a_custom_resource_has_every_name_that_kubectl_accepts(void **state)
 {
@@ -170,7 +170,7 @@ static void anything_else_is_no_answer(void **state)
     }
 }
 
-/* ---- one by one ------------------------------------------------------------------------------------------ */
+/* ---- one by one -------------------------------------------------------------------------------------- */
 
 static void groups_lead_to_paths_the_preferred_version_first(void **state)
 {

@@ -85,7 +85,8 @@ static void a_reconnect_does_not_put_a_resync_off(void **state)
     told_fini(&t);
 }
 
-/* The marker of a resync waits in the queue when the reset comes: it must not be lost, nor end all resyncs. */
+/* The marker of a resync waits in the queue when the reset comes: it must not be lost,
+ * nor end all resyncs. */
 static void resyncs_go_on_after_a_reset_of_the_history(void **state)
 {
     (void)state;

@@ -509,6 +509,7 @@ static void what_is_zeroed_can_be_ended(void **state)
     ki_loop loop = {0};
     ki_job job = {0};
     ki_job_fini(&job);
+    ki_loop_stop(&loop);
     ki_loop_fini(&loop);
     assert_null(loop.clock);
 }

@@ -5,31 +5,12 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/resources.h"
 #include "support/unit.h"
-
-static const ki_resource *found(const char *name)
-{
-    ki_error err = {0};
-    const ki_resource *resource = ki_resource_find(ki_str_of(name), &err);
-    if (resource == NULL)
-        fail_msg("\"%s\": %s", name, err.message);
-    assert_int_equal(err.code, 0);
-    return resource;
-}
 
 static void full_name(const ki_resource *resource, char *text, size_t text_bytes)
 {
     snprintf(text, text_bytes, "%s.%s.%s", resource->plural, resource->version, resource->group);
-}
-
-static void assert_path(const ki_resource *resource, const char *ns, const char *name,
-                        const char *subresource, const char *expected)
-{
-    char path[512];
-    int length = ki_resource_path(resource, ki_str_of(ns), ki_str_of(name), ki_str_of(subresource), path,
-                                  sizeof(path));
-    assert_int_equal(length, strlen(expected));
-    assert_string_equal(path, expected);
 }
 
 static int path_code(const ki_resource *resource, const char *ns, const char *name, const char *subresource)
@@ -73,7 +54,7 @@ static void a_constant_equals_its_row(void **state)
     for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
         char name[128];
         full_name(constants[i], name, sizeof(name));
-        const ki_resource *row = found(name);
+        const ki_resource *row = resource_found(name);
         assert_true(ki_resource_equal(row, constants[i]));
         assert_string_equal(row->kind, constants[i]->kind);
         assert_int_equal(row->scope, constants[i]->scope);
@@ -91,10 +72,10 @@ static void every_resource_is_found_by_its_full_name(void **state)
     for (size_t i = 0; i < ki_resource_count; i++) {
         char name[160];
         full_name(&ki_resources[i], name, sizeof(name));
-        assert_ptr_equal(found(name), &ki_resources[i]);
+        assert_ptr_equal(resource_found(name), &ki_resources[i]);
         snprintf(name, sizeof(name), "%s.%s.%s", ki_resources[i].kind, ki_resources[i].version,
                  ki_resources[i].group);
-        assert_ptr_equal(found(name), &ki_resources[i]);
+        assert_ptr_equal(resource_found(name), &ki_resources[i]);
     }
 }
 
@@ -110,9 +91,9 @@ static void every_resource_is_found_by_its_names_in_its_group(void **state)
         for (size_t j = 0; j < count; j++) {
             char name[160];
             snprintf(name, sizeof(name), "%s.%s", names[j], resource->group);
-            assert_string_equal(found(name)->plural, resource->plural);
-            assert_string_equal(found(name)->group, resource->group);
-            assert_string_equal(found(names[j])->plural, resource->plural);
+            assert_string_equal(resource_found(name)->plural, resource->plural);
+            assert_string_equal(resource_found(name)->group, resource->group);
+            assert_string_equal(resource_found(names[j])->plural, resource->plural);
         }
     }
 }
@@ -162,7 +143,7 @@ static void names_are_found_as_kubectl_finds_them(void **state)
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         char name[128];
-        full_name(found(table[i].name), name, sizeof(name));
+        full_name(resource_found(table[i].name), name, sizeof(name));
         if (strcmp(name, table[i].full) != 0)
             fail_msg("\"%s\" finds %s", table[i].name, name);
     }
@@ -237,25 +218,27 @@ static void short_names_are_those_of_the_resource(void **state)
 static void paths_are_those_of_the_rest_api(void **state)
 {
     (void)state;
-    assert_path(&KI_CORE_V1_PODS, "", "", "", "/api/v1/pods");
-    assert_path(&KI_CORE_V1_PODS, NULL, NULL, NULL, "/api/v1/pods");
-    assert_path(&KI_CORE_V1_PODS, "web", "", "", "/api/v1/namespaces/web/pods");
-    assert_path(&KI_CORE_V1_PODS, "web", "api-0", "", "/api/v1/namespaces/web/pods/api-0");
-    assert_path(&KI_CORE_V1_PODS, "web", "api-0", "log", "/api/v1/namespaces/web/pods/api-0/log");
-    assert_path(&KI_APPS_V1_DEPLOYMENTS, "web", "api", "", "/apis/apps/v1/namespaces/web/deployments/api");
-    assert_path(&KI_CORE_V1_NODES, "", "n1", "status", "/api/v1/nodes/n1/status");
-    assert_path(&KI_CORE_V1_NAMESPACES, "", "web", "", "/api/v1/namespaces/web");
-    assert_path(&KI_RBAC_V1_CLUSTERROLES, "", "system:node", "",
-                "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node");
+    resource_assert_path(&KI_CORE_V1_PODS, "", "", "", "/api/v1/pods");
+    resource_assert_path(&KI_CORE_V1_PODS, NULL, NULL, NULL, "/api/v1/pods");
+    resource_assert_path(&KI_CORE_V1_PODS, "web", "", "", "/api/v1/namespaces/web/pods");
+    resource_assert_path(&KI_CORE_V1_PODS, "web", "api-0", "", "/api/v1/namespaces/web/pods/api-0");
+    resource_assert_path(&KI_CORE_V1_PODS, "web", "api-0", "log", "/api/v1/namespaces/web/pods/api-0/log");
+    resource_assert_path(&KI_APPS_V1_DEPLOYMENTS, "web", "api", "",
+                         "/apis/apps/v1/namespaces/web/deployments/api");
+    resource_assert_path(&KI_CORE_V1_NODES, "", "n1", "status", "/api/v1/nodes/n1/status");
+    resource_assert_path(&KI_CORE_V1_NAMESPACES, "", "web", "", "/api/v1/namespaces/web");
+    resource_assert_path(&KI_RBAC_V1_CLUSTERROLES, "", "system:node", "",
+                         "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node");
 }
 
 static void names_are_percent_encoded(void **state)
 {
     (void)state;
-    assert_path(&KI_CORE_V1_PODS, "a b", "x?y#z", "\"", "/api/v1/namespaces/a%20b/pods/x%3Fy%23z/%22");
-    assert_path(&KI_CORE_V1_NODES, "", "\xc3\xa4\x7f\n\\", "", "/api/v1/nodes/%C3%A4%7F%0A%5C");
-    assert_path(&KI_CORE_V1_NODES, "", "-._~!$&'()*+,;=:@", "", "/api/v1/nodes/-._~!$&'()*+,;=:@");
-    assert_path(&KI_CORE_V1_NODES, "", "...", "", "/api/v1/nodes/...");
+    resource_assert_path(&KI_CORE_V1_PODS, "a b", "x?y#z", "\"",
+                         "/api/v1/namespaces/a%20b/pods/x%3Fy%23z/%22");
+    resource_assert_path(&KI_CORE_V1_NODES, "", "\xc3\xa4\x7f\n\\", "", "/api/v1/nodes/%C3%A4%7F%0A%5C");
+    resource_assert_path(&KI_CORE_V1_NODES, "", "-._~!$&'()*+,;=:@", "", "/api/v1/nodes/-._~!$&'()*+,;=:@");
+    resource_assert_path(&KI_CORE_V1_NODES, "", "...", "", "/api/v1/nodes/...");
     char path[64];
     assert_int_equal(ki_resource_path(&KI_CORE_V1_NODES, (ki_str){0}, KI_STR("a\0b"), (ki_str){0}, path, 64),
                      19);
@@ -328,7 +311,7 @@ static void a_custom_resource_has_its_own_strings(void **state)
     memset(kind, 'x', sizeof(kind) - 1);
     assert_string_equal(resource->group, "example.com");
     assert_string_equal(resource->kind, "Widget");
-    assert_path(resource, "web", "a", "", "/apis/example.com/v1/namespaces/web/widgets/a");
+    resource_assert_path(resource, "web", "a", "", "/apis/example.com/v1/namespaces/web/widgets/a");
     assert_false(ki_resource_equal(resource, &like));
     ki_resource_free(resource);
     ki_resource_free(NULL);
@@ -341,7 +324,7 @@ static void missing_group_and_kind_are_empty(void **state)
     assert_non_null(resource);
     assert_string_equal(resource->group, "");
     assert_string_equal(resource->kind, "");
-    assert_path(resource, "", "x", "", "/api/v1/things/x");
+    resource_assert_path(resource, "", "x", "", "/api/v1/things/x");
     ki_resource_free(resource);
 }
 

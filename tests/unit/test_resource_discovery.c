@@ -8,27 +8,8 @@
 
 #include "api/resources_table.h"
 #include "support/fixtures.h"
+#include "support/resources.h"
 #include "support/unit.h"
-
-static const ki_resource *found(const char *name)
-{
-    ki_error err = {0};
-    const ki_resource *resource = ki_resource_find(ki_str_of(name), &err);
-    if (resource == NULL)
-        fail_msg("\"%s\": %s", name, err.message);
-    assert_int_equal(err.code, 0);
-    return resource;
-}
-
-static void assert_path(const ki_resource *resource, const char *ns, const char *name,
-                        const char *subresource, const char *expected)
-{
-    char path[512];
-    int length = ki_resource_path(resource, ki_str_of(ns), ki_str_of(name), ki_str_of(subresource), path,
-                                  sizeof(path));
-    assert_int_equal(length, strlen(expected));
-    assert_string_equal(path, expected);
-}
 
 static json_t *load_discovery(const char *name)
 {
@@ -66,7 +47,7 @@ static void assert_paths_of(const ki_resource *resource, const json_t *entry)
     const char *prefix = resource->group[0] != 0 ? "/apis/" : "/api";
     snprintf(root, sizeof(root), "%s%s/%s", prefix, resource->group, resource->version);
     snprintf(expected, sizeof(expected), "%s/%s", root, resource->plural);
-    assert_path(resource, "", "", "", expected);
+    resource_assert_path(resource, "", "", "", expected);
     int namespaced = strcmp(json_string_value(json_object_get(entry, "scope")), "Namespaced") == 0;
     const char *ns = namespaced ? "web" : "";
     size_t i;
@@ -76,7 +57,7 @@ static void assert_paths_of(const ki_resource *resource, const json_t *entry)
         const char *name = json_string_value(json_object_get(sub, "subresource"));
         snprintf(expected, sizeof(expected), "%s%s%s/%s/x/%s", root, namespaced ? "/namespaces/" : "", ns,
                  resource->plural, name);
-        assert_path(resource, ns, "x", name, expected);
+        resource_assert_path(resource, ns, "x", name, expected);
     }
 }
 
@@ -88,12 +69,12 @@ static void assert_same_as_discovered(const char *group, const char *version, co
     const char *scope = json_string_value(json_object_get(entry, "scope"));
     char name[160];
     snprintf(name, sizeof(name), "%s.%s.%s", plural, version, group);
-    const ki_resource *resource = found(name);
+    const ki_resource *resource = resource_found(name);
     assert_string_equal(resource->plural, plural);
     assert_string_equal(resource->kind, kind);
     assert_int_equal(resource->scope, strcmp(scope, "Namespaced") == 0);
     snprintf(name, sizeof(name), "%s.%s.%s", singular, version, group);
-    assert_ptr_equal(found(name), resource);
+    assert_ptr_equal(resource_found(name), resource);
     const char *const *names = ki_resource_short_names(resource);
     size_t i;
     json_t *short_name;

@@ -45,7 +45,7 @@ static void assert_ended(const sim_setup *setup, ki_reason reason)
     assert_int_equal(setup->recorder.reason, reason);
 }
 
-/* ---- requests --------------------------------------------------------------------------------------------- */
+/* ---- requests ---------------------------------------------------------------------------------------- */
 
 static void sim_faults_refuse_a_connection(void **state)
 {
@@ -196,7 +196,7 @@ static void sim_faults_never_end_what_a_watch_begins_with(void **state)
     sim_setup_fini(&setup);
 }
 
-/* ---- events ----------------------------------------------------------------------------------------------- */
+/* ---- events ------------------------------------------------------------------------------------------ */
 
 static void sim_faults_end_a_watch_after_few_events(void **state)
 {
@@ -325,7 +325,7 @@ static void sim_faults_spoil_objects(void **state)
     sim_setup_fini(&setup);
 }
 
-/* ---- the client's side ------------------------------------------------------------------------------------ */
+/* ---- the client's side ------------------------------------------------------------------------------- */
 
 static void sim_server_sends_nothing_to_who_is_paused(void **state)
 {

@@ -31,7 +31,7 @@ static void change_world(sim_world *world, ki_random *random)
         sim_world_mutate(world);
 }
 
-/* ---- a client that believes ------------------------------------------------------------------------------- */
+/* ---- a client that believes -------------------------------------------------------------------------- */
 
 /* Lists until it has a whole one. Returns its version. */
 static uint64_t list_all(sim_setup *setup, ki_random *random, json_t *replica)
@@ -120,7 +120,7 @@ static void sim_server_tells_the_truth_whatever_it_may_do(void **state)
     }
 }
 
-/* ---- a client that does anything -------------------------------------------------------------------------- */
+/* ---- a client that does anything --------------------------------------------------------------------- */
 
 #define CLIENTS 4
 
@@ -262,7 +262,7 @@ static void sim_server_commits_all_faults_in_the_long_run(void **state)
     assert_true(sums.bookmarks > 0);
 }
 
-/* ---- and the library's decoders --------------------------------------------------------------------------- */
+/* ---- and the library's decoders ---------------------------------------------------------------------- */
 
 static void sim_faults_of_events_leave_the_framing_alone(void **state)
 {

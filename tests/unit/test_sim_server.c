@@ -55,7 +55,7 @@ static void assert_status(sim_setup *setup, int code, const char *reason)
     json_decref(status);
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------------ */
+/* ---- lists ------------------------------------------------------------------------------------------- */
 
 static void sim_server_lists_the_world(void **state)
 {
@@ -246,7 +246,7 @@ static void sim_server_that_does_not_lag_always_lists_the_newest(void **state)
     sim_setup_fini(&setup);
 }
 
-/* ---- watches ---------------------------------------------------------------------------------------------- */
+/* ---- watches ----------------------------------------------------------------------------------------- */
 
 static void sim_server_watch_leads_from_a_list_to_the_world(void **state)
 {

@@ -339,7 +339,8 @@ static void bookmarks_errors_and_order_have_limits_of_their_own(void **state)
     ki_object_plan_free(plan);
 }
 
-/* One event, in one piece, to a decoder in which `waiting_max` bytes may wait for a type (0: as many as usual). */
+/* One event, in one piece, to a decoder in which `waiting_max` bytes may wait for a type (0: as many as
+ * usual). */
 static void assert_event(const char *event, size_t waiting_max, const char *expected)
 {
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.bytes_max = 100});

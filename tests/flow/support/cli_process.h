@@ -16,7 +16,8 @@ typedef struct cli_process {
     text_log said;
 } cli_process;
 
-/* Runs `kinformer watch` with words that have a space between them, against the server; NULL: one that they name. */
+/* Runs `kinformer watch` with words that have a space between them, against the server;
+ * NULL: one that they name. */
 void cli_process_start(cli_process *p, const scripted_http *server, const char *line);
 
 /* Frees what was kept. The process has ended. */
@@ -33,7 +34,8 @@ void cli_process_wait_for(cli_process *p, const text_log *log, const char *part)
 /* Reads to the end. Returns what the process has ended with. */
 int cli_process_finish(cli_process *p);
 
-/* Ends it by a signal, and fails the test unless that gives 0 within a second. It may be read from, or not. */
+/* Ends it by a signal, and fails the test unless that gives 0 within a second.
+ * It may be read from, or not. */
 void cli_process_stop(cli_process *p, int number);
 
 #endif

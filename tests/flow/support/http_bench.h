@@ -33,7 +33,8 @@ typedef struct fetch {
     char message[256];
 } fetch;
 
-/* `server` may be NULL; `options` too. Configuration and server can be set up in `bench` before; they are kept. */
+/* `server` may be NULL; `options` too. Configuration and server can be set up in `bench` before;
+ * they are kept. */
 void http_bench_init(http_bench *bench, const scripted_http_options *server, const ki_http_options *options);
 
 /* Proves that nothing is left. */

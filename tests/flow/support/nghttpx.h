@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nghttpx - the proxy of that name, as a child: speaks HTTP/2 over TLS with the client, HTTP/1.1 with the server.
+/* nghttpx - the proxy of that name, as a child: speaks HTTP/2 over TLS with the client, HTTP/1.1 with the
+ * server.
  *
  *   From:     a client under test, over real sockets
  *   To:       a scripted_http of the test
  *
- * Each request bears "Forwarded: for=…", another for each connection of a client, and "Via: 2 nghttpx" when that one
- * speaks HTTP/2.
+ * Each request bears "Forwarded: for=…", another for each connection of a client, and "Via: 2 nghttpx" when
+ * that one speaks HTTP/2.
  */
 #ifndef KI_TESTS_FLOW_SUPPORT_NGHTTPX_H
 #define KI_TESTS_FLOW_SUPPORT_NGHTTPX_H

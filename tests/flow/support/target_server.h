@@ -4,10 +4,11 @@
  *   From:     tests of http/transfer
  *   To:       support/scripted_http.h
  *
- * "/plain", "/chunked", "/until-closed" and "/bytewise" answer "hello", in these ways; "/interim" after another head.
- * "/cut-head", "/cut-length" and "/cut-chunk" end too early, "/reset" and "/close" at once. "/wait" answers after the
- * first scripted_http_poke(), "/echo" with the head of the request, "/status/<line>" with that and a Retry-After,
- * "/redirect" with a place that has secrets. All else is not found.
+ * "/plain", "/chunked", "/until-closed" and "/bytewise" answer "hello", in these ways; "/interim" after
+ * another head. "/cut-head", "/cut-length" and "/cut-chunk" end too early, "/reset" and "/close" at once.
+ * "/wait" answers after the first scripted_http_poke(), "/echo" with the head of the request,
+ * "/status/<line>" with that and a Retry-After, "/redirect" with a place that has secrets.
+ * All else is not found.
  */
 #ifndef KI_FLOW_SUPPORT_TARGET_SERVER_H
 #define KI_FLOW_SUPPORT_TARGET_SERVER_H

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_as_pattern - regular expressions of schemas from any bytes: a pattern, a NUL, a text. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apiserver/pattern.h"
+
+enum { STEPS = 100000 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* It ends within its steps, and says the same twice. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *pattern = malloc(size + 1);
+    if (pattern == NULL)
+        return 0;
+    memcpy(pattern, data, size);
+    pattern[size] = '\0';
+    size_t len = strlen(pattern);
+    size_t rest = len < size ? len + 1 : size;
+    ki_str text = {(const char *)data + rest, size - rest};
+    size_t steps = STEPS;
+    size_t again = STEPS;
+    enum ki_as_pattern_result result = ki_as_pattern_match(pattern, text, &steps);
+    if (result != ki_as_pattern_match(pattern, text, &again) || steps != again || steps > STEPS)
+        abort();
+    if (result == KI_AS_PATTERN_TOO_LONG && steps > 0)
+        abort();
+    free(pattern);
+    return 0;
+}

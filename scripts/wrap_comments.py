@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Moves what stands beyond 110 columns in comments to the next line, and makes rulers as long as the others.
+
+    scripts/wrap_comments.py FILE ...
+
+clang-format would fill whole paragraphs anew, and with them lists, tables and code in comments. Here only lines that
+are too long change, and those that they flow into. What is code stays, and scripts/check_text.sh tells of it.
+"""
+import re
+import sys
+
+COLUMNS = 110
+RULER_COLUMNS = 108
+RULER = re.compile(r'^(\s*/\* ---- .*? )-{4,} \*/$')
+OPENING = re.compile(r'^(\s*)(/\*\*?) ?')
+LABEL = re.compile(r'(Returns|Ownership|Threads|From|To|Locks|Not here|Input) *:\s+')
+BULLET = re.compile(r'(- |\d+\. )')
+TABLE = re.compile(r'("[^"]*"|\S+) {2,}(?=\S)')
+
+
+def depth(text):
+    return len(text) - len(text.lstrip(' '))
+
+
+def hanging(text):
+    """The column in which the lines go on that belong to this one."""
+    body = text.lstrip(' ')
+    found = LABEL.match(body) or BULLET.match(body) or TABLE.match(body)
+    return depth(text) + (found.end() if found else 0)
+
+
+def is_code(text):
+    return depth(text) >= 2 and re.search(r'[;{,]$', text) and re.search(r'=|&|->|\{\.', text)
+
+
+def place_to_break(text, room, is_last):
+    """Where to break; what would be left alone in the last line takes its part of the sentence along."""
+    place = text.rfind(' ', 0, room + 1)
+    if is_last and len(text) - place < 25:
+        earlier = [text.rfind(mark + ' ', len(text) // 2, place) for mark in '.;,']
+        place = next((at + 1 for at in earlier if at > 0), place)
+    return place
+
+
+def goes_on(text, column):
+    """Whether this line continues the paragraph whose further lines begin in that column."""
+    body = text.strip()
+    return (body and depth(text) == column and not body.endswith(';')
+            and not LABEL.match(body) and not BULLET.match(body))
+
+
+def wrap(texts, rooms, tail):
+    """The texts of a comment's lines, wrapped. `rooms`: of the first line and of others; `tail`: what ends the last."""
+    done = []
+    texts = list(texts)
+    while texts:
+        text = texts.pop(0)
+        room = rooms[1 if done else 0]
+        is_last = not texts
+        if len(text) + (len(tail) if is_last else 0) <= room or is_code(text):
+            done.append(text)
+            continue
+        column = hanging(text)
+        place = place_to_break(text, room, is_last)
+        if place <= column:
+            done.append(text)
+            continue
+        done.append(text[:place].rstrip())
+        rest = ' ' * column + text[place:].strip()
+        if texts and goes_on(texts[0], column):
+            texts[0] = rest + ' ' + texts[0].strip()
+        else:
+            texts.insert(0, rest)
+    return done
+
+
+def wrap_comment(lines):
+    """The lines of one comment that stands for itself."""
+    ruler = RULER.match(lines[0])
+    if len(lines) == 1 and ruler:
+        return [ruler.group(1) + '-' * (RULER_COLUMNS - len(ruler.group(1)) - 3) + ' */']
+    opening = OPENING.match(lines[0])
+    indent, mark = opening.groups()
+    texts = [lines[0][opening.end():]]
+    for line in lines[1:]:
+        star = re.match(r'^\s*\*(?!/) ?', line)
+        if line.strip() != '*/' and not star:
+            return lines
+        texts.append('' if line.strip() == '*/' else line[star.end():])
+    tail = '' if lines[-1].strip() == '*/' else ' */'
+    if tail:
+        texts[-1] = re.sub(r'\s*\*/$', '', texts[-1])
+    else:
+        texts.pop()
+    rooms = (COLUMNS - len(indent + mark) - 1, COLUMNS - len(indent) - 3)
+    done = wrap(texts, rooms, tail)
+    result = [(indent + (mark if i == 0 else ' *') + ' ' + text).rstrip() for i, text in enumerate(done)]
+    result[-1] += tail
+    return result if tail else result + [indent + ' */']
+
+
+def wrap_lines(lines):
+    done = []
+    while lines:
+        count = 1
+        if re.match(r'^\s*/\*', lines[0]) and not lines[0].endswith('\\'):
+            while '*/' not in lines[count - 1]:
+                count += 1
+        comment, lines = lines[:count], lines[count:]
+        is_too_long = any(len(line) > COLUMNS for line in comment)
+        is_alone = OPENING.match(comment[0]) and comment[-1].rstrip().endswith('*/')
+        done += wrap_comment(comment) if is_too_long and is_alone else comment
+    return done
+
+
+for path in sys.argv[1:]:
+    with open(path, encoding='utf-8') as file:
+        before = file.read()
+    after = '\n'.join(wrap_lines(before.split('\n')))
+    if after != before:
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write(after)
