@@ -101,7 +101,7 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
-    json_t *tree = json == NULL ? NULL : ki_as_decode(ki_str_of(json), &why);
+    json_t *tree = json == NULL ? NULL : ki_as_decode_body(ki_str_of(json), &why);
     int rc = 0;
     if (!json_is_object(tree))
         rc = ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
@@ -141,6 +141,7 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
 struct loading {
     ki_apiserver *server;
     ki_apiserver_loaded *loaded;
+    ki_error *err;
     bool is_definitions; /* this time, or everything else */
 };
 
@@ -165,19 +166,20 @@ static struct ki_as_resource *find_kind(struct ki_as_storage *storage, const jso
 
 /* Says in full where and what it was; the error holds less. */
 static int fail_load(const struct loading *loading, const struct ki_as_load_place *place, int code,
-                     const char *why, ki_error *err)
+                     const char *why)
 {
     char *message = loading->loaded->message;
     ki_as_load_place_write(place, message, sizeof(loading->loaded->message));
     size_t len = strlen(message);
     (void)snprintf(message + len, sizeof(loading->loaded->message) - len, "%s", why);
-    return ki_fail(err, code, "%s", message);
+    return ki_fail(loading->err, code, "%s", message);
 }
 
 static int on_object(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
 {
     struct loading *loading = user;
     struct ki_as_failure failure = {0};
+    loading->err = err;
     if (is_definition(object) != loading->is_definitions)
         return 0;
     struct ki_as_resource *resource = find_kind(loading->server->storage, object);
@@ -186,11 +188,11 @@ static int on_object(json_t *object, const struct ki_as_load_place *place, void 
         (void)snprintf(why, sizeof(why), "no kind \"%.*s\" of \"%.*s\" is served here",
                        KI_STR_ARGS(text_of(json_object_get(object, "kind"))),
                        KI_STR_ARGS(text_of(json_object_get(object, "apiVersion"))));
-        return fail_load(loading, place, KI_ERR_RESOURCE, why, err);
+        return fail_load(loading, place, KI_ERR_RESOURCE, why);
     }
     int rc = put_tree(loading->server, &(struct ki_as_call){.resource = resource}, object, &failure);
     if (rc < 0)
-        rc = fail_load(loading, place, code_of(&failure), message_of(&failure), err);
+        rc = fail_load(loading, place, code_of(&failure), message_of(&failure));
     else
         loading->loaded->objects++;
     ki_as_failure_fini(&failure);

@@ -2,6 +2,7 @@
 #include "apiserver/decode.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "apiserver/plain.h"
@@ -71,7 +72,8 @@ static int hex_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The character of four digits as UTF-8. Returns how many bytes, 0 for what is left to jansson: NUL, surrogates. */
+/* The character of four digits as UTF-8. Returns how many bytes,
+ * 0 for what is left to jansson: NUL, surrogates. */
 static size_t write_unicode(const char *digits, char *out)
 {
     unsigned code = 0;
@@ -98,7 +100,8 @@ static size_t write_unicode(const char *digits, char *out)
     return 3;
 }
 
-/* Behind a backslash; what it stands for is never longer. Returns how many bytes were written, 0: it gives up. */
+/* Behind a backslash; what it stands for is never longer.
+ * Returns how many bytes were written, 0: it gives up. */
 static size_t take_escape(struct reader *reader, char *out)
 {
     static const char from[] = "\"\\/bfnrt";
@@ -304,4 +307,34 @@ json_t *ki_as_decode(ki_str text, json_error_t *error)
         return tree;
     json_decref(tree);
     return json_loadb(text.len == 0 ? "" : text.ptr, text.len, 0, error);
+}
+
+/* A short text cannot be. */
+static bool is_too_deep(ki_str text)
+{
+    size_t depth = 0;
+    bool is_string = false;
+    for (size_t i = 0; text.len >= 2 * (size_t)KI_AS_LEVELS_MAX && i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '"')
+            is_string = !is_string;
+        else if (is_string)
+            i += c == '\\' ? 1 : 0;
+        else if (c == '{' || c == '[')
+            depth++;
+        else if ((c == '}' || c == ']') && depth > 0)
+            depth--;
+        if (depth > KI_AS_LEVELS_MAX)
+            return true;
+    }
+    return false;
+}
+
+json_t *ki_as_decode_body(ki_str text, json_error_t *error)
+{
+    if (!is_too_deep(text))
+        return ki_as_decode(text, error);
+    *error = (json_error_t){0};
+    (void)snprintf(error->text, sizeof(error->text), "nested deeper than %d levels", KI_AS_LEVELS_MAX);
+    return NULL;
 }

@@ -139,7 +139,7 @@ int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **
     if (ki_as_proto_is_type(ki_as_media_type(exchange->headers.content_type)))
         return ki_as_proto_parse(ki_buf_str(body), out, &exchange->failure);
     errno = 0;
-    *out = ki_as_decode(ki_buf_str(body), &error);
+    *out = ki_as_decode_body(ki_buf_str(body), &error);
     if (*out != NULL)
         return 0;
     if (json_error_code(&error) == json_error_out_of_memory)

@@ -86,26 +86,26 @@ static size_t number_at(const json_t *numbers, size_t index)
 static int load_file(const struct loader *loader, const char *path)
 {
     ki_file_text text = {0};
-    json_t *documents = NULL;
-    json_t *places = NULL;
+    struct ki_as_documents documents = {0};
     size_t index = 0;
     json_t *document = NULL;
     int rc = ki_file_read(path, FILE_BYTES_MAX, &text, loader->err);
     if (rc == 0)
-        rc = ki_as_yaml_parse_placed((ki_str){text.data, text.len}, path, &documents, &places, loader->err);
+        rc = ki_as_yaml_parse_placed((ki_str){text.data, text.len}, path, &documents, loader->err);
     ki_file_text_fini(&text);
     if (rc < 0)
         return rc;
     loader->load->files++;
-    json_array_foreach(documents, index, document)
+    json_array_foreach(documents.trees, index, document)
     {
-        struct ki_as_load_place place = {path, number_at(places, 2 * index), number_at(places, 2 * index + 1),
-                                         0};
+        struct ki_as_load_place place = {.file = path,
+                                         .document = number_at(documents.places, 2 * index),
+                                         .line = number_at(documents.places, 2 * index + 1)};
         if (rc == 0)
             rc = give(loader, &place, document);
     }
-    json_decref(documents);
-    json_decref(places);
+    json_decref(documents.trees);
+    json_decref(documents.places);
     return rc;
 }
 

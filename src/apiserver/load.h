@@ -19,10 +19,14 @@
  * `file` names the source in errors: "pods.yaml:12: …". */
 KI_NODISCARD int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_error *err);
 
-/* The same; besides, `*out_places` is an array with two numbers for each document: which of the file it is,
- * and its line; from 1 on. */
-KI_NODISCARD int ki_as_yaml_parse_placed(ki_str text, const char *file, json_t **out_documents,
-                                         json_t **out_places, ki_error *err);
+/* Documents, and where they stand: two numbers for each, which of the file it is, and its line; from 1 on. */
+struct ki_as_documents {
+    json_t *trees;
+    json_t *places;
+};
+/* The same with places; the caller drops both. */
+KI_NODISCARD int ki_as_yaml_parse_placed(ki_str text, const char *file, struct ki_as_documents *out,
+                                         ki_error *err);
 
 /* Where an object comes from. */
 struct ki_as_load_place {

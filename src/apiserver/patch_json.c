@@ -4,20 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apiserver/decode.h"
 #include "apiserver/patch.h"
 #include "apiserver/patch_parts.h"
 #include "apiserver/tree.h"
 #include "util/alloc.h"
 
-/* A patch is a few bytes for each operation, and copies of copies are exponential: what all of them make is
- * bounded as in Kubernetes. LEVELS_MAX: less than may be encoded, by what managedFields have around the same
- * levels. STEPS_MAX: of looking how deep values are, which moves may ask for the same ones over and over. */
-enum {
-    OPERATIONS_MAX = 10000,
-    COPIED_BYTES_MAX = 3 * 1024 * 1024,
-    LEVELS_MAX = 2000,
-    STEPS_MAX = 10 * 1000 * 1000
-};
+/* A patch is a few bytes for each operation, and copies of copies are exponential: what all of them make is bounded
+ * as in Kubernetes. STEPS_MAX: of looking how deep values are; moves may ask for the same ones over and over. */
+enum { OPERATIONS_MAX = 10000, COPIED_BYTES_MAX = 3 * 1024 * 1024, STEPS_MAX = 10 * 1000 * 1000 };
 
 /* Where an operation takes place: `key` of `parent`, an object or array. At the root there is no parent. */
 struct place {
@@ -119,13 +114,13 @@ static bool is_within(struct patcher *patcher, const json_t *value, size_t level
     if (++patcher->steps > STEPS_MAX)
         return false;
     if (json_is_object(value)) {
-        bool is_good = level < LEVELS_MAX;
+        bool is_good = level < KI_AS_LEVELS_MAX;
         for (void *at = json_object_iter((json_t *)value); at != NULL && is_good;
              at = json_object_iter_next((json_t *)value, at))
             is_good = is_within(patcher, json_object_iter_value(at), level + 1);
         return is_good;
     }
-    bool is_good = !json_is_array(value) || level < LEVELS_MAX;
+    bool is_good = !json_is_array(value) || level < KI_AS_LEVELS_MAX;
     for (size_t i = 0; is_good && i < json_array_size(value); i++)
         is_good = is_within(patcher, json_array_get(value, i), level + 1);
     return is_good;
@@ -141,7 +136,7 @@ static int check_levels(struct patcher *patcher, const struct place *place, cons
                                   patcher->name, STEPS_MAX);
     return ki_as_patch_refuse(patcher->failure,
                               "Unable to complete the %s, its result is nested deeper than %d levels",
-                              patcher->name, LEVELS_MAX);
+                              patcher->name, KI_AS_LEVELS_MAX);
 }
 
 static int check_copied(struct patcher *patcher, const json_t *value)

@@ -158,6 +158,17 @@ static void check_string(struct ki_as_check *check, const struct ki_as_path *pat
 /* ---- lists and objects
  * ----------------------------------------------------------------------------------- */
 
+/* Each element of a set is held against all before it. */
+static bool is_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t steps)
+{
+    check->steps += steps;
+    if (check->steps <= STEPS_MAX)
+        return false;
+    check->steps = STEPS_MAX;
+    ki_as_check_forbidden(check, path, "it takes too long to look for what is there twice");
+    return true;
+}
+
 static void check_list(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                        const json_t *value)
 {
@@ -173,6 +184,8 @@ static void check_list(struct ki_as_check *check, const struct ki_as_path *path,
                   strcmp(ki_as_tree_text(schema, "x-kubernetes-list-type"), "set") == 0;
     for (size_t i = 0; i < size; i++) {
         const json_t *element = json_array_get(value, i);
+        if (is_set && is_too_long(check, path, i))
+            return;
         for (size_t j = 0; is_set && j < i; j++) {
             if (json_equal(json_array_get(value, j), element)) {
                 ki_as_check_duplicate(check, KI_AS_ELEMENT(path, i), element);

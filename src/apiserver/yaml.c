@@ -423,16 +423,15 @@ int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_e
     return parse(text, file, &(struct reader){.err = err}, out_documents);
 }
 
-int ki_as_yaml_parse_placed(ki_str text, const char *file, json_t **out_documents, json_t **out_places,
-                            ki_error *err)
+int ki_as_yaml_parse_placed(ki_str text, const char *file, struct ki_as_documents *out, ki_error *err)
 {
-    json_t *places = json_array();
-    if (places == NULL)
+    struct ki_as_documents documents = {.places = json_array()};
+    if (documents.places == NULL)
         return ki_fail_no_memory(err);
-    int rc = parse(text, file, &(struct reader){.places = places, .err = err}, out_documents);
+    int rc = parse(text, file, &(struct reader){.places = documents.places, .err = err}, &documents.trees);
     if (rc == 0)
-        *out_places = places;
+        *out = documents;
     else
-        json_decref(places);
+        json_decref(documents.places);
     return rc;
 }

@@ -123,6 +123,27 @@ static void without_memory_jansson_has_its_turn(void **state)
     assert_survives_no_memory(decode, NULL);
 }
 
+/* `levels` arrays, one in the other, with something in front that is none. */
+static json_t *decode_levels(int levels, json_error_t *error)
+{
+    char text[2 * 2100 + 32] = "[\"[[\\\"[[\",";
+    size_t len = strlen(text);
+    memset(text + len, '[', (size_t)levels - 1);
+    memset(text + len + levels - 1, ']', (size_t)levels);
+    return ki_as_decode_body((ki_str){text, len + 2 * (size_t)levels - 1}, error);
+}
+
+static void bodies_are_less_deep_than_what_is_stored(void **state)
+{
+    (void)state;
+    json_error_t error = {0};
+    json_t *tree = decode_levels(2000, &error);
+    assert_non_null(tree);
+    json_decref(tree);
+    assert_null(decode_levels(2001, &error));
+    assert_string_equal(error.text, "nested deeper than 2000 levels");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +151,7 @@ int main(void)
         cmocka_unit_test(it_refuses_every_cut_as_jansson_does),
         cmocka_unit_test(it_agrees_on_texts_with_a_wrong_byte),
         cmocka_unit_test(depth_is_bounded),
+        cmocka_unit_test(bodies_are_less_deep_than_what_is_stored),
         cmocka_unit_test(without_memory_jansson_has_its_turn),
     };
     return RUN_TESTS(tests);

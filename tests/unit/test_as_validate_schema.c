@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/validate.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,22 @@ static void patterns_may_not_take_long(void **state)
     free(text);
 }
 
+static void sets_may_not_take_long(void **state)
+{
+    (void)state;
+    enum { COUNT = 12000 };
+    char *text = malloc((size_t)COUNT * 8 + 3);
+    size_t len = 0;
+    for (int i = 0; i < COUNT; i++)
+        len += (size_t)sprintf(text + len, "%c%d", i == 0 ? '[' : ',', i);
+    strcpy(text + len, "]");
+    checked(
+        "{'x-kubernetes-list-type':'set'}", text,
+        "Widget.example.com \"a\" is invalid: spec.x: Forbidden: it takes too long to look for what is there "
+        "twice");
+    free(text);
+}
+
 static void only_listed_values_are_taken(void **state)
 {
     (void)state;
@@ -151,6 +168,7 @@ int main(void)
         cmocka_unit_test(numbers_have_bounds),
         cmocka_unit_test(strings_have_lengths_and_patterns),
         cmocka_unit_test(patterns_may_not_take_long),
+        cmocka_unit_test(sets_may_not_take_long),
         cmocka_unit_test(only_listed_values_are_taken),
         cmocka_unit_test(lists_are_checked_with_their_elements),
         cmocka_unit_test(objects_are_checked_with_their_members),
