@@ -72,7 +72,8 @@ static int hex_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The character of four digits as UTF-8. Returns how many bytes, 0 for what is left to jansson: NUL, surrogates. */
+/* The character of four digits as UTF-8. Returns how many bytes,
+ * 0 for what is left to jansson: NUL, surrogates. */
 static size_t write_unicode(const char *digits, char *out)
 {
     unsigned code = 0;
@@ -99,7 +100,8 @@ static size_t write_unicode(const char *digits, char *out)
     return 3;
 }
 
-/* Behind a backslash; what it stands for is never longer. Returns how many bytes were written, 0: it gives up. */
+/* Behind a backslash; what it stands for is never longer.
+ * Returns how many bytes were written, 0: it gives up. */
 static size_t take_escape(struct reader *reader, char *out)
 {
     static const char from[] = "\"\\/bfnrt";

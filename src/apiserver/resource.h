@@ -65,12 +65,13 @@ struct ki_as_resource *ki_as_resources_find(const struct ki_as_resources *resour
 struct ki_as_resource *ki_as_resources_find_kind(const struct ki_as_resources *resources, ki_str api_version,
                                                  ki_str kind);
 
-/* Adds every served version of a CustomResourceDefinition that passed validation, or takes all of its (group, plural)
- * away again. Replaces what an older version of the definition had added; nothing changes on failure. */
+/* Adds every served version of a CustomResourceDefinition that passed validation, or takes all of its (group,
+ * plural) away again. Replaces what an older version of the definition had added;
+ * nothing changes on failure. */
 KI_NODISCARD int ki_as_resources_define(struct ki_as_resources *resources, const json_t *definition,
                                         struct ki_as_failure *failure);
-/* What its objects are while not one version is served: the version that is stored. A new reference, or NULL without
- * memory. */
+/* What its objects are while not one version is served: the version that is stored. A new reference, or NULL
+ * without memory. */
 struct ki_as_resource *ki_as_resource_of_definition(const json_t *definition);
 void ki_as_resources_undefine(struct ki_as_resources *resources, ki_str group, ki_str plural);
 

@@ -22,7 +22,8 @@ enum {
     NS_PER_US = 1000
 };
 
-/* Odd numbers of the clock as a seed would repeat between servers started at once, so the system is asked first. */
+/* Odd numbers of the clock as a seed would repeat between servers started at once,
+ * so the system is asked first. */
 static uint64_t random_seed(const ki_clock *clock)
 {
     uint64_t seed = 0;

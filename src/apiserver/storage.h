@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* storage - all objects of the server, their order of changes, and a window of history: what etcd and the watch
- * cache are to a real server.
+/* storage - all objects of the server, their order of changes, and a window of history: what etcd and the
+ * watch cache are to a real server.
  *
  *   From:     verbs (changes), lists and watches (reads)
  *   To:       watch.h, which is woken by each change
  *   Locks:    one mutex for everything; held for one change, one page or one batch of events
  *   Not here: what a change must look like (verbs), text of answers
  *
- * One counter numbers all changes. It starts from the clock (microseconds), so that a restarted server never goes back.
- * Objects of one (group, plural) are a collection, ordered by key as etcd is ("ns/name"). The history keeps each change
- * with the object before and after; from it come watches and the snapshots of older versions: what a collection held at
- * version v is what it holds now with every change after v undone.
+ * One counter numbers all changes. It starts from the clock (microseconds), so that a restarted server never
+ * goes back. Objects of one (group, plural) are a collection, ordered by key as etcd is ("ns/name"). The
+ * history keeps each change with the object before and after; from it come watches and the snapshots of older
+ * versions: what a collection held at version v is what it holds now with every change after v undone.
  */
 #ifndef KI_APISERVER_STORAGE_H
 #define KI_APISERVER_STORAGE_H
@@ -45,8 +45,8 @@ void ki_as_storage_unlock(struct ki_as_storage *storage);
 struct ki_as_resources *ki_as_storage_resources(struct ki_as_storage *storage);
 uint64_t ki_as_storage_version(const struct ki_as_storage *storage);
 
-/* The collection that holds the objects of a resource, all versions of the API alike; made when it is not there yet.
- * NULL without memory. */
+/* The collection that holds the objects of a resource, all versions of the API alike; made when it is not
+ * there yet. NULL without memory. */
 struct ki_as_collection *ki_as_storage_collection(struct ki_as_storage *storage,
                                                   const struct ki_as_resource *resource);
 
@@ -66,8 +66,8 @@ ki_str ki_as_collection_group(const struct ki_as_collection *collection);
 ki_str ki_as_collection_plural(const struct ki_as_collection *collection);
 /* Any of the resources whose objects it holds; NULL when none is served. Borrowed. */
 struct ki_as_resource *ki_as_collection_resource(const struct ki_as_collection *collection);
-/* The first object of a namespace ("": of all) behind `after`, or NULL: how a walk goes on that changes what it sees.
- * Borrowed. */
+/* The first object of a namespace ("": of all) behind `after`, or NULL: how a walk goes on that changes what
+ * it sees. Borrowed. */
 struct ki_as_object *ki_as_collection_next(const struct ki_as_collection *collection, ki_str ns,
                                            const struct ki_as_object *after);
 
@@ -80,9 +80,10 @@ size_t ki_as_storage_object_bytes_max(const struct ki_as_storage *storage);
 /* The version that the next change gets: the object of a change must carry it. */
 uint64_t ki_as_storage_next_version(const struct ki_as_storage *storage);
 
-/* Puts in an object (its version is the next) in place of the one with its key, if any; or takes one out: `last` is
- * the object as the event shows it, with the next version. Both record the change, wake the watches of the
- * collection and count on. Return 0, or KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (objects_max) with nothing changed. */
+/* Puts in an object (its version is the next) in place of the one with its key, if any; or takes one out:
+ * `last` is the object as the event shows it, with the next version. Both record the change, wake the watches
+ * of the collection and count on. Return 0, or KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE (objects_max) with
+ * nothing changed. */
 KI_NODISCARD int ki_as_storage_put(struct ki_as_storage *storage, struct ki_as_collection *collection,
                                    struct ki_as_object *object);
 KI_NODISCARD int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_as_collection *collection,
@@ -116,19 +117,21 @@ KI_NODISCARD int ki_as_storage_page(struct ki_as_storage *storage, struct ki_as_
                                     struct ki_as_failure *failure);
 void ki_as_page_fini(struct ki_as_page *page);
 
-/* Whether what happened after `version` is all there still; that nothing has happened yet after a later one is true. */
+/* Whether what happened after `version` is all there still; that nothing has happened yet after a later one
+ * is true. */
 bool ki_as_collection_has_history(const struct ki_as_collection *collection, uint64_t version);
 
 /* ---- faults of storage: what tests do to it ----------------------------------------------------------- */
 
-/* Ends the watches of a collection, once they have taken what has happened: the resource is not served any more. */
+/* Ends the watches of a collection, once they have taken what has happened: the resource is not served any
+ * more. */
 void ki_as_collection_end_watches(struct ki_as_collection *collection);
 /* The same for those alone whose version of the resource is not served any more. */
 void ki_as_collection_end_unserved(struct ki_as_collection *collection);
 /* Forgets all history up to now: older watches and pages end with 410. */
 void ki_as_storage_compact(struct ki_as_storage *storage);
-/* The counter goes back by `by` as after a restored backup; objects keep their contents with versions cut to the new
- * counter, history is gone, all watches end. */
+/* The counter goes back by `by` as after a restored backup; objects keep their contents with versions cut to
+ * the new counter, history is gone, all watches end. */
 KI_NODISCARD int ki_as_storage_rewind(struct ki_as_storage *storage, uint64_t by);
 
 #endif

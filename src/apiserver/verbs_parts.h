@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verbs_parts - what the verbs have in common: checking what was sent, filling in metadata, storing, removing.
+/* verbs_parts - what the verbs have in common: checking what was sent, filling in metadata, storing,
+ * removing.
  *
  *   From:     create.c, update.c, patch_verb.c, delete.c, …
  *   To:       storage
@@ -59,14 +60,15 @@ KI_NODISCARD int ki_as_metadata_generate_name(const struct ki_as_verb *verb, jso
 
 /* ---- managed.c: metadata.managedFields ----------------------------------------------------------------- */
 
-/* The manager of the call owns what differs from `before` (NULL: everything). Does nothing without a manager. */
+/* The manager of the call owns what differs from `before` (NULL: everything).
+ * Does nothing without a manager. */
 KI_NODISCARD int ki_as_managed_update(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
 
 /* The same for a new object that has no managedFields, as their text: for the verb's `managed`. */
 KI_NODISCARD int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out);
 
-/* Whether such a text says that the manager of the call owns all that is in the object. Then it owns all of the next
- * version, too: what stayed and what it changes. */
+/* Whether such a text says that the manager of the call owns all that is in the object. Then it owns all of
+ * the next version, too: what stayed and what it changes. */
 bool ki_as_managed_is_all(const struct ki_as_verb *verb, const struct ki_as_object *object);
 
 /* ---- namespace.c --------------------------------------------------------------------------------------- */
@@ -96,10 +98,11 @@ void ki_as_definition_end(const struct ki_as_verb *verb, const struct ki_as_obje
 
 /* ---- store.c ------------------------------------------------------------------------------------------- */
 
-/* Encodes the tree with the next version and puts it in; with a dry run only the former. `*out` is a new reference. */
+/* Encodes the tree with the next version and puts it in; with a dry run only the former.
+ * `*out` is a new reference. */
 KI_NODISCARD int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_object **out);
-/* Takes an object out for good; `last` (NULL: as it is) is how its last event shows it. Then whatever waited for that
- * goes as well: a namespace, a definition. */
+/* Takes an object out for good; `last` (NULL: as it is) is how its last event shows it. Then whatever waited
+ * for that goes as well: a namespace, a definition. */
 KI_NODISCARD int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object, json_t *last,
                                    struct ki_as_object **out);
 /* Whether nothing is in the object that must go first: content of a namespace, objects of a definition. */
@@ -138,15 +141,15 @@ struct ki_as_update {
 KI_NODISCARD int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
                                      struct ki_as_object **out);
 
-/* ---- before.c: no more than is needed of what was there before ------------------------------------------ */
+/* ---- before.c: no more than is needed of what was there before --------------------------------------- */
 
 /* Whether an update may begin with metadata alone. */
 bool ki_as_before_is_short(const struct ki_as_verb *verb, const struct ki_as_object *current,
                            const json_t *body);
 /* Kind, apiVersion and metadata without managedFields; NULL without memory, which the failure says. */
 json_t *ki_as_before_metadata(const struct ki_as_verb *verb, const struct ki_as_object *current);
-/* Adds the rest, once the new tree is complete: what is the same in both is shared, and must not be changed any more. The
- * text of the new tree's members is for the verb's `rest`. */
+/* Adds the rest, once the new tree is complete: what is the same in both is shared, and must not be changed
+ * any more. The text of the new tree's members is for the verb's `rest`. */
 KI_NODISCARD int ki_as_before_complete(const struct ki_as_verb *verb, const struct ki_as_update *update,
                                        ki_str *out_rest);
 
