@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Most changes leave most of an object as it is. The text of each member of the new tree is needed anyway; as long as it is
- * the text that is stored, the member is the same as before, and what is stored need not be read. */
+/* Most changes leave most of an object as it is. The text of each member of the new tree is needed anyway; as
+ * long as it is the text that is stored, the member is the same as before,
+ * and what is stored need not be read. */
 #include <string.h>
 
 #include "apiserver/convert.h"
@@ -35,7 +36,8 @@ static bool goes_on_with(ki_str stored, ki_str member)
            (stored.ptr[member.len] == ',' || stored.ptr[member.len] == '}');
 }
 
-/* Writes the members of the new tree, and shares those that `stored` begins with, which is shortened by them. */
+/* Writes the members of the new tree, and shares those that `stored` begins with,
+ * which is shortened by them. */
 static int share(const struct ki_as_update *update, ki_buf *rest, ki_str *stored)
 {
     json_t *tree = update->tree;

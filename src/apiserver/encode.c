@@ -15,7 +15,8 @@ enum { DEPTH_MAX = 2048, NUMBER_BYTES = 40 };
 
 static int append_value(ki_buf *buf, const json_t *value, unsigned depth);
 
-/* Fewer than eight bytes, all or none of them: true when all are plain. Bytes that are read twice do no harm. */
+/* Fewer than eight bytes, all or none of them: true when all are plain.
+ * Bytes that are read twice do no harm. */
 static bool copy_short(char *out, ki_str text)
 {
     uint32_t first = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One piece of memory: the struct, labels, fields, then the text with its '{' and what the text does not hold as it is:
- * values of fields, and strings that are escaped in it. */
+/* One piece of memory: the struct, labels, fields, then the text with its '{' and what the text does not hold
+ * as it is: values of fields, and strings that are escaped in it. */
 #include "apiserver/object.h"
 
 #include <stdio.h>
@@ -20,7 +20,8 @@ static int compare_pairs(const void *a, const void *b)
     return ki_str_compare(((const struct ki_as_pair *)a)->name, ((const struct ki_as_pair *)b)->name);
 }
 
-/* Labels one after the other: "key":"value", in the text; or keyvaluekeyvalue in the copies, which end the block. */
+/* Labels one after the other: "key":"value", in the text; or keyvaluekeyvalue in the copies,
+ * which end the block. */
 static void fill_labels(struct ki_as_pair *out, const struct ki_as_draft *draft, const char *block)
 {
     size_t gap = draft->is_label_escaped ? 0 : 3;

@@ -58,8 +58,8 @@ struct ki_as_object {
 /* Whether Kubernetes leaves a value of metadata out because nothing is in it; NULL is such. */
 bool ki_as_is_empty(const json_t *value);
 
-/* Encodes `tree`, an object whose metadata is complete, with its fields in Kubernetes' order and without those that it
- * does not know; one without a resourceVersion has version 0 and no digits. Of
+/* Encodes `tree`, an object whose metadata is complete, with its fields in Kubernetes' order and without
+ * those that it does not know; one without a resourceVersion has version 0 and no digits. Of
  * `fields` the values are copied, the names are static. NULL without memory. */
 struct ki_as_object *ki_as_object_new(const json_t *tree, const struct ki_as_pair *fields,
                                       size_t field_count);
@@ -85,12 +85,13 @@ ki_str ki_as_object_managed(const struct ki_as_object *object);
 
 /* The tree again, with kind and apiVersion first; NULL without memory. */
 json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version);
-/* The same with nothing but metadata, and of that no managedFields, of an object that was made with a text of them. */
+/* The same with nothing but metadata, and of that no managedFields,
+ * of an object that was made with a text of them. */
 json_t *ki_as_object_metadata_tree(const struct ki_as_object *object, const char *kind,
                                    const char *api_version, ki_buf *scratch);
 
-/* A member of the tree as it stands behind metadata, its comma first; nothing for those that stand before. Returns 0,
- * KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
+/* A member of the tree as it stands behind metadata, its comma first; nothing for those that stand before.
+ * Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_as_object_rest_member(ki_buf *out, ki_str key, const json_t *value);
 
 #endif

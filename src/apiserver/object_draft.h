@@ -17,8 +17,8 @@ struct ki_as_span {
     size_t len;
 };
 
-/* The block: the text with its '{' and a NUL, then what the text does not hold as it is: strings that are escaped in it,
- * values of fields, and labels if one of them is escaped. */
+/* The block: the text with its '{' and a NUL, then what the text does not hold as it is: strings that are
+ * escaped in it, values of fields, and labels if one of them is escaped. */
 struct ki_as_draft {
     const struct ki_as_object_parts *parts;
     ki_buf *block;

@@ -36,7 +36,8 @@ static inline uint64_t ki_as_word_equal(uint64_t word, uint64_t pattern)
     return (difference - KI_AS_EVERY_BYTE(1)) & ~difference & KI_AS_EVERY_BYTE(0x80);
 }
 
-/* The top bit of the first byte that does not stand for itself, and perhaps of others behind it; 0: all do. */
+/* The top bit of the first byte that does not stand for itself, and perhaps of others behind it;
+ * 0: all do. */
 static inline uint64_t ki_as_word_marks(uint64_t word)
 {
     uint64_t low = (word - KI_AS_EVERY_BYTE(0x20)) & ~word & KI_AS_EVERY_BYTE(0x80);

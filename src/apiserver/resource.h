@@ -38,8 +38,8 @@ struct ki_as_resource {
     bool has_scale;
     bool has_generation;              /* metadata.generation is counted */
     const struct ki_as_schema *known; /* the fields of a built-in one; NULL: not looked up, or unknown */
-    json_t *
-        tolerations; /* of pods that name none, else NULL; in the trees of all of them, and nobody changes them */
+    /* Of pods that name none, else NULL; in the trees of all of them, and nobody changes them. */
+    json_t *tolerations;
     json_t *schema;  /* openAPIV3Schema of a custom one, or NULL */
     json_t *columns; /* additionalPrinterColumns of a custom one, or NULL */
     json_t *scale;   /* where a custom one has its replicas (subresources.scale), or NULL */

@@ -27,8 +27,8 @@ static size_t first_of_kind(ki_str kind)
     return low;
 }
 
-/* Fields hardly differ between versions, so that another one is a good answer; and so is the kind's new group, for those
- * that began in "extensions". */
+/* Fields hardly differ between versions, so that another one is a good answer; and so is the kind's new
+ * group, for those that began in "extensions". */
 const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
 {
     const struct ki_as_schema *of_group = NULL;

@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Types without fields. Larger numbers, less KI_AS_TYPE_COUNT, are places in ki_as_schemas. In the order of the script. */
+/* Types without fields. Larger numbers, less KI_AS_TYPE_COUNT, are places in ki_as_schemas.
+ * In the order of the script. */
 enum ki_as_type {
     KI_AS_TYPE_ANY,
     KI_AS_TYPE_OBJECT, /* with any members */
@@ -67,7 +68,8 @@ struct ki_as_schema {
 };
 
 extern const struct ki_as_schema_field ki_as_schema_fields[];
-/* The first eight bytes of each field's name, the first of them the highest, with zeros behind a short one. */
+/* The first eight bytes of each field's name, the first of them the highest,
+ * with zeros behind a short one. */
 extern const uint64_t ki_as_schema_openings[];
 extern const struct ki_as_schema ki_as_schemas[];
 extern const size_t ki_as_schema_count;

@@ -35,7 +35,8 @@ static bool is_made_by_update(const struct ki_as_resource *resource)
     return !resource->is_custom && is_one_of(resource, plurals);
 }
 
-/* Of an object that is sent: "" and "0" are none. In the words of Go, which Kubernetes passes on as they are. */
+/* Of an object that is sent: "" and "0" are none. In the words of Go,
+ * which Kubernetes passes on as they are. */
 static int read_version(const struct ki_as_verb *verb, ki_str text, uint64_t *out)
 {
     uint64_t number = 0;

@@ -368,8 +368,8 @@ void ki_reflector_fini(ki_reflector *reflector)
     reflector->is_ready = 0;
 }
 
-/* What is known goes on with a watch, unless a list was owed; that the server's history may have changed meanwhile,
- * its silence tells. */
+/* What is known goes on with a watch, unless a list was owed; that the server's history may have changed
+ * meanwhile, its silence tells. */
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
 {
     int is_known = ki_resource_version_is_set(version) && !reflector->owes_reset;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `kinformer watch` against servers that know several resources, ways to list, and users. */
+#include <kinformer/apiserver.h>
+#include <kinformer/resources.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -202,6 +204,50 @@ static void only_what_is_to_be_kept_is_written(void **state)
     cli_process_free(&p);
 }
 
+/* ---- a server that restarts ------------------------------------------------------------------------ */
+
+static int lines_with(const text_log *log, const char *part)
+{
+    int count = 0;
+    for (const char *at = log->text; at != NULL && (at = strstr(at, part)) != NULL; at++)
+        count++;
+    return count;
+}
+
+static void put(ki_apiserver *server, const char *json)
+{
+    ki_error err = {0};
+    if (ki_apiserver_put(server, &KI_CORE_V1_CONFIGMAPS, json, &err) < 0)
+        fail_msg("%s", err.message);
+}
+
+static void a_server_that_restarts_is_followed_again(void **state)
+{
+    (void)state;
+    cli_process p;
+    char line[256];
+    ki_error err = {0};
+    ki_apiserver *server = ki_apiserver_start(NULL, &err);
+    assert_non_null(server);
+    (void)snprintf(line, sizeof(line), "configmaps -o events --server %s", ki_apiserver_url(server));
+    cli_process_start(&p, NULL, line);
+    cli_process_wait_for(&p, &p.said, "configmaps: synced");
+    put(server, "{\"metadata\":{\"namespace\":\"default\",\"name\":\"before\"}}");
+    cli_process_wait_for(&p, &p.written, "\"name\":\"before\"");
+    ki_apiserver_down(server);
+    cli_process_wait_for(&p, &p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"Connection");
+    put(server, "{\"metadata\":{\"namespace\":\"default\",\"name\":\"meanwhile\"}}");
+    assert_int_equal(ki_apiserver_up(server, &err), 0);
+    cli_process_wait_for(&p, &p.written, "\"name\":\"meanwhile\"");
+    cli_process_wait_for(&p, &p.said, "configmaps: watching again\n");
+    assert_int_equal(lines_with(&p.said, "watching again"), 1);
+    assert_in_range(lines_with(&p.said, "configmaps: Connection"), 1, 2); /* lost, and perhaps refused */
+    assert_int_equal(lines_with(&p.written, "\"type\":\"SYNCED\""), 1);
+    cli_process_stop(&p, SIGTERM);
+    cli_process_free(&p);
+    ki_apiserver_stop(server);
+}
+
 /* ---- users ------------------------------------------------------------------------------------------- */
 
 /* The user's part is written by the test. */
@@ -394,6 +440,7 @@ int main(void)
         cmocka_unit_test(two_resources_sync_at_once),
         cmocka_unit_test(a_resync_tells_of_what_has_not_changed),
         cmocka_unit_test(watch_list_always_never_lists_and_says_why),
+        cmocka_unit_test(a_server_that_restarts_is_followed_again),
         cmocka_unit_test(flags_become_what_is_asked_for),
         cmocka_unit_test(only_what_is_to_be_kept_is_written),
         cmocka_unit_test(the_namespace_is_the_contexts_unless_one_is_given),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "support/certificates.h"
 #include "support/scripted_http.h"
 #include "support/temp_dir.h"
 #include "support/text_log.h"
@@ -45,6 +46,16 @@ static bool has(const scripted_request *request, const char *text)
     return strstr(request->head, text) != NULL;
 }
 
+/* By what the test has laid beside it, if it has. On a thread of the server's. */
+static void replace(const world *w, const char *name)
+{
+    char next[256];
+    char path[256];
+    snprintf(next, sizeof(next), "%s/%s.next", w->dir.path, name);
+    snprintf(path, sizeof(path), "%s/%s", w->dir.path, name);
+    (void)rename(next, path);
+}
+
 /* The first watch brings b and ends; from then on another token is wanted, with which c comes. */
 static scripted_next serve(scripted_connection *connection, const scripted_request *request, void *user)
 {
@@ -55,8 +66,8 @@ static scripted_next serve(scripted_connection *connection, const scripted_reque
     if (is_watch && is_late)
         w->from_11++;
     if ((!is_second && is_late) || (!is_second && !has(request, "Authorization: Bearer first\r\n"))) {
-        temp_dir_write(&w->dir, "token", "second\n");
-        temp_dir_write(&w->dir, "answer", CREDENTIAL("second"));
+        replace(w, "token");
+        replace(w, "answer");
         w->refusals++;
         scripted_answer(connection, "401 Unauthorized", NULL, REFUSAL);
         return SCRIPTED_KEEP;
@@ -95,23 +106,39 @@ static ki_informer *follow(world *w)
     return informer;
 }
 
-/* `user` is what the kubeconfig says of the user, in YAML. */
-static void world_init(world *w, const char *user)
+/* What the kubeconfig says of user and cluster, in YAML; and as whom the server speaks TLS. */
+typedef struct scene {
+    const char *user;
+    const char *trust; /* "" without TLS, as the next */
+    const certificate *server;
+} scene;
+
+static void world_open(world *w, const scene *scene)
 {
     char text[2048];
     ki_error err = {0};
-    *w = (world){0};
-    temp_dir_make(&w->dir);
-    w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
+    scripted_http_options options = {.serve = serve, .user = w};
+    if (scene->server != NULL) {
+        options.certificate_pem = scene->server->pem;
+        options.key_pem = scene->server->key_pem;
+    }
+    w->server = scripted_http_start(&options);
     snprintf(text, sizeof(text),
              "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
-             "clusters: [{name: k, cluster: {server: \"%s\"}}]\nusers:\n- name: u\n  user: %s\n",
-             scripted_http_url(w->server), user);
+             "clusters: [{name: k, cluster: {server: \"%s\"%s}}]\nusers:\n- name: u\n  user: %s\n",
+             scripted_http_url(w->server), scene->trust, scene->user);
     const char *path = temp_dir_write(&w->dir, "config", text);
     w->client = ki_client_new(&(ki_client_options){.kubeconfig = path, .mode = KI_MODE_EVENT_LOOP}, &err);
     if (w->client == NULL)
         fail_msg("%s", err.message);
     w->informer = follow(w);
+}
+
+static void world_init(world *w, const char *user)
+{
+    *w = (world){0};
+    temp_dir_make(&w->dir);
+    world_open(w, &(scene){.user = user, .trust = ""});
 }
 
 static void world_fini(world *w)
@@ -168,6 +195,7 @@ static void a_token_file_that_changes_lets_the_same_watch_go_on(void **state)
     static world w;
     world_init(&w, "{tokenFile: token}");
     temp_dir_write(&w.dir, "token", "first\n");
+    temp_dir_write(&w.dir, "token.next", "second\n");
     expect_the_same_watch(&w);
     world_fini(&w);
 }
@@ -179,6 +207,7 @@ static void a_token_file_that_changes_lets_the_same_watch_go_on(void **state)
 static void write_plugin(world *w)
 {
     temp_dir_write(&w->dir, "answer", CREDENTIAL("first"));
+    temp_dir_write(&w->dir, "answer.next", CREDENTIAL("second"));
     temp_dir_script(&w->dir, "plugin", "cd \"${0%/*}\"; echo run >>runs; cat answer");
 }
 
@@ -228,6 +257,36 @@ static void a_plug_in_that_is_not_there_is_named_with_its_hint(void **state)
     world_fini(&w);
 }
 
+/* ---- whom we believe ------------------------------------------------------------------------------------ */
+
+static void an_authority_that_is_replaced_is_believed(void **state)
+{
+    (void)state;
+    static world w;
+    ki_informer_status status;
+    certificate old = certificate_make("old", NULL, NULL);
+    certificate authority = certificate_make("authority", NULL, NULL);
+    certificate own = certificate_make("server", "IP:127.0.0.1", &authority);
+    w = (world){0};
+    temp_dir_make(&w.dir);
+    temp_dir_write(&w.dir, "ca", old.pem);
+    world_open(&w,
+               &(scene){.user = "{token: first}", .trust = ", certificate-authority: ca", .server = &own});
+    while (w.failures < 2)
+        live(&w);
+    ki_informer_read_status(w.informer, &status);
+    assert_int_equal(w.last.reason, KI_REASON_TLS);
+    assert_int_equal(status.reason, KI_REASON_TLS);
+    assert_int_equal(w.lists, 0);
+    temp_dir_write(&w.dir, "ca", authority.pem);
+    wait_for(&w, w.informer, "b");
+    assert_int_equal(w.lists, 1);
+    world_fini(&w);
+    certificate_free(&own);
+    certificate_free(&authority);
+    certificate_free(&old);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +294,7 @@ int main(void)
         cmocka_unit_test(a_plug_in_is_run_again_and_the_same_watch_goes_on),
         cmocka_unit_test(one_run_of_a_plug_in_does_for_all_informers),
         cmocka_unit_test(a_plug_in_that_is_not_there_is_named_with_its_hint),
+        cmocka_unit_test(an_authority_that_is_replaced_is_believed),
     };
     return RUN_TESTS(tests);
 }

@@ -199,6 +199,30 @@ static void a_client_is_freed_while_a_name_is_looked_up(void **state)
     }
 }
 
+static void an_informer_says_that_nobody_knows_the_name(void **state)
+{
+    (void)state;
+    int fds = count_fds(false);
+    ki_config config = {.server = unknown_server};
+    ki_informer_status status = {0};
+    ki_client *client =
+        ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, NULL);
+    fake_credentials_reset();
+    assert_int_equal(ki_client_connect(client, &config, NULL, NULL), 0);
+    ki_informer *informer = ki_informer_new(client, &KI_CORE_V1_PODS, NULL, NULL);
+    assert_int_equal(ki_informer_start(informer, NULL), 0);
+    while (status.reason == KI_REASON_NONE) {
+        (void)ki_client_dispatch(client, 1);
+        ki_informer_read_status(informer, &status);
+    }
+    assert_int_equal(status.reason, KI_REASON_DNS);
+    assert_int_equal(status.phase, KI_PHASE_BACKING_OFF);
+    assert_true(status.success_age_ms == UINT64_MAX);
+    ki_informer_free(informer);
+    ki_client_free(client);
+    wait_for_fds(fds);
+}
+
 /* ---- descriptors ------------------------------------------------------------------------------------- */
 
 static scripted_next serve_watch(scripted_connection *c, const scripted_request *r, void *user)
@@ -413,6 +437,7 @@ int main(void)
         FLOW_TEST(a_cancel_during_a_name_lookup_does_not_wait),
         FLOW_TEST(a_lookup_takes_no_longer_than_connecting_may),
         FLOW_TEST(a_client_is_freed_while_a_name_is_looked_up),
+        FLOW_TEST(an_informer_says_that_nobody_knows_the_name),
         FLOW_TEST(no_descriptor_reaches_a_program_that_is_started),
         FLOW_TEST(other_sockets_of_the_program_are_left_alone),
         FLOW_TEST(no_descriptor_is_left_at_the_end),

@@ -113,7 +113,7 @@ static ki_informer_status status_of(world *w)
     return status;
 }
 
-/* ---- what servers say ------------------------------------------------------------------------------------ */
+/* ---- what servers say -------------------------------------------------------------------------------- */
 
 #define ITEM(name, version)                                                                                  \
     "{\"metadata\":{\"namespace\":\"default\",\"name\":\"" name "\",\"uid\":\"" name                         \
@@ -343,7 +343,7 @@ static void a_watch_that_is_too_old_lists_again(void **state)
     }
 }
 
-/* ---- the query ------------------------------------------------------------------------------------------- */
+/* ---- the query --------------------------------------------------------------------------------------- */
 
 static char first_target[4096];
 
@@ -377,7 +377,7 @@ static void what_is_asked_stands_in_the_query(void **state)
     world_fini(&w);
 }
 
-/* ---- back-pressure --------------------------------------------------------------------------------------- */
+/* ---- back-pressure ----------------------------------------------------------------------------------- */
 
 enum { MANY = 20 * 1000, PADDING = 1500 };
 
@@ -488,7 +488,7 @@ static void a_small_queue_takes_a_large_list_in_each_mode(void **state)
     }
 }
 
-/* ---- many ------------------------------------------------------------------------------------------------ */
+/* ---- many -------------------------------------------------------------------------------------------- */
 
 static void informers_share_one_thread_and_stop_together(void **state)
 {
