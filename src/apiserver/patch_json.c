@@ -10,8 +10,9 @@
 #include "apiserver/tree.h"
 #include "util/alloc.h"
 
-/* A patch is a few bytes for each operation, and copies of copies are exponential: what all of them make is bounded
- * as in Kubernetes. STEPS_MAX: of looking how deep values are; moves may ask for the same ones over and over. */
+/* A patch is a few bytes for each operation, and copies of copies are exponential: what all of them make is
+ * bounded as in Kubernetes. STEPS_MAX: of looking how deep values are;
+ * moves may ask for the same ones over and over. */
 enum { OPERATIONS_MAX = 10000, COPIED_BYTES_MAX = 3 * 1024 * 1024, STEPS_MAX = 10 * 1000 * 1000 };
 
 /* Where an operation takes place: `key` of `parent`, an object or array. At the root there is no parent. */
