@@ -113,20 +113,20 @@ typedef struct scene {
     const certificate *server;
 } scene;
 
-static void world_open(world *w, const scene *scene)
+static void world_open(world *w, const scene *with)
 {
     char text[2048];
     ki_error err = {0};
     scripted_http_options options = {.serve = serve, .user = w};
-    if (scene->server != NULL) {
-        options.certificate_pem = scene->server->pem;
-        options.key_pem = scene->server->key_pem;
+    if (with->server != NULL) {
+        options.certificate_pem = with->server->pem;
+        options.key_pem = with->server->key_pem;
     }
     w->server = scripted_http_start(&options);
     snprintf(text, sizeof(text),
              "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
              "clusters: [{name: k, cluster: {server: \"%s\"%s}}]\nusers:\n- name: u\n  user: %s\n",
-             scripted_http_url(w->server), scene->trust, scene->user);
+             scripted_http_url(w->server), with->trust, with->user);
     const char *path = temp_dir_write(&w->dir, "config", text);
     w->client = ki_client_new(&(ki_client_options){.kubeconfig = path, .mode = KI_MODE_EVENT_LOOP}, &err);
     if (w->client == NULL)
