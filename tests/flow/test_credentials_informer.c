@@ -257,7 +257,7 @@ static void a_plug_in_that_is_not_there_is_named_with_its_hint(void **state)
     world_fini(&w);
 }
 
-/* ---- whom we believe ------------------------------------------------------------------------------------ */
+/* ---- whom we believe --------------------------------------------------------------------------------- */
 
 static void an_authority_that_is_replaced_is_believed(void **state)
 {
