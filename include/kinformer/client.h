@@ -65,6 +65,7 @@ typedef struct ki_client_options {
     const char *user_agent;      /* NULL: "kinformer/" and the version */
     size_t connections_max;      /* 0: no limit. With http2 each of the two ways to speak has its own */
     uint64_t connect_timeout_ms; /* 0: 30,000 */
+    size_t head_bytes_max;       /* of an answer: its status and headers; 0: 64 KiB */
 
     size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
     ki_source_cb source; /* who answers, instead of a cluster: nothing of the two parts above is looked at */
@@ -77,7 +78,7 @@ typedef struct ki_client_options {
     double requests_per_second;  /* client-go's QPS: more have to wait; 0: no limit */
     uint64_t requests_burst;     /* so many at first; 0: 10 */
     uint64_t requests_at_once;   /* on their way; more wait, each for its time. 0: 64 */
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 } ki_client_options;
 
 /**

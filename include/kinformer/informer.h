@@ -75,7 +75,7 @@ typedef struct ki_informer_options {
     const char *const *drop;
     int keep_managed_fields;
     int deliver_unchanged; /* 1: updates that change nothing of what `keep` and `drop` leave are delivered */
-    size_t object_bytes_max;
+    size_t object_bytes_max; /* of the text that is kept; a larger object is refused. 0: 64 MiB */
     uint64_t resync_ms;      /* the check period: handlers are reminded that often at the most. 0: none is */
     int64_t page_size;       /* of a LIST; 0: 500; -1: no limit */
     int watch_list;          /* a ki_watch_list */
@@ -90,7 +90,10 @@ typedef struct ki_informer_options {
     void *tweak_user;
     const ki_list_watch *list_watch; /* who answers; copied. NULL: the client */
     const char *name; /* in metrics and logs; NULL: "pods", or "pods/ns"; a second one "pods#2" */
-    uint64_t reserved[8];
+    uint64_t pages_max;        /* of one list; one that has more is given up. 0: 100,000 */
+    uint32_t object_depth_max; /* of containers in containers; a deeper text ends the answer. 0: 1,000 */
+    uint32_t reserved_number;
+    uint64_t reserved[6];
 } ki_informer_options;
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */

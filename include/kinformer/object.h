@@ -32,8 +32,8 @@ typedef struct ki_object_options {
     const char *const *keep; /* paths, NULL-terminated; only these are kept. NULL or empty: all */
     const char *const *drop; /* paths, NULL-terminated; these are not kept. NULL: none */
     int keep_managed_fields;
-    int reserved_flags;
-    size_t bytes_max; /* of the text that is kept; 0: 64 MiB */
+    uint32_t depth_max; /* of containers in containers; 0: 1,000; 1,024 is the most */
+    size_t bytes_max;   /* of the text that is kept; 0: 64 MiB */
     uint64_t reserved[4];
 } ki_object_options;
 

@@ -21,11 +21,12 @@ enum {
     BEHIND_OBJECT
 };
 
-void ki_envelope_init(ki_envelope *envelope)
+void ki_envelope_init(ki_envelope *envelope, uint32_t depth_max)
 {
     *envelope = (ki_envelope){0};
-    ki_json_scanner_init(&envelope->scanner,
-                         &(ki_json_limits){.value_bytes_max = KI_ENVELOPE_VALUE_BYTES_MAX});
+    ki_json_scanner_init(
+        &envelope->scanner,
+        &(ki_json_limits){.depth_max = depth_max, .value_bytes_max = KI_ENVELOPE_VALUE_BYTES_MAX});
     ki_json_sink_init(&envelope->sink, KI_ENVELOPE_TEXT_BYTES_MAX);
     ki_envelope_begin(envelope);
 }

@@ -48,7 +48,7 @@ enum {
 /* A value of this size is an error, whatever is kept of it: nobody waits for its end any longer. */
 #define KI_ENVELOPE_VALUE_BYTES_MAX ((size_t)1 << 30)
 
-void ki_envelope_init(ki_envelope *envelope);
+void ki_envelope_init(ki_envelope *envelope, uint32_t depth_max);
 void ki_envelope_fini(ki_envelope *envelope);
 
 /* Gets ready for the next object; offsets go on counting. */

@@ -21,7 +21,7 @@ static const char *const names[MEMBERS] = {"kind",    "apiVersion", "metadata", 
 void ki_list_decoder_init(ki_list_decoder *decoder, ki_object_plan *plan)
 {
     *decoder = (ki_list_decoder){.plan = plan, .metadata.remaining_items = -1};
-    ki_envelope_init(&decoder->envelope);
+    ki_envelope_init(&decoder->envelope, plan->depth_max);
     ki_buf_init(&decoder->kind, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->api_version, TEXT_BYTES_MAX);
     ki_buf_init(&decoder->resource_version, TEXT_BYTES_MAX);

@@ -363,7 +363,7 @@ int ki_object_read_key(const ki_json_sink *sink, ki_buf *out_key)
 static int scan_text(const ki_object_plan *plan, ki_str json, ki_json_sink *sink, ki_error *err)
 {
     ki_json_scanner scanner;
-    ki_json_scanner_init(&scanner, &(ki_json_limits){.value_bytes_max = SIZE_MAX});
+    ki_json_scanner_init(&scanner, &(ki_json_limits){plan->depth_max, SIZE_MAX});
     ki_json_sink_begin(sink, plan->projection);
     ki_json_scan_begin(&scanner, sink);
     int rc = ki_json_scan_whole(&scanner, json);

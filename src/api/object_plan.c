@@ -118,6 +118,7 @@ ki_object_plan *ki_object_plan_new(const ki_resource *resource, const ki_object_
     plan->bytes_max = options->bytes_max == 0 ? KI_JSON_VALUE_BYTES_DEFAULT : options->bytes_max;
     if (plan->bytes_max > OBJECT_BYTES_LIMIT)
         plan->bytes_max = OBJECT_BYTES_LIMIT;
+    plan->depth_max = options->depth_max;
     plan->projection = compile(options, err);
     if (plan->projection == NULL || (resource != NULL && learn_from_resource(plan, resource, err) < 0)) {
         ki_object_plan_free(plan);

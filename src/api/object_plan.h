@@ -20,6 +20,7 @@
 typedef struct ki_object_plan {
     ki_projection *projection; /* captures the fields of api/object_layout.h */
     size_t bytes_max;          /* of an object's text */
+    uint32_t depth_max;        /* of its containers; 0: as the scanner has it */
     /* For objects that do not say: "kind":"Pod","apiVersion":"v1", as it stands in their text, with its
      * parts. */
     char *members;

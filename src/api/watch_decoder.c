@@ -32,7 +32,7 @@ static size_t larger(size_t a, size_t b)
 void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan)
 {
     *decoder = (ki_watch_decoder){.plan = plan};
-    ki_envelope_init(&decoder->envelope);
+    ki_envelope_init(&decoder->envelope, plan->depth_max);
     ki_buf_init(&decoder->type, TYPE_BYTES_MAX);
     ki_buf_init(&decoder->value, larger(plan->bytes_max, WAITING_BYTES_MAX));
     ki_buf_init(&decoder->refused.key, KI_REFUSED_KEY_BYTES_MAX);
@@ -212,7 +212,7 @@ static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
     decoder->waits = 0;
     ki_json_sink_limit(sink, limit_for(decoder, step_of_type(decoder)));
     ki_json_sink_begin(sink, projection_for(decoder, step_of_type(decoder)));
-    ki_json_scanner_init(&scanner, &(ki_json_limits){.value_bytes_max = SIZE_MAX});
+    ki_json_scanner_init(&scanner, &(ki_json_limits){decoder->plan->depth_max, SIZE_MAX});
     ki_json_scan_begin(&scanner, sink);
     int rc = decoder->waiting_overflowed ? ki_json_scan(&scanner, text.ptr, text.len, &used)
                                          : ki_json_scan_whole(&scanner, text);

@@ -30,6 +30,7 @@ int ki_client_connect_as_configured(ki_client *client, ki_error *err)
     const ki_client_options *options = &client->options;
     ki_http_options http = {.connect_timeout_ms = options->connect_timeout_ms,
                             .request_timeout_ms = options->request_timeout_ms,
+                            .head_bytes_max = options->head_bytes_max,
                             .connections_max = options->connections_max,
                             .use_http2 = options->http2 != 0,
                             .use_gzip = options->gzip != 0,

@@ -52,6 +52,7 @@ static int init_parts(ki_feed *feed, ki_error *err)
     ki_object_options kept = {.keep = options->keep,
                               .drop = options->drop,
                               .keep_managed_fields = options->keep_managed_fields,
+                              .depth_max = options->object_depth_max,
                               .bytes_max = options->object_bytes_max};
     feed->plan = ki_object_plan_new(feed->resource, &kept, err);
     if (feed->plan == NULL)

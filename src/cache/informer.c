@@ -62,6 +62,7 @@ static int init_data(ki_informer *informer, ki_error *err)
     ki_object_options kept = {.keep = options->keep,
                               .drop = options->drop,
                               .keep_managed_fields = options->keep_managed_fields,
+                              .depth_max = options->object_depth_max,
                               .bytes_max = options->object_bytes_max};
     informer->plan = ki_object_plan_new(informer->resource, &kept, err);
     informer->store = informer->plan == NULL ? NULL : ki_store_new(NULL, err);

@@ -147,10 +147,11 @@ static bool same_texts(const ki_informer_options *a, const ki_informer_options *
 static bool same_numbers(const ki_informer_options *a, const ki_informer_options *b)
 {
     return a->keep_managed_fields == b->keep_managed_fields && a->deliver_unchanged == b->deliver_unchanged &&
-           a->object_bytes_max == b->object_bytes_max && a->resync_ms == b->resync_ms &&
-           a->page_size == b->page_size && a->watch_list == b->watch_list && a->mutations == b->mutations &&
-           a->backoff_ms == b->backoff_ms && a->backoff_max_ms == b->backoff_max_ms &&
-           a->queue_items_max == b->queue_items_max && a->queue_bytes_max == b->queue_bytes_max;
+           a->object_bytes_max == b->object_bytes_max && a->object_depth_max == b->object_depth_max &&
+           a->pages_max == b->pages_max && a->resync_ms == b->resync_ms && a->page_size == b->page_size &&
+           a->watch_list == b->watch_list && a->mutations == b->mutations && a->backoff_ms == b->backoff_ms &&
+           a->backoff_max_ms == b->backoff_max_ms && a->queue_items_max == b->queue_items_max &&
+           a->queue_bytes_max == b->queue_bytes_max;
 }
 
 /* By what they say: who has made one may use its address for another afterwards. */

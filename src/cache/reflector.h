@@ -33,7 +33,7 @@ typedef struct ki_reflector ki_reflector;
 typedef struct ki_reflector_options {
     ki_list_watch list_watch; /* `release` is called by ki_reflector_fini() */
     ki_object_plan *plan;
-    const ki_informer_options *informer; /* page_size, watch_list, backoff, selectors, tweak, transform */
+    const ki_informer_options *informer; /* pages, watch_list, backoff, selectors, tweak, transform */
     const ki_clock *clock;
     uint64_t seed; /* of jitter and watch time-outs; 0: random */
     ki_change_cb on_change;

@@ -192,17 +192,18 @@ void ki_reflector_list_step(ki_reflector *reflector, int step)
     }
 }
 
-static int is_endless(ki_list_attempt *list, ki_str token)
+static int is_endless(const ki_reflector *reflector, ki_list_attempt *list, ki_str token)
 {
+    uint64_t pages_max = reflector->options.informer->pages_max;
     int repeats = ki_str_equal(token, ki_buf_str(&list->continue_token));
     list->repeats = repeats ? list->repeats + 1 : 0;
-    return list->pages >= PAGES_MAX || list->repeats >= REPEATS_MAX;
+    return list->pages >= (pages_max == 0 ? PAGES_MAX : pages_max) || list->repeats >= REPEATS_MAX;
 }
 
 static void go_to_next_page(ki_reflector *reflector, ki_str token)
 {
     ki_list_attempt *list = &reflector->list;
-    if (is_endless(list, token)) {
+    if (is_endless(reflector, list, token)) {
         ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST, "the pages of the list have no end");
         return;
     }

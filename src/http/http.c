@@ -10,7 +10,7 @@
 #include "util/error.h"
 #include "util/units.h"
 
-enum { CONNECT_TIMEOUT_MS = 30 * 1000, HEAD_TIMEOUT_MS = 60 * 1000 };
+enum { CONNECT_TIMEOUT_MS = 30 * 1000, HEAD_TIMEOUT_MS = 60 * 1000, HEAD_BYTES_MAX = 64 * 1024 };
 
 /* ---- calls into libcurl ------------------------------------------------------------------------------ */
 
@@ -120,6 +120,8 @@ static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
 static void set_defaults(ki_http *http)
 {
     ki_http_options *options = &http->options;
+    if (options->head_bytes_max == 0)
+        options->head_bytes_max = HEAD_BYTES_MAX;
     if (options->connect_timeout_ms == 0)
         options->connect_timeout_ms = CONNECT_TIMEOUT_MS;
     if (options->head_timeout_ms == 0)

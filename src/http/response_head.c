@@ -135,8 +135,7 @@ static bool take_status(ki_response_head *head, ki_str line)
         return false;
     ki_str version = until(line, " ");
     ki_str code = trim((ki_str){line.ptr + version.len, line.len - version.len});
-    size_t bytes = head->bytes;
-    *head = (ki_response_head){.bytes = bytes};
+    *head = (ki_response_head){.bytes = head->bytes, .bytes_max = head->bytes_max};
     for (size_t i = 0; i < 3 && i < code.len && code.ptr[i] >= '0' && code.ptr[i] <= '9'; i++)
         head->status = head->status * 10 + (code.ptr[i] - '0');
     return true;
@@ -147,7 +146,7 @@ int ki_response_head_line(ki_response_head *head, ki_str line, const ki_clock *c
     if (head->is_complete)
         return 0;
     head->bytes += line.len;
-    if (head->bytes > KI_RESPONSE_HEAD_BYTES_MAX)
+    if (head->bytes > head->bytes_max)
         return KI_ERR_TOO_LARGE;
     ki_str text = trim(line);
     if (text.len == 0)

@@ -15,10 +15,9 @@
 
 #include "util/clock.h"
 
-#define KI_RESPONSE_HEAD_BYTES_MAX ((size_t)64 * 1024)
 #define KI_RETRY_AFTER_SECONDS_MAX 600
 
-/* A zeroed one has read nothing. What does not fit a text is cut. */
+/* One with bytes_max alone has read nothing. What does not fit a text is cut. */
 typedef struct ki_response_head {
     int status;
     uint32_t retry_after_seconds; /* 0: not said */
@@ -26,6 +25,7 @@ typedef struct ki_response_head {
     bool is_gzip;          /* Content-Encoding */
     bool has_other_coding; /* one that nobody has asked for */
     size_t bytes;
+    size_t bytes_max; /* of the head, with those of interim answers */
     char content_type[64]; /* without parameters, as it was written */
     char location[256];    /* without user, query and fragment, which may be secrets */
 } ki_response_head;

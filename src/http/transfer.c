@@ -293,6 +293,7 @@ ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error 
     made->events = request->events;
     made->user = request->user;
     made->head_timeout_ms = request->head_timeout_ms;
+    made->head.bytes_max = http->options.head_bytes_max;
     made->is_watch = request->is_watch;
     made->may_be_cut = request->may_be_cut;
     made->is_long = request->is_long;

@@ -41,6 +41,35 @@ static void a_head_larger_than_its_limit_is_refused(void **state)
     http_bench_fini(&bench);
 }
 
+static scripted_next serve_head_of_kilobyte(scripted_connection *c, const scripted_request *r, void *user)
+{
+    char head[1100];
+    (void)r;
+    (void)user;
+    (void)snprintf(head, sizeof(head), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: %01000d\r\n\r\n", 0);
+    (void)scripted_send(c, head);
+    return SCRIPTED_KEEP;
+}
+
+static void the_limit_of_heads_can_be_set(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t bytes_max;
+        ki_reason reason;
+    } cases[] = {{0, KI_REASON_NONE}, {2000, KI_REASON_NONE}, {900, KI_REASON_MALFORMED}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        http_bench bench = {0};
+        fetch f = {0};
+        http_bench_init(&bench, &(scripted_http_options){.serve = serve_head_of_kilobyte},
+                        &(ki_http_options){.head_bytes_max = cases[i].bytes_max});
+        fetch_get(&f, &bench, "/");
+        assert_int_equal(f.reason, cases[i].reason);
+        fetch_free(&f);
+        http_bench_fini(&bench);
+    }
+}
+
 static scripted_next serve_long_line(scripted_connection *c, const scripted_request *r, void *user)
 {
     char *line = malloc(300 * 1000 + 1);
@@ -198,6 +227,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_head_larger_than_its_limit_is_refused),
+        WITH_MEMORY_CHECK(the_limit_of_heads_can_be_set),
         WITH_MEMORY_CHECK(a_line_larger_than_the_limit_is_refused),
         WITH_MEMORY_CHECK(what_is_no_http_is_refused),
         WITH_MEMORY_CHECK(a_server_that_never_answers_is_given_up),

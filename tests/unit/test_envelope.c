@@ -46,7 +46,7 @@ static char *steps_of(const char *text, size_t piece, size_t bytes_max, const ki
     size_t log_len = 0, n = strlen(text);
     FILE *out = open_memstream(&log, &log_len);
     ki_envelope envelope;
-    ki_envelope_init(&envelope);
+    ki_envelope_init(&envelope, 0);
     int rc = 0;
     for (size_t at = 0; rc >= 0 && at < n;) {
         size_t used = 0;
@@ -157,7 +157,7 @@ static void a_value_that_does_not_end_is_an_error(void **state)
     size_t used = 0;
     char text[400];
     int n = snprintf(text, sizeof(text), "{\"skip\":\"%0158d\"", 0);
-    ki_envelope_init(&envelope);
+    ki_envelope_init(&envelope, 0);
     assert_int_equal(envelope.scanner.value_bytes_max, KI_ENVELOPE_VALUE_BYTES_MAX);
     envelope.scanner.value_bytes_max = 150;
     assert_int_equal(ki_envelope_feed(&envelope, text, (size_t)n, &used), KI_ENVELOPE_NAME);
@@ -245,7 +245,7 @@ static void an_object_has_begun_with_its_brace(void **state)
     (void)state;
     ki_envelope envelope;
     size_t used = 0;
-    ki_envelope_init(&envelope);
+    ki_envelope_init(&envelope, 0);
     assert_int_equal(ki_envelope_feed(&envelope, " \n", 2, &used), KI_ENVELOPE_MORE);
     assert_false(ki_envelope_has_begun(&envelope));
     assert_int_equal(ki_envelope_feed(&envelope, "{", 1, &used), KI_ENVELOPE_MORE);

@@ -265,6 +265,16 @@ static void no_limit_lets_an_object_outgrow_its_places(void **state)
     ki_object_plan_free(NULL);
 }
 
+static void the_deepest_nesting_can_be_set(void **state)
+{
+    (void)state;
+    const char *const json = "{\"metadata\":{\"name\":\"a\"},\"x\":[[[1]]]}";
+    ki_error err = {0};
+    assert_null(ki_object_new(NULL, ki_str_of(json), &(ki_object_options){.depth_max = 3}, &err));
+    assert_int_equal(err.code, KI_ERR_JSON_DEPTH);
+    ki_object_unref(object_make(json, &(ki_object_options){.depth_max = 4}));
+}
+
 static void text_that_is_missing_is_refused(void **state)
 {
     (void)state;
@@ -311,6 +321,7 @@ int main(void)
         cmocka_unit_test(names_may_be_long_but_not_endless),
         cmocka_unit_test(an_object_of_the_largest_size_is_made_and_one_byte_more_is_not),
         cmocka_unit_test(no_limit_lets_an_object_outgrow_its_places),
+        cmocka_unit_test(the_deepest_nesting_can_be_set),
         cmocka_unit_test(text_that_is_missing_is_refused),
         cmocka_unit_test(mistakes_of_json_are_told_with_their_offset),
     };

@@ -332,6 +332,19 @@ static void pages_without_an_end_are_an_error_and_do_not_fill_the_stack(void **s
     run->source.at_once = NULL;
 }
 
+static void the_most_pages_can_be_set(void **state)
+{
+    reflector_run *run = *state;
+    unsigned pages = 0;
+    run->informer.pages_max = 7;
+    run->source.at_once = answer_page_at_once;
+    run->source.user = &pages;
+    reflector_run_start(run, "");
+    assert_int_equal(pages, 7);
+    expect_errors(run, "EndlessList\n");
+    run->source.at_once = NULL;
+}
+
 static void what_is_no_list_is_an_error_and_never_an_empty_list(void **state)
 {
     reflector_run *run = *state;
@@ -507,6 +520,7 @@ int main(void)
         reflector_test(versions_that_are_no_numbers_are_never_older),
         reflector_test(a_token_that_repeats_twice_is_an_error),
         reflector_test(pages_without_an_end_are_an_error_and_do_not_fill_the_stack),
+        reflector_test(the_most_pages_can_be_set),
         reflector_test(what_is_no_list_is_an_error_and_never_an_empty_list),
         reflector_test(a_status_in_the_place_of_a_list_speaks_for_itself),
         reflector_test(a_list_that_is_cut_changes_nothing_but_its_items),
