@@ -37,7 +37,8 @@ struct ki_client {
     ki_job post;                 /* on io: calls what was posted */
     ki_credentials *credentials; /* set before the first informer is made, as the next; NULL: no server */
     ki_http *http;
-    char *ns; /* of the context; NULL: not said */
+    char *ns;                 /* of the context; NULL: not said */
+    uint64_t stream_again_ns; /* io's: see ki_reflector_options */
     ki_mutex mu;
     ki_cond changed;
     ki_list users; /* guarded by mu, as all below: what was made with this client and is not gone yet */

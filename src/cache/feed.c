@@ -40,6 +40,8 @@ static int init_reflector(ki_feed *feed, ki_error *err)
     int rc = ki_source_open(feed->client, feed->resource, &feed->setup.options, &options.list_watch, err);
     if (rc < 0)
         return rc;
+    if (feed->setup.options.list_watch == NULL)
+        options.stream_again_ns = &feed->client->stream_again_ns;
     rc = ki_reflector_init(&feed->reflector, &options, err);
     if (rc < 0 && feed->setup.options.list_watch == NULL && options.list_watch.release != NULL)
         options.list_watch.release(options.list_watch.user);

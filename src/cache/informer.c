@@ -30,6 +30,8 @@ static int init_reflector(ki_informer *informer, ki_error *err)
                             &options.list_watch, err);
     if (rc < 0)
         return rc;
+    if (informer->setup.options.list_watch == NULL)
+        options.stream_again_ns = &informer->client->stream_again_ns;
     rc = ki_reflector_init(&informer->reflector, &options, err);
     if (rc < 0 && informer->setup.options.list_watch == NULL && options.list_watch.release != NULL)
         options.list_watch.release(options.list_watch.user);

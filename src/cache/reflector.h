@@ -43,7 +43,10 @@ typedef struct ki_reflector_options {
     void (*on_status)(void *user);                 /* phase or reason has changed; NULL: nobody listens */
     void (*schedule)(uint64_t due_ns, void *user); /* call ki_reflector_tick() then; UINT64_MAX: never */
     void *user;                                    /* of the four */
-    const ki_informer_metrics *metrics;            /* NULL: nothing is counted */
+    /* Io's, of all reflectors of one server: until then none asks it for a list by a watch, which it does not
+     * end. NULL: of this one alone. */
+    uint64_t *stream_again_ns;
+    const ki_informer_metrics *metrics; /* NULL: nothing is counted */
 } ki_reflector_options;
 
 /* ---- what it is made of: for cache/reflector*.c ---------------------------------------------------- */
@@ -142,7 +145,7 @@ struct ki_reflector {
     ki_history_probe probe;
 
     uint32_t endless_streams;      /* in a row: without the end of their list */
-    uint64_t stream_again_ns;      /* until then a LIST is used instead */
+    uint64_t stream_again_ns;      /* until then a LIST is used instead; of this one alone */
     uint64_t bookmark_interval_ns; /* of this server; 0: it has sent none */
     uint64_t relist_ns;            /* because of an event that made no sense; UINT64_MAX: none is due */
     uint64_t relisted_ns;          /* when that was last done; UINT64_MAX: never */

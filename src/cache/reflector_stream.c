@@ -11,7 +11,10 @@ int ki_reflector_may_stream(const ki_reflector *reflector)
     int choice = reflector->options.informer->watch_list;
     if (choice == KI_WATCH_LIST_NEVER || reflector->options.list_watch.no_watch_list)
         return 0;
-    return choice == KI_WATCH_LIST_ALWAYS || ki_reflector_now_ns(reflector) >= reflector->stream_again_ns;
+    uint64_t now_ns = ki_reflector_now_ns(reflector);
+    const uint64_t *of_server = reflector->options.stream_again_ns;
+    return choice == KI_WATCH_LIST_ALWAYS ||
+           (now_ns >= reflector->stream_again_ns && (of_server == NULL || now_ns >= *of_server));
 }
 
 void ki_reflector_begin_stream(ki_reflector *reflector)
@@ -132,11 +135,15 @@ static int is_list_allowed(const ki_reflector *reflector)
     return reflector->options.informer->watch_list != KI_WATCH_LIST_ALWAYS;
 }
 
-/* For some time lists come as LIST, beginning now. */
+/* For some time lists come as LIST, beginning now: everybody's, when it is the server that does not end them; a
+ * refusal may be of this resource alone. */
 static void list_instead(ki_reflector *reflector, const ki_failure *failure)
 {
+    uint64_t again_ns = ki_reflector_now_ns(reflector) + LIST_INSTEAD_SECONDS * KI_NS_PER_S;
+    if (reflector->endless_streams >= TRIES_MAX && reflector->options.stream_again_ns != NULL)
+        *reflector->options.stream_again_ns = again_ns;
+    reflector->stream_again_ns = again_ns;
     reflector->endless_streams = 0;
-    reflector->stream_again_ns = ki_reflector_now_ns(reflector) + LIST_INSTEAD_SECONDS * KI_NS_PER_S;
     ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
 }
 

@@ -95,7 +95,8 @@ void reflector_run_start(reflector_run *run, const char *version)
                                     .on_error = on_error,
                                     .on_status = on_status,
                                     .schedule = schedule,
-                                    .user = run};
+                                    .user = run,
+                                    .stream_again_ns = &run->stream_again_ns};
     options.list_watch.no_watch_list = (int)run->no_watch_list;
     assert_int_equal(ki_reflector_init(&run->reflector, &options, &err), 0);
     run->is_begun = 1;

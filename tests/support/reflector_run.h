@@ -42,7 +42,8 @@ typedef struct reflector_run {
     text_log errors;   /* "Expired 410", and " d/a" for the object that was refused */
     text_log statuses; /* "BACKING_OFF Forbidden", at each change */
     uint64_t due_ns;
-    uint64_t last_retry_ms; /* of the last error */
+    uint64_t stream_again_ns; /* the server's */
+    uint64_t last_retry_ms;   /* of the last error */
     uint64_t last_success_ms;
     int last_code;
     int is_full;           /* what on_change returns */

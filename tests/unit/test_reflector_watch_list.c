@@ -7,6 +7,7 @@
 #include "support/recorded.h"
 #include "support/reflector_run.h"
 #include "support/unit.h"
+#include "util/units.h"
 
 static void start(reflector_run *run, ki_watch_list choice)
 {
@@ -265,6 +266,36 @@ static void ten_seconds_of_silence_twice_lead_to_a_list(void **state)
                          "STREAM rv= match=NotOlderThan bookmarks\ncancel\nLIST rv=0 limit=500\n");
 }
 
+static void what_one_has_found_out_of_a_server_others_need_not(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(run->stream_again_ns, 0);
+        scripted_whole(&run->source, EVENT("ADDED", POD("a", "5")));
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    }
+    assert_true(run->stream_again_ns > ki_clock_now_ns(&run->clock) + 590 * KI_NS_PER_S);
+}
+
+static void a_refusal_is_of_one_resource_alone(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_head(&run->source, 403, 0);
+    scripted_whole(&run->source, STATUS("403", "Forbidden"));
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\nLIST rv=0 limit=500\n");
+    assert_int_equal(run->stream_again_ns, 0);
+}
+
+static void a_server_that_ended_no_list_is_asked_for_a_plain_one(void **state)
+{
+    reflector_run *run = *state;
+    run->stream_again_ns = ki_clock_now_ns(&run->clock) + 1;
+    start(run, KI_WATCH_LIST_AUTO);
+    expect_requests(run, "LIST rv=0 limit=500\n");
+}
+
 static void silence_does_not_count_while_there_is_no_room(void **state)
 {
     reflector_run *run = *state;
@@ -453,6 +484,9 @@ int main(void)
         reflector_test(two_cuts_before_the_end_lead_to_a_list),
         reflector_test(a_server_that_is_away_is_not_one_without_streams),
         reflector_test(ten_seconds_of_silence_twice_lead_to_a_list),
+        reflector_test(what_one_has_found_out_of_a_server_others_need_not),
+        reflector_test(a_refusal_is_of_one_resource_alone),
+        reflector_test(a_server_that_ended_no_list_is_asked_for_a_plain_one),
         reflector_test(silence_does_not_count_while_there_is_no_room),
         reflector_test(one_end_of_a_list_forgets_the_failures_before),
         reflector_test(a_refusal_leads_to_a_list_at_once),
