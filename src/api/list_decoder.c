@@ -134,17 +134,18 @@ static int ends_with_list(ki_str kind)
     return kind.len >= 4 && memcmp(kind.ptr + kind.len - 4, "List", 4) == 0;
 }
 
-/* "PodList" for "Pod"; lists without a kind of their own and those of metadata alone fit every resource. */
+/* "PodList" for "Pod"; lists without a kind of their own and those of metadata alone fit every resource. Lists of
+ * custom resources are called as their definition says. */
 static int kind_fits(const ki_list_decoder *decoder)
 {
     ki_str kind = ki_buf_str(&decoder->kind);
-    ki_str wanted = decoder->plan->kind;
+    const ki_object_plan *plan = decoder->plan;
+    if (!plan->is_built_in)
+        return kind.len > 0 && !ki_str_equal(kind, plan->kind) && !ki_str_equal(kind, KI_STR("Table"));
     if (!ends_with_list(kind))
         return 0;
-    if (!decoder->plan->kind_is_known || kind.len == 4 ||
-        ki_str_equal(kind, KI_STR("PartialObjectMetadataList")))
-        return 1;
-    return ki_str_equal((ki_str){kind.ptr, kind.len - 4}, wanted);
+    return kind.len == 4 || ki_str_equal(kind, KI_STR("PartialObjectMetadataList")) ||
+           ki_str_equal((ki_str){kind.ptr, kind.len - 4}, plan->kind);
 }
 
 /* A wrong kind ends the list at once; a Status is read to its end, for what it says. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/resource_parts.h"
+#include "api/resources_table.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -101,6 +102,7 @@ static int learn_from_resource(ki_object_plan *plan, const ki_resource *resource
     int n = ki_resource_api_version(resource, api_version, sizeof(api_version));
     assert(n > 0 && (size_t)n < sizeof(api_version));
     plan->kind_is_known = parts.kind.len > 0;
+    plan->is_built_in = plan->kind_is_known && ki_resource_is_built_in(resource);
     return ki_object_plan_learn(plan, (ki_str){api_version, (size_t)n}, parts.kind, err);
 }
 

@@ -29,6 +29,7 @@ typedef struct ki_object_plan {
     ki_str kind;
     ki_str api_version;
     int kind_is_known; /* from the resource, so a list need not teach it */
+    int is_built_in;   /* the resource: so its lists are named after its kind */
     int keeps_kind;
     int keeps_api_version;
 } ki_object_plan;

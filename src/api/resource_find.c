@@ -103,11 +103,23 @@ ki_resource *ki_resource_parse(ki_str name, ki_error *err)
     return resource;
 }
 
+/* ki_resource_count: it is none of them. */
+static size_t index_of(const ki_resource *resource)
+{
+    size_t i = 0;
+    while (i < ki_resource_count && !ki_resource_equal(resource, &ki_resources[i]))
+        i++;
+    return i;
+}
+
+int ki_resource_is_built_in(const ki_resource *resource)
+{
+    return index_of(resource) < ki_resource_count;
+}
+
 const char *const *ki_resource_short_names(const ki_resource *resource)
 {
     static const char *const none[] = {NULL};
-    for (size_t i = 0; i < ki_resource_count; i++)
-        if (resource != NULL && ki_resource_equal(resource, &ki_resources[i]))
-            return ki_resource_short_name_lists[i];
-    return none;
+    size_t i = resource == NULL ? ki_resource_count : index_of(resource);
+    return i < ki_resource_count ? ki_resource_short_name_lists[i] : none;
 }

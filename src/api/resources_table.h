@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resources_table - what is known of the built-in resources beyond ki_resource itself.
  *
- *   From:     api/resource_find.c
+ *   From:     api/resource_find.c, api/object_plan.c
  *   To:       api/resources_table.c, generated from api/resources.tsv
  *   Not here: the resources themselves (<kinformer/resource.h>); custom resources.
  */
@@ -16,5 +16,8 @@ extern const char *const *const ki_resource_short_name_lists[];
 /* Every index of ki_resources once, the resource first that kubectl would prefer: by group as a server lists
  * them, then stable before beta before alpha, newest first. */
 extern const uint16_t ki_resource_preference[];
+
+/* Whether it is one of ki_resources, or the same as one; of api/resource_find.c. */
+int ki_resource_is_built_in(const ki_resource *resource);
 
 #endif

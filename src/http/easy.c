@@ -92,11 +92,12 @@ static bool set_tls(CURL *easy, const ki_http *http, const ki_identity *identity
     return is_set;
 }
 
-CURL *ki_easy_new(ki_http *http, const ki_identity *identity)
+CURL *ki_easy_new(ki_http *http, const ki_identity *identity, ki_trace *trace)
 {
     CURL *easy = curl_easy_init();
     ki_trust_refresh(&http->trust);
-    if (easy != NULL && set_connection(easy, http) && set_tls(easy, http, identity) && ki_trace_set(easy))
+    if (easy != NULL && set_connection(easy, http) && set_tls(easy, http, identity) &&
+        ki_trace_set(trace, easy))
         return easy;
     curl_easy_cleanup(easy);
     return NULL;

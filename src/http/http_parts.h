@@ -13,6 +13,7 @@
 #include "http/pool.h"
 #include "http/server.h"
 #include "http/sockets.h"
+#include "http/trace.h"
 #include "http/transfer.h"
 #include "http/trust.h"
 
@@ -58,6 +59,6 @@ void ki_transfers_reap(ki_http *http);
 
 /* A handle for a request of this identity, as far as it concerns the connection.
  * Returns NULL without memory. */
-KI_NODISCARD CURL *ki_easy_new(ki_http *http, const ki_identity *identity);
+KI_NODISCARD CURL *ki_easy_new(ki_http *http, const ki_identity *identity, ki_trace *trace);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct ki_response_head {
     bool is_gzip;          /* Content-Encoding */
     bool has_other_coding; /* one that nobody has asked for */
     size_t bytes;
-    size_t bytes_max; /* of the head, with those of interim answers */
+    size_t bytes_max;      /* of the head, with those of interim answers */
     char content_type[64]; /* without parameters, as it was written */
     char location[256];    /* without user, query and fragment, which may be secrets */
 } ki_response_head;

@@ -15,15 +15,19 @@ static void log_line(const char *direction, ki_str line)
         ki_log(KI_LOG_TRACE, "http", KI_LOG_NO_FIELDS, "%s %s", direction, shown);
 }
 
-/* A request's head comes whole, an answer's line by line. */
-static void log_lines(const char *direction, ki_str text)
+/* The rest of a line that has begun in the piece before is left out: without its name nobody can tell whether it is
+ * a secret. */
+void ki_trace_take(ki_trace *trace, bool is_sent, ki_str piece)
 {
-    while (text.len > 0) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t n = end != NULL ? (size_t)(end - text.ptr) + 1 : text.len;
-        log_line(direction, (ki_str){text.ptr, n});
-        text.ptr += n;
-        text.len -= n;
+    bool *is_inside = is_sent ? &trace->is_inside_sent : &trace->is_inside_received;
+    while (piece.len > 0) {
+        const char *end = memchr(piece.ptr, '\n', piece.len);
+        size_t n = end != NULL ? (size_t)(end - piece.ptr) + 1 : piece.len;
+        if (!*is_inside)
+            log_line(is_sent ? ">" : "<", (ki_str){piece.ptr, n});
+        *is_inside = end == NULL;
+        piece.ptr += n;
+        piece.len -= n;
     }
 }
 
@@ -31,18 +35,17 @@ static void log_lines(const char *direction, ki_str text)
 static int on_debug(CURL *easy, curl_infotype type, char *bytes, size_t n, void *user)
 {
     (void)easy;
-    (void)user;
-    if (type == CURLINFO_HEADER_OUT)
-        log_lines(">", (ki_str){bytes, n});
-    else if (type == CURLINFO_HEADER_IN)
-        log_lines("<", (ki_str){bytes, n});
+    if (type == CURLINFO_HEADER_OUT || type == CURLINFO_HEADER_IN)
+        ki_trace_take(user, type == CURLINFO_HEADER_OUT, (ki_str){bytes, n});
     return 0;
 }
 
-bool ki_trace_set(CURL *easy)
+bool ki_trace_set(ki_trace *trace, CURL *easy)
 {
     if (!ki_log_is_on(KI_LOG_TRACE))
         return true;
+    *trace = (ki_trace){0};
     return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_DEBUGDATA, trace) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L) == CURLE_OK;
 }

@@ -10,10 +10,21 @@
 #define KI_HTTP_TRACE_H
 
 #include <curl/curl.h>
+#include <kinformer/common.h>
 #include <stdbool.h>
 
-/* For a handle that is new. Costs nothing unless someone listens at that level now. Returns whether libcurl
+/* Part of a transfer. */
+typedef struct ki_trace {
+    bool is_inside_sent; /* of a line, when the last piece ended */
+    bool is_inside_received;
+} ki_trace;
+
+/* For a handle that is new; `trace` lives as long. Costs nothing unless someone listens at that level now. Returns whether libcurl
  * took it. */
-bool ki_trace_set(CURL *easy);
+bool ki_trace_set(ki_trace *trace, CURL *easy);
+
+/* Some bytes of a head, as libcurl has them: a request's in as many pieces as it is sent in, which may begin and end
+ * within a line. */
+void ki_trace_take(ki_trace *trace, bool is_sent, ki_str piece);
 
 #endif

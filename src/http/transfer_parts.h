@@ -27,6 +27,7 @@ struct ki_transfer {
     char *target;
     char *method;
     struct curl_slist *headers;
+    ki_trace trace;
     ki_buf body;
     uint64_t head_timeout_ms; /* 0: not said */
     bool is_watch;

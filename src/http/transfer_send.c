@@ -115,7 +115,7 @@ int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
 {
     ki_http *http = transfer->http;
     transfer->generation = identity->generation;
-    transfer->easy = ki_easy_new(http, identity);
+    transfer->easy = ki_easy_new(http, identity, &transfer->trace);
     if (transfer->easy == NULL || !add_headers(transfer, identity) || !set_url(transfer) ||
         !set_callbacks(transfer) || !set_request(transfer))
         return KI_ERR_NO_MEMORY;

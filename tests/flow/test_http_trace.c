@@ -6,6 +6,7 @@
 
 #include "flow/support/fake_credentials.h"
 #include "flow/support/http_bench.h"
+#include "http/trace.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
@@ -79,6 +80,24 @@ static void who_we_are_to_a_proxy_is_not_shown(void **state)
     text_log_free(&logged);
 }
 
+static void no_secret_is_shown_however_a_head_is_sent(void **state)
+{
+    (void)state;
+    static const char head[] = "GET / HTTP/1.1\r\nAuthorization: Bearer s3cret\r\nX-Y: z\r\n\r\n";
+    ki_set_log(keep, KI_LOG_TRACE, NULL);
+    for (size_t first = 1; first < sizeof(head) - 1; first++)
+        for (size_t second = first; second < sizeof(head) - 1; second++) {
+            ki_trace trace = {0};
+            ki_trace_take(&trace, true, (ki_str){head, first});
+            ki_trace_take(&trace, true, (ki_str){head + first, second - first});
+            ki_trace_take(&trace, true, (ki_str){head + second, sizeof(head) - 1 - second});
+            assert_false(has("cret"));
+            assert_true(has("> G"));
+            text_log_free(&logged);
+        }
+    ki_set_log(NULL, KI_LOG_TRACE, NULL);
+}
+
 static void nothing_is_shown_to_who_does_not_ask_for_it(void **state)
 {
     (void)state;
@@ -91,6 +110,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(heads_are_shown_without_their_secrets),
         WITH_MEMORY_CHECK(who_we_are_to_a_proxy_is_not_shown),
+        WITH_MEMORY_CHECK(no_secret_is_shown_however_a_head_is_sent),
         WITH_MEMORY_CHECK(nothing_is_shown_to_who_does_not_ask_for_it),
     };
     return RUN_TESTS(tests);

@@ -57,6 +57,36 @@ static void another_kind_ends_the_list_at_once(void **state)
         OBJECT("a") "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Table\"\n");
 }
 
+static void lists_of_custom_resources_have_any_name_but_a_few(void **state)
+{
+    (void)state;
+    static const ki_resource gizmos = {.group = "example.com",
+                                       .version = "v1",
+                                       .plural = "gizmos",
+                                       .kind = "Gizmo",
+                                       .scope = KI_SCOPE_NAMESPACED};
+    static const struct {
+        const char *kind;
+        int is_list;
+    } cases[] = {{"GizmoList", 1}, {"GizmosList", 1}, {"GizmoCollection", 1},
+                 {"List", 1},      {"Gizmo", 0},      {"Table", 0},
+                 {"", 0}};
+    ki_object_plan *plan = decode_plan(&gizmos, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char body[200];
+        char expected[200];
+        snprintf(body, sizeof(body),
+                 "{\"kind\":\"%s\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}", cases[i].kind);
+        snprintf(expected, sizeof(expected),
+                 cases[i].is_list
+                     ? METADATA("7") "END\n"
+                     : "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Gizmo: its kind is \"%s\"\n",
+                 cases[i].kind);
+        decode_assert_list(plan, body, expected);
+    }
+    ki_object_plan_free(plan);
+}
+
 static void what_is_nested_deeper_than_the_plan_has_it_ends_the_list(void **state)
 {
     (void)state;
@@ -266,6 +296,7 @@ int main(void)
         cmocka_unit_test(what_has_no_items_is_no_list),
         cmocka_unit_test(items_must_be_an_array),
         cmocka_unit_test(another_kind_ends_the_list_at_once),
+        cmocka_unit_test(lists_of_custom_resources_have_any_name_but_a_few),
         cmocka_unit_test(what_is_nested_deeper_than_the_plan_has_it_ends_the_list),
         cmocka_unit_test(a_recorded_table_is_no_list),
         cmocka_unit_test(a_recorded_object_is_no_list),
