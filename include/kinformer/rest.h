@@ -41,7 +41,8 @@ typedef enum ki_rest_verb {
     KI_REST_UPDATE,  /* `name` becomes `body`; with the subresource "status" that part alone */
     KI_REST_PATCH,   /* `name` is changed by `body` as `patch` says */
     KI_REST_DELETE,  /* the object `name` */
-    KI_REST_DELETE_COLLECTION /* all that `list` selects in the namespace; `body` of the answer says which */
+    KI_REST_DELETE_COLLECTION /* all that `list` selects in the namespace; `body` of the answer says which,
+                               * and is empty when that is more than body_bytes_max */
 } ki_rest_verb;
 
 /** How the body of a patch is to be read. */

@@ -74,6 +74,7 @@ int ki_rest_reader_init(ki_rest_reader *reader, const ki_rest_request *request, 
         .bytes_max = request->body_bytes_max > 0 ? request->body_bytes_max : BODY_BYTES_MAX,
         .is_list = request->verb == KI_REST_LIST,
         .is_plain = request->path != NULL,
+        .may_be_dropped = request->verb == KI_REST_DELETE_COLLECTION,
         .may_lack_name = has_subresource || request->verb == KI_REST_CREATE ||
                          request->verb == KI_REST_DELETE || request->verb == KI_REST_DELETE_COLLECTION,
         .answer = {.memory = m, .remaining_items = -1}};
@@ -233,6 +234,13 @@ int ki_rest_reader_body(ki_rest_reader *reader, const char *bytes, size_t n)
             reader->is_dropped = ki_buf_append(&m->body, bytes, n) < 0;
         return 0;
     }
+    if (reader->is_dropped)
+        return 0;
+    if (n > reader->bytes_max - reader->bytes && reader->may_be_dropped) {
+        reader->is_dropped = true;
+        ki_buf_fini(&m->body);
+        return 0;
+    }
     if (n > reader->bytes_max - reader->bytes)
         return refuse_code(reader, KI_ERR_TOO_LARGE);
     reader->bytes += n;
@@ -352,7 +360,7 @@ void ki_rest_reader_end(ki_rest_reader *reader, ki_reason reason, const char *me
         ki_rest_reader_fail(reader, code_of_reason(reason), reason, message);
     else if (reader->is_list)
         end_list(reader);
-    else if (!reader->is_plain)
+    else if (!reader->is_plain && !reader->is_dropped)
         end_object(reader);
     reader->answer.body = ki_buf_str(&m->body);
     drop_decoder(reader);

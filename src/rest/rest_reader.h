@@ -24,14 +24,15 @@ typedef struct ki_rest_reader {
     ki_object_plan *plan;
     size_t bytes_max;
     bool is_list;
-    bool is_plain;      /* whatever comes, it is not looked into */
-    bool may_lack_name; /* what comes need not be an object */
+    bool is_plain;       /* whatever comes, it is not looked into */
+    bool may_be_dropped; /* a good answer says what was done: too long a text of it is no failure */
+    bool may_lack_name;  /* what comes need not be an object */
     ki_rest_answer answer;
     size_t bytes; /* of this attempt, as all below */
     size_t objects_cap;
     ki_list_decoder decoder;
     bool has_decoder;
-    bool is_dropped; /* the body of an error was too long, or memory too short for it */
+    bool is_dropped; /* the body was too long, or memory too short for that of an error */
 } ki_rest_reader;
 
 /* Copies what it needs. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY; then nothing is to be ended. */

@@ -188,6 +188,13 @@ static void what_was_deleted_of_a_collection_is_the_body(void **state)
     assert_null(answer.object);
     assert_true(ki_str_equal(answer.body, ki_str_of(deleted)));
     ki_rest_answer_fini(&answer);
+    ki_rest_request short_of_room = request;
+    short_of_room.body_bytes_max = 20;
+    answer = answer_to(&short_of_room, 200, deleted);
+    assert_int_equal(answer.error.code, 0);
+    assert_int_equal(answer.code, 200);
+    assert_int_equal(answer.body.len, 0);
+    ki_rest_answer_fini(&answer);
     answer = answer_to(&request, 200, SUCCESS);
     assert_int_equal(answer.error.code, 0);
     ki_rest_answer_fini(&answer);
