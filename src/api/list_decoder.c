@@ -134,8 +134,8 @@ static int ends_with_list(ki_str kind)
     return kind.len >= 4 && memcmp(kind.ptr + kind.len - 4, "List", 4) == 0;
 }
 
-/* "PodList" for "Pod"; lists without a kind of their own and those of metadata alone fit every resource. Lists of
- * custom resources are called as their definition says. */
+/* "PodList" for "Pod"; lists without a kind of their own and those of metadata alone fit every resource.
+ * Lists of custom resources are called as their definition says. */
 static int kind_fits(const ki_list_decoder *decoder)
 {
     ki_str kind = ki_buf_str(&decoder->kind);

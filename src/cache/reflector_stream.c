@@ -135,8 +135,8 @@ static int is_list_allowed(const ki_reflector *reflector)
     return reflector->options.informer->watch_list != KI_WATCH_LIST_ALWAYS;
 }
 
-/* For some time lists come as LIST, beginning now: everybody's, when it is the server that does not end them; a
- * refusal may be of this resource alone. */
+/* For some time lists come as LIST, beginning now: everybody's, when it is the server that does not end them;
+ * a refusal may be of this resource alone. */
 static void list_instead(ki_reflector *reflector, const ki_failure *failure)
 {
     uint64_t again_ns = ki_reflector_now_ns(reflector) + LIST_INSTEAD_SECONDS * KI_NS_PER_S;

@@ -15,8 +15,8 @@ static void log_line(const char *direction, ki_str line)
         ki_log(KI_LOG_TRACE, "http", KI_LOG_NO_FIELDS, "%s %s", direction, shown);
 }
 
-/* The rest of a line that has begun in the piece before is left out: without its name nobody can tell whether it is
- * a secret. */
+/* The rest of a line that has begun in the piece before is left out: without its name nobody can tell whether
+ * it is a secret. */
 void ki_trace_take(ki_trace *trace, bool is_sent, ki_str piece)
 {
     bool *is_inside = is_sent ? &trace->is_inside_sent : &trace->is_inside_received;

@@ -19,12 +19,12 @@ typedef struct ki_trace {
     bool is_inside_received;
 } ki_trace;
 
-/* For a handle that is new; `trace` lives as long. Costs nothing unless someone listens at that level now. Returns whether libcurl
- * took it. */
+/* For a handle that is new; `trace` lives as long. Costs nothing unless someone listens at that level now.
+ * Returns whether libcurl took it. */
 bool ki_trace_set(ki_trace *trace, CURL *easy);
 
-/* Some bytes of a head, as libcurl has them: a request's in as many pieces as it is sent in, which may begin and end
- * within a line. */
+/* Some bytes of a head, as libcurl has them: a request's in as many pieces as it is sent in, which may begin
+ * and end within a line. */
 void ki_trace_take(ki_trace *trace, bool is_sent, ki_str piece);
 
 #endif
