@@ -146,14 +146,13 @@ typedef enum ki_fault_action {
 } ki_fault_action;
 
 typedef struct ki_fault {
-    uint32_t on;          /* ki_fault_on, a mask; 0 or KI_FAULT_ANY: all that the action can change */
-    uint32_t action;      /* a ki_fault_action */
-    uint32_t times;       /* how many requests; 0: every one until ki_apiserver_heal() */
-    uint32_t percent;     /* of the requests that match, decided by the seed; 0: all of them */
-    uint64_t after_bytes; /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
-    uint32_t
-        after_events; /* of a watch; for the same. With both, whichever comes first; alone: watches only */
-    uint32_t code;    /* for KI_FAULT_STATUS, which needs it */
+    uint32_t on;           /* ki_fault_on, a mask; 0 or KI_FAULT_ANY: all that the action can change */
+    uint32_t action;       /* a ki_fault_action */
+    uint32_t times;        /* how many requests; 0: every one until ki_apiserver_heal() */
+    uint32_t percent;      /* of the requests that match, decided by the seed; 0: all of them */
+    uint64_t after_bytes;  /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
+    uint32_t after_events; /* of a watch; for the same. With both, whichever comes first */
+    uint32_t code;         /* for KI_FAULT_STATUS, which needs it */
     uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
     uint32_t delay_ms;            /* for KI_FAULT_DELAY, which needs it */
     uint64_t behind;              /* for KI_FAULT_STALE, which needs it */
@@ -173,11 +172,11 @@ KI_API KI_NODISCARD int ki_apiserver_fault_check(const ki_fault *fault, ki_error
  * Adds a rule; of several that match the oldest is taken. A rule matches only what its action can change:
  * KI_FAULT_EXPIRED lists and watches; KI_FAULT_STALE gets, lists without a version and watches that begin
  * with what there is; KI_FAULT_ENDLESS_PAGES lists; KI_FAULT_NO_WATCH_LIST watches with sendInitialEvents;
- * KI_FAULT_NO_END_MARKER streamed lists; KI_FAULT_NO_BOOKMARKS watches that ask for bookmarks. Others pass it
- * by, and do not count for its `times`.
+ * KI_FAULT_NO_END_MARKER streamed lists; KI_FAULT_NO_BOOKMARKS watches that ask for bookmarks; what has
+ * after_events and no after_bytes watches. Others pass it by, and do not count for its `times`.
  *
- * Returns: 0, KI_ERR_INVALID as ki_apiserver_fault_check(), KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE when there are a
- *          thousand that are not spent.
+ * Returns: 0, KI_ERR_INVALID as ki_apiserver_fault_check(), KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE when there
+ *          are a thousand that are not spent.
  */
 KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault);
 
@@ -189,10 +188,10 @@ KI_API void ki_apiserver_heal(ki_apiserver *server);
 KI_API void ki_apiserver_compact(ki_apiserver *server);
 
 /**
- * resourceVersions go back, as after a restored backup: the next change is `by` lower than it would have been,
- * the history is forgotten, and watches end. Unlike after one the objects stay as they are, even those from
- * the time that is undone, and what was deleted then does not come back; their resourceVersion becomes the one
- * that is the latest now, which several share until they are changed.
+ * resourceVersions go back, as after a restored backup: the next change has one that is `by` lower than it
+ * would have been, the history is forgotten, and watches end. Unlike after a backup the objects stay as they
+ * are, even those from the time that is undone, and what was deleted then does not come back. Such newer
+ * objects get the resourceVersion that is the latest now; several share it until they are changed.
  *
  * Returns: 0, KI_ERR_INVALID when `by` is not less than ki_apiserver_version(), KI_ERR_NO_MEMORY.
  */
