@@ -146,23 +146,37 @@ typedef enum ki_fault_action {
 } ki_fault_action;
 
 typedef struct ki_fault {
-    uint32_t on;           /* ki_fault_on, a mask; 0: any */
+    uint32_t on;           /* ki_fault_on, a mask; 0 or KI_FAULT_ANY: all that the action can change */
     uint32_t action;       /* a ki_fault_action */
     uint32_t times;        /* how many requests; 0: every one until ki_apiserver_heal() */
     uint32_t percent;      /* of the requests that match, decided by the seed; 0: all of them */
     uint64_t after_bytes;  /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
     uint32_t after_events; /* of a watch; for the same. With both, whichever comes first */
-    uint32_t code;         /* for KI_FAULT_STATUS */
+    uint32_t code;         /* for KI_FAULT_STATUS, which needs it */
     uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
-    uint32_t delay_ms;            /* for KI_FAULT_DELAY */
-    uint64_t behind;              /* for KI_FAULT_STALE */
+    uint32_t delay_ms;            /* for KI_FAULT_DELAY, which needs it */
+    uint64_t behind;              /* for KI_FAULT_STALE, which needs it */
     const char *path;             /* only requests whose path contains this; NULL: all */
     uint64_t reserved[4];         /* 0 */
 } ki_fault;
 
 /**
- * Adds a rule; of several that match the oldest is taken. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY, or
- * KI_ERR_TOO_LARGE when there are a thousand that are not spent.
+ * Whether a rule makes sense: one with a number that its action does not use, without one that it needs, or
+ * for requests that it can never change would do nothing, and a test with it would pass for that.
+ *
+ * Returns: 0, or KI_ERR_INVALID with the reason, where fields have the names of /debug/faults.
+ */
+KI_API KI_NODISCARD int ki_apiserver_fault_check(const ki_fault *fault, ki_error *err);
+
+/**
+ * Adds a rule; of several that match the oldest is taken. A rule matches only what its action can change:
+ * KI_FAULT_EXPIRED lists and watches; KI_FAULT_STALE gets, lists without a version and watches that begin
+ * with what there is; KI_FAULT_ENDLESS_PAGES lists; KI_FAULT_NO_WATCH_LIST watches with sendInitialEvents;
+ * KI_FAULT_NO_END_MARKER streamed lists; KI_FAULT_NO_BOOKMARKS watches that ask for bookmarks; what has
+ * after_events and no after_bytes watches. Others pass it by, and do not count for its `times`.
+ *
+ * Returns: 0, KI_ERR_INVALID as ki_apiserver_fault_check(), KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE when there
+ *          are a thousand that are not spent.
  */
 KI_API int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault);
 
@@ -173,7 +187,14 @@ KI_API void ki_apiserver_heal(ki_apiserver *server);
 /** Forgets the history: watches and pages from before are answered 410. */
 KI_API void ki_apiserver_compact(ki_apiserver *server);
 
-/** The history is reset as after a restored backup: resourceVersions begin again `by` lower, watches end. */
+/**
+ * resourceVersions go back, as after a restored backup: the next change has one that is `by` lower than it
+ * would have been, the history is forgotten, and watches end. Unlike after a backup the objects stay as they
+ * are, even those from the time that is undone, and what was deleted then does not come back. Such newer
+ * objects get the resourceVersion that is the latest now; several share it until they are changed.
+ *
+ * Returns: 0, KI_ERR_INVALID when `by` is not less than ki_apiserver_version(), KI_ERR_NO_MEMORY.
+ */
 KI_API KI_NODISCARD int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err);
 
 /** Ends every connection, with RST if `is_reset`; the server goes on. */

@@ -224,7 +224,7 @@ int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err)
 
 void ki_apiserver_cut(ki_apiserver *server, int is_reset)
 {
-    ki_as_http_cut(server, is_reset != 0);
+    ki_as_http_cut(server, is_reset != 0, NULL);
 }
 
 void ki_apiserver_down(ki_apiserver *server)

@@ -226,7 +226,7 @@ static int prepare(struct ki_as_exchange *exchange)
     ki_fault_on kind = ki_as_handle_kind(request);
     if (kind == 0)
         return 0;
-    exchange->has_fault = ki_as_faults_draw(exchange->server->faults, kind, request->path, &exchange->fault);
+    exchange->has_fault = ki_as_faults_draw(exchange->server->faults, kind, request, &exchange->fault);
     if (!exchange->has_fault)
         return 0;
     if (exchange->fault.action == KI_FAULT_DELAY)

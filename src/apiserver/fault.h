@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "apiserver/failure.h"
+#include "apiserver/request.h"
 
 struct ki_as_faults;
 
@@ -23,16 +24,16 @@ void ki_as_faults_free(struct ki_as_faults *faults);
 KI_NODISCARD int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_error *err);
 void ki_as_faults_clear(struct ki_as_faults *faults);
 
-/* Asks for one request; the first rule that matches and still has times left is used up once. False: none. */
-bool ki_as_faults_draw(struct ki_as_faults *faults, ki_fault_on on, ki_str path, ki_fault *out);
+/* Asks for one request, of the kind `on`; the first rule that can change it and still has times left is used
+ * up once. False: none. */
+bool ki_as_faults_draw(struct ki_as_faults *faults, ki_fault_on on, const struct ki_as_request *request,
+                       ki_fault *out);
 
-/* "one-byte" → KI_FAULT_ONE_BYTE, "list" → KI_FAULT_LIST; 0: there is none of that name. */
-uint32_t ki_as_fault_action_of(ki_str name);
-uint32_t ki_as_fault_on_of(ki_str name);
-
-/* As /debug/faults reads and writes them. */
+/* As /debug/faults reads and writes them: one rule, or a list of which all are added, or none when one of
+ * them makes no sense. */
 KI_NODISCARD int ki_as_faults_add_json(struct ki_as_faults *faults, const json_t *tree,
                                        struct ki_as_failure *failure);
 json_t *ki_as_faults_json(struct ki_as_faults *faults);
+json_t *ki_as_fault_json(const ki_fault *fault, uint64_t used);
 
 #endif

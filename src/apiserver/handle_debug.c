@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "apiserver/decode.h"
 #include "apiserver/handle.h"
 #include "apiserver/http.h"
 
@@ -12,23 +13,32 @@ static enum ki_as_step succeed(struct ki_as_exchange *exchange)
                              200);
 }
 
+/* JSON, whatever its type says: curl -d says that it is a form. */
+static json_t *read_rules(struct ki_as_exchange *exchange)
+{
+    static const char form[] =
+        "a fault is {\"action\":\"reset\",\"on\":\"watch\",\"times\":3}, or a list of such";
+    json_error_t error = {0};
+    if (exchange->body.len == 0) {
+        (void)ki_as_fail_bad_request(&exchange->failure, "the body is empty: %s", form);
+        return NULL;
+    }
+    json_t *tree = ki_as_decode_body(ki_buf_str(&exchange->body), &error);
+    if (tree != NULL)
+        return tree;
+    if (json_error_code(&error) == json_error_out_of_memory)
+        (void)ki_as_fail_no_memory(&exchange->failure);
+    else
+        (void)ki_as_fail_bad_request(&exchange->failure, "the body is no JSON (%s): %s", error.text, form);
+    return NULL;
+}
+
 static enum ki_as_step add_faults(struct ki_as_exchange *exchange)
 {
-    json_t *tree = NULL;
-    if (ki_as_body_tree(exchange, "a fault", &tree) < 0)
+    json_t *tree = read_rules(exchange);
+    if (tree == NULL)
         return KI_AS_STEP_FAILED;
-    int rc = 0;
-    if (json_is_array(tree)) {
-        const json_t *one;
-        size_t i;
-        json_array_foreach(tree, i, one)
-        {
-            if (rc == 0)
-                rc = ki_as_faults_add_json(exchange->server->faults, one, &exchange->failure);
-        }
-    } else {
-        rc = ki_as_faults_add_json(exchange->server->faults, tree, &exchange->failure);
-    }
+    int rc = ki_as_faults_add_json(exchange->server->faults, tree, &exchange->failure);
     json_decref(tree);
     return rc < 0 ? KI_AS_STEP_FAILED
                   : ki_as_answer_tree(exchange, ki_as_faults_json(exchange->server->faults), 200);
@@ -51,43 +61,71 @@ static enum ki_as_step handle_faults(struct ki_as_exchange *exchange)
     }
 }
 
+/* 0, or -1: no number, or none that fits. */
+static int parse_number(ki_str text, uint64_t *out)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c < '0' || c > '9' || number > (UINT64_MAX - (uint64_t)(c - '0')) / 10)
+            return -1;
+        number = number * 10 + (uint64_t)(c - '0');
+    }
+    *out = number;
+    return text.len > 0 ? 0 : -1;
+}
+
 static enum ki_as_step rewind_history(struct ki_as_exchange *exchange)
 {
     uint64_t by = 0;
     ki_error err = {0};
-    if (ki_as_version_parse(exchange->request.query.by, &by, &exchange->failure) < 0)
+    ki_str text = exchange->request.query.by;
+    if (parse_number(text, &by) < 0) {
+        (void)ki_as_fail_bad_request(&exchange->failure,
+                                     "by: \"%.*s\" is no number of versions; as in /debug/rewind?by=100",
+                                     text.len > 60 ? 60 : (int)text.len, text.len > 0 ? text.ptr : "");
         return KI_AS_STEP_FAILED;
-    if (ki_apiserver_rewind(exchange->server, by, &err) == 0)
+    }
+    int rc = ki_apiserver_rewind(exchange->server, by, &err);
+    if (rc == 0)
         return succeed(exchange);
-    (void)ki_as_fail_bad_request(&exchange->failure, "%s", err.message);
+    if (rc == KI_ERR_NO_MEMORY)
+        (void)ki_as_fail_no_memory(&exchange->failure);
+    else
+        (void)ki_as_fail_bad_request(&exchange->failure, "by: %s", err.message);
     return KI_AS_STEP_FAILED;
 }
 
-/* This one's own connection ends as well, so there is no answer. */
+static enum ki_as_step compact(struct ki_as_exchange *exchange)
+{
+    ki_apiserver_compact(exchange->server);
+    return succeed(exchange);
+}
+
+/* Whoever asks for it hears the answer: this one's own connection stays. */
 static enum ki_as_step cut(struct ki_as_exchange *exchange)
 {
-    ki_as_http_cut(exchange->server, exchange->request.query.is_reset);
+    ki_as_http_cut(exchange->server, exchange->request.query.is_reset, exchange);
     return succeed(exchange);
 }
 
 enum ki_as_step ki_as_handle_debug(struct ki_as_exchange *exchange)
 {
+    static const struct {
+        const char *name;
+        enum ki_as_step (*post)(struct ki_as_exchange *exchange);
+    } deeds[] = {{"compact", compact}, {"rewind", rewind_history}, {"cut", cut}};
     ki_str name = exchange->request.name;
-    bool is_post = exchange->request.method == KI_AS_METHOD_POST;
-    if (!exchange->server->allows_debug) {
-        (void)ki_as_fail_no_such_path(&exchange->failure);
+    if (exchange->server->allows_debug && ki_str_equal(name, KI_STR("faults")))
+        return handle_faults(exchange);
+    for (size_t i = 0; i < sizeof(deeds) / sizeof(deeds[0]) && exchange->server->allows_debug; i++) {
+        if (!ki_str_equal(name, ki_str_of(deeds[i].name)))
+            continue;
+        if (exchange->request.method == KI_AS_METHOD_POST)
+            return deeds[i].post(exchange);
+        (void)ki_as_fail_method(&exchange->failure);
         return KI_AS_STEP_FAILED;
     }
-    if (ki_str_equal(name, KI_STR("faults")))
-        return handle_faults(exchange);
-    if (ki_str_equal(name, KI_STR("compact")) && is_post) {
-        ki_apiserver_compact(exchange->server);
-        return succeed(exchange);
-    }
-    if (ki_str_equal(name, KI_STR("rewind")) && is_post)
-        return rewind_history(exchange);
-    if (ki_str_equal(name, KI_STR("cut")) && is_post)
-        return cut(exchange);
     (void)ki_as_fail_no_such_path(&exchange->failure);
     return KI_AS_STEP_FAILED;
 }

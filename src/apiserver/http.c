@@ -241,7 +241,7 @@ void ki_as_http_stop(struct ki_apiserver *server)
     if (server->http == NULL || server->http->daemon == NULL)
         return;
     atomic_store(&server->is_ending, true);
-    ki_as_http_cut(server, false);
+    ki_as_http_cut(server, false, NULL);
     MHD_stop_daemon(server->http->daemon);
     server->http->daemon = NULL;
 }
@@ -256,20 +256,24 @@ void ki_as_socket_reset(int fd)
     (void)syscall(SYS_connect, fd, &nowhere, sizeof(nowhere));
 }
 
-void ki_as_http_cut(struct ki_apiserver *server, bool is_reset)
+void ki_as_http_cut(struct ki_apiserver *server, bool is_reset, const struct ki_as_exchange *spared)
 {
     ki_mutex_lock(&server->mu);
     for (ki_list_node *node = ki_list_first(&server->connections); node != NULL;
          node = ki_list_next(&server->connections, node)) {
-        int fd = KI_CONTAINER_OF(node, struct ki_as_connection, node)->fd;
+        const struct ki_as_connection *connection = KI_CONTAINER_OF(node, struct ki_as_connection, node);
+        if (spared != NULL && connection == spared->socket)
+            continue;
         if (is_reset)
-            ki_as_socket_reset(fd);
+            ki_as_socket_reset(connection->fd);
         else
-            (void)shutdown(fd, SHUT_RDWR);
+            (void)shutdown(connection->fd, SHUT_RDWR);
     }
     for (ki_list_node *node = ki_list_first(&server->exchanges); node != NULL;
          node = ki_list_next(&server->exchanges, node)) {
         struct ki_as_exchange *exchange = KI_CONTAINER_OF(node, struct ki_as_exchange, node);
+        if (exchange == spared)
+            continue;
         atomic_store(&exchange->is_cut, true);
         ki_as_exchange_wake(exchange);
     }

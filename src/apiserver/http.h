@@ -28,8 +28,11 @@ void ki_as_http_close(struct ki_as_http *http);
 KI_NODISCARD int ki_as_http_start(struct ki_apiserver *server, ki_error *err);
 void ki_as_http_stop(struct ki_apiserver *server);
 
-/* Ends every connection, with RST if `is_reset`; and wakes all that stalls. */
-void ki_as_http_cut(struct ki_apiserver *server, bool is_reset);
+struct ki_as_exchange;
+
+/* Ends every connection but that of `spared` (NULL: none is), with RST if `is_reset`; and wakes all that
+ * stalls. */
+void ki_as_http_cut(struct ki_apiserver *server, bool is_reset, const struct ki_as_exchange *spared);
 void ki_as_http_heal(struct ki_apiserver *server);
 
 /* The other side sees RST; the descriptor stays open. */

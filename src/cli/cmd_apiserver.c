@@ -31,8 +31,9 @@ static const char help_tail[] =
     "on=list, watch,\n"
     "get, write, discovery or any (several: on=list+get), times=N, percent=N, after-bytes=N, after-events=N, "
     "code=N,\n"
-    "retry-after=SECONDS, delay=DURATION, behind=N, path=TEXT. With --debug faults are added and removed "
-    "while it runs:\n"
+    "retry-after=SECONDS, delay=DURATION, behind=N, path=TEXT. Without on it is for all that the action can "
+    "change.\n"
+    "With --debug faults are added and removed while it runs:\n"
     "POST, GET and DELETE of /debug/faults; POST of /debug/compact, /debug/cut and /debug/rewind?by=N.\n";
 
 static int print_help(const cli_flag_set *set)

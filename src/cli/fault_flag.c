@@ -30,6 +30,8 @@ static const char *const actions[] = {
 
 static int read_action(const char *word, ki_fault *out, ki_error *err)
 {
+    if (out->action != 0)
+        return cli_fail(err, "--fault: %s and %s: one action each", actions[out->action], word);
     for (uint32_t i = KI_FAULT_CLOSE; i < sizeof(actions) / sizeof(actions[0]); i++)
         if (strcmp(word, actions[i]) == 0) {
             out->action = i;
@@ -120,24 +122,38 @@ static int read_part(char *part, ki_fault *out, char *out_path, ki_error *err)
     return 0;
 }
 
+/* What it lacks is said in the words of the flag. */
+static int check(const char *text, const ki_fault *fault, ki_error *err)
+{
+    ki_error why = {0};
+    if (fault->action == 0)
+        return cli_fail(err, "--fault: which action? As in --fault reset,on=watch,times=3");
+    if (fault->action == KI_FAULT_STATUS && fault->code < 200)
+        return cli_fail(err, "--fault: status wants a code, as in --fault status,code=503");
+    if (fault->action == KI_FAULT_DELAY && fault->delay_ms == 0)
+        return cli_fail(err, "--fault: delay wants a time, as in --fault delay,delay=500ms");
+    if (fault->action == KI_FAULT_STALE && fault->behind == 0)
+        return cli_fail(err, "--fault: stale wants a number of versions, as in --fault stale,behind=100");
+    if (ki_apiserver_fault_check(fault, &why) < 0)
+        return cli_fail(err, "--fault: \"%s\": %s", text, why.message);
+    return 0;
+}
+
 int cli_fault_parse(const char *text, ki_fault *out, char out_path[CLI_FAULT_PATH_BYTES], ki_error *err)
 {
+    const char *rest = text;
     *out = (ki_fault){0};
-    while (*text != 0) {
+    while (*rest != 0) {
         char part[PART_BYTES];
-        size_t len = strcspn(text, ",");
+        size_t len = strcspn(rest, ",");
         if (len >= sizeof(part))
             return cli_fail(err, "--fault: a part of it is too long");
-        memcpy(part, text, len);
+        memcpy(part, rest, len);
         part[len] = 0;
-        text += text[len] == ',' ? len + 1 : len;
+        rest += rest[len] == ',' ? len + 1 : len;
         int rc = len == 0 ? 0 : read_part(part, out, out_path, err);
         if (rc < 0)
             return rc;
     }
-    if (out->action == 0)
-        return cli_fail(err, "--fault: which action? As in --fault reset,on=watch,times=3");
-    if (out->action == KI_FAULT_STATUS && out->code < 200)
-        return cli_fail(err, "--fault: status wants a code, as in --fault status,code=503");
-    return 0;
+    return check(text, out, err);
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "support/api_rig.h"
@@ -168,33 +167,6 @@ static void a_fault_that_is_healed_before_its_moment_does_not_come(void **state)
     assert_non_null(strstr(got, "\"name\":\"d\""));
     free(got);
     close(fd);
-}
-
-static uint64_t cpu_ms(void)
-{
-    struct timespec used;
-    assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used), 0);
-    return (uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000;
-}
-
-static void a_number_of_events_is_nothing_to_what_does_not_end(void **state)
-{
-    (void)state;
-    static const uint32_t actions[] = {KI_FAULT_DELAY, KI_FAULT_ONE_BYTE, KI_FAULT_STALE};
-    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.bookmark_ms = 10});
-    api_put_pod(server, "a", "web", "node-1");
-    api_put_pod(server, "b", "web", "node-1");
-    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-        add(server, (ki_fault){.on = KI_FAULT_WATCH, .action = actions[i], .after_events = 1, .times = 1});
-    uint64_t before = cpu_ms();
-    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
-        api_answer answer = api_get(server, WATCH "&allowWatchBookmarks=true");
-        assert_non_null(strstr(answer.body, "\"name\":\"b\""));
-        assert_non_null(strstr(answer.body, "BOOKMARK"));
-        api_answer_fini(&answer);
-    }
-    assert_true(cpu_ms() - before < 1500); /* of three seconds */
-    ki_apiserver_stop(server);
 }
 
 static void delay_comes_later(void **state)
@@ -410,9 +382,6 @@ static void faults_are_added_by_http(void **state)
     answer = api_call(*state, &(api_request){.path = "/debug/rewind?by=1", .method = "POST"});
     assert_int_equal(answer.status, 200);
     api_answer_fini(&answer);
-    answer = api_call(*state, &(api_request){.path = "/debug/cut?reset=1", .method = "POST"});
-    assert_int_equal(answer.status, 0);
-    api_answer_fini(&answer);
     expect_well(*state);
 }
 
@@ -488,7 +457,6 @@ int main(void)
         TEST(stall_stays_until_it_is_healed),
         TEST(a_stalled_watch_goes_on_with_its_events),
         TEST(a_fault_that_is_healed_before_its_moment_does_not_come),
-        TEST(a_number_of_events_is_nothing_to_what_does_not_end),
         TEST(delay_comes_later),
         TEST(one_byte_is_a_chunk),
         TEST(garbage_is_no_json),

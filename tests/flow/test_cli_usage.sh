@@ -81,6 +81,12 @@ expect_refusal 'no action "frob"' apiserver --port 0 --fault frob
 expect_refusal 'which action?' apiserver --port 0 --fault times=3
 expect_refusal 'on=nobody' apiserver --port 0 --fault reset,on=nobody
 expect_refusal 'wants a code' apiserver --port 0 --fault status
+expect_refusal 'delay wants a time' apiserver --port 0 --fault delay
+expect_refusal 'stale wants a number' apiserver --port 0 --fault stale,on=list
+expect_refusal 'one action each' apiserver --port 0 --fault close,reset
+expect_refusal '"delay" does not use it' apiserver --port 0 --fault delay,delay=1s,after-bytes=3
+expect_refusal 'it is for watch' apiserver --port 0 --fault no-bookmarks,on=list
+expect_refusal 'what is "aftr-bytes"' apiserver --port 0 --fault close,aftr-bytes=3
 expect_refusal 'an empty one' apiserver --port 0 --token ''
 
 # It says where it is, writes how to reach it, and ends with 0 when it is told to.

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which requests a rule of the embedded server takes, which rules are refused, and /debug. */
+#include <errno.h>
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/api_rig.h"
+#include "support/unit.h"
+
+#define LIST "/api/v1/pods"
+#define WATCH "/api/v1/pods?watch=1&timeoutSeconds=1"
+#define WATCH_LIST WATCH "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+#define POD "/api/v1/namespaces/default/pods/a"
+
+static int setup(void **state)
+{
+    *state = api_rig_start(&(ki_apiserver_options){.seed = 7, .allows_debug = 1});
+    api_put_pod(*state, "a", "web", "node-1");
+    api_put_pod(*state, "b", "db", "node-2");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    ki_apiserver_stop(*state);
+    return 0;
+}
+
+static int get_status(ki_apiserver *server, const char *path)
+{
+    api_answer answer = api_get(server, path);
+    int status = answer.status;
+    api_answer_fini(&answer);
+    return status;
+}
+
+static int call_status(ki_apiserver *server, const char *method, const char *path)
+{
+    api_answer answer = api_call(server, &(api_request){.method = method, .path = path});
+    int status = answer.status;
+    api_answer_fini(&answer);
+    return status;
+}
+
+/* How often the first rule was used; "on" of it has `kinds` words. */
+static void expect_rule(ki_apiserver *server, int used, size_t kinds)
+{
+    api_answer answer = api_get(server, "/debug/faults");
+    assert_int_equal(json_integer_value(api_at(answer.tree, "faults.0.used")), used);
+    assert_int_equal(json_array_size(api_at(answer.tree, "faults.0.on")), kinds);
+    api_answer_fini(&answer);
+}
+
+/* 400, and a message with `part`; and no rule is left of it. */
+static void expect_refusal(ki_apiserver *server, const char *rule, const char *part)
+{
+    api_answer answer = api_call(server, &(api_request){.path = "/debug/faults", .body = rule});
+    if (answer.status != 400 || strstr(api_text(&answer, "message"), part) == NULL)
+        fail_msg("%s: %d %s", rule, answer.status, answer.body);
+    api_answer_fini(&answer);
+    answer = api_get(server, "/debug/faults");
+    assert_int_equal(json_array_size(api_at(answer.tree, "faults")), 0);
+    api_answer_fini(&answer);
+}
+
+/* ---- which requests ---------------------------------------------------------------------------------- */
+
+static void a_rule_does_not_hide_another_from_what_it_cannot_change(void **state)
+{
+    api_post(
+        *state, "/debug/faults",
+        "[{\"action\":\"no-watch-list\"},{\"action\":\"status\",\"on\":\"list\",\"code\":503,\"times\":2}]");
+    assert_int_equal(get_status(*state, LIST), 503);
+    assert_int_equal(get_status(*state, WATCH_LIST), 422);
+    assert_int_equal(get_status(*state, LIST), 503);
+    assert_int_equal(get_status(*state, LIST), 200);
+    expect_rule(*state, 1, 1);
+}
+
+/* The rule is for the last of its requests alone. */
+struct choice {
+    const char *rule;
+    size_t kinds;
+    const char *requests[8]; /* ended by NULL */
+};
+
+/* Only how the answer begins, because a watch does not end. */
+static int begin_status(ki_apiserver *server, const char *path)
+{
+    char request[256];
+    int fd = api_connect(server);
+    int n = snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path);
+    api_send(fd, request, (size_t)n);
+    char *got = api_receive(fd, "\r\n", NULL);
+    close(fd);
+    int status = strlen(got) < sizeof("HTTP/1.1 200") - 1 ? 0 : atoi(got + sizeof("HTTP/1.1"));
+    free(got);
+    return status;
+}
+
+static void run_choice(ki_apiserver *server, const struct choice *choice)
+{
+    size_t i = 0;
+    api_post(server, "/debug/faults", choice->rule);
+    for (; choice->requests[i + 1] != NULL; i++) {
+        assert_int_equal(begin_status(server, choice->requests[i]), 200);
+        expect_rule(server, 0, choice->kinds);
+    }
+    assert_int_not_equal(begin_status(server, choice->requests[i]), 0);
+    expect_rule(server, 1, choice->kinds);
+    assert_int_equal(call_status(server, "DELETE", "/debug/faults"), 200);
+}
+
+static void a_rule_is_not_used_up_by_what_it_cannot_change(void **state)
+{
+    char later[160];
+    char from[160];
+    snprintf(from, sizeof(from), WATCH "&allowWatchBookmarks=true&resourceVersion=%llu",
+             (unsigned long long)ki_apiserver_version(*state));
+    snprintf(later, sizeof(later), LIST "?resourceVersion=%llu",
+             (unsigned long long)ki_apiserver_version(*state));
+    const struct choice choices[] = {
+        {"{\"action\":\"no-end-marker\",\"times\":1}", 1, {"/version", LIST, POD, from, WATCH_LIST}},
+        {"{\"action\":\"no-watch-list\",\"times\":1}", 1, {"/api", LIST, POD, from, WATCH_LIST}},
+        {"{\"action\":\"no-bookmarks\",\"on\":\"any\",\"times\":1}", 1, {"/apis", LIST, WATCH, from}},
+        {"{\"action\":\"endless-pages\",\"times\":1}", 1, {"/version", POD, WATCH, LIST "?limit=1"}},
+        {"{\"action\":\"expired\",\"times\":1}", 2, {"/version", POD, LIST}},
+        {"{\"action\":\"stale\",\"behind\":1,\"times\":1}", 3, {"/version", later, from, POD}},
+        {"{\"action\":\"stale\",\"behind\":1,\"times\":1}", 3, {later, from, LIST "?resourceVersion=0"}},
+        {"{\"action\":\"stale\",\"behind\":1,\"times\":1}", 3, {from, WATCH_LIST}},
+        {"{\"action\":\"close\",\"afterEvents\":1,\"times\":1}", 1, {"/version", LIST, POD, WATCH}},
+        {"{\"action\":\"garbage\",\"afterEvents\":9,\"afterBytes\":9,\"times\":1}", 5, {LIST}},
+    };
+    for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+        run_choice(*state, &choices[i]);
+}
+
+static void a_rule_of_bodies_passes_head_by(void **state)
+{
+    api_post(*state, "/debug/faults", "{\"action\":\"truncate\",\"times\":1}");
+    assert_int_equal(call_status(*state, "HEAD", "/version"), 200);
+    expect_rule(*state, 0, 5);
+    assert_int_equal(call_status(*state, "DELETE", "/debug/faults"), 200);
+    api_post(*state, "/debug/faults", "{\"action\":\"status\",\"code\":500,\"times\":1}");
+    assert_int_equal(call_status(*state, "HEAD", "/version"), 500);
+}
+
+static void programs_have_the_same_rules(void **state)
+{
+    ki_fault rule = {.action = KI_FAULT_NO_END_MARKER, .on = KI_FAULT_ANY, .times = 1};
+    assert_int_equal(ki_apiserver_fault(*state, &rule), 0);
+    assert_int_equal(get_status(*state, "/version"), 200);
+    expect_rule(*state, 0, 1);
+    const ki_fault wrong[] = {
+        {.action = KI_FAULT_STALE, .on = KI_FAULT_LIST | KI_FAULT_WRITE, .behind = 1},
+        {.action = KI_FAULT_ENDLESS_PAGES, .on = KI_FAULT_WATCH},
+        {.action = KI_FAULT_CLOSE, .on = KI_FAULT_LIST, .after_events = 1},
+        {.action = KI_FAULT_DELAY, .delay_ms = 5, .after_bytes = 3},
+        {.action = KI_FAULT_ONE_BYTE, .after_events = 1},
+        {.action = KI_FAULT_RESET, .code = 500},
+        {.action = KI_FAULT_STATUS, .code = 600},
+        {.action = KI_FAULT_DELAY},
+        {.action = KI_FAULT_STALE},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        ki_error err = {0};
+        assert_int_equal(ki_apiserver_fault(*state, &wrong[i]), KI_ERR_INVALID);
+        assert_int_equal(ki_apiserver_fault_check(&wrong[i], &err), KI_ERR_INVALID);
+        assert_string_not_equal(err.message, "");
+    }
+    assert_int_equal(ki_apiserver_fault_check(NULL, NULL), KI_ERR_INVALID);
+}
+
+/* ---- refused ----------------------------------------------------------------------------------------- */
+
+static void rules_that_would_do_nothing_are_refused(void **state)
+{
+    expect_refusal(*state, "{\"action\":\"no-bookmarks\",\"on\":\"list\"}",
+                   "on: \"no-bookmarks\" never changes list; it is for watch");
+    expect_refusal(*state, "{\"action\":\"expired\",\"on\":[\"list\",\"get\",\"write\"]}",
+                   "on: \"expired\" never changes get, write; it is for list, watch");
+    expect_refusal(*state, "{\"action\":\"close\",\"on\":\"get\",\"afterEvents\":2}",
+                   "on: \"close\" with afterEvents never changes get; it is for watch");
+    expect_refusal(*state, "{\"action\":\"delay\"}", "delayMs: how long?");
+    expect_refusal(*state, "{\"action\":\"stale\"}", "behind: how many versions?");
+    expect_refusal(*state, "{\"action\":\"reset\",\"on\":[]}", "on: the list is empty");
+    expect_refusal(*state, "{\"action\":\"reset\",\"on\":\"wacth\"}", "on: \"wacth\" is no kind of request");
+    expect_refusal(*state, "{\"action\":\"reset\",\"on\":[3]}", "on: must be");
+}
+
+static void fields_that_mean_nothing_are_refused_by_name(void **state)
+{
+    expect_refusal(*state, "{\"action\":\"close\",\"aftrBytes\":3}", "aftrBytes: there is no such field");
+    expect_refusal(*state, "{\"action\":\"delay\",\"delayMs\":5,\"afterBytes\":3}",
+                   "afterBytes: \"delay\" does not use it");
+    expect_refusal(*state, "{\"action\":\"reset\",\"code\":0}", "code: \"reset\" does not use it");
+    expect_refusal(*state, "{\"action\":\"reset\",\"times\":\"3\"}", "times: must be a number");
+    expect_refusal(*state, "{\"action\":\"reset\",\"percent\":101}",
+                   "percent: must be a number from 0 to 100");
+    expect_refusal(*state, "{\"action\":\"reset\",\"path\":3}", "path: must be a text");
+}
+
+static void a_list_of_rules_is_added_as_a_whole_or_not(void **state)
+{
+    expect_refusal(*state, "[{\"action\":\"reset\"},{\"action\":\"frob\"}]", "there is no \"frob\"");
+}
+
+static void a_body_that_is_no_rule_is_told_what_one_is(void **state)
+{
+    expect_refusal(*state, "x", "the body is no JSON");
+    expect_refusal(*state, "x", "a fault is {\"action\":\"reset\"");
+    api_answer answer = api_call(*state, &(api_request){.method = "POST", .path = "/debug/faults"});
+    assert_int_equal(answer.status, 400);
+    assert_non_null(strstr(api_text(&answer, "message"), "the body is empty"));
+    api_answer_fini(&answer);
+}
+
+/* ---- the rest of /debug ------------------------------------------------------------------------------ */
+
+static void whoever_cuts_all_others_is_answered(void **state)
+{
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for (int is_reset = 0; is_reset < 2; is_reset++) {
+        int error = -1;
+        int fd = api_connect(*state);
+        api_send(fd, request, sizeof(request) - 1);
+        free(api_receive(fd, "\"name\":\"b\"", NULL));
+        assert_int_equal(call_status(*state, "POST", is_reset ? "/debug/cut?reset=1" : "/debug/cut"), 200);
+        free(api_receive(fd, NULL, &error));
+        assert_int_equal(error, is_reset ? ECONNRESET : 0);
+        close(fd);
+    }
+}
+
+static void a_rewind_wants_a_number(void **state)
+{
+    static const char *const paths[] = {"/debug/rewind",
+                                        "/debug/rewind?by=",
+                                        "/debug/rewind?by=x",
+                                        "/debug/rewind?by=-1",
+                                        "/debug/rewind?by=99999999999999999999999",
+                                        "/debug/rewind?by=18446744073709551615"};
+    uint64_t version = ki_apiserver_version(*state);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        api_answer answer = api_call(*state, &(api_request){.method = "POST", .path = paths[i]});
+        if (answer.status != 400 || strncmp(api_text(&answer, "message"), "by: ", 4) != 0)
+            fail_msg("%s: %d %s", paths[i], answer.status, answer.body);
+        api_answer_fini(&answer);
+    }
+    assert_int_equal(ki_apiserver_version(*state), version);
+}
+
+static void what_is_done_by_post_is_not_got(void **state)
+{
+    static const char *const paths[] = {"/debug/compact", "/debug/cut", "/debug/rewind?by=1"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        assert_int_equal(call_status(*state, "GET", paths[i]), 405);
+        assert_int_equal(call_status(*state, "DELETE", paths[i]), 405);
+    }
+    assert_int_equal(call_status(*state, "PUT", "/debug/faults"), 405);
+    assert_int_equal(call_status(*state, "POST", "/debug/nothing"), 404);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_rule_does_not_hide_another_from_what_it_cannot_change),
+        TEST(a_rule_is_not_used_up_by_what_it_cannot_change),
+        TEST(a_rule_of_bodies_passes_head_by),
+        TEST(programs_have_the_same_rules),
+        TEST(rules_that_would_do_nothing_are_refused),
+        TEST(fields_that_mean_nothing_are_refused_by_name),
+        TEST(a_list_of_rules_is_added_as_a_whole_or_not),
+        TEST(a_body_that_is_no_rule_is_told_what_one_is),
+        TEST(whoever_cuts_all_others_is_answered),
+        TEST(a_rewind_wants_a_number),
+        TEST(what_is_done_by_post_is_not_got),
+    };
+    return RUN_TESTS(tests);
+}
