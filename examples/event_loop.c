@@ -4,8 +4,9 @@
  *
  *   event_loop [SERVER]
  *
- * Follows the pods of SERVER ("http://127.0.0.1:8001"), or of the cluster that kubectl would talk to, and finds
- * them by their label "app": each line of standard input is a value of it. The end of that, or Ctrl-C, ends it.
+ * Follows the pods of SERVER ("http://127.0.0.1:8001"), or of the cluster that kubectl would talk to, and
+ * finds them by their label "app": each line of standard input is a value of it. The end of that, or Ctrl-C,
+ * ends it.
  */
 #include <errno.h>
 #include <kinformer.h>

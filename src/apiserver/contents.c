@@ -196,10 +196,10 @@ static int load_tree(const struct loading *loading, const struct ki_as_call *lik
                      struct ki_as_failure *failure)
 {
     struct ki_as_call call = *like;
-    int rc = 0;
-    call.warnings = loading->server->on_warning == NULL ? NULL : json_array();
-    if (loading->server->on_warning != NULL)
-        rc = call.warnings == NULL ? ki_as_fail_no_memory(failure) : ki_as_strict_body(&call, tree, failure);
+    if (loading->server->on_warning == NULL)
+        return put_tree(loading->server, like, tree, failure);
+    call.warnings = json_array();
+    int rc = call.warnings == NULL ? ki_as_fail_no_memory(failure) : ki_as_strict_body(&call, tree, failure);
     if (rc == 0)
         warn(loading->server, loading->place, call.warnings);
     if (rc == 0)
