@@ -56,6 +56,11 @@ if(KI_TESTS AND TARGET example_label)
         ENVIRONMENT "${KI_TEST_ENVIRONMENT};KUBECONFIG=/nowhere;HOME=/nowhere;KUBERNETES_SERVICE_HOST="
         PASS_REGULAR_EXPRESSION "^label: no cluster is configured")
 endif()
+if(KI_TESTS AND TARGET example_event_loop AND NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
+    add_test(NAME example_event_loop COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_event_loop.sh
+        $<TARGET_FILE:example_event_loop> $<TARGET_FILE:kinformer_program>)
+    set_tests_properties(example_event_loop PROPERTIES TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+endif()
 if(KI_TESTS AND TARGET example_without_cluster)
     add_test(NAME example_without_cluster COMMAND example_without_cluster)
     set_tests_properties(example_without_cluster PROPERTIES TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}"

@@ -4,9 +4,8 @@
  *   decode [FILE [RESOURCE]]
  *
  * FILE holds the JSON of a list, or a whole HTTP answer with one as its body; without it, or for "-",
- * standard
- * input does. RESOURCE is what the list holds, named as kubectl accepts it; pods if not said. Exit status: 0;
- * 1 when the list or one of its items cannot be read; 2 for wrong usage.
+ * standard input does. RESOURCE is what the list holds, named as kubectl accepts it; pods if not said.
+ * Exit status: 0; 1 when the list or one of its items cannot be read; 2 for wrong usage.
  */
 #include <kinformer.h>
 #include <stdio.h>

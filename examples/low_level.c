@@ -10,15 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POD(name, version) "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}}"
-
-static const char list[] = "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[" POD(
-    "web", "3") "," POD("db", "5") "]}";
-static const char events[] = "{\"type\":\"ADDED\",\"object\":" POD(
-    "cache", "8") "}"
-                  "{\"type\":\"MODIFIED\",\"object\":" POD(
-                      "web", "9") "}"
-                                  "{\"type\":\"DELETED\",\"object\":" POD("db", "10") "}";
+static const char list[] = "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":["
+                           "{\"metadata\":{\"name\":\"web\",\"resourceVersion\":\"3\"}},"
+                           "{\"metadata\":{\"name\":\"db\",\"resourceVersion\":\"5\"}}]}";
+static const char events[] =
+    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"cache\",\"resourceVersion\":\"8\"}}}\n"
+    "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"web\",\"resourceVersion\":\"9\"}}}\n"
+    "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"name\":\"db\",\"resourceVersion\":\"10\"}}}\n";
 
 /* A list is answered at once; a watch tells what it knows and stays open. */
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)

@@ -5,7 +5,7 @@
  * on loopback, to kubectl and to any client:
  *
  *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
- *   ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
+ *   int rc = ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
  *   ki_client *client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
  *   ki_fault cut = {.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
  *   ki_apiserver_fault(server, &cut);
@@ -22,6 +22,10 @@
 KI_EXTERN_C_BEGIN
 
 typedef struct ki_apiserver ki_apiserver;
+
+/** Says that ki_apiserver_load() has dropped a field:
+ * 'pods.yaml:3: document 1: unknown field "spec.nodeNam"'. */
+typedef void (*ki_apiserver_warning_cb)(const char *message, void *user);
 
 /** Zeroed fields are the defaults; NULL for all of them. */
 typedef struct ki_apiserver_options {
@@ -45,7 +49,9 @@ typedef struct ki_apiserver_options {
     size_t in_flight_bytes_max; /* of bodies and answers that are under way; 0: 1 GiB; more is 429 */
     const char *const *hosts; /* names, ended by NULL, that a Host may have without a token, besides localhost
                                  * and any address; NULL: none */
-    uint64_t reserved[4];     /* 0 */
+    ki_apiserver_warning_cb on_warning; /* called within ki_apiserver_load(); NULL: nobody is told */
+    void *user;                         /* of on_warning */
+    uint64_t reserved[2];               /* 0 */
 } ki_apiserver_options;
 
 /**
@@ -73,7 +79,8 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
 /**
  * Creates an object, or replaces the one that is there, as a client with all permissions would: what is
  * missing of metadata (uid, resourceVersion, …) is filled in, a missing namespace "default" for namespaced
- * kinds. A spec may lack what its kind demands, as a pod its containers: a test writes what it needs.
+ * kinds. A spec may lack what its kind demands, as a pod its containers: a test writes what it needs. Fields
+ * that the kind does not have ("spec.nodeNam") are dropped, and nothing is said about them.
  *
  * Returns: 0, or KI_ERR_INVALID with the Status message of the refusal, KI_ERR_NOT_FOUND without its
  *          namespace, KI_ERR_RESOURCE for what is not served.
@@ -101,7 +108,8 @@ typedef struct ki_apiserver_loaded {
 /**
  * Puts every object of a YAML or JSON file, or of all such files of a folder and of the folders in it (what
  * is hidden is left alone); namespaces and definitions of custom resources first. Objects are checked as
- * those of any client are.
+ * those of any client are. Fields that a kind does not have are dropped, and told to `on_warning` of the
+ * options: the first hundred of each object.
  *
  * Returns: 0, or the first failure: KI_ERR_SYSTEM for what cannot be read, KI_ERR_RESOURCE for a kind that is
  *          not served, KI_ERR_INVALID, KI_ERR_NOT_FOUND without its namespace. What came before it stays.

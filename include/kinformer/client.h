@@ -90,9 +90,10 @@ typedef struct ki_client_options {
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
 
-/** Ends its threads, after everything that was made with it has been freed: it waits for that. Calls that are
- * under way (<kinformer/rest.h>) are given up, and their callbacks called. Inside of a callback or a read
- * section it does nothing but log an error. Takes NULL. */
+/** Ends its threads, after everything that was made with it has been freed. It waits for that: for ever,
+ * where the same thread frees a factory, informer or feed only afterwards. So ki_factory_free() comes first.
+ * Calls that are under way (<kinformer/rest.h>) are given up, and their callbacks called. Inside of a
+ * callback or a read section it does nothing but log an error. Takes NULL. */
 KI_API void ki_client_free(ki_client *client);
 
 /** The namespace that the context names, or "default". Lives as long as the client. */

@@ -41,7 +41,8 @@ typedef struct ki_factory_options {
 KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options);
 
 /** Stops and frees all its informers; returns when nothing of theirs runs any more. From a callback: carried
- * out soon. Takes NULL. */
+ * out soon. Comes before ki_client_free(), which waits for it: the other way round, on one thread, that waits
+ * for ever. Takes NULL. */
 KI_API void ki_factory_free(ki_factory *factory);
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log - what the library has to say, through a callback. It prints nothing by itself.
- */
+/* log - what the library has to say, through a callback. It prints nothing by itself: without ki_set_log() it
+ * is silent. */
 #ifndef KI_LOG_H
 #define KI_LOG_H
 

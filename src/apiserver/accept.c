@@ -78,6 +78,18 @@ static enum ki_as_form form_of(const struct clause *clause)
     return is_metadata ? KI_AS_FORM_METADATA : KI_AS_FORM_NONE;
 }
 
+/* What a type is without its parameters; KI_AS_FORM_TABLE and so on are JSON here. */
+static enum ki_as_form form_of_type(ki_str type)
+{
+    static const char *const json[] = {"application/json", "*/*", "application/*"};
+    static const char *const gnostic[] = {"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+                                          "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"};
+    for (size_t i = 0; i < sizeof(json) / sizeof(json[0]); i++)
+        if (is(type, json[i]))
+            return KI_AS_FORM_JSON;
+    return is(type, gnostic[0]) || is(type, gnostic[1]) ? KI_AS_FORM_GNOSTIC : KI_AS_FORM_NONE;
+}
+
 enum ki_as_form ki_as_accept(ki_str header, unsigned allowed)
 {
     if (trim(header).len == 0)
@@ -85,10 +97,10 @@ enum ki_as_form ki_as_accept(ki_str header, unsigned allowed)
     while (header.len > 0) {
         ki_str rest = next_part(&header, ',');
         ki_str type = next_part(&rest, ';');
-        if (!is(type, "application/json") && !is(type, "*/*") && !is(type, "application/*"))
-            continue;
+        enum ki_as_form form = form_of_type(type);
         struct clause clause = read_parameters(rest);
-        enum ki_as_form form = form_of(&clause);
+        if (form == KI_AS_FORM_JSON || clause.is_refused)
+            form = form_of(&clause);
         if (form != KI_AS_FORM_NONE && (allowed & 1U << form) != 0)
             return form;
     }

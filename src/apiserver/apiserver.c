@@ -115,6 +115,8 @@ static void set_limits(struct ki_apiserver *server, const ki_apiserver_options *
     server->in_flight_bytes_max =
         options->in_flight_bytes_max == 0 ? IN_FLIGHT_BYTES_MAX : options->in_flight_bytes_max;
     server->allows_debug = options->allows_debug != 0;
+    server->on_warning = options->on_warning;
+    server->warning_user = options->user;
 }
 
 /* ---- from start to stop -------------------------------------------------------------------------------- */

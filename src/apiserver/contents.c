@@ -6,6 +6,7 @@
 #include "apiserver/decode.h"
 #include "apiserver/load.h"
 #include "apiserver/server.h"
+#include "apiserver/strict.h"
 #include "apiserver/verbs.h"
 #include "util/error.h"
 
@@ -142,7 +143,8 @@ struct loading {
     ki_apiserver *server;
     ki_apiserver_loaded *loaded;
     ki_error *err;
-    bool is_definitions; /* this time, or everything else */
+    const struct ki_as_load_place *place; /* of the object that is being loaded */
+    bool is_definitions;                  /* this time, or everything else */
 };
 
 static bool is_definition(const json_t *object)
@@ -175,11 +177,43 @@ static int fail_load(const struct loading *loading, const struct ki_as_load_plac
     return ki_fail(loading->err, code, "%s", message);
 }
 
+static void warn(const ki_apiserver *server, const struct ki_as_load_place *place, const json_t *warnings)
+{
+    const json_t *warning = NULL;
+    size_t i = 0;
+    json_array_foreach(warnings, i, warning)
+    {
+        char message[sizeof(((ki_apiserver_loaded *)0)->message)];
+        ki_as_load_place_write(place, message, sizeof(message));
+        size_t len = strlen(message);
+        (void)snprintf(message + len, sizeof(message) - len, "%s", json_string_value(warning));
+        server->on_warning(message, server->warning_user);
+    }
+}
+
+/* Fields that the kind does not have are told, and go. */
+static int load_tree(const struct loading *loading, const struct ki_as_call *like, json_t *tree,
+                     struct ki_as_failure *failure)
+{
+    struct ki_as_call call = *like;
+    if (loading->server->on_warning == NULL)
+        return put_tree(loading->server, like, tree, failure);
+    call.warnings = json_array();
+    int rc = call.warnings == NULL ? ki_as_fail_no_memory(failure) : ki_as_strict_body(&call, tree, failure);
+    if (rc == 0)
+        warn(loading->server, loading->place, call.warnings);
+    if (rc == 0)
+        rc = put_tree(loading->server, &call, tree, failure);
+    json_decref(call.warnings);
+    return rc;
+}
+
 static int on_object(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
 {
     struct loading *loading = user;
     struct ki_as_failure failure = {0};
     loading->err = err;
+    loading->place = place;
     if (is_definition(object) != loading->is_definitions)
         return 0;
     struct ki_as_resource *resource = find_kind(loading->server->storage, object);
@@ -190,7 +224,7 @@ static int on_object(json_t *object, const struct ki_as_load_place *place, void 
                        KI_STR_ARGS(text_of(json_object_get(object, "apiVersion"))));
         return fail_load(loading, place, KI_ERR_RESOURCE, why);
     }
-    int rc = put_tree(loading->server, &(struct ki_as_call){.resource = resource}, object, &failure);
+    int rc = load_tree(loading, &(struct ki_as_call){.resource = resource}, object, &failure);
     if (rc < 0)
         rc = fail_load(loading, place, code_of(&failure), message_of(&failure));
     else

@@ -16,7 +16,8 @@ static json_t *root_paths(const struct ki_as_resources *resources)
         last = resource->api_version;
         (void)json_array_append_new(paths, json_sprintf("/apis/%s", resource->api_version));
     }
-    static const char *const others[] = {"/healthz", "/livez", "/openapi/v3", "/readyz", "/version"};
+    static const char *const others[] = {"/healthz",    "/livez",  "/openapi/v2",
+                                         "/openapi/v3", "/readyz", "/version"};
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         (void)json_array_append_new(paths, json_string(others[i]));
     return json_pack("{s:o}", "paths", paths);
@@ -41,6 +42,8 @@ static json_t *tree_of(const struct ki_as_exchange *exchange, const struct ki_as
         return ki_as_discovery_group(resources, request->group);
     case KI_AS_TARGET_VERSION:
         return ki_as_discovery_version(resources, request->group, request->version);
+    case KI_AS_TARGET_OPENAPI_OLD:
+        return ki_as_openapi_old();
     case KI_AS_TARGET_OPENAPI:
         return ki_as_openapi_index(resources);
     case KI_AS_TARGET_OPENAPI_VERSION:
@@ -56,6 +59,8 @@ static enum ki_as_form form_of(const struct ki_as_exchange *exchange)
     unsigned allowed = 1U << KI_AS_FORM_JSON;
     if (target == KI_AS_TARGET_CORE || target == KI_AS_TARGET_GROUPS)
         allowed |= 1U << KI_AS_FORM_DISCOVERY;
+    if (target == KI_AS_TARGET_OPENAPI_OLD)
+        allowed |= 1U << KI_AS_FORM_GNOSTIC;
     return ki_as_accept(exchange->headers.accept, allowed);
 }
 
@@ -67,12 +72,26 @@ static enum ki_as_step fail_not_acceptable(struct ki_as_exchange *exchange)
     return KI_AS_STEP_FAILED;
 }
 
+static enum ki_as_step answer_gnostic(struct ki_as_exchange *exchange)
+{
+    ki_str bytes = ki_as_openapi_old_bytes();
+    int rc = ki_buf_append(&exchange->answer.text, bytes.ptr, bytes.len);
+    enum ki_as_step step = ki_as_answer_text(exchange, rc, 200);
+    exchange->answer.is_json = false;
+    /* With a point, since "@" may not be in such a header; so does Kubernetes. */
+    if (step == KI_AS_STEP_DONE)
+        exchange->answer.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+    return step;
+}
+
 enum ki_as_step ki_as_handle_about(struct ki_as_exchange *exchange)
 {
     struct ki_as_storage *storage = exchange->server->storage;
     if (exchange->request.target == KI_AS_TARGET_HEALTH)
         return ki_as_answer_plain(exchange, 200, "ok");
     enum ki_as_form form = form_of(exchange);
+    if (form == KI_AS_FORM_GNOSTIC)
+        return answer_gnostic(exchange);
     ki_as_storage_lock(storage);
     json_t *tree = tree_of(exchange, ki_as_storage_resources(storage), form == KI_AS_FORM_DISCOVERY);
     ki_as_storage_unlock(storage);

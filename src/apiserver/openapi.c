@@ -9,8 +9,28 @@
 #include "apiserver/openapi_parts.h"
 #include "util/alloc.h"
 
-/* ---- the index
- * --------------------------------------------------------------------------------------------- */
+#define TITLE "Kubernetes"
+#define VERSION "v1.36.3"
+
+/* ---- version 2 ----------------------------------------------------------------------------------------- */
+
+json_t *ki_as_openapi_old(void)
+{
+    return json_pack("{s:s, s:{s:s, s:s}, s:{}, s:{}}", "swagger", "2.0", "info", "title", TITLE, "version",
+                     VERSION, "paths", "definitions");
+}
+
+/* openapi.v2.Document: swagger is field 1, info 2 (title 1, version 2), paths 8. */
+ki_str ki_as_openapi_old_bytes(void)
+{
+    static const char bytes[] = "\x0a\x03"
+                                "2.0"
+                                "\x12\x15"
+                                "\x0a\x0a" TITLE "\x12\x07" VERSION "\x42";
+    return (ki_str){bytes, sizeof(bytes)}; /* the NUL at its end is the length of paths */
+}
+
+/* ---- the index ----------------------------------------------------------------------------------------- */
 
 static int hash_bytes(const char *bytes, size_t len, void *user)
 {
@@ -57,8 +77,7 @@ json_t *ki_as_openapi_index(const struct ki_as_resources *resources)
     return json_pack("{s:o}", "paths", paths);
 }
 
-/* ---- one version
- * ------------------------------------------------------------------------------------------- */
+/* ---- one version --------------------------------------------------------------------------------------- */
 
 static json_t *query_parameters(const char *const *names)
 {
@@ -136,6 +155,6 @@ json_t *ki_as_openapi_version(const struct ki_as_resources *resources, ki_str gr
         json_decref(schemas);
         return found < 0 ? NULL : json_null();
     }
-    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.0.0", "info", "title", "Kubernetes",
-                     "version", "v1.36.3", "paths", paths, "components", "schemas", schemas);
+    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.0.0", "info", "title", TITLE,
+                     "version", VERSION, "paths", paths, "components", "schemas", schemas);
 }

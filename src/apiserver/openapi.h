@@ -13,6 +13,10 @@
 
 /* {"paths":{"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1?hash=…"},…}} */
 json_t *ki_as_openapi_index(const struct ki_as_resources *resources);
+/* /openapi/v2 with no path and no kind in it: kubectl reads it for a kind that /openapi/v3 does not have, and
+ * only then says that there is no such kind. The bytes are the same in protobuf. */
+json_t *ki_as_openapi_old(void);
+ki_str ki_as_openapi_old_bytes(void);
 /* One group and version: paths and components.schemas with x-kubernetes-group-version-kind; the fields known
  * to us typed, the rest x-kubernetes-preserve-unknown-fields.
  * json_null() when there is no such group or version. */

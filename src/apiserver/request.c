@@ -124,7 +124,10 @@ static enum ki_as_target read_apis(struct segments rest, struct ki_as_request *o
 
 static enum ki_as_target read_openapi(struct segments rest, struct ki_as_request *out)
 {
-    if (!is(take(&rest), "v3"))
+    ki_str form = take(&rest);
+    if (is(form, "v2") && rest.count == 0)
+        return KI_AS_TARGET_OPENAPI_OLD;
+    if (!is(form, "v3"))
         return KI_AS_TARGET_NONE;
     if (rest.count == 0)
         return KI_AS_TARGET_OPENAPI;

@@ -35,6 +35,7 @@ enum ki_as_target {
     KI_AS_TARGET_GROUP,          /* /apis/GROUP */
     KI_AS_TARGET_VERSION,        /* /api/VERSION, /apis/GROUP/VERSION */
     KI_AS_TARGET_RESOURCE,
+    KI_AS_TARGET_OPENAPI_OLD,     /* /openapi/v2 */
     KI_AS_TARGET_OPENAPI,         /* /openapi/v3 */
     KI_AS_TARGET_OPENAPI_VERSION, /* /openapi/v3/api/VERSION, /openapi/v3/apis/GROUP/VERSION */
     KI_AS_TARGET_DEBUG            /* /debug/NAME */

@@ -37,6 +37,8 @@ struct ki_apiserver {
     size_t body_bytes_max;
     size_t in_flight_bytes_max;
     bool allows_debug;
+    ki_apiserver_warning_cb on_warning; /* NULL: nobody is told */
+    void *warning_user;
 
     ki_loop loop; /* timers of exchanges, their hang-ups, the wakes of watches */
     _Atomic size_t watch_count;

@@ -81,6 +81,12 @@ static int load(ki_apiserver *server, const char *path)
     return CLI_EXIT_OK;
 }
 
+static void say_warning(const char *message, void *user)
+{
+    (void)user;
+    cli_say("WARNING: %s", message);
+}
+
 static int set_up(ki_apiserver *server, const cli_apiserver_flags *flags, ki_error *err)
 {
     int rc = 0;
@@ -106,6 +112,7 @@ static void wait_for_signal(int stop_fd)
 static int run(const cli_apiserver_flags *flags, ki_error *err)
 {
     ki_apiserver_options options = cli_apiserver_options(flags);
+    options.on_warning = say_warning;
     const char *warning = cli_apiserver_flags_warning(flags);
     raise_descriptors();
     int stop_fd = cli_signals_install(err);

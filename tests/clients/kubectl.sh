@@ -190,6 +190,14 @@ refuses 'unknown field "spec.hostnam"' apply -f unknown2.yaml
 has 'Warning: unknown field "spec.hostnam"' apply --validate=warn -f unknown2.yaml
 is 'pod "unknown" deleted from default namespace' delete pod unknown
 
+# Kinds that are not served.
+sed 's/kind: .*/kind: Bogus/' deployment.yaml >bogus.yaml
+refuses 'no matches for kind "Bogus" in version "apps/v1"' apply -f bogus.yaml
+contains 'ensure CRDs are installed first' || fail "apply does not say what to do"
+refuses 'no matches for kind "Bogus" in version "apps/v1"' create -f bogus.yaml
+refuses 'no matches for kind "Widget" in version "example.com/v1"' apply -f widget.yaml
+refuses 'no matches for kind "Widget" in version "example.com/v1"' apply --server-side -f widget.yaml
+
 is 'deployment.apps/web created' apply -f deployment.yaml
 is 'deployment.apps/web unchanged' apply -f deployment.yaml
 sed 's/web:1/web:2/; /name: LEVEL/,+1d' deployment.yaml >changed.yaml

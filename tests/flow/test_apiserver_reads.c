@@ -323,6 +323,27 @@ static void the_server_says_what_it_is(void **state)
     api_answer_fini(&answer);
 }
 
+/* Where kubectl looks for a kind that it does not find in version 3. */
+static void the_old_openapi_is_there_and_empty(void **state)
+{
+    static const char bytes[] = "\012\0032.0\022\025\012\012Kubernetes\022\007v1.36.3\102";
+    api_answer answer = api_get(*state, "/openapi/v2");
+    assert_string_equal(api_text(&answer, "swagger"), "2.0");
+    assert_string_equal(api_text(&answer, "info.title"), "Kubernetes");
+    assert_string_equal(api_header(&answer, "Content-Type"), "application/json");
+    api_answer_fini(&answer);
+    answer = api_call(
+        *state,
+        &(api_request){.path = "/openapi/v2",
+                       .headers = {"Accept: application/com.github.proto-openapi.spec.v2@v1.0+protobuf"}});
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(api_header(&answer, "Content-Type"),
+                        "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    assert_int_equal(answer.body_len, sizeof(bytes));
+    assert_memory_equal(answer.body, bytes, sizeof(bytes));
+    api_answer_fini(&answer);
+}
+
 static void the_server_is_well(void **state)
 {
     static const char *const paths[] = {"/healthz", "/livez", "/readyz"};
@@ -459,6 +480,7 @@ int main(void)
         TEST(people_get_indented_text),
         TEST(a_large_list_is_compressed_when_asked_for),
         TEST(the_server_says_what_it_is),
+        TEST(the_old_openapi_is_there_and_empty),
         TEST(the_server_is_well),
         TEST(a_program_may_put_less_than_a_kind_demands),
         TEST(a_program_counts_and_deletes),

@@ -165,6 +165,31 @@ static void it_says_what_it_has_loaded(void **state)
     temp_dir_remove(&dir);
 }
 
+/* What is not served ends it, so that nobody waits for it. */
+static void it_warns_of_fields_that_a_kind_does_not_have(void **state)
+{
+    (void)state;
+    char text[TEXT_BYTES];
+    temp_dir dir;
+    temp_dir_make(&dir);
+    (void)temp_dir_write(
+        &dir, "a.yaml",
+        "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\nspce: {a: 1}\n---\n"
+        "kind: List\napiVersion: v1\nitems:\n- kind: Pod\n  apiVersion: v1\n  metadata: {name: p}\n"
+        "  spec: {nodeNam: n1, containers: [{name: c, image: i, imag: j}]}\n---\n"
+        "kind: Nothing\napiVersion: v1\n");
+    process p = run(STDERR_FILENO, dir.path);
+    read_until(p.out, "no kind \"Nothing\"", text);
+    assert_non_null(strstr(text, "WARNING: "));
+    assert_non_null(strstr(text, "/a.yaml:1: document 1: unknown field \"spce\"\n"));
+    assert_non_null(
+        strstr(text, "/a.yaml:6: document 2, item 1: unknown field \"spec.containers[0].imag\"\n"));
+    assert_non_null(strstr(text, "/a.yaml:6: document 2, item 1: unknown field \"spec.nodeNam\"\n"));
+    assert_int_equal(waitpid(p.pid, NULL, 0), p.pid);
+    close(p.out);
+    temp_dir_remove(&dir);
+}
+
 /* More than an error of the library can hold. */
 static void it_says_in_full_what_it_could_not_load(void **state)
 {
@@ -203,6 +228,7 @@ int main(void)
         cmocka_unit_test(a_signal_ends_it_at_once_whoever_watches),
         cmocka_unit_test(a_signal_ends_it_while_nobody_is_there),
         cmocka_unit_test(it_says_what_it_has_loaded),
+        cmocka_unit_test(it_warns_of_fields_that_a_kind_does_not_have),
         cmocka_unit_test(it_says_in_full_what_it_could_not_load),
     };
     return RUN_TESTS(tests);

@@ -33,6 +33,8 @@ static void the_first_form_that_can_be_written_is_taken(void **state)
                      KI_AS_FORM_DISCOVERY);
     assert_int_equal(accept("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"),
                      KI_AS_FORM_NONE);
+    assert_int_equal(accept("application/com.github.proto-openapi.spec.v2@v1.0+protobuf"),
+                     KI_AS_FORM_GNOSTIC);
     assert_int_equal(accept("text/html"), KI_AS_FORM_NONE);
     assert_int_equal(accept("application/json;q=0"), KI_AS_FORM_NONE);
     assert_int_equal(

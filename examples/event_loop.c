@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event_loop - a program with a poll() of its own, in which an informer runs beside everything else, on one
+ * thread.
+ *
+ *   event_loop [SERVER]
+ *
+ * Follows the pods of SERVER ("http://127.0.0.1:8001"), or of the cluster that kubectl would talk to, and
+ * finds them by their label "app": each line of standard input is a value of it. The end of that, or Ctrl-C,
+ * ends it.
+ */
+#include <errno.h>
+#include <kinformer.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* ---- the informer ------------------------------------------------------------------------------------ */
+
+/* On the loop, as all callbacks: no lock is needed for what the program has. */
+static void added(const ki_event *e, void *user)
+{
+    (void)user;
+    printf("+ %s\n", ki_object_key(e->object));
+}
+
+static void deleted(const ki_event *e, void *user)
+{
+    (void)user;
+    printf("- %s\n", ki_object_key(e->object));
+}
+
+/* A pod without the label is not in the index. */
+static int by_app(const ki_object *pod, ki_index_emit *emit, void *user)
+{
+    (void)user;
+    ki_str app;
+    int rc = ki_object_label(pod, KI_STR("app"), &app);
+    if (rc == KI_ERR_NOT_FOUND)
+        return 0;
+    return rc < 0 ? rc : ki_index_emit_value(emit, app);
+}
+
+static void show(ki_informer *pods, ki_str app)
+{
+    ki_object_list found = {0};
+    if (ki_store_by_index(ki_informer_store(pods), "app", app, &found) < 0)
+        return;
+    printf("app=%.*s: %zu\n", KI_STR_ARGS(app), found.count);
+    for (size_t i = 0; i < found.count; i++)
+        printf("  %s\n", ki_object_key(found.objects[i]));
+    ki_object_list_fini(&found);
+}
+
+/* ---- the program's own work -------------------------------------------------------------------------- */
+
+/* What was read of standard input, and is no whole line yet. */
+typedef struct input {
+    char text[256];
+    size_t len;
+} input;
+
+/* Returns 0 at the end. A line that is too long is looked for in pieces. */
+static int read_lines(input *in, ki_informer *pods)
+{
+    ssize_t n = read(STDIN_FILENO, in->text + in->len, sizeof(in->text) - in->len);
+    if (n <= 0)
+        return 0;
+    in->len += (size_t)n;
+    char *end;
+    while ((end = memchr(in->text, '\n', in->len)) != NULL || in->len == sizeof(in->text)) {
+        size_t len = end == NULL ? in->len : (size_t)(end - in->text);
+        size_t taken = end == NULL ? len : len + 1;
+        show(pods, (ki_str){in->text, len});
+        in->len -= taken;
+        memmove(in->text, in->text + taken, in->len);
+    }
+    return 1;
+}
+
+/* ---- the loop ---------------------------------------------------------------------------------------- */
+
+static int run(ki_client *client, ki_informer *pods, const ki_registration *handler, int signal_fd)
+{
+    input in = {.len = 0};
+    struct pollfd fds[] = {{.fd = ki_client_fd(client), .events = POLLIN}, /* one for all its connections */
+                           {.fd = signal_fd, .events = POLLIN},
+                           {.fd = -1, .events = POLLIN}};
+    for (;;) {
+        /* Nobody is answered before the first list is in the cache, and the handler has heard of all of it;
+         * poll() passes over a descriptor of -1. */
+        fds[2].fd = ki_registration_has_synced(handler) ? STDIN_FILENO : -1;
+        if (poll(fds, 3, ki_client_timeout_ms(client)) < 0) {
+            if (errno == EINTR)
+                continue;
+            return -1;
+        }
+        int rc = ki_client_dispatch(client, 1); /* about 1 ms of network, cache and handlers, here */
+        if (rc < 0)
+            return rc;
+        if (fds[1].revents != 0 || (fds[2].revents != 0 && !read_lines(&in, pods)))
+            return 0;
+    }
+}
+
+/* Ctrl-C as a descriptor. */
+static int open_signals(void)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &signals, NULL);
+    return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+int main(int argc, char **argv)
+{
+    ki_error err = {0};
+    ki_client_options options = {.mode = KI_MODE_EVENT_LOOP, .server = argc > 1 ? argv[1] : NULL};
+    int signal_fd = open_signals();
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    ki_client *client = ki_client_new(&options, &err);
+    if (client == NULL) {
+        fprintf(stderr, "event_loop: %s\n", err.message);
+        return 1;
+    }
+    ki_factory *factory = ki_factory_new(client, NULL);
+    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
+    (void)ki_informer_add_index(pods, "app", by_app, NULL); /* what fails here, start says */
+    ki_registration *handler =
+        ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_delete = deleted});
+    int rc = ki_factory_start(factory, &err);
+    if (rc < 0)
+        fprintf(stderr, "event_loop: %s\n", err.message);
+    else
+        rc = run(client, pods, handler, signal_fd);
+    ki_factory_free(factory); /* before the client, which waits for that */
+    ki_client_free(client);
+    close(signal_fd);
+    return rc < 0;
+}
