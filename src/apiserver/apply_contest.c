@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "apiserver/apply_parts.h"
+#include "apiserver/field_place.h"
 #include "apiserver/tree.h"
 #include "util/alloc.h"
 
@@ -61,27 +62,51 @@ static int contest_entry(const struct ki_as_contest *inner, const char *entry, k
     return rc;
 }
 
+/* What both trees have at one level. */
+struct level {
+    const struct ki_as_contest *contest;
+    struct ki_as_places config;
+    struct ki_as_places current;
+    json_t *out_set;
+    json_t *out_paths;
+};
+
+static int contest_at(struct level *level, const char *entry, const json_t *wanted, ki_buf *path)
+{
+    const json_t *owned = json_object_get(level->contest->owned, entry);
+    bool is_shared = owned != NULL && (entry[0] == 'f' || entry[0] == 'k') && entry[1] == ':';
+    struct ki_as_place config = {0};
+    struct ki_as_place current = {0};
+    size_t len = path->len;
+    int rc = is_shared ? ki_as_places_find(&level->config, entry, &config) : 0;
+    if (rc == 0 && config.value != NULL)
+        rc = ki_as_places_find(&level->current, entry, &current);
+    if (rc < 0 || current.value == NULL)
+        return rc;
+    struct ki_as_contest inner = {wanted, owned, config.value, current.value, config.shape};
+    rc = append_entry(path, entry);
+    if (rc == 0)
+        rc = contest_entry(&inner, entry, path, level->out_set, level->out_paths);
+    path->len = len;
+    return rc;
+}
+
 int ki_as_apply_contest(const struct ki_as_contest *contest, ki_buf *path, json_t *out_set, json_t *out_paths)
 {
+    struct level level = {contest,
+                          {.tree = contest->config, .shape = contest->shape},
+                          {.tree = contest->current, .shape = contest->shape},
+                          out_set,
+                          out_paths};
     const char *entry = NULL;
     json_t *wanted = NULL;
+    int rc = 0;
     json_object_foreach((json_t *)contest->wanted, entry, wanted)
     {
-        const json_t *owned = json_object_get(contest->owned, entry);
-        bool is_shared = owned != NULL && (entry[0] == 'f' || entry[0] == 'k') && entry[1] == ':';
-        if (!is_shared)
-            continue;
-        struct ki_as_contest inner = {wanted, owned, ki_as_apply_find(contest->config, entry),
-                                      ki_as_apply_find(contest->current, entry)};
-        size_t len = path->len;
-        if (inner.config == NULL || inner.current == NULL)
-            continue;
-        int rc = append_entry(path, entry);
         if (rc == 0)
-            rc = contest_entry(&inner, entry, path, out_set, out_paths);
-        path->len = len;
-        if (rc < 0)
-            return rc;
+            rc = contest_at(&level, entry, wanted, path);
     }
-    return 0;
+    ki_as_places_fini(&level.config);
+    ki_as_places_fini(&level.current);
+    return rc;
 }

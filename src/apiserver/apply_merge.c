@@ -3,103 +3,39 @@
 #include <string.h>
 
 #include "apiserver/apply_parts.h"
+#include "apiserver/field_place.h"
 #include "apiserver/tree.h"
-
-/* ---- elements of keyed lists
- * ------------------------------------------------------------------------------- */
-
-/* The value of a key, or the text that stands for it when it is left out. */
-static bool has_key(const json_t *element, ki_str key, const json_t *value, const char *otherwise)
-{
-    const json_t *own = ki_as_json_member(element, key);
-    if (own != NULL && value != NULL)
-        return json_equal(own, value);
-    if (own == NULL && value == NULL)
-        return true;
-    return otherwise != NULL && ki_str_equal(ki_as_json_str(own != NULL ? own : value), ki_str_of(otherwise));
-}
-
-static json_t *find_like(const json_t *list, const json_t *wanted, struct ki_as_shape element,
-                         const struct ki_as_keys *keys)
-{
-    size_t index = 0;
-    json_t *one = NULL;
-    json_array_foreach(list, index, one)
-    {
-        bool is_it = json_is_object(one);
-        for (size_t i = 0; i < keys->count && is_it; i++)
-            is_it = has_key(one, keys->names[i], ki_as_json_member(wanted, keys->names[i]),
-                            ki_as_shape_key_default(element, keys->names[i]));
-        if (is_it)
-            return one;
-    }
-    return NULL;
-}
-
-static bool has_value(const json_t *list, const json_t *value)
-{
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        if (json_equal(json_array_get(list, i), value))
-            return true;
-    }
-    return false;
-}
-
-json_t *ki_as_apply_find(const json_t *tree, const char *entry)
-{
-    if (entry[0] == 'f')
-        return json_is_object(tree) ? json_object_get(tree, entry + 2) : NULL;
-    json_t *keys = json_loads(entry + 2, JSON_DECODE_ANY, NULL);
-    json_t *found = NULL;
-    for (size_t i = 0; keys != NULL && i < json_array_size(tree) && found == NULL; i++) {
-        json_t *element = json_array_get(tree, i);
-        bool is_it = entry[0] == 'v' ? json_equal(element, keys) : json_is_object(element);
-        const char *name = NULL;
-        json_t *value = NULL;
-        json_object_foreach(keys, name, value)
-        {
-            const json_t *own = json_object_get(element, name);
-            is_it = is_it && (own == NULL || json_equal(own, value));
-        }
-        found = is_it ? element : NULL;
-    }
-    json_decref(keys);
-    return found;
-}
+#include "util/alloc.h"
 
 /* ---- merging
  * ----------------------------------------------------------------------------------------------- */
 
-static int merge_elements(json_t *list, const json_t *config, struct ki_as_shape shape,
-                          const struct ki_as_keys *keys)
+/* One element of `config`, whose like `there` knows. */
+static int merge_element(json_t *list, struct ki_as_keyed_list *there, const json_t *wanted)
 {
-    struct ki_as_shape element = ki_as_shape_element(shape);
-    size_t index = 0;
-    json_t *wanted = NULL;
-    int rc = 0;
-    json_array_foreach(config, index, wanted)
-    {
-        json_t *there = find_like(list, wanted, element, keys);
-        if (rc < 0)
-            return rc;
-        if (there != NULL)
-            rc = ki_as_apply_merge(there, wanted, element);
-        else if (json_array_append_new(list, ki_as_json_copy(wanted)) < 0)
-            rc = KI_ERR_NO_MEMORY;
-    }
-    return rc;
+    long at = ki_as_keyed_list_find(there, wanted);
+    json_t *own = at < 0 ? NULL : json_array_get(list, (size_t)at);
+    if (at >= 0 && there->identity.keys.count == 0)
+        return 0;
+    if (json_is_object(own))
+        return ki_as_apply_merge(own, wanted, there->identity.element);
+    json_t *copy = ki_as_json_copy(wanted);
+    if (json_array_append_new(list, copy) < 0)
+        return KI_ERR_NO_MEMORY;
+    return ki_as_keyed_list_add(there, copy);
 }
 
-static int merge_values(json_t *list, const json_t *config)
+static int merge_elements(json_t *list, const json_t *config, const struct ki_as_identity *identity)
 {
-    size_t index = 0;
-    json_t *value = NULL;
-    json_array_foreach(config, index, value)
-    {
-        if (!has_value(list, value) && json_array_append(list, value) < 0)
-            return KI_ERR_NO_MEMORY;
-    }
-    return 0;
+    struct ki_as_keyed_list *there = ki_malloc(sizeof(*there));
+    size_t count = json_array_size(config);
+    int rc = there == NULL ? KI_ERR_NO_MEMORY : ki_as_keyed_list_init(there, identity, list, count);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = merge_element(list, there, json_array_get(config, i));
+    if (there != NULL)
+        ki_as_keyed_list_fini(there);
+    ki_free(there);
+    return rc < 0 ? KI_ERR_NO_MEMORY : 0;
 }
 
 /* Whether the two are merged rather than replaced. */
@@ -133,29 +69,16 @@ static int merge_members(json_t *target, const json_t *config, struct ki_as_shap
 
 int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape shape)
 {
-    struct ki_as_keys keys;
+    struct ki_as_identity identity = {.element = ki_as_shape_element(shape)};
     if (json_is_object(target))
         return merge_members(target, config, shape);
-    if (ki_as_shape_list(shape, &keys) == KI_AS_LIST_KEYED)
-        return merge_elements(target, config, shape, &keys);
-    return merge_values(target, config);
+    if (ki_as_shape_list(shape, &identity.keys) != KI_AS_LIST_KEYED)
+        identity.keys.count = 0;
+    return merge_elements(target, config, &identity);
 }
 
 /* ---- removing
  * ---------------------------------------------------------------------------------------------- */
-
-static void remove_entry(json_t *tree, const char *entry)
-{
-    if (entry[0] == 'f') {
-        (void)json_object_del(tree, entry + 2);
-        return;
-    }
-    const json_t *element = ki_as_apply_find(tree, entry);
-    for (size_t i = json_array_size(tree); i-- > 0;) {
-        if (json_array_get(tree, i) == element)
-            (void)json_array_remove(tree, i);
-    }
-}
 
 static bool is_empty(const json_t *value)
 {
@@ -163,27 +86,77 @@ static bool is_empty(const json_t *value)
            (json_is_array(value) && json_array_size(value) == 0);
 }
 
-/* A thing goes as a whole when it was owned as one (a leaf, or with "."), and nobody has any of it. */
-void ki_as_apply_remove(json_t *tree, const json_t *had, const json_t *keep)
+/* One level. Elements of lists go when all entries have been looked at: until then they keep their places. */
+struct removal {
+    struct ki_as_places places;
+    json_t *tree;
+    bool *gone; /* of each element; NULL: an object */
+};
+
+static void remove_entry(const struct removal *removal, const char *entry, const struct ki_as_place *place)
 {
+    if (entry[0] == 'f')
+        (void)json_object_del(removal->tree, entry + 2);
+    else
+        removal->gone[place->at] = true;
+}
+
+/* A thing goes as a whole when it was owned as one (a leaf, or with "."), and nobody has any of it. */
+static int remove_from(struct removal *removal, const char *entry, const json_t *inner, const json_t *kept)
+{
+    struct ki_as_place place;
+    bool is_whole = json_object_size(inner) == 0 || json_object_get(inner, ".") != NULL;
+    int rc = ki_as_places_find(&removal->places, entry, &place);
+    if (rc < 0 || place.value == NULL)
+        return rc;
+    if (kept == NULL && is_whole) {
+        remove_entry(removal, entry, &place);
+        return 0;
+    }
+    if (json_object_size(inner) == 0)
+        return 0;
+    bool was_empty = is_empty(place.value);
+    rc = ki_as_apply_remove(place.value, inner, kept, place.shape);
+    if (rc == 0 && is_empty(place.value) && !was_empty && kept == NULL)
+        remove_entry(removal, entry, &place);
+    return rc;
+}
+
+/* Leaves the elements that are not gone. */
+static int sweep(const struct removal *removal)
+{
+    json_t *left = json_array();
+    int rc = left == NULL ? -1 : 0;
+    for (size_t i = 0; rc == 0 && i < json_array_size(removal->tree); i++) {
+        if (!removal->gone[i])
+            rc = json_array_append(left, json_array_get(removal->tree, i));
+    }
+    if (rc == 0 && json_array_size(left) < json_array_size(removal->tree)) {
+        (void)json_array_clear(removal->tree);
+        rc = json_array_extend(removal->tree, left);
+    }
+    json_decref(left);
+    return rc < 0 ? KI_ERR_NO_MEMORY : 0;
+}
+
+int ki_as_apply_remove(json_t *tree, const json_t *had, const json_t *keep, struct ki_as_shape shape)
+{
+    struct removal removal = {.places = {.tree = tree, .shape = shape}, .tree = tree};
     const char *entry = NULL;
     json_t *inner = NULL;
+    int rc = 0;
+    if (json_array_size(tree) > 0) {
+        removal.gone = ki_calloc(json_array_size(tree), sizeof(bool));
+        rc = removal.gone == NULL ? KI_ERR_NO_MEMORY : 0;
+    }
     json_object_foreach((json_t *)had, entry, inner)
     {
-        const json_t *kept = json_object_get(keep, entry);
-        bool is_whole = json_object_size(inner) == 0 || json_object_get(inner, ".") != NULL;
-        if (strcmp(entry, ".") == 0 || strlen(entry) < 2)
-            continue;
-        if (kept == NULL && is_whole) {
-            remove_entry(tree, entry);
-            continue;
-        }
-        json_t *value = ki_as_apply_find(tree, entry);
-        if (value == NULL || json_object_size(inner) == 0)
-            continue;
-        bool was_empty = is_empty(value);
-        ki_as_apply_remove(value, inner, kept);
-        if (is_empty(value) && !was_empty && kept == NULL)
-            remove_entry(tree, entry);
+        if (rc == 0 && strcmp(entry, ".") != 0 && strlen(entry) >= 2)
+            rc = remove_from(&removal, entry, inner, json_object_get(keep, entry));
     }
+    if (rc == 0 && removal.gone != NULL)
+        rc = sweep(&removal);
+    ki_as_places_fini(&removal.places);
+    ki_free(removal.gone);
+    return rc;
 }

@@ -12,15 +12,14 @@
 #include "apiserver/schema.h"
 #include "util/buf.h"
 
-/* What an entry of a set ("f:spec", "k:{…}") stands for in a tree; NULL: it is not there. */
-json_t *ki_as_apply_find(const json_t *tree, const char *entry);
-
 /* Puts all of `config` into `target`: objects member by member, keyed lists element by element, the rest
  * as a whole. 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape shape);
 
-/* Takes out of `tree` what is in `had` and not in `keep` (may be NULL). */
-void ki_as_apply_remove(json_t *tree, const json_t *had, const json_t *keep);
+/* Takes out of `tree`, which has this shape, what is in `had` and not in `keep` (may be NULL). 0 or
+ * KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_apply_remove(json_t *tree, const json_t *had, const json_t *keep,
+                                    struct ki_as_shape shape);
 
 /* Two trees and two sets at the same place. */
 struct ki_as_contest {
@@ -28,6 +27,7 @@ struct ki_as_contest {
     const json_t *owned;  /* that of another manager */
     const json_t *config;
     const json_t *current;
+    struct ki_as_shape shape; /* of both trees */
 };
 
 /* Where both want the same field and not the same value: adds such fields to `out_set`, and their paths

@@ -4,11 +4,13 @@
 #include <kinformer/error.h>
 #include <string.h>
 
-#include "apiserver/decode.h"
 #include "apiserver/encode.h"
+#include "apiserver/field_place.h"
 #include "apiserver/tree.h"
 #include "util/alloc.h"
 #include "util/buf.h"
+
+enum { DEPTH_COMPARED_MAX = 16 };
 
 #define TEXT_BYTES_MAX ((size_t)1 << 30)
 
@@ -117,79 +119,60 @@ static json_t *keys_of(struct ki_as_shape element_shape, const struct ki_as_keys
     return object;
 }
 
-static const json_t *find_element(const json_t *list, const json_t *keys)
+/* One element of a keyed list against the one with the same keys before. */
+static int compare_element(const struct step *step, const struct ki_as_keyed_list *before,
+                           const json_t *element, json_t *set)
 {
-    size_t index = 0;
-    const json_t *element = NULL;
-    json_array_foreach(list, index, element)
-    {
-        bool is_it = json_is_object(element);
-        const char *key = NULL;
-        json_t *value = NULL;
-        json_object_foreach((json_t *)keys, key, value)
-        {
-            const json_t *there = json_object_get(element, key);
-            is_it = is_it && (there == NULL || ki_as_json_equal(there, value));
-        }
-        if (is_it)
-            return element;
-    }
-    return NULL;
-}
-
-static int compare_keyed(const struct step *step, const struct ki_as_keys *keys, json_t *set)
-{
-    struct ki_as_shape shape = ki_as_shape_element(step->shape);
-    size_t index = 0;
-    const json_t *element = NULL;
-    int rc = 0;
-    json_array_foreach(step->after, index, element)
-    {
-        json_t *own = rc < 0 ? NULL : keys_of(shape, keys, element);
-        char *text = own == NULL ? NULL : text_of(own);
-        struct step inner = {shape, own == NULL ? NULL : find_element(step->before, own), element,
-                             step->depth + 1};
-        rc = text == NULL ? KI_ERR_NO_MEMORY : add(set, 'k', text, &inner);
-        ki_free(text);
-        json_decref(own);
-    }
+    struct ki_as_shape shape = before->identity.element;
+    long at = ki_as_keyed_list_find(before, element);
+    const json_t *there = at < 0 ? NULL : json_array_get(step->before, (size_t)at);
+    struct step inner = {shape, json_is_object(there) ? there : NULL, element, step->depth + 1};
+    json_t *own = keys_of(shape, &before->identity.keys, element);
+    char *text = own == NULL ? NULL : text_of(own);
+    int rc = text == NULL ? KI_ERR_NO_MEMORY : add(set, 'k', text, &inner);
+    ki_free(text);
+    json_decref(own);
     return rc;
 }
 
-static bool has_value(const json_t *list, const json_t *value)
+/* One element of a list of scalars. */
+static int compare_value(const struct step *step, const struct ki_as_keyed_list *before,
+                         const json_t *element, json_t *set)
 {
-    size_t index = 0;
-    const json_t *element = NULL;
-    json_array_foreach(list, index, element) if (ki_as_json_equal(element, value)) return true;
-    return false;
+    if (ki_as_keyed_list_find(before, element) >= 0)
+        return 0;
+    char *text = text_of(element);
+    struct step inner = {.after = element, .depth = step->depth + 1};
+    int rc = text == NULL ? KI_ERR_NO_MEMORY : add(set, 'v', text, &inner);
+    ki_free(text);
+    return rc;
 }
 
-static int compare_set(const struct step *step, json_t *set)
+static int compare_list(const struct step *step, json_t *set)
 {
-    size_t index = 0;
-    const json_t *element = NULL;
-    json_array_foreach(step->after, index, element)
-    {
-        if (has_value(step->before, element))
-            continue;
-        char *text = text_of(element);
-        struct step inner = {.after = element, .depth = step->depth + 1};
-        int rc = text == NULL ? KI_ERR_NO_MEMORY : add(set, 'v', text, &inner);
-        ki_free(text);
-        if (rc < 0)
-            return rc;
+    struct ki_as_identity identity = {.element = ki_as_shape_element(step->shape)};
+    bool is_keyed = ki_as_shape_list(step->shape, &identity.keys) == KI_AS_LIST_KEYED;
+    struct ki_as_keyed_list *before = ki_malloc(sizeof(*before));
+    if (!is_keyed)
+        identity.keys.count = 0;
+    int rc = before == NULL ? KI_ERR_NO_MEMORY : ki_as_keyed_list_init(before, &identity, step->before, 0);
+    if (rc < 0) {
+        ki_free(before);
+        return KI_ERR_NO_MEMORY;
     }
-    return 0;
+    for (size_t i = 0; rc == 0 && i < json_array_size(step->after); i++) {
+        const json_t *element = json_array_get(step->after, i);
+        rc = is_keyed ? compare_element(step, before, element, set)
+                      : compare_value(step, before, element, set);
+    }
+    ki_as_keyed_list_fini(before);
+    ki_free(before);
+    return rc;
 }
 
 static int compare_inside(const struct step *step, json_t *set)
 {
-    struct ki_as_keys keys = {0};
-    if (json_is_object(step->after))
-        return compare_members(step, "", set);
-    if (ki_as_shape_list(step->shape, &keys) == KI_AS_LIST_KEYED)
-        return compare_keyed(step, &keys, set);
-    return compare_set(step, set);
+    return json_is_object(step->after) ? compare_members(step, "", set) : compare_list(step, set);
 }
 
 static bool is_one(const struct step *step)
@@ -205,7 +188,9 @@ static bool is_one(const struct step *step)
 static int compare(const struct step *step, json_t **out)
 {
     bool is_new = step->before == NULL || json_typeof(step->before) != json_typeof(step->after);
-    if (!is_new && ki_as_json_equal(step->before, step->after))
+    /* Far down what is inside is compared anyway: each level once more would be a product. */
+    bool is_compared = !json_is_object(step->after) || step->depth < DEPTH_COMPARED_MAX || is_one(step);
+    if (!is_new && is_compared && ki_as_json_equal(step->before, step->after))
         return 0;
     json_t *set = json_object();
     int rc = set == NULL ? KI_ERR_NO_MEMORY : 0;
@@ -270,36 +255,35 @@ void ki_as_field_set_subtract(json_t *set, const json_t *less)
     }
 }
 
-/* What an entry of a set stands for in a tree; NULL: it is not there, or memory is out. */
-static const json_t *find(const json_t *tree, const char *entry)
+/* Whether one entry of a set is left; `inner` is what is below it. */
+static int prune_entry(struct ki_as_places *places, const char *entry, json_t *inner, bool *out_is_left)
 {
-    if (entry[0] == 'f')
-        return json_object_get(tree, entry + 2);
-    json_t *text = entry[0] == 'k' ? ki_as_decode(ki_str_of(entry + 2), NULL)
-                                   : json_loads(entry + 2, JSON_DECODE_ANY, NULL);
-    const json_t *found = NULL;
-    if (text != NULL && entry[0] == 'k')
-        found = find_element(tree, text);
-    else if (text != NULL && entry[0] == 'v' && has_value(tree, text))
-        found = tree;
-    json_decref(text);
-    return found;
+    struct ki_as_place place;
+    bool was_leaf = json_object_size(inner) == 0;
+    int rc = ki_as_places_find(places, entry, &place);
+    if (rc == 0 && place.value != NULL && entry[0] != 'v' && !was_leaf)
+        rc = ki_as_field_set_prune(inner, place.value, place.shape);
+    if (rc == 0)
+        *out_is_left = place.value != NULL && (was_leaf || json_object_size(inner) > 0);
+    return rc;
 }
 
-void ki_as_field_set_prune(json_t *set, const json_t *tree)
+int ki_as_field_set_prune(json_t *set, const json_t *tree, struct ki_as_shape shape)
 {
+    struct ki_as_places places = {.tree = tree, .shape = shape};
     void *next = NULL;
-    const char *key = NULL;
-    json_t *value = NULL;
-    json_object_foreach_safe(set, next, key, value)
+    const char *entry = NULL;
+    json_t *inner = NULL;
+    int rc = 0;
+    json_object_foreach_safe(set, next, entry, inner)
     {
-        if (strcmp(key, ".") == 0 || key[0] == '\0' || key[1] != ':')
+        bool is_left = true;
+        if (rc < 0 || strcmp(entry, ".") == 0 || entry[0] == '\0' || entry[1] != ':')
             continue;
-        const json_t *there = find(tree, key);
-        bool was_leaf = json_object_size(value) == 0;
-        if (there != NULL && key[0] != 'v')
-            ki_as_field_set_prune(value, there);
-        if (there == NULL || (!was_leaf && json_object_size(value) == 0))
-            (void)json_object_del(set, key);
+        rc = prune_entry(&places, entry, inner, &is_left);
+        if (!is_left)
+            (void)json_object_del(set, entry);
     }
+    ki_as_places_fini(&places);
+    return rc;
 }

@@ -26,8 +26,9 @@ KI_NODISCARD int ki_as_field_set_of(struct ki_as_shape shape, const json_t *befo
 /* All of `more` is in `set`, too. */
 KI_NODISCARD int ki_as_field_set_add(json_t *set, const json_t *more);
 
-/* Nothing of `less` is in `set` any more, nor what `tree` does not have. */
+/* Nothing of `less` is in `set` any more. */
 void ki_as_field_set_subtract(json_t *set, const json_t *less);
-void ki_as_field_set_prune(json_t *set, const json_t *tree);
+/* Nor what `tree`, which has this shape, does not have. */
+KI_NODISCARD int ki_as_field_set_prune(json_t *set, const json_t *tree, struct ki_as_shape shape);
 
 #endif

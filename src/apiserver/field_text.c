@@ -6,11 +6,9 @@
 
 #include "apiserver/encode.h"
 #include "apiserver/field_set.h"
+#include "apiserver/keyed_list.h"
 #include "apiserver/tree.h"
 #include "util/alloc.h"
-
-/* NEAR_MAX: a list of more elements remembers them in memory of its own. */
-enum { NEAR_MAX = 32 };
 
 #define KEY_BYTES_MAX ((size_t)1 << 30)
 
@@ -66,41 +64,6 @@ static int write_members(ki_buf *out, const struct place *place, const char *par
 
 /* ---- elements ------------------------------------------------------------------------------------------ */
 
-/* Where the keys of the elements of a list are in the text. */
-struct written {
-    size_t *ends; /* two for each: where it begins, where it ends */
-    size_t count;
-    size_t near[2 * NEAR_MAX];
-};
-
-static int written_init(struct written *written, size_t count)
-{
-    written->count = 0;
-    written->ends = count <= NEAR_MAX ? written->near : ki_malloc(count * 2 * sizeof(size_t));
-    return written->ends == NULL ? KI_ERR_NO_MEMORY : 0;
-}
-
-static void written_fini(struct written *written)
-{
-    if (written->ends != written->near)
-        ki_free(written->ends);
-}
-
-/* Whether the text from `start` on is the key of an earlier element, too; if not it is remembered. */
-static bool is_repeated(struct written *written, const ki_buf *out, size_t start)
-{
-    for (size_t i = 0; i < written->count; i++) {
-        size_t begin = written->ends[2 * i];
-        size_t len = written->ends[2 * i + 1] - begin;
-        if (len == out->len - start && memcmp(out->data + begin, out->data + start, len) == 0)
-            return true;
-    }
-    written->ends[2 * written->count] = start;
-    written->ends[2 * written->count + 1] = out->len;
-    written->count++;
-    return false;
-}
-
 /* {"name":"nginx"}, in the order of the names. */
 static int write_keys(ki_buf *key, struct ki_as_shape shape, const struct ki_as_keys *keys,
                       const json_t *element)
@@ -126,48 +89,47 @@ static int write_keys(ki_buf *key, struct ki_as_shape shape, const struct ki_as_
 /* A list whose elements have names of their own: keys, or what they are. */
 struct list {
     const struct place *place;
-    struct ki_as_keys keys;
     bool is_keyed;
-    struct written written;
+    struct ki_as_keyed_list elements;
     ki_buf key; /* of one element, before it is escaped */
 };
 
 /* "k:{…}":{…} or "v:…":{…} */
 static int write_element(ki_buf *out, struct list *list, const json_t *element, bool *is_first)
 {
+    const struct ki_as_identity *identity = &list->elements.identity;
     struct place inner = {.value = element, .depth = list->place->depth + 1};
-    size_t start = out->len;
-    bool was_first = *is_first;
     if (list->is_keyed)
-        inner.shape = ki_as_shape_element(list->place->shape);
+        inner.shape = identity->element;
     list->key.len = 0;
-    int rc = list->is_keyed ? write_keys(&list->key, inner.shape, &list->keys, element)
+    int rc = list->is_keyed ? write_keys(&list->key, inner.shape, &identity->keys, element)
                             : ki_as_encode(&list->key, element);
     if (rc == 0)
         rc = write_separator(out, is_first);
-    size_t at = out->len;
     if (rc == 0)
         rc = ki_as_encode_prefixed(out, list->is_keyed ? KI_STR("k:") : KI_STR("v:"), ki_buf_str(&list->key));
-    if (rc == 0 && is_repeated(&list->written, out, at)) {
-        out->len = start;
-        *is_first = was_first;
-        return 0;
-    }
     if (rc == 0)
         rc = ki_as_encode_byte(out, ':');
     return rc < 0 ? rc : write_value(out, &inner);
 }
 
+/* Of elements with the same keys the first is written. */
 static int write_elements(ki_buf *out, const struct place *place, bool *is_first)
 {
+    struct ki_as_identity identity = {.element = ki_as_shape_element(place->shape)};
     struct list list = {.place = place};
     size_t count = json_array_size(place->value);
-    list.is_keyed = ki_as_shape_list(place->shape, &list.keys) == KI_AS_LIST_KEYED;
+    list.is_keyed = ki_as_shape_list(place->shape, &identity.keys) == KI_AS_LIST_KEYED;
+    if (!list.is_keyed)
+        identity.keys.count = 0;
     ki_buf_init(&list.key, KEY_BYTES_MAX);
-    int rc = written_init(&list.written, count);
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = write_element(out, &list, json_array_get(place->value, i), is_first);
-    written_fini(&list.written);
+    int rc = ki_as_keyed_list_init(&list.elements, &identity, place->value, 0);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const json_t *element = json_array_get(place->value, i);
+        if (ki_as_keyed_list_find(&list.elements, element) == (long)i)
+            rc = write_element(out, &list, element, is_first);
+    }
+    ki_as_keyed_list_fini(&list.elements);
     ki_buf_fini(&list.key);
     return rc;
 }

@@ -37,10 +37,11 @@ static bool is_entry_of(const struct ki_as_verb *verb, const json_t *entry, cons
            strcmp(text_at(entry, "subresource"), subresource) == 0;
 }
 
-/* The others lose what this manager has changed, and all lose what is gone. */
-static json_t *find_own(const struct ki_as_verb *verb, json_t *entries, const json_t *changed,
-                        const json_t *tree)
+/* The others lose what this manager has changed, and all lose what is gone. *out_own: its entry, or NULL. */
+static int take_away(const struct ki_as_verb *verb, json_t *tree, const json_t *changed, json_t **out_own)
 {
+    json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
+    struct ki_as_shape shape = ki_as_shape_of(verb->resource);
     const char *subresource = ki_str_equal(verb->call->subresource, KI_STR("status")) ? "status" : "";
     json_t *own = NULL;
     for (size_t i = json_array_size(entries); i > 0; i--) {
@@ -49,13 +50,15 @@ static json_t *find_own(const struct ki_as_verb *verb, json_t *entries, const js
         bool is_own = is_entry_of(verb, entry, subresource);
         if (!is_own)
             ki_as_field_set_subtract(fields, changed);
-        ki_as_field_set_prune(fields, tree);
+        if (ki_as_field_set_prune(fields, tree, shape) < 0)
+            return -1;
         if (is_own)
             own = entry;
         else if (json_object_size(fields) == 0)
             (void)json_array_remove(entries, i - 1);
     }
-    return own;
+    *out_own = own;
+    return 0;
 }
 
 static json_t *new_entry(const struct ki_as_verb *verb)
@@ -72,7 +75,9 @@ static int record(const struct ki_as_verb *verb, json_t *tree, const json_t *cha
     json_t *entries = own_entries(tree);
     if (entries == NULL)
         return -1;
-    json_t *own = find_own(verb, entries, changed, tree);
+    json_t *own = NULL;
+    if (take_away(verb, tree, changed, &own) < 0)
+        return -1;
     if (own == NULL && json_object_size(changed) == 0)
         return 0;
     if (own == NULL) {

@@ -162,7 +162,7 @@ static int contest_with(struct work *work, json_t *entry, json_t *causes)
     json_t *owned = json_object_get(entry, "fieldsV1");
     json_t *set = json_object();
     json_t *paths = json_array();
-    struct ki_as_contest contest = {work->set, owned, work->config, work->apply->current};
+    struct ki_as_contest contest = {work->set, owned, work->config, work->apply->current, work->shape};
     ki_buf_init(&path, PATH_BYTES_MAX);
     int rc =
         set == NULL || paths == NULL ? KI_ERR_NO_MEMORY : ki_as_apply_contest(&contest, &path, set, paths);
@@ -255,7 +255,7 @@ static int remove_left_over(struct work *work)
             rc = ki_as_field_set_add(keep, json_object_get(entry, "fieldsV1"));
     }
     if (rc == 0)
-        ki_as_apply_remove(work->result, work->had, keep);
+        rc = ki_as_apply_remove(work->result, work->had, keep, work->shape);
     json_decref(keep);
     return rc;
 }

@@ -2,28 +2,14 @@
 /* How strategic patches merge two lists, and in which order the elements stand then: those of the patch as
  * the patch (or its $setElementOrder) has them, those that only the server has where they stood among the
  * others. */
+#include <kinformer/error.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "apiserver/keyed_list.h"
 #include "apiserver/patch_parts.h"
 #include "apiserver/tree.h"
-
-/* What tells an element apart: the value of its key, or itself. */
-static const json_t *identity(const struct ki_as_list_merge *merge, const json_t *element)
-{
-    return merge->key[0] == 0 ? element : json_object_get(element, merge->key);
-}
-
-/* Where an element like this one stands; -1: nowhere. */
-static long find(const struct ki_as_list_merge *merge, const json_t *list, const json_t *element)
-{
-    const json_t *wanted = identity(merge, element);
-    for (size_t i = 0; wanted != NULL && i < json_array_size(list); i++) {
-        const json_t *one = identity(merge, json_array_get(list, i));
-        if (one != NULL && json_equal(one, wanted))
-            return (long)i;
-    }
-    return -1;
-}
+#include "util/alloc.h"
 
 /* All elements are scalars, or objects that have the key. */
 static int check(const struct ki_as_list_merge *merge, const json_t *list)
@@ -44,15 +30,40 @@ static int check(const struct ki_as_list_merge *merge, const json_t *list)
     return 0;
 }
 
-static void remove_all(const struct ki_as_list_merge *merge, json_t *list, const json_t *element)
+/* The elements of a list that are (or are not) among others. A new array, NULL without memory. */
+static json_t *choose(const json_t *list, const struct ki_as_keyed_list *others, bool is_wanted)
 {
-    for (long at = find(merge, list, element); at >= 0; at = find(merge, list, element))
-        (void)json_array_remove(list, (size_t)at);
+    json_t *chosen = json_array();
+    size_t i = 0;
+    json_t *element = NULL;
+    json_array_foreach(list, i, element)
+    {
+        bool is_among = ki_as_keyed_list_find(others, element) >= 0;
+        if (chosen != NULL && is_among == is_wanted && json_array_append(chosen, element) < 0) {
+            json_decref(chosen);
+            chosen = NULL;
+        }
+    }
+    return chosen;
 }
 
-/* Carries out {"$patch": "delete", key: …} on `list`; {"$patch": "replace"} empties it and sets
- * *out_is_replaced. */
-static int apply_markers(const struct ki_as_list_merge *merge, json_t *list, bool *out_is_replaced)
+int ki_as_strategic_delete(json_t *list, const json_t *gone, const char *key)
+{
+    struct ki_as_keyed_list others;
+    struct ki_as_identity identity = ki_as_identity_of(key);
+    if (json_array_size(gone) == 0)
+        return 0;
+    if (ki_as_keyed_list_init(&others, &identity, gone, 0) < 0)
+        return KI_ERR_NO_MEMORY;
+    json_t *left = choose(list, &others, false);
+    ki_as_keyed_list_fini(&others);
+    int rc = left == NULL || json_array_clear(list) < 0 ? -1 : json_array_extend(list, left);
+    json_decref(left);
+    return rc < 0 ? KI_ERR_NO_MEMORY : 0;
+}
+
+/* Adds what {"$patch": "delete", key: …} names to `gone`; {"$patch": "replace"} sets *out_is_replaced. */
+static int read_markers(const struct ki_as_list_merge *merge, json_t *gone, bool *out_is_replaced)
 {
     size_t i = 0;
     json_t *element = NULL;
@@ -70,24 +81,37 @@ static int apply_markers(const struct ki_as_list_merge *merge, json_t *list, boo
         else if (json_object_get(element, merge->key) == NULL)
             return ki_as_patch_refuse(merge->failure, "map does not contain declared merge key: %s",
                                       merge->key);
-        else
-            remove_all(merge, list, element);
+        else if (json_array_append(gone, element) < 0)
+            return ki_as_fail_no_memory(merge->failure);
     }
-    if (*out_is_replaced)
-        (void)json_array_clear(list);
     return 0;
 }
 
-static int merge_element(const struct ki_as_list_merge *merge, json_t *list, const json_t *element)
+static int apply_markers(const struct ki_as_list_merge *merge, json_t *list)
 {
-    long at = find(merge, list, element);
+    bool is_replaced = false;
+    json_t *gone = json_array();
+    int rc = gone == NULL ? ki_as_fail_no_memory(merge->failure) : read_markers(merge, gone, &is_replaced);
+    if (rc == 0 && is_replaced)
+        (void)json_array_clear(list);
+    else if (rc == 0 && ki_as_strategic_delete(list, gone, merge->key) < 0)
+        rc = ki_as_fail_no_memory(merge->failure);
+    json_decref(gone);
+    return rc;
+}
+
+/* `there` knows the elements of `list`. */
+static int merge_element(const struct ki_as_list_merge *merge, json_t *list, struct ki_as_keyed_list *there,
+                         const json_t *element)
+{
+    long at = ki_as_keyed_list_find(there, element);
     json_t *merged = NULL;
     int rc = 0;
     if (at >= 0 && merge->key[0] == 0)
         return 0;
     if (at < 0) {
         rc = ki_as_strategic_strip(element, &merged, merge->failure);
-        if (rc == 0 && json_array_append_new(list, merged) < 0)
+        if (rc == 0 && (json_array_append_new(list, merged) < 0 || ki_as_keyed_list_add(there, merged) < 0))
             rc = ki_as_fail_no_memory(merge->failure);
         return rc;
     }
@@ -100,33 +124,54 @@ static int merge_element(const struct ki_as_list_merge *merge, json_t *list, con
     return json_array_set_new(list, (size_t)at, merged) < 0 ? ki_as_fail_no_memory(merge->failure) : 0;
 }
 
-/* The elements of `list` that `by` has (or has not), in the order of `order`. A new array, NULL without
- * memory. */
-static json_t *select_in_order(const struct ki_as_list_merge *merge, const json_t *list, const json_t *by,
-                               bool is_wanted)
+/* ---- order
+ * ----------------------------------------------------------------------------------------------- */
+
+struct ranked {
+    json_t *element;
+    long rank;
+    size_t at;
+};
+
+static int compare_ranks(const void *left, const void *right)
 {
-    json_t *chosen = json_array();
-    size_t i = 0;
-    json_t *element = NULL;
-    json_array_foreach(list, i, element)
-    {
-        if ((find(merge, by, element) >= 0) != is_wanted)
-            continue;
-        size_t at = is_wanted ? 0 : json_array_size(chosen);
-        while (is_wanted && at < json_array_size(chosen) &&
-               find(merge, by, json_array_get(chosen, at)) <= find(merge, by, element))
-            at++;
-        if (json_array_insert(chosen, at, element) < 0) {
-            json_decref(chosen);
-            return NULL;
-        }
+    const struct ranked *a = left;
+    const struct ranked *b = right;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* The elements of `list` that the order has, as it has them. A new array, NULL without memory. */
+static json_t *choose_in_order(const json_t *list, const struct ki_as_keyed_list *order)
+{
+    json_t *chosen = choose(list, order, true);
+    size_t count = json_array_size(chosen);
+    if (count < 2)
+        return chosen;
+    json_t *sorted = json_array();
+    struct ranked *ranked = ki_calloc(count, sizeof(*ranked));
+    int rc = sorted == NULL || ranked == NULL ? -1 : 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        json_t *element = json_array_get(chosen, i);
+        ranked[i] = (struct ranked){element, ki_as_keyed_list_find(order, element), i};
     }
-    return chosen;
+    if (rc == 0)
+        qsort(ranked, count, sizeof(*ranked), compare_ranks);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = json_array_append(sorted, ranked[i].element);
+    ki_free(ranked);
+    json_decref(chosen);
+    if (rc < 0) {
+        json_decref(sorted);
+        return NULL;
+    }
+    return sorted;
 }
 
 /* Puts both together: an element of the server comes before one of the patch only where it came before it
  * already. */
-static json_t *interleave(const struct ki_as_list_merge *merge, const json_t *server, const json_t *patch)
+static json_t *interleave(const struct ki_as_keyed_list *original, const json_t *server, const json_t *patch)
 {
     json_t *all = json_array();
     size_t i = 0;
@@ -137,8 +182,8 @@ static json_t *interleave(const struct ki_as_list_merge *merge, const json_t *se
         json_t *right = json_array_get(patch, j);
         bool is_left = right == NULL;
         if (left != NULL && right != NULL) {
-            long left_at = find(merge, merge->original, left);
-            long right_at = find(merge, merge->original, right);
+            long left_at = ki_as_keyed_list_find(original, left);
+            long right_at = ki_as_keyed_list_find(original, right);
             is_left = left_at >= 0 && right_at >= 0 && left_at < right_at;
         }
         rc = json_array_append(all, is_left ? left : right);
@@ -154,12 +199,22 @@ static json_t *interleave(const struct ki_as_list_merge *merge, const json_t *se
 
 static int arrange(const struct ki_as_list_merge *merge, const json_t *merged, json_t **out)
 {
-    const json_t *order = merge->order != NULL ? merge->order : merge->patch;
-    json_t *of_patch = select_in_order(merge, merged, order, true);
-    json_t *of_server = select_in_order(merge, merged, order, false);
-    json_t *all = of_patch == NULL || of_server == NULL ? NULL : interleave(merge, of_server, of_patch);
-    json_decref(of_patch);
-    json_decref(of_server);
+    struct ki_as_identity identity = ki_as_identity_of(merge->key);
+    struct ki_as_keyed_list order = {0};
+    struct ki_as_keyed_list original = {0};
+    json_t *all = NULL;
+    int rc = ki_as_keyed_list_init(&order, &identity, merge->order != NULL ? merge->order : merge->patch, 0);
+    if (rc == 0)
+        rc = ki_as_keyed_list_init(&original, &identity, merge->original, 0);
+    if (rc == 0) {
+        json_t *of_patch = choose_in_order(merged, &order);
+        json_t *of_server = choose(merged, &order, false);
+        all = of_patch == NULL || of_server == NULL ? NULL : interleave(&original, of_server, of_patch);
+        json_decref(of_patch);
+        json_decref(of_server);
+    }
+    ki_as_keyed_list_fini(&order);
+    ki_as_keyed_list_fini(&original);
     if (all == NULL)
         return ki_as_fail_no_memory(merge->failure);
     *out = all;
@@ -169,37 +224,47 @@ static int arrange(const struct ki_as_list_merge *merge, const json_t *merged, j
 /* Every element of the patch must be in the order, and they must follow each other as it says. */
 static int check_order(const struct ki_as_list_merge *merge)
 {
+    struct ki_as_identity identity = ki_as_identity_of(merge->key);
+    struct ki_as_keyed_list order;
     long last = -1;
     size_t i = 0;
     json_t *element = NULL;
+    int rc = 0;
     if (merge->order == NULL || json_array_size(merge->order) == 0)
         return 0;
+    if (ki_as_keyed_list_init(&order, &identity, merge->order, 0) < 0)
+        return ki_as_fail_no_memory(merge->failure);
     json_array_foreach(merge->patch, i, element)
     {
-        if (json_is_object(element) && json_object_get(element, "$patch") != NULL)
+        if (rc < 0 || (json_is_object(element) && json_object_get(element, "$patch") != NULL))
             continue;
-        long at = find(merge, merge->order, element);
+        long at = ki_as_keyed_list_find(&order, element);
         if (at <= last)
-            return ki_as_patch_refuse(merge->failure,
-                                      "The order in patch list doesn't match $setElementOrder list");
+            rc = ki_as_patch_refuse(merge->failure,
+                                    "The order in patch list doesn't match $setElementOrder list");
         last = at;
     }
-    return 0;
+    ki_as_keyed_list_fini(&order);
+    return rc;
 }
 
 static int merge_elements(const struct ki_as_list_merge *merge, json_t *list)
 {
+    struct ki_as_identity identity = ki_as_identity_of(merge->key);
+    struct ki_as_keyed_list there;
     size_t i = 0;
     json_t *element = NULL;
-    bool is_replaced = false;
-    int rc = apply_markers(merge, list, &is_replaced);
+    int rc = apply_markers(merge, list);
+    if (rc < 0)
+        return rc;
+    if (ki_as_keyed_list_init(&there, &identity, list, json_array_size(merge->patch)) < 0)
+        return ki_as_fail_no_memory(merge->failure);
     json_array_foreach(merge->patch, i, element)
     {
-        if (rc < 0)
-            return rc;
-        if (!json_is_object(element) || json_object_get(element, "$patch") == NULL)
-            rc = merge_element(merge, list, element);
+        if (rc == 0 && (!json_is_object(element) || json_object_get(element, "$patch") == NULL))
+            rc = merge_element(merge, list, &there, element);
     }
+    ki_as_keyed_list_fini(&there);
     return rc;
 }
 

@@ -39,6 +39,10 @@ struct ki_as_list_merge {
     struct ki_as_failure *failure;
 };
 
+/* Takes the elements out of `list` that have the key (or the value, with "") of one in `gone`. 0 or
+ * KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_strategic_delete(json_t *list, const json_t *gone, const char *key);
+
 /* A new array. */
 KI_NODISCARD int ki_as_strategic_merge_list(const struct ki_as_list_merge *merge, json_t **out);
 

@@ -151,40 +151,53 @@ static int apply_marker(json_t **original, const json_t *patch, struct ki_as_fai
     return 0;
 }
 
-static bool is_in_names(const json_t *names, const char *name)
+/* An object with the names as members; NULL without memory. */
+static json_t *names_of(const json_t *names)
 {
+    json_t *object = json_object();
     size_t i = 0;
     json_t *one = NULL;
     json_array_foreach(names, i, one)
     {
-        if (json_is_string(one) && strcmp(json_string_value(one), name) == 0)
-            return true;
+        if (object != NULL && json_is_string(one) &&
+            json_object_set_new(object, json_string_value(one), json_null()) < 0) {
+            json_decref(object);
+            object = NULL;
+        }
     }
-    return false;
+    return object;
+}
+
+static int retain(json_t *original, const json_t *patch, const json_t *names, struct ki_as_failure *failure)
+{
+    const char *name = NULL;
+    json_t *value = NULL;
+    void *next = NULL;
+    json_object_foreach((json_t *)patch, name, value)
+    {
+        bool is_plain = name[0] != '$' && !json_is_null(value);
+        if (is_plain && json_object_get(names, name) == NULL)
+            return ki_as_patch_refuse(failure, "invalid patch format of retainKeys");
+    }
+    json_object_foreach_safe(original, next, name, value)
+    {
+        if (json_object_get(names, name) == NULL)
+            (void)json_object_del(original, name);
+    }
+    return 0;
 }
 
 static int retain_keys(json_t *original, const json_t *patch, struct ki_as_failure *failure)
 {
-    const json_t *names = json_object_get(patch, "$retainKeys");
-    const char *name = NULL;
-    json_t *value = NULL;
-    void *next = NULL;
-    if (names == NULL)
+    const json_t *list = json_object_get(patch, "$retainKeys");
+    if (list == NULL)
         return 0;
-    bool is_good = json_is_array(names);
-    json_object_foreach((json_t *)patch, name, value)
-    {
-        bool is_plain = name[0] != '$' && !json_is_null(value);
-        is_good = is_good && (!is_plain || is_in_names(names, name));
-    }
-    if (!is_good)
+    if (!json_is_array(list))
         return ki_as_patch_refuse(failure, "invalid patch format of retainKeys");
-    json_object_foreach_safe(original, next, name, value)
-    {
-        if (!is_in_names(names, name))
-            (void)json_object_del(original, name);
-    }
-    return 0;
+    json_t *names = names_of(list);
+    int rc = names == NULL ? ki_as_fail_no_memory(failure) : retain(original, patch, names, failure);
+    json_decref(names);
+    return rc;
 }
 
 static int delete_values(json_t *original, const char *name, const json_t *values,
@@ -196,18 +209,7 @@ static int delete_values(json_t *original, const char *name, const json_t *value
     json_t *list = json_object_get(original, field);
     if (!json_is_array(list) || !json_is_array(values))
         return 0;
-    for (size_t i = json_array_size(list); i-- > 0;) {
-        size_t j = 0;
-        json_t *value = NULL;
-        bool is_found = false;
-        json_array_foreach(values, j, value)
-        {
-            is_found = is_found || json_equal(value, json_array_get(list, i));
-        }
-        if (is_found)
-            (void)json_array_remove(list, i);
-    }
-    return 0;
+    return ki_as_strategic_delete(list, values, "") < 0 ? ki_as_fail_no_memory(failure) : 0;
 }
 
 /* ---- members

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "apiserver/keyed_list.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
 
@@ -112,20 +113,21 @@ static void check_immutable(struct ki_as_check *check, const json_t *before, con
 
 static void check_new_finalizers(struct ki_as_check *check, const json_t *before, const json_t *after)
 {
-    const json_t *old_list = ki_as_tree_at(before, "metadata.finalizers");
+    const struct ki_as_identity identity = ki_as_identity_of("");
+    struct ki_as_keyed_list known = {0};
     const json_t *finalizer = NULL;
     size_t i = 0;
+    bool has_new = false;
+    if (ki_as_keyed_list_init(&known, &identity, ki_as_tree_at(before, "metadata.finalizers"), 0) < 0)
+        check->count++;
     json_array_foreach(ki_as_tree_at(after, "metadata.finalizers"), i, finalizer)
     {
-        size_t at = 0;
-        while (at < json_array_size(old_list) && !json_equal(json_array_get(old_list, at), finalizer))
-            at++;
-        if (at == json_array_size(old_list)) {
-            ki_as_check_forbidden(check, KI_AS_PATH("metadata.finalizers"),
-                                  "no new finalizers can be added if the object is being deleted");
-            return;
-        }
+        has_new = has_new || ki_as_keyed_list_find(&known, finalizer) < 0;
     }
+    ki_as_keyed_list_fini(&known);
+    if (has_new)
+        ki_as_check_forbidden(check, KI_AS_PATH("metadata.finalizers"),
+                              "no new finalizers can be added if the object is being deleted");
 }
 
 static void check_immutable_content(struct ki_as_check *check, const json_t *before, const json_t *after)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "apiserver/keyed_list.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
 
@@ -15,30 +16,37 @@ static const json_t *require_text(struct ki_as_check *check, const struct ki_as_
     return NULL;
 }
 
-/* Whether an earlier element of the list has the same member. */
-static bool is_repeated(const json_t *list, size_t index, const char *name)
+/* The elements of a list by one member. Without memory none is known, and the object is refused. */
+static void know(struct ki_as_check *check, struct ki_as_keyed_list *known, const json_t *list,
+                 const char *name)
 {
-    const json_t *value = json_object_get(json_array_get(list, index), name);
-    for (size_t i = 0; i < index; i++) {
-        const json_t *other = json_object_get(json_array_get(list, i), name);
-        if (value != NULL && other != NULL && ki_as_json_equal(value, other))
-            return true;
-    }
-    return false;
+    struct ki_as_identity identity = ki_as_identity_of(name);
+    if (ki_as_keyed_list_init(known, &identity, list, 0) < 0)
+        check->count++;
+}
+
+/* Whether an earlier element of the list has the same member. */
+static bool is_repeated(const struct ki_as_keyed_list *known, const json_t *element, size_t index)
+{
+    long first = ki_as_keyed_list_find(known, element);
+    return first >= 0 && (size_t)first < index &&
+           ki_as_json_member(element, known->identity.keys.names[0]) != NULL;
 }
 
 static void check_ports(struct ki_as_check *check, const struct ki_as_path *path, const json_t *ports)
 {
     static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
+    struct ki_as_keyed_list names;
     size_t index = 0;
     json_t *port = NULL;
+    know(check, &names, ports, "name");
     json_array_foreach(ports, index, port)
     {
         const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
         const json_t *name = json_object_get(port, "name");
         if (ki_as_json_str(name).len > 0) {
             ki_as_check_name(check, KI_AS_MEMBER(at, "name"), ki_as_json_str(name), ki_as_check_port_name);
-            if (is_repeated(ports, index, "name"))
+            if (is_repeated(&names, port, index))
                 ki_as_check_duplicate(check, KI_AS_MEMBER(at, "name"), name);
         }
         const json_t *number = json_object_get(port, "containerPort");
@@ -50,6 +58,7 @@ static void check_ports(struct ki_as_check *check, const struct ki_as_path *path
             ki_as_check_range(check, KI_AS_MEMBER(at, "hostPort"), host_port, 1, 65535);
         ki_as_check_one_of(check, KI_AS_MEMBER(at, "protocol"), json_object_get(port, "protocol"), protocols);
     }
+    ki_as_keyed_list_fini(&names);
 }
 
 static void check_env(struct ki_as_check *check, const struct ki_as_path *path, const json_t *env)
@@ -69,38 +78,29 @@ static void check_env(struct ki_as_check *check, const struct ki_as_path *path, 
     }
 }
 
-static bool has_volume(const json_t *volumes, const json_t *name)
-{
-    size_t index = 0;
-    json_t *volume = NULL;
-    json_array_foreach(volumes, index, volume)
-    {
-        if (ki_as_json_equal(json_object_get(volume, "name"), name))
-            return true;
-    }
-    return false;
-}
-
 static void check_mounts(struct ki_as_check *check, const struct ki_as_path *path, const json_t *mounts,
-                         const json_t *volumes)
+                         const struct ki_as_keyed_list *volumes)
 {
+    struct ki_as_keyed_list paths;
     size_t index = 0;
     json_t *mount = NULL;
+    know(check, &paths, mounts, "mountPath");
     json_array_foreach(mounts, index, mount)
     {
         const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
         const json_t *name = require_text(check, at, mount, "name");
-        if (name != NULL && !has_volume(volumes, name))
+        if (name != NULL && ki_as_keyed_list_find(volumes, mount) < 0)
             ki_as_check_not_found(check, KI_AS_MEMBER(at, "name"), name);
         (void)require_text(check, at, mount, "mountPath");
-        if (is_repeated(mounts, index, "mountPath"))
+        if (is_repeated(&paths, mount, index))
             ki_as_check_invalid(check, KI_AS_MEMBER(at, "mountPath"), json_object_get(mount, "mountPath"),
                                 "must be unique");
     }
+    ki_as_keyed_list_fini(&paths);
 }
 
 static void check_container(struct ki_as_check *check, const struct ki_as_path *path, const json_t *container,
-                            const json_t *volumes)
+                            const struct ki_as_keyed_list *volumes)
 {
     static const char *const pull_policies[] = {"Always", "IfNotPresent", "Never", NULL};
     static const char *const message_policies[] = {"FallbackToLogsOnError", "File", NULL};
@@ -119,20 +119,24 @@ static void check_container(struct ki_as_check *check, const struct ki_as_path *
 }
 
 static void check_containers(struct ki_as_check *check, const struct ki_as_path *path,
-                             const json_t *containers, const json_t *volumes)
+                             const json_t *containers, const struct ki_as_keyed_list *volumes)
 {
+    struct ki_as_keyed_list names;
     size_t index = 0;
     json_t *container = NULL;
+    know(check, &names, containers, "name");
     json_array_foreach(containers, index, container)
     {
         const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
         check_container(check, at, container, volumes);
-        if (is_repeated(containers, index, "name"))
+        if (is_repeated(&names, container, index))
             ki_as_check_duplicate(check, KI_AS_MEMBER(at, "name"), json_object_get(container, "name"));
     }
+    ki_as_keyed_list_fini(&names);
 }
 
-static void check_volumes(struct ki_as_check *check, const struct ki_as_path *path, const json_t *volumes)
+static void check_volumes(struct ki_as_check *check, const struct ki_as_path *path, const json_t *volumes,
+                          const struct ki_as_keyed_list *names)
 {
     size_t index = 0;
     json_t *volume = NULL;
@@ -142,7 +146,7 @@ static void check_volumes(struct ki_as_check *check, const struct ki_as_path *pa
         const json_t *name = require_text(check, at, volume, "name");
         if (name != NULL)
             ki_as_check_name(check, KI_AS_MEMBER(at, "name"), ki_as_json_str(name), ki_as_check_label);
-        if (is_repeated(volumes, index, "name"))
+        if (is_repeated(names, volume, index))
             ki_as_check_duplicate(check, KI_AS_MEMBER(at, "name"), name);
     }
 }
@@ -154,12 +158,15 @@ void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *pa
                                                NULL};
     const json_t *volumes = json_object_get(spec, "volumes");
     const json_t *containers = json_object_get(spec, "containers");
-    check_volumes(check, KI_AS_MEMBER(path, "volumes"), volumes);
+    struct ki_as_keyed_list names;
+    know(check, &names, volumes, "name");
+    check_volumes(check, KI_AS_MEMBER(path, "volumes"), volumes, &names);
     if (json_array_size(containers) == 0)
         ki_as_check_required(check, KI_AS_MEMBER(path, "containers"), "");
-    check_containers(check, KI_AS_MEMBER(path, "containers"), containers, volumes);
+    check_containers(check, KI_AS_MEMBER(path, "containers"), containers, &names);
     check_containers(check, KI_AS_MEMBER(path, "initContainers"), json_object_get(spec, "initContainers"),
-                     volumes);
+                     &names);
+    ki_as_keyed_list_fini(&names);
     ki_as_check_one_of(check, KI_AS_MEMBER(path, "restartPolicy"), json_object_get(spec, "restartPolicy"),
                        restart_policies);
     ki_as_check_one_of(check, KI_AS_MEMBER(path, "dnsPolicy"), json_object_get(spec, "dnsPolicy"),

@@ -2,21 +2,9 @@
 /* Services, and definitions of custom resources: kinds whose objects others depend on. */
 #include <string.h>
 
+#include "apiserver/keyed_list.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
-
-static bool is_port_taken(const json_t *ports, size_t index)
-{
-    const json_t *port = json_array_get(ports, index);
-    for (size_t i = 0; i < index; i++) {
-        const json_t *other = json_array_get(ports, i);
-        const json_t *name = json_object_get(port, "name");
-        if (ki_as_json_str(name).len > 0 &&
-            ki_str_equal(ki_as_json_str(name), ki_as_json_str(json_object_get(other, "name"))))
-            return true;
-    }
-    return false;
-}
 
 static void check_target(struct ki_as_check *check, const struct ki_as_path *path, const json_t *target)
 {
@@ -29,8 +17,12 @@ static void check_target(struct ki_as_check *check, const struct ki_as_path *pat
 static void check_service_ports(struct ki_as_check *check, const struct ki_as_path *path, const json_t *ports)
 {
     static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
+    struct ki_as_identity identity = ki_as_identity_of("name");
+    struct ki_as_keyed_list names = {0};
     size_t index = 0;
     json_t *port = NULL;
+    if (ki_as_keyed_list_init(&names, &identity, ports, 0) < 0)
+        check->count++;
     json_array_foreach(ports, index, port)
     {
         const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
@@ -39,7 +31,8 @@ static void check_service_ports(struct ki_as_check *check, const struct ki_as_pa
             ki_as_check_name(check, KI_AS_MEMBER(at, "name"), ki_as_json_str(name), ki_as_check_label);
         else if (json_array_size(ports) > 1)
             ki_as_check_required(check, KI_AS_MEMBER(at, "name"), "");
-        if (is_port_taken(ports, index))
+        long first = ki_as_keyed_list_find(&names, port);
+        if (ki_as_json_str(name).len > 0 && first >= 0 && (size_t)first < index)
             ki_as_check_duplicate(check, KI_AS_MEMBER(at, "name"), name);
         const json_t *number = json_object_get(port, "port");
         if (number == NULL)
@@ -48,6 +41,7 @@ static void check_service_ports(struct ki_as_check *check, const struct ki_as_pa
         ki_as_check_one_of(check, KI_AS_MEMBER(at, "protocol"), json_object_get(port, "protocol"), protocols);
         check_target(check, KI_AS_MEMBER(at, "targetPort"), json_object_get(port, "targetPort"));
     }
+    ki_as_keyed_list_fini(&names);
 }
 
 void ki_as_check_service(struct ki_as_check *check, const json_t *tree)
@@ -76,8 +70,12 @@ static void check_versions(struct ki_as_check *check, const struct ki_as_path *p
 {
     size_t index = 0;
     size_t stored = 0;
+    struct ki_as_identity identity = ki_as_identity_of("name");
+    struct ki_as_keyed_list names = {0};
     bool is_unique = true;
     json_t *version = NULL;
+    if (ki_as_keyed_list_init(&names, &identity, versions, 0) < 0)
+        check->count++;
     json_array_foreach(versions, index, version)
     {
         const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
@@ -87,9 +85,10 @@ static void check_versions(struct ki_as_check *check, const struct ki_as_path *p
         if (!json_is_object(ki_as_tree_at(version, "schema.openAPIV3Schema")))
             ki_as_check_required(check, KI_AS_MEMBER(schema, "openAPIV3Schema"), "");
         stored += json_is_true(json_object_get(version, "storage")) ? 1 : 0;
-        for (size_t i = 0; i < index; i++)
-            is_unique = is_unique && !json_equal(json_object_get(json_array_get(versions, i), "name"), name);
+        long first = ki_as_keyed_list_find(&names, version);
+        is_unique = is_unique && (name == NULL || first < 0 || (size_t)first == index);
     }
+    ki_as_keyed_list_fini(&names);
     if (!is_unique)
         ki_as_check_invalid(check, path, versions, "must contain unique version names");
     if (stored != 1)

@@ -59,14 +59,14 @@ static void sets_are_added_and_subtracted(void **state)
 static void what_is_gone_is_pruned(void **state)
 {
     (void)state;
-    json_t *set =
-        tree_of("{'f:a':{'.':{},'f:b':{},'f:gone':{}},'f:list':{'k:{\\\"name\\\":\\\"c\\\"}':{'f:x':{}},"
-                "'k:{\\\"name\\\":\\\"d\\\"}':{}},'f:set':{'v:1':{},'v:2':{}}}");
-    json_t *tree = tree_of("{'a':{'b':1},'list':[{'name':'c','x':1}],'set':[2]}");
-    ki_as_field_set_prune(set, tree);
-    assert_tree(
-        set,
-        "{'f:a':{'.':{},'f:b':{}},'f:list':{'k:{\\\"name\\\":\\\"c\\\"}':{'f:x':{}}},'f:set':{'v:2':{}}}");
+    json_t *set = tree_of("{'f:metadata':{'f:labels':{'.':{},'f:b':{},'f:gone':{}},'f:finalizers':{"
+                          "'v:\\\"p\\\"':{},'v:\\\"q\\\"':{}}},'f:spec':{'f:containers':{"
+                          "'k:{\\\"name\\\":\\\"c\\\"}':{'f:image':{}},'k:{\\\"name\\\":\\\"d\\\"}':{}}}}");
+    json_t *tree = tree_of("{" POD ",'metadata':{'labels':{'b':'1'},'finalizers':['q']},"
+                           "'spec':{'containers':[{'name':'c','image':'i'}]}}");
+    assert_int_equal(ki_as_field_set_prune(set, tree, ki_as_shape_of_kind(tree)), 0);
+    assert_tree(set, "{'f:metadata':{'f:labels':{'.':{},'f:b':{}},'f:finalizers':{'v:\\\"q\\\"':{}}},"
+                     "'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"c\\\"}':{'f:image':{}}}}}");
     json_decref(tree);
 }
 
