@@ -20,6 +20,7 @@ typedef struct ki_config_origin {
     const ki_kubeconfig_entry *trust;         /* likewise for the authority */
     const ki_kubeconfig_entry *authorization; /* as `user`, unless a token or a name is given */
     const ki_kubeconfig_entry *certificate;   /* likewise for the client's certificate and key */
+    const ki_kubeconfig_entry *impersonation; /* likewise for all of `as` */
 } ki_config_origin;
 
 /* Chooses context, cluster and user and reads them into `config`, which is empty; on failure it is to be

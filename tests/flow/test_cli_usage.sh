@@ -112,10 +112,12 @@ expect_refusal 'did you mean "pods"' watch podz
 expect_refusal 'widgets.v1.example.com' watch widgets
 expect_refusal '--namespace' watch pods --namspace web
 expect_refusal 'lacks a unit' watch pods --resync 5
+expect_refusal 'unknown unit "x"' watch pods --resync 5x
 expect_refusal 'wants a value' watch pods -o
 expect_refusal '-l (--selector)' watch pods -l 'a=('
 expect_refusal '--keep' watch pods --keep spec
 expect_refusal "$work/none" watch pods --kubeconfig "$work/none"
+expect_refusal 'no kubeconfig that could have the context "nope"' watch pods --context nope -s http://127.0.0.1:1
 expect_refusal '/dev/null: current-context: is missing' watch pods --kubeconfig /dev/null
 expect_refusal 'kinformer: ' watch pods
 expect_refusal 'kinformer: ' watch pods --server 'http://'

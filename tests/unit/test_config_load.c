@@ -276,6 +276,9 @@ static void somebody_else_is_asked_for_by_override(void **state)
     ki_config_fini(&config);
     assert_refused(&(ki_config_overrides){.context = "d", .as_groups = (const char *const[]){"y", NULL}},
                    "as: is missing beside as-uid, as-groups or as-user-extra", "");
+    temp_dir_write(&dir, ".kube/config", USER("{}"));
+    assert_refused(&(ki_config_overrides){.as_groups = (const char *const[]){"y", NULL}},
+                   "as: is missing beside as-uid, as-groups or as-user-extra", "");
 }
 
 static void mistakes_in_overrides_name_them(void **state)
@@ -289,6 +292,12 @@ static void mistakes_in_overrides_name_them(void **state)
                                           .certificate_authority = "/dev/null",
                                           .insecure_skip_tls_verify = true},
                    "insecure-skip-tls-verify: is there beside a certificate authority", "");
+    assert_refused(&(ki_config_overrides){.server = "https://k", .context = "x"},
+                   "context: there is no kubeconfig that could have the context \"x\"", "");
+    temp_dir_write(&dir, ".kube/config", USER("{}"));
+    assert_refused(
+        &(ki_config_overrides){.certificate_authority = "/dev/null", .insecure_skip_tls_verify = true},
+        "insecure-skip-tls-verify: is there beside a certificate authority", "");
 }
 
 /* ---- pods ---------------------------------------------------------------------------------------------- */
