@@ -28,6 +28,14 @@ static void take_from_libcurl(ki_transfer *transfer)
     transfer->easy = NULL;
 }
 
+/* One of them says who we are. */
+static void free_headers(struct curl_slist *headers)
+{
+    for (struct curl_slist *line = headers; line != NULL; line = line->next)
+        explicit_bzero(line->data, strlen(line->data));
+    curl_slist_free_all(headers);
+}
+
 static void free_transfer(ki_transfer *transfer)
 {
     ki_http *http = transfer->http;
@@ -35,7 +43,7 @@ static void free_transfer(ki_transfer *transfer)
     ki_list_remove(&transfer->node);
     ki_job_fini(&transfer->job);
     ki_inflate_free(transfer->inflate);
-    curl_slist_free_all(transfer->headers);
+    free_headers(transfer->headers);
     ki_buf_fini(&transfer->body);
     ki_free(transfer->method);
     ki_free(transfer->target);
