@@ -122,6 +122,11 @@ expect_refusal '/dev/null: current-context: is missing' watch pods --kubeconfig 
 expect_refusal 'kinformer: ' watch pods
 expect_refusal 'kinformer: ' watch pods --server 'http://'
 expect_refusal 'kinformer: ' watch pods --server http://127.0.0.1:1 --certificate-authority "$work/none"
+expect_refusal 'certificate-authority: /etc/passwd: has no certificate in it' \
+    watch pods --server https://127.0.0.1:1 --certificate-authority /etc/passwd
+printf '%s\n' '-----BEGIN CERTIFICATE-----' junk '-----END CERTIFICATE-----' >"$work/junk"
+expect_refusal "$work/junk: has a certificate in it that is none" \
+    watch pods --server https://127.0.0.1:1 --certificate-authority "$work/junk"
 
 expect_refusal 'takes flags alone' demo now
 expect_refusal '--pods' demo --pods 0
