@@ -83,6 +83,8 @@ static const char *advice(const cli_follower *follower, const ki_watch_error *er
 {
     if (strstr(error->error->message, "its address") != NULL)
         return NULL;
+    if (strstr(error->error->message, "the proxy ") != NULL)
+        return "see proxy-url of the cluster, HTTPS_PROXY and NO_PROXY";
     switch (error->reason) {
     case KI_REASON_NO_CREDENTIALS:
         return "see what the kubeconfig says of the user, or choose another (--user, --token)";

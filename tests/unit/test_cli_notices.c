@@ -228,6 +228,19 @@ static void a_refusal_that_has_to_wait_is_said_with_advice_after_one_that_had_no
     EXPECT_SAID("");
 }
 
+static void a_proxy_that_refuses_is_not_called_the_server(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    ki_error why = {.code = KI_ERR_HTTP, .message = "the proxy http://p:1 cannot be reached: why"};
+    cli_watch_note_error(
+        &follower, 0,
+        &(ki_watch_error){.reason = KI_REASON_CONNECTION_REFUSED, .retry_ms = 1000, .error = &why, .key = ""},
+        &(ki_informer_status){.reason = KI_REASON_CONNECTION_REFUSED});
+    EXPECT_SAID("pods: ConnectionRefused: the proxy http://p:1 cannot be reached: why; trying again in 1.0 s "
+                "(see proxy-url of the cluster, HTTPS_PROXY and NO_PROXY)\n");
+}
+
 static void a_change_of_reason_is_said_however_much_was(void **state)
 {
     (void)state;
@@ -311,6 +324,7 @@ int main(void)
         NOTICE_TEST(a_cause_that_is_new_is_said_at_once_and_then_keeps_the_pace),
         NOTICE_TEST(many_causes_in_turn_do_not_flood),
         NOTICE_TEST(a_refusal_that_has_to_wait_is_said_with_advice_after_one_that_had_not),
+        NOTICE_TEST(a_proxy_that_refuses_is_not_called_the_server),
         NOTICE_TEST(a_change_of_reason_is_said_however_much_was),
         NOTICE_TEST(a_loss_is_said_once_and_its_end_always),
         NOTICE_TEST(an_error_beside_a_watch_is_no_loss),
