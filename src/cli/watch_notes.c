@@ -101,7 +101,12 @@ static const char *advice(const cli_follower *follower, const ki_watch_error *er
         return "is the address right (--server, --context), and the server running?";
     case KI_REASON_TLS:
         return "see --certificate-authority and --tls-server-name";
+    case KI_REASON_MALFORMED:
+        return follower->was_watching ? NULL
+                                      : "is that a Kubernetes API server (--server), or a page to log in at?";
     case KI_REASON_BAD_REQUEST:
+        if (error->http_status == 407)
+            return "a proxy wants a user and a password, which belong into proxy-url";
         return has_selectors(follower->watch->flags) ? "does the server take these selectors?" : NULL;
     default:
         return NULL;

@@ -241,6 +241,24 @@ static void a_proxy_that_refuses_is_not_called_the_server(void **state)
                 "(see proxy-url of the cluster, HTTPS_PROXY and NO_PROXY)\n");
 }
 
+static void an_answer_that_is_none_may_be_a_page_to_log_in_at(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    note_error(&follower, KI_REASON_MALFORMED, 1000, "");
+    EXPECT_SAID(
+        "pods: Malformed: why; trying again in 1.0 s (is that a Kubernetes API server (--server), or a "
+        "page to log in at?)\n");
+    ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
+    cli_watch_note_error(
+        &follower, 0,
+        &(ki_watch_error){
+            .reason = KI_REASON_BAD_REQUEST, .http_status = 407, .retry_ms = 1000, .error = &why, .key = ""},
+        &(ki_informer_status){.reason = KI_REASON_BAD_REQUEST});
+    EXPECT_SAID("pods: BadRequest: why; trying again in 1.0 s (a proxy wants a user and a password, which "
+                "belong into proxy-url)\n");
+}
+
 static void a_change_of_reason_is_said_however_much_was(void **state)
 {
     (void)state;
@@ -325,6 +343,7 @@ int main(void)
         NOTICE_TEST(many_causes_in_turn_do_not_flood),
         NOTICE_TEST(a_refusal_that_has_to_wait_is_said_with_advice_after_one_that_had_not),
         NOTICE_TEST(a_proxy_that_refuses_is_not_called_the_server),
+        NOTICE_TEST(an_answer_that_is_none_may_be_a_page_to_log_in_at),
         NOTICE_TEST(a_change_of_reason_is_said_however_much_was),
         NOTICE_TEST(a_loss_is_said_once_and_its_end_always),
         NOTICE_TEST(an_error_beside_a_watch_is_no_loss),
