@@ -63,6 +63,8 @@ static int find(const cli_discovery *d, cli_resource *item, uint64_t delay_ms, k
         cli_resource_list_resolve(d->resources, item, s.found);
         return 0;
     }
+    if (s.err.code == KI_ERR_RESOURCE && strstr(s.err.message, "cannot be") != NULL)
+        return cli_fail(err, "%s", s.err.message);
     if (s.err.code == KI_ERR_RESOURCE)
         return cli_resource_list_fail_unknown(item, "It was not found on the server either", err);
     if (s.err.code == KI_ERR_NO_MEMORY)

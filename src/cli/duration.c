@@ -95,6 +95,9 @@ int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err)
         if (take_number(&at, &n) < 0)
             return cli_fail(err, "\"%s\" is no length of time; write it as 100ms, 2s or 1m30s", text);
         const unit *of = take_unit(&at);
+        if (of == NULL && *at != 0 && !is_digit(*at) && *at != '.')
+            return cli_fail(err, "\"%s\": unknown unit \"%.*s\"; write it as 100ms, 2s or 1m30s", text,
+                            (int)strcspn(at, ".0123456789"), at);
         if (of == NULL)
             return cli_fail(err, "\"%s\" lacks a unit; write it as 100ms, 2s or 1m30s", text);
         if (add(&total_ns, &n, of->ns) < 0)

@@ -40,28 +40,34 @@ static void leave_out(cli_notices *notices, char *slot)
     slot[0] = 0;
 }
 
-/* Returns whether it was said; else it waits at `slot`. */
-static int say_or_wait(cli_notices *notices, char *slot, const char *line)
-{
-    leave_out(notices, slot);
-    if (notices->spent < CLI_NOTICES_AT_ONCE) {
-        say(notices, line);
-        return 1;
-    }
-    snprintf(slot, CLI_NOTICE_BYTES, "%s", line);
-    return 0;
-}
-
 void cli_notices_add(cli_notices *notices, uint64_t now_ms, const char *line)
 {
     earn(notices, now_ms);
-    (void)say_or_wait(notices, notices->waiting, line);
+    leave_out(notices, notices->waiting);
+    if (notices->spent < CLI_NOTICES_AT_ONCE)
+        say(notices, line);
+    else
+        snprintf(notices->waiting, sizeof(notices->waiting), "%s", line);
 }
 
-void cli_notices_lost(cli_notices *notices, uint64_t now_ms, const char *line)
+static void say_lost(cli_notices *notices, uint64_t now_ms, unsigned cause, const char *line)
+{
+    say(notices, line);
+    notices->is_lost_said = 1;
+    notices->free_ms[cause] = now_ms + CLI_NOTICE_CAUSE_MS;
+}
+
+void cli_notices_lost(cli_notices *notices, uint64_t now_ms, unsigned cause, const char *line)
 {
     earn(notices, now_ms);
-    notices->is_lost_said |= say_or_wait(notices, notices->lost, line);
+    leave_out(notices, notices->lost);
+    cause %= CLI_NOTICE_CAUSES;
+    if (notices->spent < CLI_NOTICES_AT_ONCE || now_ms >= notices->free_ms[cause]) {
+        say_lost(notices, now_ms, cause, line);
+        return;
+    }
+    snprintf(notices->lost, sizeof(notices->lost), "%s", line);
+    notices->lost_cause = cause;
 }
 
 /* Beyond the pace: no more often than losses are said, which keep it. */
@@ -74,23 +80,24 @@ void cli_notices_back(cli_notices *notices, uint64_t now_ms, const char *line)
     notices->is_lost_said = 0;
 }
 
-static void say_what_waits(cli_notices *notices, char *slot)
+static void take_what_waits(char *slot, char *line)
 {
-    char line[CLI_NOTICE_BYTES];
-    snprintf(line, sizeof(line), "%s", slot);
+    snprintf(line, CLI_NOTICE_BYTES, "%s", slot);
     slot[0] = 0;
-    say(notices, line);
 }
 
 void cli_notices_tick(cli_notices *notices, uint64_t now_ms)
 {
+    char line[CLI_NOTICE_BYTES];
     earn(notices, now_ms);
     if (notices->lost[0] != 0 && notices->spent < CLI_NOTICES_AT_ONCE) {
-        say_what_waits(notices, notices->lost);
-        notices->is_lost_said = 1;
+        take_what_waits(notices->lost, line);
+        say_lost(notices, now_ms, notices->lost_cause, line);
     }
-    if (notices->waiting[0] != 0 && notices->spent < CLI_NOTICES_AT_ONCE)
-        say_what_waits(notices, notices->waiting);
+    if (notices->waiting[0] != 0 && notices->spent < CLI_NOTICES_AT_ONCE) {
+        take_what_waits(notices->waiting, line);
+        say(notices, line);
+    }
 }
 
 uint64_t cli_notices_due_ms(const cli_notices *notices)

@@ -64,8 +64,9 @@ int cli_resource_list_fail_unknown(const cli_resource *item, const char *why, ki
     (void)!ki_resource_find(ki_str_of(item->wanted), &unknown);
     size_t n = strlen(unknown.message);
     const char *end = n > 0 && unknown.message[n - 1] == '?' ? "" : "."; /* "… did you mean "pods"?" */
-    return cli_fail(err, "%s%s %s; a custom one can be named in full, as widgets.v1.example.com",
-                    unknown.message, end, why);
+    return cli_fail(
+        err, "%s%s %s; a custom one can be named in full, as widgets.v1.example.com, which waits for it",
+        unknown.message, end, why);
 }
 
 static int is_known(const cli_resource_list *list, const ki_resource *resource)

@@ -12,7 +12,8 @@ typedef void (*way_cb)(cli_notices *notices, uint64_t now_ms, const char *line);
 typedef struct speaker {
     cli_follower *follower;
     uint64_t now_ms;
-    way_cb way;
+    way_cb way;       /* unless it is a loss */
+    ki_reason reason; /* of a loss; else KI_REASON_NONE */
 } speaker;
 
 static void say(const speaker *by, const char *format, ...) KI_PRINTF(2, 3);
@@ -25,15 +26,19 @@ static void say(const speaker *by, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line + n, sizeof(line) - (size_t)n, format, arguments);
     va_end(arguments);
-    by->way(&by->follower->notices, by->now_ms, line);
+    if (by->reason != KI_REASON_NONE)
+        cli_notices_lost(&by->follower->notices, by->now_ms, (unsigned)by->reason, line);
+    else
+        by->way(&by->follower->notices, by->now_ms, line);
 }
 
-#define note(follower, now_ms, ...) say(&(speaker){follower, now_ms, cli_notices_add}, __VA_ARGS__)
+#define note(follower, now_ms, ...)                                                                          \
+    say(&(speaker){follower, now_ms, cli_notices_add, KI_REASON_NONE}, __VA_ARGS__)
 
 static void note_watching(cli_follower *follower, uint64_t now_ms)
 {
     int is_back = follower->trouble != KI_REASON_NONE;
-    const speaker by = {follower, now_ms, is_back ? cli_notices_back : cli_notices_add};
+    const speaker by = {follower, now_ms, is_back ? cli_notices_back : cli_notices_add, KI_REASON_NONE};
     say(&by, follower->was_watching ? "watching again" : "watching");
     follower->was_watching = 1;
     follower->trouble = KI_REASON_NONE;
@@ -78,6 +83,8 @@ static const char *advice(const cli_follower *follower, const ki_watch_error *er
 {
     if (strstr(error->error->message, "its address") != NULL)
         return NULL;
+    if (strstr(error->error->message, "the proxy ") != NULL)
+        return "see proxy-url of the cluster, HTTPS_PROXY and NO_PROXY";
     switch (error->reason) {
     case KI_REASON_NO_CREDENTIALS:
         return "see what the kubeconfig says of the user, or choose another (--user, --token)";
@@ -94,7 +101,12 @@ static const char *advice(const cli_follower *follower, const ki_watch_error *er
         return "is the address right (--server, --context), and the server running?";
     case KI_REASON_TLS:
         return "see --certificate-authority and --tls-server-name";
+    case KI_REASON_MALFORMED:
+        return follower->was_watching ? NULL
+                                      : "is that a Kubernetes API server (--server), or a page to log in at?";
     case KI_REASON_BAD_REQUEST:
+        if (error->http_status == 407)
+            return "a proxy wants a user and a password, which belong into proxy-url";
         return has_selectors(follower->watch->flags) ? "does the server take these selectors?" : NULL;
     default:
         return NULL;
@@ -119,18 +131,26 @@ static void say_error(const speaker *by, const ki_watch_error *error)
         help == NULL ? "" : " (", help == NULL ? "" : help, help == NULL ? "" : ")");
 }
 
+/* One that is tried in another way at once is said without advice; when that fails as well and has to wait,
+ * there is more to say. */
+static int is_news(const cli_follower *follower, const ki_watch_error *error)
+{
+    return follower->trouble != error->reason || (error->retry_ms > 0 && !follower->is_delay_said);
+}
+
 /* What has been said of a failure is not said again until all was well, or it is another one. One that is
  * not the status's own has hurt nothing. */
 void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
                           const ki_informer_status *status)
 {
-    const speaker by = {follower, now_ms, cli_notices_lost};
+    const speaker by = {follower, now_ms, NULL, error->reason};
     if (error->key[0] != 0) {
         note(follower, now_ms, "%s stays as it was: %s", error->key, error->error->message);
     } else if (status->reason != error->reason) {
         note(follower, now_ms, "%s: %s", ki_reason_name(error->reason), error->error->message);
-    } else if (follower->trouble != error->reason) {
+    } else if (is_news(follower, error)) {
         say_error(&by, error);
         follower->trouble = error->reason;
+        follower->is_delay_said = error->retry_ms > 0;
     }
 }

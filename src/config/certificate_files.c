@@ -23,7 +23,10 @@ static int init_part(ki_certificate_part *part, const char *pem, const char *pat
 
 int ki_certificate_files_init(ki_certificate_files *files, const ki_config *config)
 {
-    *files = (ki_certificate_files){.certificate.field = "client-certificate", .key.field = "client-key"};
+    *files = (ki_certificate_files){
+        .certificate = {.field = "client-certificate", .kind = KI_PEM_CERTIFICATE},
+        .key = {.field = "client-key", .kind = KI_PEM_KEY},
+    };
     int rc = init_part(&files->certificate, config->client_certificate_pem, config->client_certificate_file);
     if (rc == 0)
         rc = init_part(&files->key, config->client_key_pem, config->client_key_file);
@@ -56,8 +59,11 @@ static int read_part(ki_certificate_part *part, ki_error *err)
         return ki_fail_no_memory(err);
     if (rc < 0)
         return ki_fail(err, KI_ERR_CONFIG, "%s: %s", part->field, problem.message);
-    if (strlen(part->pem.data) != part->pem.len || strstr(part->pem.data, "-----BEGIN ") == NULL)
-        return ki_fail(err, KI_ERR_CONFIG, "%s: %.120s: has no PEM in it", part->field, part->path);
+    const char *why = NULL;
+    if (ki_pem_check((ki_str){part->pem.data, part->pem.len}, part->kind, &why) < 0)
+        return ki_fail_no_memory(err);
+    if (why != NULL)
+        return ki_fail(err, KI_ERR_CONFIG, "%s: %.120s: %s", part->field, part->path, why);
     return 0;
 }
 
@@ -78,8 +84,8 @@ static void replace(ki_certificate_part *part, ki_certificate_part *with)
 /* Returns 0 with both new. */
 static int read_both(ki_certificate_files *files, ki_error *err)
 {
-    ki_certificate_part certificate = {.field = files->certificate.field, .path = files->certificate.path};
-    ki_certificate_part key = {.field = files->key.field, .path = files->key.path};
+    ki_certificate_part certificate = files->certificate, key = files->key;
+    certificate.pem = key.pem = (ki_file_text){0};
     int rc = read_part(&certificate, err);
     if (rc == 0)
         rc = read_part(&key, err);

@@ -10,6 +10,7 @@
 #define KI_CONFIG_CERTIFICATE_FILES_H
 
 #include "config/config.h"
+#include "config/pem.h"
 #include "util/file.h"
 
 #define KI_CERTIFICATE_FILES_PERIOD_MS 60000
@@ -17,6 +18,7 @@
 typedef struct ki_certificate_part {
     const char *field; /* constant: what messages call it */
     const char *path;  /* borrowed, constant; NULL: it is fixed */
+    ki_pem_kind kind;
     ki_file_mark mark;
     ki_file_text pem; /* empty: never read */
 } ki_certificate_part;

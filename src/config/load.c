@@ -111,6 +111,8 @@ static int choose(ki_config *config, const ki_kubeconfig *kubeconfig, const ki_c
     if (ki_config_override(config, overrides, &origin) < 0)
         return ki_fail_no_memory(err);
     rc = ki_config_validate(config, &origin, err);
+    if (rc == 0)
+        rc = ki_config_check_files(config, &origin, err);
     if (rc == 0 && config->proxy_url == NULL)
         rc = ki_proxy_of_environment(config->server, &config->proxy_url, err);
     return rc;

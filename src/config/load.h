@@ -20,6 +20,7 @@ typedef struct ki_config_origin {
     const ki_kubeconfig_entry *trust;         /* likewise for the authority */
     const ki_kubeconfig_entry *authorization; /* as `user`, unless a token or a name is given */
     const ki_kubeconfig_entry *certificate;   /* likewise for the client's certificate and key */
+    const ki_kubeconfig_entry *impersonation; /* likewise for all of `as` */
 } ki_config_origin;
 
 /* Chooses context, cluster and user and reads them into `config`, which is empty; on failure it is to be
@@ -34,6 +35,10 @@ KI_NODISCARD int ki_config_override(ki_config *config, const ki_config_overrides
 
 /* Refuses what does not go together and what cannot be used; completes the server's address. */
 KI_NODISCARD int ki_config_validate(ki_config *config, const ki_config_origin *origin, ki_error *err);
+
+/* Refuses a certificate, a key or a token that is none, in a file or not. */
+KI_NODISCARD int ki_config_check_files(const ki_config *config, const ki_config_origin *origin,
+                                       ki_error *err);
 
 /* ki_config_load() with another folder for the files of a pod. */
 KI_NODISCARD int ki_config_load_with(ki_config *out_config, const ki_config_overrides *overrides,

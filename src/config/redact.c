@@ -58,6 +58,21 @@ static ki_str without_query(ki_str line)
     return line;
 }
 
+/* The address begins behind the colon of the name; it may lack a scheme: "//user:secret@host/". */
+static size_t redact_location(char *out, size_t out_bytes, ki_str line, size_t begin)
+{
+    char address[512];
+    while (begin < line.len && (line.ptr[begin] == ' ' || line.ptr[begin] == '\t'))
+        begin++;
+    if (begin > line.len)
+        begin = line.len;
+    size_t used = ki_redact_url(address, sizeof(address), (ki_str){line.ptr + begin, line.len - begin});
+    char text[640];
+    int len = snprintf(text, sizeof(text), "%.*s%.*s", (int)(begin < 64 ? begin : 64), line.ptr, (int)used,
+                       address);
+    return ki_clean(out, out_bytes, (ki_str){text, len < 0 ? 0 : (size_t)len});
+}
+
 size_t ki_redact_header(char *out, size_t out_bytes, ki_str line)
 {
     assert(out_bytes > 0);
@@ -66,7 +81,7 @@ size_t ki_redact_header(char *out, size_t out_bytes, ki_str line)
     const char *colon = line.len > 0 ? memchr(line.ptr, ':', line.len) : NULL;
     size_t name_len = colon == NULL ? 0 : (size_t)(colon - line.ptr);
     if (is_word((ki_str){line.ptr, name_len}, "location"))
-        return ki_redact_url(out, out_bytes, without_query(line));
+        return redact_location(out, out_bytes, without_query(line), name_len + 1);
     if (!is_secret_name((ki_str){line.ptr, name_len}))
         return ki_clean(out, out_bytes, line);
     size_t begin = name_len + 1;
@@ -83,6 +98,8 @@ size_t ki_redact_url(char *out, size_t out_bytes, ki_str url)
     while (begin + 3 <= url.len && memcmp(url.ptr + begin, "://", 3) != 0)
         begin++;
     begin = begin + 3 <= url.len ? begin + 3 : 0;
+    if (begin == 0 && url.len >= 2 && memcmp(url.ptr, "//", 2) == 0)
+        begin = 2;
     for (end = begin; end < url.len && strchr("/?#", url.ptr[end]) == NULL; end++)
         at = url.ptr[end] == '@' ? end : at;
     if (at == 0)

@@ -9,13 +9,23 @@
 #include "util/error.h"
 #include "util/secret.h"
 
-/* The files in a message: the first one has said most. */
+/* The files in a message: the first one has said most. NULL: there is none. */
 static const char *first_path(const ki_kubeconfig *kubeconfig)
 {
     const ki_kubeconfig_file *file = kubeconfig->files;
     while (file != NULL && file->next != NULL)
         file = file->next;
-    return file == NULL ? "no kubeconfig" : file->path;
+    return file == NULL ? NULL : file->path;
+}
+
+/* An override that names what is not there. */
+static int fail_unknown(const ki_kubeconfig *kubeconfig, const char *kind, const char *name, ki_error *err)
+{
+    const char *path = first_path(kubeconfig);
+    if (path == NULL)
+        return ki_fail(err, KI_ERR_CONFIG, "%s: there is no kubeconfig that could have the %s \"%.60s\"",
+                       kind, kind, name);
+    return ki_fail(err, KI_ERR_CONFIG, "%s: there is no %s \"%.60s\" in %s", kind, kind, name, path);
 }
 
 static int find_context(const ki_kubeconfig *kubeconfig, const ki_config_overrides *overrides,
@@ -29,14 +39,13 @@ static int find_context(const ki_kubeconfig *kubeconfig, const ki_config_overrid
     if (*out_entry != NULL)
         return 0;
     if (overrides->context != NULL)
-        return ki_fail(err, KI_ERR_CONFIG, "context: there is no context \"%.60s\" in %s", name,
-                       first_path(kubeconfig));
+        return fail_unknown(kubeconfig, "context", name, err);
     if (name != NULL)
         return ki_kubeconfig_fail(err, kubeconfig->current_context_file, current->line,
                                   "current-context: there is no context \"%.60s\"", name);
     if (overrides->server == NULL && overrides->cluster == NULL)
         return ki_fail(err, KI_ERR_CONFIG, "%s: current-context: is missing, and no context was asked for",
-                       first_path(kubeconfig));
+                       first_path(kubeconfig) == NULL ? "kubeconfig" : first_path(kubeconfig));
     return 0;
 }
 
@@ -56,8 +65,7 @@ static int find_entry(const ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry
     if (name == NULL || *out_entry != NULL)
         return 0;
     if (what->overriding != NULL)
-        return ki_fail(err, KI_ERR_CONFIG, "%s: there is no %s \"%.60s\" in %s", kind, kind, name,
-                       first_path(kubeconfig));
+        return fail_unknown(kubeconfig, kind, name, err);
     return ki_kubeconfig_fail_field(err, context, kind, "there is no %s \"%.60s\"", kind, name);
 }
 
@@ -100,7 +108,7 @@ static int read_user(ki_config *config, ki_config_origin *origin, ki_error *err)
 {
     if (origin->user == NULL)
         return 0;
-    origin->authorization = origin->certificate = origin->user;
+    origin->authorization = origin->certificate = origin->impersonation = origin->user;
     if (set_text(&config->user, origin->user->name) < 0)
         return ki_fail_no_memory(err);
     int rc = refuse_auth_provider(origin->user, err);
@@ -243,12 +251,14 @@ int ki_config_override(ki_config *config, const ki_config_overrides *overrides, 
     int rc = override_cluster(config, overrides);
     if (overrides->server != NULL)
         origin->server = NULL;
-    if (overrides->certificate_authority != NULL)
+    if (overrides->certificate_authority != NULL || overrides->insecure_skip_tls_verify)
         origin->trust = NULL;
     if (says_who(overrides))
         origin->authorization = NULL;
     if (overrides->client_certificate != NULL || overrides->client_key != NULL)
         origin->certificate = NULL;
+    if (overrides->as != NULL || overrides->as_uid != NULL || overrides->as_groups != NULL)
+        origin->impersonation = NULL;
     if (rc == 0)
         rc = override_user(config, overrides);
     if (rc == 0 && overrides->ns != NULL)

@@ -51,19 +51,18 @@ static ki_str trimmed(ki_str text)
     return text;
 }
 
-static int read_token(const ki_token_file *file, char **out_token, ki_error *err)
+static int read_token(const char *path, char **out_token, ki_error *err)
 {
     ki_file_text text = {0};
     ki_error problem = {0};
-    int rc = ki_file_read(file->path, TOKEN_BYTES_MAX, &text, &problem);
+    int rc = ki_file_read(path, TOKEN_BYTES_MAX, &text, &problem);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
     if (rc < 0)
-        return ki_fail(err, KI_ERR_CONFIG, "tokenFile: %s", problem.message);
+        return ki_fail(err, KI_ERR_CONFIG, "%s", problem.message);
     ki_str token = trimmed((ki_str){text.data, text.len});
     if (!ki_token_is_valid(token))
-        rc = ki_fail(err, KI_ERR_CONFIG, "tokenFile: %.120s: %s", file->path,
-                     token.len == 0 ? "is empty" : "is no token");
+        rc = ki_fail(err, KI_ERR_CONFIG, "%.120s: %s", path, token.len == 0 ? "is empty" : "is no token");
     char *copy = rc < 0 ? NULL : ki_secret_copy(token);
     ki_file_text_fini(&text);
     if (rc == 0 && copy == NULL)
@@ -73,20 +72,28 @@ static int read_token(const ki_token_file *file, char **out_token, ki_error *err
     return rc;
 }
 
+int ki_token_file_check(const char *path, ki_error *err)
+{
+    char *token = NULL;
+    int rc = read_token(path, &token, err);
+    ki_secret_free(token);
+    return rc;
+}
+
 int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err)
 {
     if (file->token != NULL && now_ns < file->next_ns)
         return 0;
     ki_error problem = {0};
     char *token = NULL;
-    int rc = read_token(file, &token, &problem);
+    int rc = read_token(file->path, &token, &problem);
     if (rc < 0 && file->token == NULL) {
-        ki_error_set(err, rc, 0, "%s", problem.message);
+        ki_error_set(err, rc, 0, "%s%s", rc == KI_ERR_CONFIG ? "tokenFile: " : "", problem.message);
         return rc;
     }
     file->next_ns = now_ns + KI_TOKEN_FILE_PERIOD_MS * KI_NS_PER_MS;
     if (rc < 0) {
-        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "the token stays as it was: %s",
+        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "the token stays as it was: tokenFile: %s",
                problem.message);
         return 0;
     }

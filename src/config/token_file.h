@@ -32,6 +32,10 @@ KI_NODISCARD int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_
 /* It is time now. */
 void ki_token_file_expire(ki_token_file *file);
 
+/* Whether there is a token in the file. Returns 0, KI_ERR_CONFIG with a message that begins with the path, or
+ * KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_token_file_check(const char *path, ki_error *err);
+
 /* Whether the text can stand in a header as it is: visible ASCII characters. */
 bool ki_token_is_valid(ki_str text);
 

@@ -64,10 +64,10 @@ static int check_cluster(ki_config *config, const ki_config_origin *origin, ki_e
 {
     const ki_kubeconfig_entry *entry = origin->cluster;
     if (config->ca_file != NULL && config->ca_pem != NULL)
-        return ki_kubeconfig_fail_field(err, entry, "certificate-authority-data",
+        return ki_kubeconfig_fail_field(err, origin->trust, "certificate-authority-data",
                                         "is there beside certificate-authority");
     if (config->insecure_skip_tls_verify && (config->ca_file != NULL || config->ca_pem != NULL))
-        return ki_kubeconfig_fail_field(err, entry, "insecure-skip-tls-verify",
+        return ki_kubeconfig_fail_field(err, origin->trust, "insecure-skip-tls-verify",
                                         "is there beside a certificate authority");
     if (config->proxy_url != NULL && ki_proxy_check(ki_str_of(config->proxy_url)) < 0)
         return ki_kubeconfig_fail_field(err, entry, "proxy-url",
@@ -135,7 +135,7 @@ static int check_user(ki_config *config, const ki_config_origin *origin, ki_erro
                                         "is there beside username and password");
     bool has_more = config->as_uid != NULL || config->as_groups != NULL || config->as_extra_count > 0;
     if (config->as == NULL && has_more)
-        return ki_kubeconfig_fail_field(err, entry, "as",
+        return ki_kubeconfig_fail_field(err, origin->impersonation, "as",
                                         "is missing beside as-uid, as-groups or as-user-extra");
     int rc = check_certificate(config, origin->certificate, err);
     if (rc == 0 && config->exec != NULL)

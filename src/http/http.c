@@ -8,6 +8,7 @@
 #include "http/http_parts.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/secret.h"
 #include "util/units.h"
 
 enum { CONNECT_TIMEOUT_MS = 30 * 1000, HEAD_TIMEOUT_MS = 60 * 1000, HEAD_BYTES_MAX = 64 * 1024 };
@@ -73,12 +74,8 @@ static int copy_proxy(ki_http *http, const ki_config *config, ki_error *err)
 {
     if (config->proxy_url == NULL)
         return 0;
-    size_t size = strlen(config->proxy_url) + 1;
-    http->proxy_url = ki_malloc(size);
-    if (http->proxy_url == NULL)
-        return ki_fail_no_memory(err);
-    memcpy(http->proxy_url, config->proxy_url, size);
-    return 0;
+    http->proxy_url = ki_secret_copy(ki_str_of(config->proxy_url));
+    return http->proxy_url == NULL ? ki_fail_no_memory(err) : 0;
 }
 
 static int copy_user_agent(ki_http *http, ki_error *err)
@@ -182,7 +179,7 @@ void ki_http_free(ki_http *http)
     ki_server_fini(&http->server);
     ki_trust_fini(&http->trust);
     ki_http_metrics_fini(&http->metrics);
-    ki_free(http->proxy_url);
+    ki_secret_free(http->proxy_url);
     ki_free(http->user_agent);
     ki_free(http);
 }

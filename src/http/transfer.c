@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/redact.h"
 #include "http/curl_reason.h"
 #include "http/transfer_parts.h"
 #include "util/alloc.h"
@@ -14,6 +15,8 @@
 /* Who gives up a request on which nothing came for so long thinks that the connection is dead;
  * it may be shared. */
 enum { SUSPECT_MS = 10 * 1000 };
+
+enum { PROXY_TEXT_BYTES = CURL_ERROR_SIZE + 256 };
 
 /* ---- ends -------------------------------------------------------------------------------------------- */
 
@@ -28,6 +31,14 @@ static void take_from_libcurl(ki_transfer *transfer)
     transfer->easy = NULL;
 }
 
+/* One of them says who we are. */
+static void free_headers(struct curl_slist *headers)
+{
+    for (struct curl_slist *line = headers; line != NULL; line = line->next)
+        explicit_bzero(line->data, strlen(line->data));
+    curl_slist_free_all(headers);
+}
+
 static void free_transfer(ki_transfer *transfer)
 {
     ki_http *http = transfer->http;
@@ -35,7 +46,7 @@ static void free_transfer(ki_transfer *transfer)
     ki_list_remove(&transfer->node);
     ki_job_fini(&transfer->job);
     ki_inflate_free(transfer->inflate);
-    curl_slist_free_all(transfer->headers);
+    free_headers(transfer->headers);
     ki_buf_fini(&transfer->body);
     ki_free(transfer->method);
     ki_free(transfer->target);
@@ -153,6 +164,23 @@ static bool is_too_long(const ki_transfer *transfer, CURLcode code)
     return code == CURLE_OUT_OF_MEMORY && !transfer->is_told && transfer->head.status != 0;
 }
 
+/* What went wrong with the proxy names it, not the server. Returns whether something did. */
+static bool name_proxy(const ki_http *http, CURLcode code, const char *message, char *text)
+{
+    char proxy[128];
+    bool is_away = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_PROXY;
+    bool is_locked = strstr(message, "response 407") != NULL;
+    if (http->proxy_url == NULL || (!is_away && !is_locked))
+        return false;
+    (void)ki_redact_url(proxy, sizeof(proxy), ki_str_of(http->proxy_url));
+    if (is_locked)
+        (void)snprintf(text, PROXY_TEXT_BYTES,
+                       "the proxy %s wants a user and a password, which belong into proxy-url", proxy);
+    else
+        (void)snprintf(text, PROXY_TEXT_BYTES, "the proxy %s cannot be reached: %s", proxy, message);
+    return true;
+}
+
 static void end_failed(ki_transfer *transfer, CURLcode code)
 {
     const ki_http *http = transfer->http;
@@ -161,7 +189,10 @@ static void end_failed(ki_transfer *transfer, CURLcode code)
     const char *message = transfer->message[0] != 0 ? transfer->message : curl_easy_strerror(code);
     ki_reason reason = ki_curl_reason(code, os_error);
     const char *hint = ki_curl_hint(code, message, (ki_curl_scene){http->server.is_tls, http->was_answered});
-    if (hint != NULL)
+    char text[PROXY_TEXT_BYTES];
+    if (name_proxy(http, code, message, text))
+        message = text;
+    else if (hint != NULL)
         message = hint;
     if (is_too_long(transfer, code)) {
         reason = KI_REASON_MALFORMED;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/pem.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -27,6 +28,15 @@ static int read_all(int fd, ki_buf *buf)
     }
 }
 
+static int check(const char *path, const ki_buf *buf, ki_error *err)
+{
+    const char *problem = NULL;
+    if (ki_pem_check(ki_buf_str(buf), KI_PEM_CERTIFICATE, &problem) < 0)
+        return ki_fail_no_memory(err);
+    return problem == NULL ? 0
+                           : ki_fail(err, KI_ERR_CONFIG, "certificate-authority: %.200s: %s", path, problem);
+}
+
 /* A FIFO must not block. */
 static int read_file(const char *path, ki_buf *out_buf, ki_error *err)
 {
@@ -37,12 +47,12 @@ static int read_file(const char *path, ki_buf *out_buf, ki_error *err)
     int why = errno;
     if (fd >= 0)
         (void)close(fd);
-    if (rc == 0 && buf.len == 0)
-        rc = ki_fail(err, KI_ERR_CONFIG, "%s is empty", path);
+    if (rc == 0)
+        rc = check(path, &buf, err);
     else if (rc == KI_ERR_SYSTEM)
-        rc = ki_fail(err, KI_ERR_CONFIG, "%s: %s", path, strerror(why));
+        rc = ki_fail(err, KI_ERR_CONFIG, "certificate-authority: %.200s: %s", path, strerror(why));
     else if (rc == KI_ERR_TOO_LARGE)
-        rc = ki_fail(err, KI_ERR_CONFIG, "%s is too large", path);
+        rc = ki_fail(err, KI_ERR_CONFIG, "certificate-authority: %.200s: is too large", path);
     else if (rc < 0)
         (void)ki_fail_no_memory(err);
     if (rc < 0) {

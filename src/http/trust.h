@@ -22,7 +22,7 @@ typedef struct ki_trust {
     bool is_old; /* a server was not believed: its authority may be in the file by now */
 } ki_trust;
 
-/* Returns 0, KI_ERR_CONFIG for a file that cannot be read, or KI_ERR_NO_MEMORY. */
+/* Returns 0, KI_ERR_CONFIG for a file without certificates, or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_trust_init(ki_trust *trust, const ki_config *config, ki_error *err);
 void ki_trust_fini(ki_trust *trust);
 

@@ -12,7 +12,8 @@
     "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{\"name\":\"example.com\"},\"versions\":[" \
     "{\"version\":\"v1\",\"resources\":[{\"resource\":\"widgets\",\"responseKind\":{\"kind\":\"Widget\"},"   \
     "\"scope\":\"Cluster\",\"singularResource\":\"widget\",\"verbs\":[\"list\",\"watch\"],"                  \
-    "\"shortNames\":[\"wd\"]}]}]}]}"
+    "\"shortNames\":[\"wd\"]},{\"resource\":\"reviews\",\"responseKind\":{\"kind\":\"Review\"},"             \
+    "\"scope\":\"Cluster\",\"singularResource\":\"review\",\"verbs\":[\"create\"]}]}]}]}"
 #define LIST                                                                                                 \
     "{\"kind\":\"WidgetList\",\"apiVersion\":\"example.com/v1\",\"metadata\":{\"resourceVersion\":\"10\"},"  \
     "\"items\":[{\"metadata\":{\"name\":\"a\",\"uid\":\"a\",\"resourceVersion\":\"5\"}}]}"
@@ -110,7 +111,22 @@ static void a_name_that_the_server_does_not_know_is_wrong_usage(void **state)
     assert_int_equal(cli_process_finish(&p), 2);
     assert_null(p.written.text);
     assert_true(cli_process_has(&p.said, "did you mean \"pods\"? It was not found on the server either;"));
+    assert_true(cli_process_has(&p.said, "widgets.v1.example.com, which waits for it"));
     assert_ptr_equal(strchr(p.said.text, '\n'), p.said.text + strlen(p.said.text) - 1);
+    cli_process_free(&p);
+    scripted_http_stop(server);
+}
+
+static void a_name_that_cannot_be_watched_is_not_called_unknown(void **state)
+{
+    (void)state;
+    world w = {0};
+    cli_process p;
+    scripted_http *server = start(&w);
+    cli_process_start(&p, server, "reviews");
+    assert_int_equal(cli_process_finish(&p), 2);
+    assert_true(cli_process_has(&p.said, "the server has \"reviews\", which cannot be listed and watched\n"));
+    assert_false(cli_process_has(&p.said, "not found"));
     cli_process_free(&p);
     scripted_http_stop(server);
 }
@@ -151,6 +167,7 @@ int main(void)
         cmocka_unit_test(several_names_of_one_resource_are_one),
         cmocka_unit_test(a_built_in_name_is_not_asked_for),
         cmocka_unit_test(a_name_that_the_server_does_not_know_is_wrong_usage),
+        cmocka_unit_test(a_name_that_cannot_be_watched_is_not_called_unknown),
         cmocka_unit_test(a_server_that_cannot_say_is_asked_again),
         cmocka_unit_test(a_signal_ends_it_while_the_server_thinks),
     };

@@ -118,14 +118,21 @@ expect_refusal 'did you mean "pods"' watch podz
 expect_refusal 'widgets.v1.example.com' watch widgets
 expect_refusal '--namespace' watch pods --namspace web
 expect_refusal 'lacks a unit' watch pods --resync 5
+expect_refusal 'unknown unit "x"' watch pods --resync 5x
 expect_refusal 'wants a value' watch pods -o
 expect_refusal '-l (--selector)' watch pods -l 'a=('
 expect_refusal '--keep' watch pods --keep spec
 expect_refusal "$work/none" watch pods --kubeconfig "$work/none"
+expect_refusal 'no kubeconfig that could have the context "nope"' watch pods --context nope -s http://127.0.0.1:1
 expect_refusal '/dev/null: current-context: is missing' watch pods --kubeconfig /dev/null
 expect_refusal 'kinformer: ' watch pods
 expect_refusal 'kinformer: ' watch pods --server 'http://'
 expect_refusal 'kinformer: ' watch pods --server http://127.0.0.1:1 --certificate-authority "$work/none"
+expect_refusal 'certificate-authority: /etc/passwd: has no certificate in it' \
+    watch pods --server https://127.0.0.1:1 --certificate-authority /etc/passwd
+printf '%s\n' '-----BEGIN CERTIFICATE-----' junk '-----END CERTIFICATE-----' >"$work/junk"
+expect_refusal "$work/junk: has a certificate in it that is none" \
+    watch pods --server https://127.0.0.1:1 --certificate-authority "$work/junk"
 
 expect_refusal 'takes flags alone' demo now
 expect_refusal '--pods' demo --pods 0

@@ -203,6 +203,18 @@ static void a_server_that_refuses_does_not_end_it_and_it_says_why(void **state)
     scripted_http_stop(server);
 }
 
+static void a_refusal_of_the_stream_and_the_list_comes_with_advice(void **state)
+{
+    (void)state;
+    scripted_http *server = start(serve_refusal, NULL);
+    cli_process p;
+    cli_process_start(&p, server, "pods -o none");
+    cli_process_wait_for(&p, &p.said, "this user needs the verbs list and watch");
+    cli_process_stop(&p, SIGTERM);
+    cli_process_free(&p);
+    scripted_http_stop(server);
+}
+
 static void a_watch_that_is_cut_is_taken_up_again(void **state)
 {
     (void)state;
@@ -301,6 +313,7 @@ int main(void)
         cmocka_unit_test(until_synced_ends_with_the_list_and_stats_come_last),
         cmocka_unit_test(the_other_formats_are_for_people),
         cmocka_unit_test(a_server_that_refuses_does_not_end_it_and_it_says_why),
+        cmocka_unit_test(a_refusal_of_the_stream_and_the_list_comes_with_advice),
         cmocka_unit_test(a_watch_that_is_cut_is_taken_up_again),
         cmocka_unit_test(a_gap_in_the_history_is_closed_by_a_list),
         cmocka_unit_test(an_answer_that_does_not_begin_in_time_is_asked_for_again),

@@ -8,6 +8,7 @@
 
 #include "flow/support/fake_credentials.h"
 #include "flow/support/http_bench.h"
+#include "http/http_parts.h"
 #include "support/certificates.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
@@ -223,6 +224,9 @@ static void a_file_of_authorities_is_read_again_after_a_failure(void **state)
     http_bench_init(&bench, &server, NULL);
     expect(&bench, KI_REASON_TLS);
     write_file(path, authority.pem);
+    expect(&bench, KI_REASON_NONE);
+    write_file(path, "-----BEGIN CERTIFICATE-----\nMII");
+    bench.http->trust.is_old = true;
     expect(&bench, KI_REASON_NONE);
     assert_int_equal(unlink(path), 0);
     expect(&bench, KI_REASON_NONE);
@@ -517,6 +521,45 @@ static void a_proxy_of_a_tls_server_never_sees_the_credentials(void **state)
     ki_credentials_free(credentials);
 }
 
+static scripted_next serve_locked_proxy(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)r;
+    (void)user;
+    (void)scripted_answer(c, "407 Proxy Authentication Required", "", "");
+    return SCRIPTED_CLOSE;
+}
+
+static void a_proxy_that_wants_credentials_is_named(void **state)
+{
+    (void)state;
+    char server[] = "https://api.example:6443";
+    http_bench bench = {.config.server = server};
+    fetch f = {0};
+    bench.server = scripted_http_start(&(scripted_http_options){.serve = serve_locked_proxy});
+    bench.config.proxy_url = (char *)(uintptr_t)scripted_http_url(bench.server);
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_non_null(strstr(f.message, "the proxy http://127.0.0.1:"));
+    assert_non_null(strstr(f.message, "wants a user and a password, which belong into proxy-url"));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static void a_proxy_that_is_not_there_is_named_without_its_password(void **state)
+{
+    (void)state;
+    char server[] = "https://api.example:6443", proxy[] = "http://jane:s3cret@127.0.0.1:1";
+    http_bench bench = {.config = {.server = server, .proxy_url = proxy}};
+    fetch f = {0};
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_CONNECTION_REFUSED);
+    assert_non_null(strstr(f.message, "the proxy http://<masked>@127.0.0.1:1 cannot be reached: "));
+    assert_null(strstr(f.message, "s3cret"));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 #define FLOW_TEST(test)                                                                                      \
     cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
 
@@ -546,6 +589,8 @@ int main(void)
         FLOW_TEST(a_body_that_is_paused_at_each_piece_comes_whole),
         FLOW_TEST(a_connection_that_breaks_while_sending_raises_no_signal),
         FLOW_TEST(a_proxy_is_asked_for_the_whole_url),
+        FLOW_TEST(a_proxy_that_wants_credentials_is_named),
+        FLOW_TEST(a_proxy_that_is_not_there_is_named_without_its_password),
         FLOW_TEST(a_proxy_of_a_tls_server_never_sees_the_credentials),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);

@@ -90,11 +90,11 @@ static void who_heard_of_a_loss_hears_at_once_that_it_is_back(void **state)
 {
     (void)state;
     cli_notices notices = {.say = say};
-    cli_notices_lost(&notices, 1000, "lost");
+    cli_notices_lost(&notices, 1000, 1, "lost");
     for (int i = 0; i < 2 * CLI_NOTICES_AT_ONCE; i++)
         cli_notices_add(&notices, 1000, "x");
     text_log_clear(&said);
-    cli_notices_lost(&notices, 1001, "still lost");
+    cli_notices_lost(&notices, 1001, 1, "still lost");
     cli_notices_back(&notices, 1002, "back");
     EXPECT_SAID("back (7 more left out)\n");
     cli_notices_back(&notices, 1003, "back");
@@ -105,7 +105,8 @@ static void who_did_not_hear_of_a_loss_need_not_hear_that_it_is_back(void **stat
 {
     (void)state;
     cli_notices notices = exhausted();
-    cli_notices_lost(&notices, 1000, "lost");
+    notices.free_ms[1] = UINT64_MAX;
+    cli_notices_lost(&notices, 1000, 1, "lost");
     cli_notices_back(&notices, 2000, "back");
     assert_true(cli_notices_due_ms(&notices) == UINT64_MAX);
     cli_notices_tick(&notices, 1000 + 5 * CLI_NOTICES_PACE_MS);
@@ -116,7 +117,8 @@ static void a_loss_that_lasts_is_said_whatever_else_there_is_to_say(void **state
 {
     (void)state;
     cli_notices notices = exhausted();
-    cli_notices_lost(&notices, 1001, "lost");
+    notices.free_ms[1] = UINT64_MAX;
+    cli_notices_lost(&notices, 1001, 1, "lost");
     for (int i = 0; i < 100; i++)
         cli_notices_add(&notices, 1002, "y");
     assert_int_equal(cli_notices_due_ms(&notices), 1000 + CLI_NOTICES_PACE_MS);
@@ -132,7 +134,7 @@ static void a_server_that_comes_and_goes_does_not_flood(void **state)
     cli_notices notices = {.say = say};
     size_t lines = 0;
     for (uint64_t ms = 0; ms < 600 * 1000; ms += 100) {
-        cli_notices_lost(&notices, ms, "lost");
+        cli_notices_lost(&notices, ms, 1, "lost");
         cli_notices_back(&notices, ms + 50, "back");
         cli_notices_tick(&notices, ms + 60);
     }
@@ -140,6 +142,35 @@ static void a_server_that_comes_and_goes_does_not_flood(void **state)
         lines++;
     assert_in_range(lines, 60, 60 + 2 * CLI_NOTICES_AT_ONCE);
     assert_int_equal(lines % 2, 0);
+    text_log_clear(&said);
+}
+
+static void a_cause_that_is_new_is_said_at_once_and_then_keeps_the_pace(void **state)
+{
+    (void)state;
+    cli_notices notices = exhausted();
+    cli_notices_lost(&notices, 1001, 1, "expired");
+    cli_notices_lost(&notices, 1002, 2, "reset");
+    EXPECT_SAID("expired\nreset\n");
+    cli_notices_lost(&notices, 1003, 1, "expired");
+    cli_notices_lost(&notices, 1004, 2, "reset");
+    EXPECT_SAID("");
+    cli_notices_lost(&notices, 1001 + CLI_NOTICE_CAUSE_MS, 1, "expired");
+    EXPECT_SAID("expired (2 more left out)\n");
+}
+
+static void many_causes_in_turn_do_not_flood(void **state)
+{
+    (void)state;
+    cli_notices notices = {.say = say};
+    size_t lines = 0;
+    for (uint64_t ms = 0; ms < 600 * 1000; ms += 100) {
+        cli_notices_lost(&notices, ms, (unsigned)(ms / 100 % 4), "lost");
+        cli_notices_tick(&notices, ms);
+    }
+    for (const char *at = said.text; at != NULL && (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_in_range(lines, 40, 60 + CLI_NOTICES_AT_ONCE + 4);
     text_log_clear(&said);
 }
 
@@ -181,6 +212,64 @@ static void errors_are_said_with_their_reason_and_what_to_do_once(void **state)
     EXPECT_SAID("pods: Expired: why; trying again\n");
     note_error(&follower, KI_REASON_OTHER, 0, "d/a");
     EXPECT_SAID("pods: d/a stays as it was: why\n");
+}
+
+static void a_refusal_that_has_to_wait_is_said_with_advice_after_one_that_had_not(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    note_error(&follower, KI_REASON_FORBIDDEN, 0, "");
+    EXPECT_SAID("pods: Forbidden: why; trying again\n");
+    note_error(&follower, KI_REASON_FORBIDDEN, 1000, "");
+    EXPECT_SAID("pods: Forbidden: why; trying again in 1.0 s (this user needs the verbs list and watch; "
+                "`kubectl auth can-i watch` tells)\n");
+    note_error(&follower, KI_REASON_FORBIDDEN, 0, "");
+    note_error(&follower, KI_REASON_FORBIDDEN, 2000, "");
+    EXPECT_SAID("");
+}
+
+static void a_proxy_that_refuses_is_not_called_the_server(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    ki_error why = {.code = KI_ERR_HTTP, .message = "the proxy http://p:1 cannot be reached: why"};
+    cli_watch_note_error(
+        &follower, 0,
+        &(ki_watch_error){.reason = KI_REASON_CONNECTION_REFUSED, .retry_ms = 1000, .error = &why, .key = ""},
+        &(ki_informer_status){.reason = KI_REASON_CONNECTION_REFUSED});
+    EXPECT_SAID("pods: ConnectionRefused: the proxy http://p:1 cannot be reached: why; trying again in 1.0 s "
+                "(see proxy-url of the cluster, HTTPS_PROXY and NO_PROXY)\n");
+}
+
+static void an_answer_that_is_none_may_be_a_page_to_log_in_at(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    note_error(&follower, KI_REASON_MALFORMED, 1000, "");
+    EXPECT_SAID(
+        "pods: Malformed: why; trying again in 1.0 s (is that a Kubernetes API server (--server), or a "
+        "page to log in at?)\n");
+    ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
+    cli_watch_note_error(
+        &follower, 0,
+        &(ki_watch_error){
+            .reason = KI_REASON_BAD_REQUEST, .http_status = 407, .retry_ms = 1000, .error = &why, .key = ""},
+        &(ki_informer_status){.reason = KI_REASON_BAD_REQUEST});
+    EXPECT_SAID("pods: BadRequest: why; trying again in 1.0 s (a proxy wants a user and a password, which "
+                "belong into proxy-url)\n");
+}
+
+static void a_change_of_reason_is_said_however_much_was(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    for (int i = 0; i < 10; i++)
+        note_phase(&follower, KI_PHASE_LISTING, KI_REASON_NONE);
+    text_log_clear(&said);
+    note_error(&follower, KI_REASON_EXPIRED, 0, "");
+    note_error(&follower, KI_REASON_HISTORY_RESET, 0, "");
+    EXPECT_SAID("pods: Expired: why; trying again (3 more left out)\n"
+                "pods: HistoryReset: why; trying again\n");
 }
 
 static void a_loss_is_said_once_and_its_end_always(void **state)
@@ -250,6 +339,12 @@ int main(void)
         NOTICE_TEST(who_did_not_hear_of_a_loss_need_not_hear_that_it_is_back),
         NOTICE_TEST(a_loss_that_lasts_is_said_whatever_else_there_is_to_say),
         NOTICE_TEST(a_server_that_comes_and_goes_does_not_flood),
+        NOTICE_TEST(a_cause_that_is_new_is_said_at_once_and_then_keeps_the_pace),
+        NOTICE_TEST(many_causes_in_turn_do_not_flood),
+        NOTICE_TEST(a_refusal_that_has_to_wait_is_said_with_advice_after_one_that_had_not),
+        NOTICE_TEST(a_proxy_that_refuses_is_not_called_the_server),
+        NOTICE_TEST(an_answer_that_is_none_may_be_a_page_to_log_in_at),
+        NOTICE_TEST(a_change_of_reason_is_said_however_much_was),
         NOTICE_TEST(a_loss_is_said_once_and_its_end_always),
         NOTICE_TEST(an_error_beside_a_watch_is_no_loss),
         NOTICE_TEST(errors_are_said_with_their_reason_and_what_to_do_once),

@@ -11,6 +11,14 @@
 #include "support/temp_dir.h"
 #include "support/unit.h"
 
+/* As far as that shows without cryptography. */
+#define CERTIFICATE "-----BEGIN CERTIFICATE-----\nMAIwAA==\n-----END CERTIFICATE-----\n"
+#define KEY "-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
+/* Both. */
+#define PEM_BASE64                                                                                           \
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BSXdBQT09Ci0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0KLS0tLS1CRUdJTiBQUk" \
+    "lWQVRFIEtFWS0tLS0tCk1BTUNBUUE9Ci0tLS0tRU5EIFBSSVZBVEUgS0VZLS0tLS0K"
+
 static temp_dir dir;
 
 #define USER(fields)                                                                                         \
@@ -127,6 +135,7 @@ static void paths_are_relative_to_the_file_even_when_it_is_named_so(void **state
     char before[512];
     assert_non_null(getcwd(before, sizeof(before)));
     temp_dir_write(&dir, "sub/mine", USER("{tokenFile: token}"));
+    temp_dir_write(&dir, "sub/token", "t");
     assert_int_equal(chdir(dir.path), 0);
     ki_config config = loaded(&(ki_config_overrides){.kubeconfig = "sub/mine"});
     assert_int_equal(chdir(before), 0);
@@ -203,12 +212,12 @@ static void what_is_given_about_trust_replaces_all_of_it(void **state)
     (void)state;
     temp_dir_write(&dir, ".kube/config",
                    "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\nclusters: [{name: k,"
-                   " cluster: {server: https://k, certificate-authority-data: LS0tLS1CRUdJTiBYLS0tLS0K}}]\n");
+                   " cluster: {server: https://k, certificate-authority-data: " PEM_BASE64 "}}]\n");
     ki_config config = loaded(&(ki_config_overrides){.insecure_skip_tls_verify = true});
     assert_null(config.ca_pem);
     assert_true(config.insecure_skip_tls_verify);
     ki_config_fini(&config);
-    config = loaded(&(ki_config_overrides){.certificate_authority = temp_dir_write(&dir, "ca", "x")});
+    config = loaded(&(ki_config_overrides){.certificate_authority = temp_dir_write(&dir, "ca", CERTIFICATE)});
     assert_null(config.ca_pem);
     assert_non_null(strstr(config.ca_file, "/ca"));
     ki_config_fini(&config);
@@ -219,8 +228,8 @@ static void a_given_token_replaces_every_other_way_but_certificates(void **state
     (void)state;
     temp_dir_write(&dir, ".kube/config",
                    USER("{username: a, password: b, tokenFile: f, exec: {command: p},"
-                        " client-certificate-data: LS0tLS1CRUdJTiBYLS0tLS0K,"
-                        " client-key-data: LS0tLS1CRUdJTiBYLS0tLS0K}"));
+                        " client-certificate-data: " PEM_BASE64 ","
+                        " client-key-data: " PEM_BASE64 "}"));
     ki_config config = loaded(&(ki_config_overrides){.token = "mine"});
     assert_string_equal(config.token, "mine");
     assert_null(config.username);
@@ -250,10 +259,11 @@ static void a_given_certificate_replaces_file_and_data(void **state)
 {
     (void)state;
     temp_dir_write(&dir, ".kube/config",
-                   USER("{token: t, client-certificate-data: LS0tLS1CRUdJTiBYLS0tLS0K,"
+                   USER("{token: t, client-certificate-data: " PEM_BASE64 ","
                         " client-key: /nowhere}"));
-    ki_config config = loaded(&(ki_config_overrides){.client_certificate = temp_dir_write(&dir, "crt", "x"),
-                                                     .client_key = temp_dir_write(&dir, "key", "y")});
+    ki_config config =
+        loaded(&(ki_config_overrides){.client_certificate = temp_dir_write(&dir, "crt", CERTIFICATE),
+                                      .client_key = temp_dir_write(&dir, "key", KEY)});
     assert_null(config.client_certificate_pem);
     assert_non_null(strstr(config.client_certificate_file, "/crt"));
     assert_non_null(strstr(config.client_key_file, "/key"));
@@ -276,6 +286,9 @@ static void somebody_else_is_asked_for_by_override(void **state)
     ki_config_fini(&config);
     assert_refused(&(ki_config_overrides){.context = "d", .as_groups = (const char *const[]){"y", NULL}},
                    "as: is missing beside as-uid, as-groups or as-user-extra", "");
+    temp_dir_write(&dir, ".kube/config", USER("{}"));
+    assert_refused(&(ki_config_overrides){.as_groups = (const char *const[]){"y", NULL}},
+                   "as: is missing beside as-uid, as-groups or as-user-extra", "");
 }
 
 static void mistakes_in_overrides_name_them(void **state)
@@ -289,6 +302,55 @@ static void mistakes_in_overrides_name_them(void **state)
                                           .certificate_authority = "/dev/null",
                                           .insecure_skip_tls_verify = true},
                    "insecure-skip-tls-verify: is there beside a certificate authority", "");
+    assert_refused(&(ki_config_overrides){.server = "https://k", .context = "x"},
+                   "context: there is no kubeconfig that could have the context \"x\"", "");
+    temp_dir_write(&dir, ".kube/config", USER("{}"));
+    assert_refused(
+        &(ki_config_overrides){.certificate_authority = "/dev/null", .insecure_skip_tls_verify = true},
+        "insecure-skip-tls-verify: is there beside a certificate authority", "");
+}
+
+/* ---- what files hold ----------------------------------------------------------------------------------- */
+
+static void assert_user_refused(const char *user, const char *expected)
+{
+    char text[2000];
+    snprintf(text, sizeof(text),
+             "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
+             "clusters: [{name: k, cluster: {server: https://k}}]\nusers:\n- name: u\n  user: {%s}\n",
+             user);
+    const char *path = temp_dir_write(&dir, ".kube/config", text);
+    assert_refused(NULL, expected, path);
+}
+
+static void files_that_hold_something_else_are_refused_with_their_field(void **state)
+{
+    (void)state;
+    assert_user_refused("client-certificate: /etc/passwd, client-key: /etc/passwd",
+                        ":6: users[0].user.client-certificate: /etc/passwd: has no certificate in it");
+    assert_user_refused("client-certificate-data: " PEM_BASE64 ", client-key: /etc/passwd",
+                        ":6: users[0].user.client-key: /etc/passwd: has no private key in it");
+    assert_user_refused("tokenFile: /nowhere/token",
+                        ":6: users[0].user.tokenFile: /nowhere/token: No such file or directory");
+    assert_user_refused("tokenFile: /dev/null", ":6: users[0].user.tokenFile: /dev/null: is empty");
+    assert_refused(&(ki_config_overrides){.server = "https://k", .certificate_authority = "/etc/passwd"},
+                   "certificate-authority: /etc/passwd: has no certificate in it", "");
+}
+
+static void a_token_beside_a_file_that_is_not_there_is_enough(void **state)
+{
+    (void)state;
+    temp_dir_write(&dir, ".kube/config", USER("{token: t, tokenFile: /nowhere}"));
+    assert_server(NULL, "https://k");
+}
+
+static void a_token_that_no_header_can_have_is_refused_with_its_field(void **state)
+{
+    (void)state;
+    assert_user_refused("token: \"s3\\ncret\"",
+                        ":6: users[0].user.token: has a character that no header can have");
+    assert_refused(&(ki_config_overrides){.token = "s3 cret"},
+                   "token: has a character that no header can have", "");
 }
 
 /* ---- pods ---------------------------------------------------------------------------------------------- */
@@ -304,7 +366,7 @@ static void a_pod_without_a_kubeconfig_uses_its_service_account(void **state)
 {
     (void)state;
     set_pod("10.0.0.1");
-    temp_dir_write(&dir, "pod/ca.crt", "x");
+    temp_dir_write(&dir, "pod/ca.crt", CERTIFICATE);
     temp_dir_write(&dir, "pod/namespace", "web\n");
     ki_config config = loaded(NULL);
     assert_string_equal(config.server, "https://10.0.0.1:443");
@@ -400,6 +462,7 @@ static void running_out_of_memory_anywhere_is_an_error(void **state)
     setenv("https_proxy", "proxy", 1);
     set_pod("10.0.0.1");
     temp_dir_write(&dir, "pod/namespace", "web");
+    temp_dir_write(&dir, "pod/ca.crt", CERTIFICATE);
     assert_fails_without_memory(NULL);
     temp_dir_write(&dir, ".kube/config", USER("{token: t}"));
     assert_fails_without_memory(&(ki_config_overrides){.as = "a", .token = "b"});
@@ -431,6 +494,9 @@ int main(void)
         TEST(a_given_certificate_replaces_file_and_data),
         TEST(somebody_else_is_asked_for_by_override),
         TEST(mistakes_in_overrides_name_them),
+        TEST(files_that_hold_something_else_are_refused_with_their_field),
+        TEST(a_token_beside_a_file_that_is_not_there_is_enough),
+        TEST(a_token_that_no_header_can_have_is_refused_with_its_field),
         TEST(a_pod_without_a_kubeconfig_uses_its_service_account),
         TEST(a_pod_may_lack_certificates_and_namespace),
         TEST(a_kubeconfig_goes_before_the_files_of_a_pod),

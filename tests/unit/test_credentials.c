@@ -22,6 +22,10 @@
 #define ANSWER(status)                                                                                       \
     "{\"kind\":\"ExecCredential\",\"apiVersion\":\"client.authentication.k8s.io/v1\",\"status\":{" status "}}"
 
+/* As far as that shows without cryptography. */
+#define CERTIFICATE(word) word "\n-----BEGIN CERTIFICATE-----\nMAIwAA==\n-----END CERTIFICATE-----\n"
+#define KEY(word) word "\n-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
+
 static temp_dir dir;
 static ki_clock test_clock;
 static ki_loop loop;
@@ -232,19 +236,19 @@ static void a_token_beside_its_file_counts_until_the_file_is_there(void **state)
 static void a_certificate_is_noticed_when_it_changes(void **state)
 {
     (void)state;
-    const char *certificate = temp_dir_write(&dir, "crt", "-----BEGIN C-----\none");
-    const char *key = temp_dir_write(&dir, "key", "-----BEGIN K-----\none");
+    const char *certificate = temp_dir_write(&dir, "crt", CERTIFICATE("one"));
+    const char *key = temp_dir_write(&dir, "key", KEY("one"));
     ki_credentials *credentials =
         made(&(ki_config){.client_certificate_file = (char *)certificate, .client_key_file = (char *)key});
     ki_identity first = identity(credentials);
-    assert_string_equal(first.certificate_pem, "-----BEGIN C-----\none");
-    assert_string_equal(first.key_pem, "-----BEGIN K-----\none");
+    assert_string_equal(first.certificate_pem, CERTIFICATE("one"));
+    assert_string_equal(first.key_pem, KEY("one"));
     uint64_t generation = first.certificate_generation;
-    temp_dir_write(&dir, "crt", "-----BEGIN C-----\ntwo");
+    temp_dir_write(&dir, "crt", CERTIFICATE("two"));
     assert_int_equal(identity(credentials).certificate_generation, generation);
     ki_clock_advance_ms(&test_clock, KI_CERTIFICATE_FILES_PERIOD_MS);
     ki_identity second = identity(credentials);
-    assert_string_equal(second.certificate_pem, "-----BEGIN C-----\ntwo");
+    assert_string_equal(second.certificate_pem, CERTIFICATE("two"));
     assert_true(second.certificate_generation > generation);
     assert_true(second.generation > first.generation);
     ki_clock_advance_ms(&test_clock, KI_CERTIFICATE_FILES_PERIOD_MS);
@@ -255,19 +259,19 @@ static void a_certificate_is_noticed_when_it_changes(void **state)
 static void a_certificate_that_is_being_replaced_stays_until_it_is_whole(void **state)
 {
     (void)state;
-    const char *certificate = temp_dir_write(&dir, "crt", "-----BEGIN C-----\none");
+    const char *certificate = temp_dir_write(&dir, "crt", CERTIFICATE("one"));
     ki_credentials *credentials = made(
         &(ki_config){.client_certificate_file = (char *)certificate, .client_key_pem = "-----BEGIN K-----"});
     uint64_t generation = identity(credentials).certificate_generation;
-    temp_dir_write(&dir, "crt", "");
+    temp_dir_write(&dir, "crt", "-----BEGIN CERTIFICATE-----\nMAIw");
     ki_clock_advance_ms(&test_clock, KI_CERTIFICATE_FILES_PERIOD_MS);
     ki_identity got = identity(credentials);
-    assert_string_equal(got.certificate_pem, "-----BEGIN C-----\none");
+    assert_string_equal(got.certificate_pem, CERTIFICATE("one"));
     assert_string_equal(got.key_pem, "-----BEGIN K-----");
     assert_int_equal(got.certificate_generation, generation);
-    temp_dir_write(&dir, "crt", "-----BEGIN C-----\ntwo");
+    temp_dir_write(&dir, "crt", CERTIFICATE("two"));
     ki_credentials_refused(credentials, got.generation);
-    assert_string_equal(identity(credentials).certificate_pem, "-----BEGIN C-----\ntwo");
+    assert_string_equal(identity(credentials).certificate_pem, CERTIFICATE("two"));
     ki_credentials_free(credentials);
 }
 
@@ -278,7 +282,7 @@ static void a_certificate_that_cannot_be_used_is_an_error(void **state)
     const char *path = temp_dir_write(&dir, "crt", "s3cret");
     ki_credentials *credentials =
         made(&(ki_config){.client_certificate_pem = "-----BEGIN C-----", .client_key_file = (char *)path});
-    snprintf(expected, sizeof(expected), "client-key: %s: has no PEM in it", path);
+    snprintf(expected, sizeof(expected), "client-key: %s: has no private key in it", path);
     assert_fails(credentials, expected);
     ki_credentials_free(credentials);
 }
@@ -537,7 +541,7 @@ static void running_out_of_memory_anywhere_is_an_error(void **state)
     assert_fails_without_memory(&(ki_config){.exec = &exec, .server = "https://k", .ca_pem = "x"});
     environ = environ_before;
     const char *token = temp_dir_write(&dir, "token", "abc");
-    const char *pem = temp_dir_write(&dir, "pem", "-----BEGIN C-----");
+    const char *pem = temp_dir_write(&dir, "pem", CERTIFICATE(""));
     assert_fails_without_memory(&(ki_config){.token_file = (char *)token,
                                              .client_certificate_file = (char *)pem,
                                              .client_key_pem = "-----BEGIN K-----",

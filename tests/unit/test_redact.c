@@ -26,6 +26,8 @@ static void secrets_of_headers_are_masked(void **state)
     assert_header("Cookie:", "Cookie:<masked>");
     assert_header("Location: https://a:b@h/p?token=c", "Location: https://<masked>@h/p");
     assert_header("location: /p#token=c", "location: /p");
+    assert_header("Location: //u:s3cret@host/p", "Location: //<masked>@host/p");
+    assert_header("Location:\t//u:s3cret@host", "Location:?//<masked>@host");
 }
 
 static void other_lines_stay_as_they_are(void **state)

@@ -22,8 +22,13 @@
 #include "util/units.h"
 
 #define SECRET "s3cret"
-/* "-----BEGIN s3cret" in base64. */
-#define PEM_BASE64 "LS0tLS1CRUdJTiBzM2NyZXQ="
+/* What has a certificate and a key in it, as far as that shows. */
+#define PEM                                                                                                  \
+    SECRET "\n-----BEGIN CERTIFICATE-----\nMAIwAA==\n-----END CERTIFICATE-----\n-----BEGIN PRIVATE "         \
+           "KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
+#define PEM_BASE64                                                                                           \
+    "czNjcmV0Ci0tLS0tQkVHSU4gQ0VSVElGSUNBVEUtLS0tLQpNQUl3QUE9PQotLS0tLUVORCBDRVJUSUZJQ0FURS0tLS0tCi0tLS0tQk" \
+    "VHSU4gUFJJVkFURSBLRVktLS0tLQpNQU1DQVFBPQotLS0tLUVORCBQUklWQVRFIEtFWS0tLS0tCg=="
 /* "jane:s3cret" in base64. */
 #define BASIC_BASE64 "amFuZTpzM2NyZXQ="
 
@@ -168,7 +173,7 @@ static void good_configurations_leave_nothing_behind(void **state)
 {
     (void)state;
     temp_dir_write(&dir, "token", SECRET "\n");
-    temp_dir_write(&dir, "key", "-----BEGIN " SECRET);
+    temp_dir_write(&dir, "key", PEM);
     assert_true(use("token: " SECRET, "proxy-url: 'http://jane:" SECRET "@proxy'"));
     assert_true(use("username: jane, password: " SECRET, ""));
     assert_true(use("tokenFile: token", ""));

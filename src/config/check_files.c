@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether what files and data hold can be used at all. Later, when files change, bad content is lived with;
+ * at the start it is a mistake that waiting does not mend. */
+#include <sys/stat.h>
+
+#include "config/kubeconfig_fields.h"
+#include "config/load.h"
+#include "config/pem.h"
+#include "config/token_file.h"
+#include "util/error.h"
+#include "util/file.h"
+
+enum { FILE_BYTES_MAX = 4 * 1024 * 1024 };
+
+/* A certificate or a key: from a file, or from data, which goes before it. */
+typedef struct part {
+    const ki_kubeconfig_entry *entry;
+    const char *file_field;
+    const char *data_field;
+    const char *path;
+    const char *pem;
+    ki_pem_kind kind;
+} part;
+
+static int check_data(const part *p, ki_error *err)
+{
+    const char *problem = NULL;
+    if (ki_pem_check(ki_str_of(p->pem), p->kind, &problem) < 0)
+        return ki_fail_no_memory(err);
+    return problem == NULL ? 0 : ki_kubeconfig_fail_field(err, p->entry, p->data_field, "%s", problem);
+}
+
+/* What is in a pipe can be read once, by who uses it. */
+static bool is_pipe(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+static int check_file(const part *p, ki_error *err)
+{
+    ki_file_text text = {0};
+    ki_error why = {0};
+    const char *problem = NULL;
+    if (is_pipe(p->path))
+        return 0;
+    int rc = ki_file_read(p->path, FILE_BYTES_MAX, &text, &why);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    if (rc < 0)
+        return ki_kubeconfig_fail_field(err, p->entry, p->file_field, "%s", why.message);
+    rc = ki_pem_check((ki_str){text.data, text.len}, p->kind, &problem);
+    ki_file_text_fini(&text);
+    if (rc < 0)
+        return ki_fail_no_memory(err);
+    if (problem == NULL)
+        return 0;
+    return ki_kubeconfig_fail_field(err, p->entry, p->file_field, "%.200s: %s", p->path, problem);
+}
+
+static int check_part(const part *p, ki_error *err)
+{
+    if (p->pem != NULL)
+        return check_data(p, err);
+    return p->path != NULL ? check_file(p, err) : 0;
+}
+
+/* A token beside the file counts until the file is there. */
+static int check_token(const ki_config *config, const ki_config_origin *origin, ki_error *err)
+{
+    ki_error why = {0};
+    if (config->token != NULL && !ki_token_is_valid(ki_str_of(config->token)))
+        return ki_kubeconfig_fail_field(err, origin->authorization, "token",
+                                        "has a character that no header can have");
+    if (config->token_file == NULL || config->token != NULL)
+        return 0;
+    int rc = ki_token_file_check(config->token_file, &why);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    return rc == 0 ? 0 : ki_kubeconfig_fail_field(err, origin->authorization, "tokenFile", "%s", why.message);
+}
+
+int ki_config_check_files(const ki_config *config, const ki_config_origin *origin, ki_error *err)
+{
+    const part parts[] = {
+        {origin->trust, "certificate-authority", "certificate-authority-data", config->ca_file,
+         config->ca_pem, KI_PEM_CERTIFICATE},
+        {origin->certificate, "client-certificate", "client-certificate-data",
+         config->client_certificate_file, config->client_certificate_pem, KI_PEM_CERTIFICATE},
+        {origin->certificate, "client-key", "client-key-data", config->client_key_file,
+         config->client_key_pem, KI_PEM_KEY},
+    };
+    int rc = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && rc == 0; i++)
+        rc = check_part(&parts[i], err);
+    return rc == 0 ? check_token(config, origin, err) : rc;
+}
