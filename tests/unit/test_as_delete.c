@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "support/as_rig.h"
-#include "support/trees.h"
-#include "support/unit.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "support/as_rig.h"
+#include "support/trees.h"
+#include "support/unit.h"
 
 #define WIDGETS                                                                                              \
     "{'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope':'Namespaced','names':" \
