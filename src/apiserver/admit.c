@@ -99,6 +99,8 @@ static int check_names(struct ki_as_exchange *exchange)
 /* Health is everyone's business, as with Kubernetes. */
 int ki_as_admit(struct ki_as_exchange *exchange)
 {
+    if (exchange->headers.is_host_missing)
+        return ki_as_fail_bad_request(&exchange->failure, "missing required Host header");
     if (exchange->request.target == KI_AS_TARGET_HEALTH)
         return 0;
     return exchange->server->tokens != NULL ? check_token(exchange) : check_names(exchange);

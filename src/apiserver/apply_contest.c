@@ -41,6 +41,15 @@ static int append_entry(ki_buf *path, const char *entry)
     return rc < 0 ? rc : ki_buf_append_str(path, ki_str_of(entry + 2));
 }
 
+/* A map or list whose members are each somebody's own: one set has some, so that it is not atomic. That the
+ * other has none says nothing of them. */
+static bool is_shared_whole(const struct ki_as_contest *inner)
+{
+    bool is_same_type = (json_is_object(inner->config) && json_is_object(inner->current)) ||
+                        (json_is_array(inner->config) && json_is_array(inner->current));
+    return is_same_type && json_object_size(inner->wanted) + json_object_size(inner->owned) > 0;
+}
+
 /* One field that both have. */
 static int contest_entry(const struct ki_as_contest *inner, const char *entry, ki_buf *path, json_t *out_set,
                          json_t *out_paths)
@@ -48,7 +57,7 @@ static int contest_entry(const struct ki_as_contest *inner, const char *entry, k
     bool is_leaf = json_object_size(inner->wanted) == 0 || json_object_size(inner->owned) == 0;
     json_t *set = json_object();
     int rc = set == NULL ? KI_ERR_NO_MEMORY : 0;
-    if (rc == 0 && is_leaf && !json_equal(inner->config, inner->current))
+    if (rc == 0 && is_leaf && !is_shared_whole(inner) && !json_equal(inner->config, inner->current))
         rc = json_array_append_new(out_paths, json_stringn(path->data, path->len)) < 0 ||
                      json_object_set(out_set, entry, set) < 0
                  ? KI_ERR_NO_MEMORY

@@ -36,11 +36,18 @@ static void add(struct ki_as_check *check, const struct ki_as_path *path, const 
 {
     char field[KI_AS_PATH_BYTES];
     const char *detail = words[2];
-    ki_as_path_write(path, field);
     check->count++;
+    if (check->is_quiet)
+        return;
+    ki_as_path_write(path, field);
     ki_as_cause_add(&check->causes, words[0], field, "%s%s%s%s%s", words[1], value == NULL ? "" : ": ",
                     value == NULL ? "" : value, detail[0] == 0 ? "" : ": ", detail);
     ki_free(value);
+}
+
+static char *text_of(const struct ki_as_check *check, const json_t *value)
+{
+    return check->is_quiet ? NULL : ki_as_value_text(value);
 }
 
 void ki_as_check_required(struct ki_as_check *check, const struct ki_as_path *path, const char *detail)
@@ -57,13 +64,14 @@ void ki_as_check_invalid(struct ki_as_check *check, const struct ki_as_path *pat
                          const char *detail)
 {
     add(check, path, (const char *const[]){"FieldValueInvalid", "Invalid value", detail},
-        ki_as_value_text(value));
+        text_of(check, value));
 }
 
 void ki_as_check_invalid_text(struct ki_as_check *check, const struct ki_as_path *path, ki_str text,
                               const char *detail)
 {
-    add(check, path, (const char *const[]){"FieldValueInvalid", "Invalid value", detail}, ki_as_quoted(text));
+    add(check, path, (const char *const[]){"FieldValueInvalid", "Invalid value", detail},
+        check->is_quiet ? NULL : ki_as_quoted(text));
 }
 
 void ki_as_check_unsupported(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
@@ -76,18 +84,18 @@ void ki_as_check_unsupported(struct ki_as_check *check, const struct ki_as_path 
         at += (size_t)len;
     }
     add(check, path, (const char *const[]){"FieldValueNotSupported", "Unsupported value", detail},
-        ki_as_value_text(value));
+        text_of(check, value));
 }
 
 void ki_as_check_duplicate(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
 {
     add(check, path, (const char *const[]){"FieldValueDuplicate", "Duplicate value", ""},
-        ki_as_value_text(value));
+        text_of(check, value));
 }
 
 void ki_as_check_not_found(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
 {
-    add(check, path, (const char *const[]){"FieldValueNotFound", "Not found", ""}, ki_as_value_text(value));
+    add(check, path, (const char *const[]){"FieldValueNotFound", "Not found", ""}, text_of(check, value));
 }
 
 void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t bytes_max)

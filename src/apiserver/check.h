@@ -32,11 +32,14 @@ enum { KI_AS_PATH_BYTES = 512 };
 /* Writes "spec.containers[0].name", cut if it is longer. */
 void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES]);
 
+struct ki_as_schema_budget;
+
 /* Zeroed: nothing found. */
 struct ki_as_check {
     json_t *causes;
-    size_t count; /* of what was found, also without memory to say it */
-    size_t steps; /* that patterns have cost up to now */
+    size_t count;                       /* of what was found, also without memory to say it */
+    bool is_quiet;                      /* counts, and says nothing */
+    struct ki_as_schema_budget *budget; /* of a check against a schema */
 };
 
 /* "Required value", and `detail` behind it unless it is "". */

@@ -161,7 +161,7 @@ void ki_as_definition_end(const struct ki_as_verb *verb, const struct ki_as_obje
 {
     struct ki_as_collection *collection = collection_of(verb, definition);
     if (collection != NULL)
-        ki_as_collection_end_watches(collection);
+        ki_as_collection_end(collection);
     ki_as_resources_undefine(ki_as_storage_resources(verb->storage), group_of(definition),
                              plural_of(definition));
 }

@@ -137,7 +137,7 @@ int ki_as_delete_collection(const struct ki_as_call *call, const struct ki_as_se
     own.is_dry_run = call->is_dry_run || is_dry_run(options);
     ki_as_storage_lock(call->storage);
     int rc = ki_as_verb_begin(&verb, &own, failure);
-    struct ki_as_page_request request = {.ns = call->ns, .selector = selector};
+    struct ki_as_page_request request = {.ns = call->ns, .selector = selector, .limit = (size_t)call->limit};
     if (rc == 0)
         rc = ki_as_storage_page(call->storage, verb.collection, &request, &page, failure);
     if (rc == 0)

@@ -265,9 +265,16 @@ static enum ki_as_step delete_collection(struct ki_as_visit *visit, const struct
     struct ki_as_selector *selector = NULL;
     struct ki_as_page page = {0};
     enum ki_as_step step = KI_AS_STEP_FAILED;
+    struct ki_as_call own = *call;
+    own.limit = visit->query->limit;
+    /* As in Kubernetes: what is in them would be in between. */
+    if (visit->resource->group[0] == 0 && strcmp(visit->resource->plural, "namespaces") == 0) {
+        (void)ki_as_fail_method(visit->failure);
+        return step;
+    }
     if (ki_as_selector_parse(visit->query->label_selector, visit->query->field_selector, visit->resource,
                              &selector, visit->failure) == 0 &&
-        ki_as_delete_collection(call, selector, options, &page, visit->failure) == 0)
+        ki_as_delete_collection(&own, selector, options, &page, visit->failure) == 0)
         step = ki_as_answer_page(visit, &(struct ki_as_list_text){.page = &page, .continue_token = ""});
     ki_as_selector_free(selector);
     ki_as_page_fini(&page);

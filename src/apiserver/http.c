@@ -66,7 +66,7 @@ static bool is_body_worth_reading(struct ki_as_exchange *exchange)
     return length.len == 0 || strtoull(length.ptr, NULL, 10) <= FORGOTTEN_BYTES_MAX;
 }
 
-static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method)
+static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method, const char *version)
 {
     ki_str length = header(exchange, "Content-Length");
     exchange->request.method = ki_as_method_of(method);
@@ -79,6 +79,8 @@ static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method
         .host = header(exchange, "Host"),
         .origin = header(exchange, "Origin"),
     };
+    exchange->headers.is_host_missing =
+        strcmp(version, MHD_HTTP_VERSION_1_1) == 0 && exchange->headers.host.len == 0;
     exchange->phase = KI_AS_PHASE_BODY;
     bool is_refused = ki_as_exchange_begin(exchange) < 0;
     exchange->is_body_too_large =
@@ -114,12 +116,11 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
     (void)user;
     (void)connection;
     (void)url;
-    (void)version;
     struct ki_as_exchange *exchange = *context;
     if (exchange == NULL || exchange->phase == KI_AS_PHASE_QUEUED)
         return MHD_NO;
     if (exchange->phase == KI_AS_PHASE_NEW)
-        return begin(exchange, method);
+        return begin(exchange, method, version);
     if (*upload_bytes > 0) {
         size_t n = *upload_bytes;
         *upload_bytes = 0;

@@ -11,7 +11,7 @@ struct places {
     uint32_t count;
 };
 
-struct matcher {
+struct ki_as_pattern {
     struct ki_as_pattern_program program;
     struct places now;
     struct places next;
@@ -48,17 +48,17 @@ static bool is_here(enum ki_as_pattern_operation operation, struct gap gap)
 }
 
 /* Follows a way up to the letters that it may go on with. True: it has got to the end. */
-static bool follow(struct matcher *matcher, struct places *places, uint32_t from, struct gap gap)
+static bool follow(struct ki_as_pattern *pattern, struct places *places, uint32_t from, struct gap gap)
 {
     uint32_t count = 0;
-    matcher->waiting[count++] = from;
+    pattern->waiting[count++] = from;
     while (count > 0) {
-        uint32_t at = matcher->waiting[--count];
-        const struct ki_as_pattern_instruction *instruction = &matcher->program.instructions[at];
-        if (matcher->seen[at] == matcher->round || *matcher->steps == 0)
+        uint32_t at = pattern->waiting[--count];
+        const struct ki_as_pattern_instruction *instruction = &pattern->program.instructions[at];
+        if (pattern->seen[at] == pattern->round || *pattern->steps == 0)
             continue;
-        matcher->seen[at] = matcher->round;
-        (*matcher->steps)--;
+        pattern->seen[at] = pattern->round;
+        (*pattern->steps)--;
         switch (instruction->operation) {
         case KI_AS_PATTERN_FOUND:
             return true;
@@ -67,28 +67,28 @@ static bool follow(struct matcher *matcher, struct places *places, uint32_t from
             places->at[places->count++] = at;
             break;
         case KI_AS_PATTERN_SPLIT:
-            matcher->waiting[count++] = instruction->count;
-            matcher->waiting[count++] = instruction->first;
+            pattern->waiting[count++] = instruction->count;
+            pattern->waiting[count++] = instruction->first;
             break;
         case KI_AS_PATTERN_JUMP:
-            matcher->waiting[count++] = instruction->first;
+            pattern->waiting[count++] = instruction->first;
             break;
         default:
             if (is_here(instruction->operation, gap))
-                matcher->waiting[count++] = at + 1;
+                pattern->waiting[count++] = at + 1;
         }
     }
     return false;
 }
 
-static bool takes(struct matcher *matcher, const struct ki_as_pattern_instruction *instruction,
+static bool takes(struct ki_as_pattern *pattern, const struct ki_as_pattern_instruction *instruction,
                   uint32_t letter)
 {
     bool is_in = false;
     for (uint32_t i = 0; i < instruction->count && !is_in; i++) {
-        const struct ki_as_pattern_range *range = &matcher->program.ranges[instruction->first + i];
+        const struct ki_as_pattern_range *range = &pattern->program.ranges[instruction->first + i];
         is_in = letter >= range->low && letter <= range->high;
-        *matcher->steps -= *matcher->steps > 0;
+        *pattern->steps -= *pattern->steps > 0;
     }
     return is_in == (instruction->operation == KI_AS_PATTERN_CLASS);
 }
@@ -98,44 +98,62 @@ static uint32_t peek(const char *at, const char *end)
     return at == end ? UINT32_MAX : ki_as_pattern_letter(&at, end);
 }
 
+/* Rounds go on from text to text, so that a short one costs no more than it is long. */
+static void begin_round(struct ki_as_pattern *pattern)
+{
+    if (++pattern->round == 0) {
+        memset(pattern->seen, 0, pattern->program.instruction_count * sizeof(uint32_t));
+        pattern->round = 1;
+    }
+}
+
 /* A match may begin at every letter. */
-static bool run(struct matcher *matcher, ki_str text)
+static bool run(struct ki_as_pattern *pattern, ki_str text)
 {
     const char *at = text.len == 0 ? "" : text.ptr;
     const char *end = at + text.len;
     struct gap gap = {UINT32_MAX, peek(at, end)};
-    matcher->now.count = 0;
-    matcher->round = 1;
-    bool is_found = follow(matcher, &matcher->now, 0, gap);
-    while (!is_found && at<end && * matcher->steps> 0) {
+    pattern->now.count = 0;
+    begin_round(pattern);
+    bool is_found = follow(pattern, &pattern->now, 0, gap);
+    while (!is_found && at<end && * pattern->steps> 0) {
         uint32_t letter = ki_as_pattern_letter(&at, end);
         gap = (struct gap){letter, peek(at, end)};
-        matcher->round++;
-        matcher->next.count = 0;
-        for (uint32_t i = 0; i < matcher->now.count && !is_found; i++)
-            if (takes(matcher, &matcher->program.instructions[matcher->now.at[i]], letter))
-                is_found = follow(matcher, &matcher->next, matcher->now.at[i] + 1, gap);
-        is_found = is_found || follow(matcher, &matcher->next, 0, gap);
-        matcher->now.count = matcher->next.count;
-        memcpy(matcher->now.at, matcher->next.at, matcher->next.count * sizeof(uint32_t));
+        begin_round(pattern);
+        pattern->next.count = 0;
+        for (uint32_t i = 0; i < pattern->now.count && !is_found; i++)
+            if (takes(pattern, &pattern->program.instructions[pattern->now.at[i]], letter))
+                is_found = follow(pattern, &pattern->next, pattern->now.at[i] + 1, gap);
+        is_found = is_found || follow(pattern, &pattern->next, 0, gap);
+        pattern->now.count = pattern->next.count;
+        memcpy(pattern->now.at, pattern->next.at, pattern->next.count * sizeof(uint32_t));
     }
     return is_found;
 }
 
-enum ki_as_pattern_result ki_as_pattern_match(const char *pattern, ki_str text, size_t *steps)
+enum ki_as_pattern_result ki_as_pattern_new(const char *text, size_t *steps, struct ki_as_pattern **out)
 {
-    struct matcher *matcher = ki_malloc(sizeof(*matcher));
-    if (matcher == NULL)
+    struct ki_as_pattern *pattern = ki_malloc(sizeof(*pattern));
+    if (pattern == NULL)
         return KI_AS_PATTERN_OUT_OF_MEMORY;
-    enum ki_as_pattern_result result = KI_AS_PATTERN_UNKNOWN;
-    if (ki_as_pattern_compile(pattern, &matcher->program)) {
-        matcher->steps = steps;
-        memset(matcher->seen, 0, matcher->program.instruction_count * sizeof(uint32_t));
-        bool is_found = run(matcher, text);
-        result = is_found      ? KI_AS_PATTERN_MATCHES
-                 : *steps == 0 ? KI_AS_PATTERN_TOO_LONG
-                               : KI_AS_PATTERN_DIFFERS;
+    enum ki_as_pattern_result result = ki_as_pattern_compile(text, steps, &pattern->program);
+    if (result != KI_AS_PATTERN_GOOD) {
+        ki_free(pattern);
+        return result;
     }
-    ki_free(matcher);
+    pattern->round = UINT32_MAX;
+    *out = pattern;
     return result;
+}
+
+void ki_as_pattern_free(struct ki_as_pattern *pattern)
+{
+    ki_free(pattern);
+}
+
+enum ki_as_pattern_result ki_as_pattern_match(struct ki_as_pattern *pattern, ki_str text, size_t *steps)
+{
+    pattern->steps = steps;
+    bool is_found = run(pattern, text);
+    return is_found ? KI_AS_PATTERN_MATCHES : *steps == 0 ? KI_AS_PATTERN_TOO_LONG : KI_AS_PATTERN_DIFFERS;
 }

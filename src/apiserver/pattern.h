@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern - regular expressions of schemas, in time that grows with the text and the pattern, and no faster.
  *
- *   From:     validate_schema.c
+ *   From:     validate_schema.c, validate_patterns.c
  *   Locks:    none of its own; the caller may hold the storage's, which is why nothing here may take long
  *   Not here: what is said about a text that does not match
  *
@@ -19,12 +19,21 @@ enum ki_as_pattern_result {
     KI_AS_PATTERN_OUT_OF_MEMORY = -1,
     KI_AS_PATTERN_DIFFERS = 0,
     KI_AS_PATTERN_MATCHES = 1,
-    KI_AS_PATTERN_UNKNOWN, /* what the pattern means is not known here, or it is too large */
-    KI_AS_PATTERN_TOO_LONG /* the steps were not enough */
+    KI_AS_PATTERN_GOOD,     /* it is compiled */
+    KI_AS_PATTERN_WRONG,    /* no regular expression */
+    KI_AS_PATTERN_UNKNOWN,  /* what the pattern means is not known here, or it is too large */
+    KI_AS_PATTERN_TOO_LONG, /* the steps were not enough */
 };
 
+/* A compiled one, with what it takes to follow it: for one thread. */
+struct ki_as_pattern;
+
+/* Each step of compiling counts `*steps` down. `*out` is set if it is good. */
+enum ki_as_pattern_result ki_as_pattern_new(const char *text, size_t *steps, struct ki_as_pattern **out);
+void ki_as_pattern_free(struct ki_as_pattern *pattern); /* takes NULL */
+
 /* Whether some part of `text` (UTF-8) matches. Each step counts `*steps` down. */
-enum ki_as_pattern_result ki_as_pattern_match(const char *pattern, ki_str text, size_t *steps);
+enum ki_as_pattern_result ki_as_pattern_match(struct ki_as_pattern *pattern, ki_str text, size_t *steps);
 
 /* ---- between pattern_compile.c and pattern.c --------------------------------------------------------- */
 
@@ -60,8 +69,8 @@ struct ki_as_pattern_program {
     uint32_t range_count;
 };
 
-/* False: it is not known here, or too large. */
-bool ki_as_pattern_compile(const char *pattern, struct ki_as_pattern_program *out);
+enum ki_as_pattern_result ki_as_pattern_compile(const char *pattern, size_t *steps,
+                                                struct ki_as_pattern_program *out);
 /* The letter at `*at`, which is passed. */
 uint32_t ki_as_pattern_letter(const char **at, const char *end);
 

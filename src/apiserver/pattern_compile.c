@@ -9,16 +9,38 @@
  * counted. */
 enum { REPEAT_MAX = 1000, READS_MAX = 100000, NESTED_MAX = 100, LETTER_MAX = 0x10ffff };
 
+/* CLASS_NAME_MAX: of "[:alpha:]" and the like. */
+enum { CLASS_NAME_MAX = 16 };
+
 struct compiler {
     const char *at;
     const char *end;
     struct ki_as_pattern_program *program;
+    size_t *steps;
     uint32_t reads;
     uint32_t nested;
-    bool is_bad;
+    enum ki_as_pattern_result result; /* what was found first */
 };
 
 static void read_alternatives(struct compiler *compiler);
+
+static bool is_bad(const struct compiler *compiler)
+{
+    return compiler->result != KI_AS_PATTERN_GOOD;
+}
+
+static void refuse_if(struct compiler *compiler, bool is_so, enum ki_as_pattern_result result)
+{
+    if (is_so && !is_bad(compiler))
+        compiler->result = result;
+}
+
+/* Also for what is only skipped: it may be skipped as often as something around it is repeated. */
+static void charge(struct compiler *compiler, size_t steps)
+{
+    refuse_if(compiler, steps >= *compiler->steps, KI_AS_PATTERN_TOO_LONG);
+    *compiler->steps -= steps < *compiler->steps ? steps : *compiler->steps;
+}
 
 uint32_t ki_as_pattern_letter(const char **at, const char *end)
 {
@@ -34,8 +56,9 @@ static uint32_t emit(struct compiler *compiler, enum ki_as_pattern_operation ope
                      uint32_t count)
 {
     struct ki_as_pattern_program *program = compiler->program;
+    charge(compiler, 1);
     if (program->instruction_count == KI_AS_PATTERN_INSTRUCTIONS_MAX) {
-        compiler->is_bad = true;
+        refuse_if(compiler, true, KI_AS_PATTERN_UNKNOWN);
         return 0;
     }
     program->instructions[program->instruction_count] =
@@ -46,9 +69,9 @@ static uint32_t emit(struct compiler *compiler, enum ki_as_pattern_operation ope
 static void add_range(struct compiler *compiler, uint32_t low, uint32_t high)
 {
     struct ki_as_pattern_program *program = compiler->program;
-    if (program->range_count == KI_AS_PATTERN_RANGES_MAX || low > high)
-        compiler->is_bad = true;
-    else
+    refuse_if(compiler, low > high, KI_AS_PATTERN_WRONG);
+    refuse_if(compiler, program->range_count == KI_AS_PATTERN_RANGES_MAX, KI_AS_PATTERN_UNKNOWN);
+    if (!is_bad(compiler))
         program->ranges[program->range_count++] = (struct ki_as_pattern_range){low, high};
 }
 
@@ -68,22 +91,38 @@ static void emit_letter(struct compiler *compiler, uint32_t letter)
 
 /* ---- classes ----------------------------------------------------------------------------------------- */
 
-/* \d, \w, \s; or "alpha" and the like, ended by a NUL. False: there is none of that name. */
-static bool add_named(struct compiler *compiler, ki_str name)
+/* Pairs in order; or what lies between them. */
+static void add_pairs(struct compiler *compiler, const char *pairs, bool is_not)
+{
+    uint32_t next = 0;
+    for (; *pairs != 0; pairs += 2) {
+        uint32_t low = (uint32_t)pairs[0];
+        uint32_t high = (uint32_t)pairs[1];
+        if (!is_not)
+            add_range(compiler, low, high);
+        else if (low > next)
+            add_range(compiler, next, low - 1);
+        next = high + 1;
+    }
+    if (is_not)
+        add_range(compiler, next, LETTER_MAX);
+}
+
+/* \d, \w, \s; or "alpha" and the like. False: there is none of that name. */
+static bool add_named(struct compiler *compiler, ki_str name, bool is_not)
 {
     static const struct {
         const char *name;
-        const char *ranges; /* pairs */
+        const char *pairs;
     } classes[] = {
-        {"d", "09"},         {"w", "09AZaz__"},    {"s", "\t\n\f\r  "},  {"alpha", "AZaz"},
+        {"d", "09"},         {"w", "09AZ__az"},    {"s", "\t\n\f\r  "},  {"alpha", "AZaz"},
         {"digit", "09"},     {"alnum", "09AZaz"},  {"upper", "AZ"},      {"lower", "az"},
-        {"space", "\t\r  "}, {"xdigit", "09AFaf"}, {"word", "09AZaz__"}, {"punct", "!/:@[`{~"},
+        {"space", "\t\r  "}, {"xdigit", "09AFaf"}, {"word", "09AZ__az"}, {"punct", "!/:@[`{~"},
     };
     for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
         if (!ki_str_equal(name, ki_str_of(classes[i].name)))
             continue;
-        for (const char *pair = classes[i].ranges; *pair != 0; pair += 2)
-            add_range(compiler, (uint32_t)pair[0], (uint32_t)pair[1]);
+        add_pairs(compiler, classes[i].pairs, is_not);
         return true;
     }
     return false;
@@ -105,7 +144,7 @@ static uint32_t read_hex(struct compiler *compiler)
     }
     bool is_closed = !is_braced || (compiler->at < compiler->end && *compiler->at == '}');
     compiler->at += is_braced && is_closed;
-    compiler->is_bad |= digits == 0 || !is_closed || number > LETTER_MAX;
+    refuse_if(compiler, digits == 0 || !is_closed || number > LETTER_MAX, KI_AS_PATTERN_WRONG);
     return number;
 }
 
@@ -113,19 +152,22 @@ static uint32_t read_hex(struct compiler *compiler)
 static uint32_t read_escaped(struct compiler *compiler)
 {
     static const char names[] = "tnrfva";
+    static const char specials[] = "01234567pPQEC";
     static const char letters[] = "\t\n\r\f\v\a";
     if (compiler->at == compiler->end) {
-        compiler->is_bad = true;
+        refuse_if(compiler, true, KI_AS_PATTERN_WRONG);
         return 0;
     }
     uint32_t letter = ki_as_pattern_letter(&compiler->at, compiler->end);
     const char *name = letter < 0x80 ? memchr(names, (int)letter, sizeof(names) - 1) : NULL;
-    bool is_word = (letter | 0x20) >= 'a' && (letter | 0x20) <= 'z';
+    bool is_word = ((letter | 0x20) >= 'a' && (letter | 0x20) <= 'z') || letter == '8' || letter == '9';
     if (name != NULL)
         return (uint32_t)letters[name - names];
     if (letter == 'x')
         return read_hex(compiler);
-    compiler->is_bad |= is_word || (letter >= '0' && letter <= '9') || letter >= 0x80;
+    bool is_special = letter < 0x80 && memchr(specials, (int)letter, sizeof(specials) - 1) != NULL;
+    refuse_if(compiler, is_special, KI_AS_PATTERN_UNKNOWN);
+    refuse_if(compiler, is_word || letter >= 0x80, KI_AS_PATTERN_WRONG);
     return letter;
 }
 
@@ -141,13 +183,16 @@ static bool read_member(struct compiler *compiler, uint32_t *out)
     size_t left = (size_t)(compiler->end - at);
     if (left >= 2 && at[0] == '[' && at[1] == ':') {
         const char *stop = memchr(at + 2, ':', left - 2);
-        compiler->is_bad |= stop == NULL || !add_named(compiler, (ki_str){at + 2, (size_t)(stop - at - 2)});
-        compiler->at = stop == NULL ? compiler->end : stop + 2;
-        compiler->is_bad |= compiler->at > compiler->end || compiler->at[-1] != ']';
+        bool is_known = stop != NULL && compiler->end - stop >= 2 && stop[1] == ']' &&
+                        add_named(compiler, (ki_str){at + 2, (size_t)(stop - at - 2)}, false);
+        compiler->at = is_known ? stop + 2 : compiler->end;
+        refuse_if(compiler, !is_known,
+                  left > 2 && at[2] == '^' ? KI_AS_PATTERN_UNKNOWN : KI_AS_PATTERN_WRONG);
         return false;
     }
-    if (left >= 2 && at[0] == '\\' && is_class_name(at[1])) {
-        (void)add_named(compiler, (ki_str){at + 1, 1});
+    char lower = left >= 2 ? (char)(at[1] | 0x20) : 0;
+    if (left >= 2 && at[0] == '\\' && is_class_name(lower)) {
+        (void)add_named(compiler, (ki_str){&lower, 1}, at[1] != lower);
         compiler->at += 2;
         return false;
     }
@@ -162,9 +207,10 @@ static void read_brackets(struct compiler *compiler)
     uint32_t first = compiler->program->range_count;
     bool is_not = compiler->at < compiler->end && *compiler->at == '^';
     compiler->at += is_not;
-    for (bool is_first = true; compiler->at < compiler->end && !compiler->is_bad; is_first = false) {
+    for (bool is_first = true; compiler->at < compiler->end && !is_bad(compiler); is_first = false) {
         uint32_t low = 0;
         uint32_t high = 0;
+        charge(compiler, 1);
         if (*compiler->at == ']' && !is_first) {
             compiler->at++;
             emit_class(compiler, first, is_not);
@@ -175,13 +221,24 @@ static void read_brackets(struct compiler *compiler)
         bool is_range = compiler->end - compiler->at >= 2 && compiler->at[0] == '-' && compiler->at[1] != ']';
         compiler->at += is_range;
         if (is_range && !read_member(compiler, &high))
-            compiler->is_bad = true;
+            refuse_if(compiler, true, KI_AS_PATTERN_WRONG);
         add_range(compiler, low, is_range ? high : low);
     }
-    compiler->is_bad = true;
+    refuse_if(compiler, true, KI_AS_PATTERN_WRONG);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------------- */
+
+/* Behind "[:alpha:]"; NULL: there is no such name here. */
+static const char *skip_class_name(const char *at, const char *end)
+{
+    if (end - at < 2 || at[0] != '[' || at[1] != ':')
+        return NULL;
+    for (int i = 2; i < CLASS_NAME_MAX && end - at > i + 1; i++)
+        if (at[i] == ':' && at[i + 1] == ']')
+            return at + i + 2;
+    return NULL;
+}
 
 /* Behind the bracket that opens a class: where it ends. */
 static const char *skip_brackets(const char *at, const char *end)
@@ -189,8 +246,8 @@ static const char *skip_brackets(const char *at, const char *end)
     at += at < end && *at == '^';
     at += at < end && *at == ']';
     while (at < end && *at != ']') {
-        const char *stop = at + 1 < end && at[0] == '[' && at[1] == ':' ? strstr(at, ":]") : NULL;
-        at = stop != NULL ? stop + 2 : at + (*at == '\\' && at + 1 < end ? 2 : 1);
+        const char *behind = skip_class_name(at, end);
+        at = behind != NULL ? behind : at + (*at == '\\' && at + 1 < end ? 2 : 1);
     }
     return at < end ? at + 1 : end;
 }
@@ -210,8 +267,10 @@ static const char *skip_escape(const char *at, const char *end)
 }
 
 /* The end of the part that begins here: a letter, a class, a group. */
-static const char *skip_part(const char *at, const char *end)
+static const char *skip_part(struct compiler *compiler, const char *at)
 {
+    const char *start = at;
+    const char *end = compiler->end;
     int depth = 0;
     do {
         char c = *at++;
@@ -221,6 +280,7 @@ static const char *skip_part(const char *at, const char *end)
         else if (c == '\\' && at < end)
             at = skip_escape(at, end);
     } while (at < end && (depth > 0 || ((unsigned char)*at & 0xc0) == 0x80));
+    charge(compiler, (size_t)(at - start));
     return at;
 }
 
@@ -230,12 +290,12 @@ static void read_group(struct compiler *compiler)
     if (compiler->end - at >= 2 && at[0] == '?' && at[1] == ':')
         compiler->at += 2;
     else
-        compiler->is_bad |= at < compiler->end && at[0] == '?';
-    compiler->is_bad |= ++compiler->nested > NESTED_MAX;
-    if (!compiler->is_bad)
+        refuse_if(compiler, at < compiler->end && at[0] == '?', KI_AS_PATTERN_UNKNOWN);
+    refuse_if(compiler, ++compiler->nested > NESTED_MAX, KI_AS_PATTERN_UNKNOWN);
+    if (!is_bad(compiler))
         read_alternatives(compiler);
     compiler->nested--;
-    compiler->is_bad |= compiler->at == compiler->end || *compiler->at != ')';
+    refuse_if(compiler, compiler->at == compiler->end || *compiler->at != ')', KI_AS_PATTERN_WRONG);
     compiler->at++;
 }
 
@@ -246,7 +306,7 @@ static void read_escape(struct compiler *compiler)
     uint32_t first = compiler->program->range_count;
     if (is_class_name(lower) && c != 0) {
         compiler->at++;
-        (void)add_named(compiler, (ki_str){&lower, 1});
+        (void)add_named(compiler, (ki_str){&lower, 1}, false);
         emit_class(compiler, first, c != lower);
     } else if (c == 'b' || c == 'B' || c == 'A' || c == 'z') {
         compiler->at++;
@@ -264,8 +324,9 @@ static void read_escape(struct compiler *compiler)
 static void read_part(struct compiler *compiler)
 {
     uint32_t first = compiler->program->range_count;
-    compiler->is_bad |= ++compiler->reads > READS_MAX;
-    if (compiler->is_bad)
+    charge(compiler, 1);
+    refuse_if(compiler, ++compiler->reads > READS_MAX, KI_AS_PATTERN_UNKNOWN);
+    if (is_bad(compiler))
         return;
     uint32_t letter = ki_as_pattern_letter(&compiler->at, compiler->end);
     if (letter == '(')
@@ -280,7 +341,7 @@ static void read_part(struct compiler *compiler)
         add_range(compiler, '\n', '\n');
         emit_class(compiler, first, true);
     } else if (letter == '*' || letter == '+' || letter == '?')
-        compiler->is_bad = true;
+        refuse_if(compiler, true, KI_AS_PATTERN_WRONG);
     else
         emit_letter(compiler, letter);
 }
@@ -295,8 +356,8 @@ struct times {
 static uint32_t read_count(const char **at, const char *end)
 {
     uint32_t number = 0;
-    while (*at < end && **at >= '0' && **at <= '9' && number <= REPEAT_MAX)
-        number = number * 10 + (uint32_t)(*(*at)++ - '0');
+    for (; *at < end && **at >= '0' && **at <= '9'; (*at)++)
+        number = number > REPEAT_MAX ? number : number * 10 + (uint32_t)(**at - '0');
     return number;
 }
 
@@ -333,24 +394,24 @@ static struct times read_times(struct compiler *compiler, const char **at)
     }
     if (is_repeated && *at < compiler->end && **at == '?')
         (*at)++; /* lazy: whether something matches is the same */
-    compiler->is_bad |= times.low > REPEAT_MAX || (times.high > REPEAT_MAX && times.high != UINT32_MAX) ||
-                        times.low > times.high;
+    bool is_too_often = times.low > REPEAT_MAX || (times.high > REPEAT_MAX && times.high != UINT32_MAX);
+    refuse_if(compiler, is_too_often || times.low > times.high, KI_AS_PATTERN_WRONG);
     return times;
 }
 
 static void read_repeated(struct compiler *compiler)
 {
     const char *start = compiler->at;
-    const char *behind = skip_part(start, compiler->end);
+    const char *behind = skip_part(compiler, start);
     struct times times = read_times(compiler, &behind);
     struct ki_as_pattern_instruction *instructions = compiler->program->instructions;
     uint32_t last = UINT32_MAX; /* of the splits that lead behind all: each knows the one before */
-    for (uint32_t i = 0; i < times.low && !compiler->is_bad; i++) {
+    for (uint32_t i = 0; i < times.low && !is_bad(compiler); i++) {
         compiler->at = start;
         read_part(compiler);
     }
     bool is_endless = times.high == UINT32_MAX;
-    for (uint32_t i = times.low; i < (is_endless ? times.low + 1 : times.high) && !compiler->is_bad; i++) {
+    for (uint32_t i = times.low; i < (is_endless ? times.low + 1 : times.high) && !is_bad(compiler); i++) {
         uint32_t split = emit(compiler, KI_AS_PATTERN_SPLIT, 0, last);
         instructions[split].first = split + 1;
         last = split;
@@ -359,7 +420,7 @@ static void read_repeated(struct compiler *compiler)
         if (is_endless)
             (void)emit(compiler, KI_AS_PATTERN_JUMP, split, 0);
     }
-    while (last != UINT32_MAX && !compiler->is_bad) {
+    while (last != UINT32_MAX && !is_bad(compiler)) {
         uint32_t before = instructions[last].count;
         instructions[last].count = compiler->program->instruction_count;
         last = before;
@@ -375,32 +436,37 @@ static void read_alternatives(struct compiler *compiler)
     for (;;) {
         const char *stop = compiler->at;
         while (stop < compiler->end && *stop != '|' && *stop != ')')
-            stop = skip_part(stop, compiler->end);
+            stop = skip_part(compiler, stop);
         bool is_more = stop < compiler->end && *stop == '|';
         uint32_t split = is_more ? emit(compiler, KI_AS_PATTERN_SPLIT, 0, 0) : 0;
-        while (compiler->at < stop && !compiler->is_bad)
+        while (compiler->at < stop && !is_bad(compiler))
             read_repeated(compiler);
-        if (!is_more || compiler->is_bad)
+        if (!is_more || is_bad(compiler))
             break;
         last = emit(compiler, KI_AS_PATTERN_JUMP, last, 0);
         instructions[split].first = split + 1;
         instructions[split].count = compiler->program->instruction_count;
         compiler->at++;
     }
-    while (last != UINT32_MAX && !compiler->is_bad) {
+    while (last != UINT32_MAX && !is_bad(compiler)) {
         uint32_t before = instructions[last].first;
         instructions[last].first = compiler->program->instruction_count;
         last = before;
     }
 }
 
-bool ki_as_pattern_compile(const char *pattern, struct ki_as_pattern_program *out)
+enum ki_as_pattern_result ki_as_pattern_compile(const char *pattern, size_t *steps,
+                                                struct ki_as_pattern_program *out)
 {
-    struct compiler compiler = {.at = pattern, .end = pattern + strlen(pattern), .program = out};
+    struct compiler compiler = {.at = pattern,
+                                .end = pattern + strlen(pattern),
+                                .program = out,
+                                .steps = steps,
+                                .result = KI_AS_PATTERN_GOOD};
     out->instruction_count = 0;
     out->range_count = 0;
     read_alternatives(&compiler);
-    compiler.is_bad |= compiler.at != compiler.end;
+    refuse_if(&compiler, compiler.at != compiler.end, KI_AS_PATTERN_WRONG);
     (void)emit(&compiler, KI_AS_PATTERN_FOUND, 0, 0);
-    return !compiler.is_bad;
+    return compiler.result;
 }

@@ -260,6 +260,7 @@ static void record(struct ki_as_collection *collection, const struct ki_as_chang
     struct ki_as_storage *storage = collection->storage;
     assert(change->version == storage->version + 1);
     storage->version++;
+    collection->is_ended = false;
     ki_as_history_add(&collection->history, change);
     ki_as_watches_notify_locked(collection, change);
 }
@@ -293,6 +294,32 @@ int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_as_collection 
 bool ki_as_collection_has_history(const struct ki_as_collection *collection, uint64_t version)
 {
     return version >= collection->history.forgotten;
+}
+
+void ki_as_collection_release_locked(struct ki_as_collection *collection)
+{
+    if (collection->is_ended && collection->owed == 0)
+        ki_as_history_forget(&collection->history, collection->storage->version);
+}
+
+void ki_as_collection_end(struct ki_as_collection *collection)
+{
+    ki_as_collection_end_watches(collection);
+    collection->is_ended = true;
+    ki_as_collection_release_locked(collection);
+}
+
+static bool add_history_bytes(struct ki_as_collection *collection, void *user)
+{
+    *(size_t *)user += collection->history.bytes;
+    return true;
+}
+
+size_t ki_as_storage_history_bytes(struct ki_as_storage *storage)
+{
+    size_t bytes = 0;
+    ki_as_storage_visit(storage, add_history_bytes, &bytes);
+    return bytes;
 }
 
 /* ---- faults -------------------------------------------------------------------------------------------- */

@@ -126,7 +126,11 @@ bool ki_as_collection_has_history(const struct ki_as_collection *collection, uin
 /* Ends the watches of a collection, once they have taken what has happened: the resource is not served any
  * more. */
 void ki_as_collection_end_watches(struct ki_as_collection *collection);
-/* The same for those alone whose version of the resource is not served any more. */
+/* The same, and its history goes with the last of them. A change brings it to life again. */
+void ki_as_collection_end(struct ki_as_collection *collection);
+/* What the history of all collections keeps that nobody else does. */
+size_t ki_as_storage_history_bytes(struct ki_as_storage *storage);
+/* Ends the watches of those alone whose version of the resource is not served any more. */
 void ki_as_collection_end_unserved(struct ki_as_collection *collection);
 /* Forgets all history up to now: older watches and pages end with 410. */
 void ki_as_storage_compact(struct ki_as_storage *storage);

@@ -27,8 +27,10 @@ struct ki_as_collection {
     bool is_namespaced;
     struct ki_as_order order;
     struct ki_as_history history;
-    ki_list idle; /* watches that have seen everything and wait to be woken */
-    ki_list busy; /* the others, but for those that are over */
+    ki_list idle;  /* watches that have seen everything and wait to be woken */
+    ki_list busy;  /* the others, but for those that are over */
+    size_t owed;   /* watches that are over, not closed, and may have something left to take */
+    bool is_ended; /* not served any more: its history goes once nobody is owed any of it */
 };
 
 struct ki_as_storage {
@@ -49,6 +51,8 @@ struct ki_as_storage {
 /* A change was added to the history: wakes the idle watches that it concerns, and ends those that are too
  * far behind. */
 void ki_as_watches_notify_locked(struct ki_as_collection *collection, const struct ki_as_change *change);
+/* Forgets the history of an ended collection unless some watch has to take the rest of it. */
+void ki_as_collection_release_locked(struct ki_as_collection *collection);
 /* The history begins anew: every watch is over. */
 void ki_as_watches_reset_locked(struct ki_as_collection *collection);
 

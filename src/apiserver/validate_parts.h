@@ -33,6 +33,9 @@ void ki_as_check_definition(struct ki_as_check *check, const json_t *tree);
 void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *value);
 
+/* Of a schema of a definition: each is a regular expression. */
+void ki_as_check_patterns(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema);
+
 /* 400 when a field of a built-in kind holds something of another type. */
 KI_NODISCARD int ki_as_check_types(const struct ki_as_resource *resource, const json_t *tree,
                                    struct ki_as_failure *failure);

@@ -6,13 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/pattern.h"
+#include "apiserver/schema_budget.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
 #include "util/alloc.h"
 
-/* STEPS_MAX: of all patterns of an object, some tenths of a second; the storage's lock is held meanwhile. */
-enum { DEPTH_MAX = 64, STEPS_MAX = 50 * 1000 * 1000 };
+/* NODE_STEPS: of looking up what a schema says of one value. COMPLAINT_STEPS: of one that is said, as a few thousand are enough;
+ * SHOWN_STEPS: of what it shows, which costs memory, too. */
+enum { DEPTH_MAX = 64, NODE_STEPS = 25, COMPLAINT_STEPS = 20000, SHOWN_STEPS = 16, BYTES_PER_STEP = 8 };
+
+static bool charge(struct ki_as_check *check, const struct ki_as_path *path, size_t steps)
+{
+    return ki_as_schema_charge(check->budget, path, steps);
+}
+
+/* Whether it may still be said. */
+static bool charge_complaint(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
+{
+    if (check->is_quiet)
+        return charge(check, path, 1);
+    return charge(check, path, COMPLAINT_STEPS) &&
+           charge(check, path, SHOWN_STEPS * ki_as_schema_weight(value));
+}
 
 /* "spec.size in body …", as the library that Kubernetes uses for schemas says it. */
 KI_PRINTF(4, 5)
@@ -21,6 +36,8 @@ static void complain(struct ki_as_check *check, const struct ki_as_path *path, c
 {
     char field[KI_AS_PATH_BYTES];
     char detail[KI_AS_PATH_BYTES + 1024];
+    if (!charge_complaint(check, path, value))
+        return;
     ki_as_path_write(path, field);
     int len = snprintf(detail, sizeof(detail), "%s in body ", field);
     va_list arguments;
@@ -29,6 +46,9 @@ static void complain(struct ki_as_check *check, const struct ki_as_path *path, c
     va_end(arguments);
     ki_as_check_invalid(check, path, value, detail);
 }
+
+static void check_value(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                        const json_t *value);
 
 static const char *type_name(const json_t *value)
 {
@@ -80,14 +100,17 @@ static void check_enum(struct ki_as_check *check, const struct ki_as_path *path,
     json_t *one = NULL;
     if (!json_is_array(allowed))
         return;
+    size_t weight = ki_as_schema_weight(value);
+    (void)charge(check, path, weight);
     json_array_foreach(allowed, index, one)
     {
-        if (json_equal(one, value))
+        if (!charge(check, path, weight) || json_equal(one, value))
             return;
         if (json_is_string(one) && count < SHOWN_MAX)
             names[count++] = json_string_value(one);
     }
-    ki_as_check_unsupported(check, path, value, names);
+    if (charge_complaint(check, path, value))
+        ki_as_check_unsupported(check, path, value, names);
 }
 
 /* ---- numbers and strings
@@ -121,13 +144,10 @@ static void check_number(struct ki_as_check *check, const struct ki_as_path *pat
 static void check_pattern(struct ki_as_check *check, const struct ki_as_path *path, const char *pattern,
                           const json_t *value)
 {
-    size_t steps = STEPS_MAX - check->steps;
-    enum ki_as_pattern_result result = ki_as_pattern_match(pattern, ki_as_json_str(value), &steps);
-    check->steps = STEPS_MAX - steps;
+    enum ki_as_pattern_result result =
+        ki_as_schema_match(check->budget, path, pattern, ki_as_json_str(value));
     if (result == KI_AS_PATTERN_DIFFERS)
         complain(check, path, value, "should match '%s'", pattern);
-    else if (result == KI_AS_PATTERN_TOO_LONG)
-        ki_as_check_forbidden(check, path, "it takes too long to hold it against the pattern of its schema");
     else if (result == KI_AS_PATTERN_OUT_OF_MEMORY)
         check->count++;
 }
@@ -143,13 +163,15 @@ static size_t count_characters(ki_str text)
 static void check_string(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                          const json_t *value)
 {
+    if (!charge(check, path, json_string_length(value) / BYTES_PER_STEP))
+        return;
     size_t count = count_characters(ki_as_json_str(value));
     int64_t low = ki_as_tree_integer(schema, "minLength", 0);
     int64_t high = ki_as_tree_integer(schema, "maxLength", INT64_MAX);
     const char *pattern = ki_as_tree_text(schema, "pattern");
     if ((int64_t)count < low)
         complain(check, path, value, "should be at least %lld chars long", (long long)low);
-    if ((int64_t)count > high)
+    if ((int64_t)count > high && charge_complaint(check, path, NULL))
         ki_as_check_too_long(check, path, (size_t)high);
     if (pattern[0] != 0)
         check_pattern(check, path, pattern, value);
@@ -158,15 +180,20 @@ static void check_string(struct ki_as_check *check, const struct ki_as_path *pat
 /* ---- lists and objects
  * ----------------------------------------------------------------------------------- */
 
-/* Each element of a set is held against all before it. */
-static bool is_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t steps)
+/* An element of a set is held against all before it. */
+static void check_unique(struct ki_as_check *check, const struct ki_as_path *path, const json_t *list,
+                         size_t index)
 {
-    check->steps += steps;
-    if (check->steps <= STEPS_MAX)
-        return false;
-    check->steps = STEPS_MAX;
-    ki_as_check_forbidden(check, path, "it takes too long to look for what is there twice");
-    return true;
+    const json_t *element = json_array_get(list, index);
+    if (!charge(check, path, (index + 1) * ki_as_schema_weight(element)))
+        return;
+    for (size_t i = 0; i < index; i++) {
+        if (json_equal(json_array_get(list, i), element)) {
+            if (charge_complaint(check, path, element))
+                ki_as_check_duplicate(check, KI_AS_ELEMENT(path, index), element);
+            return;
+        }
+    }
 }
 
 static void check_list(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
@@ -178,22 +205,16 @@ static void check_list(struct ki_as_check *check, const struct ki_as_path *path,
     const json_t *items = json_object_get(schema, "items");
     if ((int64_t)size < low)
         complain(check, path, value, "should have at least %lld items", (long long)low);
-    if ((int64_t)size > high)
+    if ((int64_t)size > high && charge_complaint(check, path, NULL))
         ki_as_check_too_many(check, path, size, (size_t)high);
     bool is_set = ki_as_tree_is_true(schema, "uniqueItems") ||
                   strcmp(ki_as_tree_text(schema, "x-kubernetes-list-type"), "set") == 0;
-    for (size_t i = 0; i < size; i++) {
-        const json_t *element = json_array_get(value, i);
-        if (is_set && is_too_long(check, path, i))
-            return;
-        for (size_t j = 0; is_set && j < i; j++) {
-            if (json_equal(json_array_get(value, j), element)) {
-                ki_as_check_duplicate(check, KI_AS_ELEMENT(path, i), element);
-                break;
-            }
-        }
+    bool is_each = is_set || json_is_object(items);
+    for (size_t i = 0; is_each && i < size && !check->budget->is_spent; i++) {
+        if (is_set)
+            check_unique(check, path, value, i);
         if (json_is_object(items))
-            ki_as_check_schema(check, KI_AS_ELEMENT(path, i), items, element);
+            check_value(check, KI_AS_ELEMENT(path, i), items, json_array_get(value, i));
     }
 }
 
@@ -208,22 +229,27 @@ static void check_object(struct ki_as_check *check, const struct ki_as_path *pat
     json_t *member = NULL;
     json_array_foreach(json_object_get(schema, "required"), index, name)
     {
-        if (json_is_string(name) && json_object_get(value, json_string_value(name)) == NULL)
+        if (!charge(check, path, 1 + json_string_length(name) / BYTES_PER_STEP))
+            return;
+        if (json_is_string(name) && json_object_get(value, json_string_value(name)) == NULL &&
+            charge_complaint(check, path, NULL))
             ki_as_check_required(check, KI_AS_MEMBER(path, json_string_value(name)), "");
     }
     json_object_foreach((json_t *)value, key, member)
     {
+        if (!charge(check, path, 1 + strlen(key) / BYTES_PER_STEP))
+            return;
         const json_t *property = json_object_get(properties, key);
         bool is_metadata =
             path == NULL && strcmp(key, "metadata") == 0; /* checked already, as that of all kinds is */
         if (json_is_object(property) && !is_metadata)
-            ki_as_check_schema(check, KI_AS_MEMBER(path, key), property, member);
+            check_value(check, KI_AS_MEMBER(path, key), property, member);
         else if (property == NULL && json_is_object(others))
-            ki_as_check_schema(check, KI_AS_MEMBER(path, key), others, member);
+            check_value(check, KI_AS_MEMBER(path, key), others, member);
     }
     int64_t high = ki_as_tree_integer(schema, "maxProperties", INT64_MAX);
     int64_t low = ki_as_tree_integer(schema, "minProperties", 0);
-    if ((int64_t)json_object_size(value) > high)
+    if ((int64_t)json_object_size(value) > high && charge_complaint(check, path, NULL))
         ki_as_check_too_many(check, path, json_object_size(value), (size_t)high);
     if ((int64_t)json_object_size(value) < low)
         complain(check, path, value, "should have at least %lld properties", (long long)low);
@@ -235,11 +261,9 @@ static size_t count_met(struct ki_as_check *check, const struct ki_as_path *path
 {
     size_t met = 0;
     for (size_t i = 0; i < json_array_size(schemas); i++) {
-        struct ki_as_check inner = {.steps = check->steps};
-        ki_as_check_schema(&inner, path, json_array_get(schemas, i), value);
+        struct ki_as_check inner = {.budget = check->budget, .is_quiet = true};
+        check_value(&inner, path, json_array_get(schemas, i), value);
         met += inner.count == 0 ? 1 : 0;
-        check->steps = inner.steps;
-        json_decref(inner.causes);
     }
     return met;
 }
@@ -252,28 +276,27 @@ static void check_combinations(struct ki_as_check *check, const struct ki_as_pat
     const json_t *all = json_object_get(schema, "allOf");
     const json_t *not = json_object_get(schema, "not");
     for (size_t i = 0; i < json_array_size(all); i++)
-        ki_as_check_schema(check, path, json_array_get(all, i), value);
+        check_value(check, path, json_array_get(all, i), value);
     if (json_array_size(any) > 0 && count_met(check, path, any, value) == 0)
         complain(check, path, value, "must validate at least one schema (anyOf)");
     if (json_array_size(one) > 0 && count_met(check, path, one, value) != 1)
         complain(check, path, value, "must validate one and only one schema (oneOf)");
     if (json_is_object(not )) {
-        struct ki_as_check inner = {.steps = check->steps};
-        ki_as_check_schema(&inner, path, not, value);
-        check->steps = inner.steps;
-        json_decref(inner.causes);
+        struct ki_as_check inner = {.budget = check->budget, .is_quiet = true};
+        check_value(&inner, path, not, value);
         if (inner.count == 0)
             complain(check, path, value, "must not validate the schema (not)");
     }
 }
 
-void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+static void check_value(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *value)
 {
     size_t depth = 0;
     for (const struct ki_as_path *at = path; at != NULL; at = at->parent)
         depth++;
-    if (depth > DEPTH_MAX || !json_is_object(schema) || !check_type(check, path, schema, value))
+    if (depth > DEPTH_MAX || !json_is_object(schema) || !charge(check, path, NODE_STEPS + depth) ||
+        !check_type(check, path, schema, value))
         return;
     check_enum(check, path, json_object_get(schema, "enum"), value);
     if (json_is_number(value))
@@ -285,4 +308,17 @@ void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path
     else if (json_is_object(value))
         check_object(check, path, schema, value);
     check_combinations(check, path, schema, value);
+}
+
+void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                        const json_t *value)
+{
+    struct ki_as_schema_budget budget = {0};
+    check->budget = &budget;
+    check_value(check, path, schema, value);
+    check->budget = NULL;
+    if (budget.is_spent)
+        ki_as_check_forbidden(check, KI_AS_PATH(budget.where),
+                              "the object is too costly to validate against its schema");
+    ki_as_schema_budget_fini(&budget);
 }

@@ -84,6 +84,8 @@ static void check_versions(struct ki_as_check *check, const struct ki_as_path *p
         ki_as_check_name(check, KI_AS_MEMBER(at, "name"), ki_as_json_str(name), ki_as_check_label_1035);
         if (!json_is_object(ki_as_tree_at(version, "schema.openAPIV3Schema")))
             ki_as_check_required(check, KI_AS_MEMBER(schema, "openAPIV3Schema"), "");
+        ki_as_check_patterns(check, KI_AS_MEMBER(schema, "openAPIV3Schema"),
+                             ki_as_tree_at(version, "schema.openAPIV3Schema"));
         stored += json_is_true(json_object_get(version, "storage")) ? 1 : 0;
         long first = ki_as_keyed_list_find(&names, version);
         is_unique = is_unique && (name == NULL || first < 0 || (size_t)first == index);

@@ -33,6 +33,7 @@ struct ki_as_call {
     bool is_sketch; /* a spec may lack what its kind demands */
     enum ki_as_strictness strictness;
     json_t *warnings; /* an array that gets a message for each such field; NULL: nobody is warned */
+    uint64_t limit;   /* of objects that a delete of a collection takes; 0: all */
     bool is_purge;    /* a delete does not ask finalizers: neither the object's nor those of what is in it */
 };
 
@@ -48,7 +49,7 @@ KI_NODISCARD int ki_as_patch(const struct ki_as_call *call, enum ki_as_patch_typ
 /* `options` is a DeleteOptions or NULL. `*out_is_gone`: deleted, and not only marked. */
 KI_NODISCARD int ki_as_delete(const struct ki_as_call *call, const json_t *options, struct ki_as_object **out,
                               bool *out_is_gone, struct ki_as_failure *failure);
-/* All that match; `out_page` holds them as they were deleted. */
+/* All that match, or the first of them up to the limit; `out_page` holds them as they were deleted. */
 KI_NODISCARD int ki_as_delete_collection(const struct ki_as_call *call, const struct ki_as_selector *selector,
                                          const json_t *options, struct ki_as_page *out_page,
                                          struct ki_as_failure *failure);

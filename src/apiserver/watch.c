@@ -21,6 +21,7 @@ struct ki_as_watch {
     uint64_t after; /* changes up to this version do not concern it */
     uint64_t seen;  /* the version up to which all is taken, once it is over */
     bool is_idle;
+    bool is_owed; /* counted by its collection */
     enum ki_as_watch_end end;
     uint64_t end_next; /* once it is over: the number of the first change that it does not see */
     ki_as_wake_cb wake;
@@ -113,6 +114,8 @@ static void finish(struct ki_as_watch *watch, enum ki_as_watch_end end, bool tak
     watch->end = end;
     watch->end_next = takes_rest ? collection->history.next : 0;
     watch->seen = collection->storage->version;
+    watch->is_owed = watch->next < watch->end_next;
+    collection->owed += watch->is_owed;
     ki_list_remove(&watch->node);
     if (was_idle)
         watch->wake(watch->user);
@@ -224,6 +227,16 @@ int ki_as_watch_open(struct ki_as_storage *storage, const struct ki_as_watch_opt
     return 0;
 }
 
+/* It needs the history no more. */
+static void settle(struct ki_as_watch *watch)
+{
+    if (!watch->is_owed)
+        return;
+    watch->is_owed = false;
+    watch->collection->owed--;
+    ki_as_collection_release_locked(watch->collection);
+}
+
 void ki_as_watch_close(struct ki_as_watch *watch)
 {
     if (watch == NULL)
@@ -231,6 +244,7 @@ void ki_as_watch_close(struct ki_as_watch *watch)
     struct ki_as_storage *storage = watch->collection->storage;
     ki_as_storage_lock(storage);
     ki_list_remove(&watch->node);
+    settle(watch);
     ki_as_storage_unlock(storage);
     watch_free(watch);
 }
@@ -299,6 +313,8 @@ size_t ki_as_watch_take(struct ki_as_watch *watch, struct ki_as_event *events, s
         *out_version = storage->version;
     /* Over only once there is nothing more to take. */
     *out_end = watch->next < watch->end_next ? KI_AS_WATCH_OPEN : watch->end;
+    if (watch->next >= watch->end_next)
+        settle(watch);
     ki_as_storage_unlock(storage);
     return count;
 }

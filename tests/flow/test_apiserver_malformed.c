@@ -140,6 +140,7 @@ static void odd_methods_are_405(void **state)
         assert_int_equal(status_of(*state, methods[i], "/api/v1/pods", NULL), 405);
     assert_int_equal(status_of(*state, "PUT", "/api/v1/namespaces/default/pods", "{}"), 405);
     assert_int_equal(status_of(*state, "DELETE", "/version", NULL), 405);
+    assert_int_equal(status_of(*state, "DELETE", "/api/v1/namespaces", NULL), 405);
 }
 
 /* ---- bytes ------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/api_rig.h"
 #include "support/certificates.h"
@@ -41,6 +42,27 @@ static void only_who_has_a_token_is_let_in(void **state)
     api_answer answer = api_get(server, "/healthz");
     assert_int_equal(answer.status, 200);
     api_answer_fini(&answer);
+    ki_apiserver_stop(server);
+}
+
+static void assert_first_line(ki_apiserver *server, const char *request, const char *line)
+{
+    int fd = api_connect(server);
+    api_send(fd, request, strlen(request));
+    char *got = api_receive(fd, "\r\n", NULL);
+    assert_int_equal(strncmp(got, line, strlen(line)), 0);
+    free(got);
+    close(fd);
+}
+
+/* Without a token it is the host that tells pages of others apart. */
+static void a_request_of_http_1_1_names_its_host(void **state)
+{
+    (void)state;
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){0});
+    assert_first_line(server, "GET /api/v1/pods HTTP/1.1\r\n\r\n", "HTTP/1.1 400");
+    assert_first_line(server, "GET /api/v1/pods HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200");
+    assert_first_line(server, "GET /api/v1/pods HTTP/1.0\r\n\r\n", "HTTP/1.1 200");
     ki_apiserver_stop(server);
 }
 
@@ -214,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_who_has_a_token_is_let_in),
+        cmocka_unit_test(a_request_of_http_1_1_names_its_host),
         cmocka_unit_test(pages_of_others_are_not_let_in_without_a_token),
         cmocka_unit_test(with_a_token_names_do_not_matter),
         cmocka_unit_test(a_certificate_is_made_and_can_be_checked),

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "support/as_rig.h"
 #include "support/trees.h"
 #include "support/unit.h"
@@ -129,6 +133,25 @@ static void a_collection_is_deleted_by_selector(void **state)
     json_decref(as_rig_get(&rig, "configmaps", "default/b"));
     json_decref(as_rig_get(&rig, "configmaps", "default/c"));
     json_decref(as_rig_get(&rig, "configmaps", "kube-public/d"));
+    as_rig_fini(&rig);
+}
+
+static void a_collection_is_deleted_up_to_a_limit(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'a'}}");
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'b'}}");
+    create(&rig, "configmaps", "default/", "{'metadata':{'name':'c'}}");
+    struct ki_as_call call = as_rig_call(&rig, "configmaps", "default/");
+    struct ki_as_page page = {0};
+    call.limit = 2;
+    assert_taken(ki_as_delete_collection(&call, NULL, NULL, &page, &rig.failure), &rig.failure);
+    assert_string_equal(as_rig_names(&page), "a b");
+    ki_as_page_fini(&page);
+    assert_null(as_rig_get(&rig, "configmaps", "default/b"));
+    json_decref(as_rig_get(&rig, "configmaps", "default/c"));
     as_rig_fini(&rig);
 }
 
@@ -286,6 +309,41 @@ static void the_end_of_a_definition_ends_its_objects_and_watches(void **state)
     create(&rig, CRDS, "", WIDGETS);
     assert_null(as_rig_get(&rig, "widgets.example.com", "default/w"));
     ki_as_watch_close(watch);
+    as_rig_fini(&rig);
+}
+
+static size_t history_bytes(struct as_rig *rig)
+{
+    ki_as_storage_lock(rig->storage);
+    size_t bytes = ki_as_storage_history_bytes(rig->storage);
+    ki_as_storage_unlock(rig->storage);
+    return bytes;
+}
+
+/* Even if a watch has not taken all of it yet: then with that. */
+static void the_end_of_a_definition_frees_its_history(void **state)
+{
+    (void)state;
+    enum { BYTES = 1000000, ROUNDS = 4, SMALL = 100000 };
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    char *text = malloc(BYTES + 100);
+    size_t len = (size_t)sprintf(text, "{'metadata':{'name':'w'},'spec':{'x':'");
+    memset(text + len, 'x', BYTES);
+    strcpy(text + len + BYTES, "'}}");
+    for (int i = 0; i < ROUNDS; i++) {
+        create(&rig, CRDS, "", WIDGETS);
+        struct ki_as_watch *watch = i % 2 == 0 ? NULL : open_watch(&rig, "widgets.example.com");
+        create(&rig, "widgets.example.com", "default/", text);
+        assert_true(as_rig_delete(&rig, CRDS, "widgets.example.com"));
+        if (watch != NULL) {
+            assert_true(history_bytes(&rig) > BYTES);
+            assert_non_null(strstr(as_rig_events(watch), "gone"));
+        }
+        assert_true(history_bytes(&rig) < SMALL);
+        ki_as_watch_close(watch);
+    }
+    free(text);
     as_rig_fini(&rig);
 }
 
@@ -458,6 +516,7 @@ int main(void)
         cmocka_unit_test(preconditions_are_kept),
         cmocka_unit_test(finalizers_hold_an_object_until_the_last_is_gone),
         cmocka_unit_test(a_collection_is_deleted_by_selector),
+        cmocka_unit_test(a_collection_is_deleted_up_to_a_limit),
         cmocka_unit_test(a_namespace_takes_its_content_along),
         cmocka_unit_test(a_namespace_waits_for_finalizers_of_its_content),
         cmocka_unit_test(some_namespaces_stay_for_ever),
@@ -466,6 +525,7 @@ int main(void)
         cmocka_unit_test(a_purge_leaves_a_namespace_that_waits_to_its_finalizers),
         cmocka_unit_test(a_definition_is_served_at_once_and_says_so),
         cmocka_unit_test(the_end_of_a_definition_ends_its_objects_and_watches),
+        cmocka_unit_test(the_end_of_a_definition_frees_its_history),
         cmocka_unit_test(a_version_that_is_served_no_more_ends_its_watches),
         cmocka_unit_test(objects_are_found_again_when_they_are_served_again),
         cmocka_unit_test(the_end_of_a_definition_ends_objects_that_are_not_served),

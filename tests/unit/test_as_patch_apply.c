@@ -157,6 +157,21 @@ static void assert_conflict(json_t *current, const char *config_text, const char
     json_decref(config);
 }
 
+/* Neither in what is applied, nor in what another one has applied. */
+static void an_empty_map_is_no_conflict(void **state)
+{
+    (void)state;
+    struct ki_as_resource maps = resource_of("v1", "configmaps", "ConfigMap");
+    json_t *tree = applied(maps, "m1", NULL,
+                           "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{'a':'1'}}");
+    tree =
+        applied(maps, "m2", tree, "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{}}");
+    tree = applied(maps, "m3", tree,
+                   "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{'b':'2'}}");
+    assert_object(tree,
+                  "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{'a':'1','b':'2'}}");
+}
+
 static void conflicts_are_named(void **state)
 {
     (void)state;
@@ -301,6 +316,7 @@ int main(void)
         cmocka_unit_test(what_is_wanted_no_more_goes),
         cmocka_unit_test(what_others_have_stays),
         cmocka_unit_test(fields_that_nobody_has_stay),
+        cmocka_unit_test(an_empty_map_is_no_conflict),
         cmocka_unit_test(conflicts_are_named),
         cmocka_unit_test(equal_values_are_shared),
         cmocka_unit_test(force_takes_fields_away),

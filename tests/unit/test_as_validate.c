@@ -310,6 +310,14 @@ static void definitions_are_checked(void **state)
             "\"X\": supported values: \"Cluster\", \"Namespaced\", metadata.name: Invalid value: "
             "\"w.example.com\": must be "
             "spec.names.plural+\".\"+spec.group]");
+    refused(definitions,
+            "{'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope':'Cluster',"
+            "'names':{'plural':'widgets','kind':'Widget'},'versions':[{'name':'v1','served':true,'storage':"
+            "true,'schema':{'openAPIV3Schema':{'properties':{'a':{'items':{'pattern':'^[a-z'}}}}}}]}}",
+            422,
+            "CustomResourceDefinition.apiextensions.k8s.io \"widgets.example.com\" is invalid: "
+            "spec.versions[0].schema.openAPIV3Schema.properties[a].items.pattern: Invalid value: \"^[a-z\": "
+            "must be a valid regular expression, but isn't");
 }
 
 /* ---- updates

@@ -8,24 +8,38 @@
 #include "support/trees.h"
 #include "support/unit.h"
 
-/* A widget whose spec.x has this schema, and this value. NULL: nothing to say. */
-static void checked(const char *schema_of_x, const char *x, const char *message)
+/* A widget whose spec.x has this schema, and this value. */
+static int validated(const char *schema_of_x, const char *x, struct ki_as_failure *failure)
 {
     struct ki_as_resource widgets = resource_of("example.com/v1", "widgets", "Widget");
-    struct ki_as_failure failure = {0};
     json_t *tree =
         json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:o}}", "kind", "Widget", "apiVersion", "example.com/v1",
                   "metadata", "name", "a", "namespace", "d", "spec", "x", tree_of(x));
     widgets.is_custom = true;
     widgets.schema = json_pack("{s:s, s:{s:{s:s, s:{s:o}}}}", "type", "object", "properties", "spec", "type",
                                "object", "properties", "x", tree_of(schema_of_x));
-    int rc = ki_as_validate(&widgets, tree, &failure);
+    int rc = ki_as_validate(&widgets, tree, failure);
+    json_decref(tree);
+    json_decref(widgets.schema);
+    return rc;
+}
+
+/* NULL: nothing to say. */
+static void checked(const char *schema_of_x, const char *x, const char *message)
+{
+    struct ki_as_failure failure = {0};
+    int rc = validated(schema_of_x, x, &failure);
     if (message == NULL)
         assert_taken(rc, &failure);
     else
         assert_refused(&failure, 422, message);
-    json_decref(tree);
-    json_decref(widgets.schema);
+}
+
+static void is_too_costly(const char *schema_of_x, const char *x)
+{
+    struct ki_as_failure failure = {0};
+    assert_true(validated(schema_of_x, x, &failure) < 0);
+    assert_refused_with(&failure, 422, "Forbidden: the object is too costly to validate against its schema");
 }
 
 #define INVALID "Widget.example.com \"a\" is invalid: spec.x: Invalid value: "
@@ -86,10 +100,7 @@ static void patterns_may_not_take_long(void **state)
     memset(text, 'a', BYTES);
     text[0] = '\'';
     strcpy(text + BYTES - 2, "'");
-    checked(
-        "{'pattern':'^(a|b|c|d|e|f|g|h|i|j)+!$'}", text,
-        "Widget.example.com \"a\" is invalid: spec.x: Forbidden: it takes too long to hold it against the "
-        "pattern of its schema");
+    is_too_costly("{'pattern':'^(a|b|c|d|e|f|g|h|i|j)+!$'}", text);
     checked("{'pattern':'^(a+)+$'}", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'", NULL);
     free(text);
 }
@@ -103,11 +114,97 @@ static void sets_may_not_take_long(void **state)
     for (int i = 0; i < COUNT; i++)
         len += (size_t)sprintf(text + len, "%c%d", i == 0 ? '[' : ',', i);
     strcpy(text + len, "]");
-    checked(
-        "{'x-kubernetes-list-type':'set'}", text,
-        "Widget.example.com \"a\" is invalid: spec.x: Forbidden: it takes too long to look for what is there "
-        "twice");
+    is_too_costly("{'x-kubernetes-list-type':'set'}", text);
     free(text);
+}
+
+/* A list of `count` times `element`, which may have a number; the caller frees it. */
+static char *list_of(int count, const char *element)
+{
+    char *text = malloc((size_t)count * (strlen(element) + 12) + 3);
+    size_t len = 0;
+    for (int i = 0; i < count; i++) {
+        text[len++] = i == 0 ? '[' : ',';
+        len += (size_t)sprintf(text + len, "%s", element);
+    }
+    strcpy(text + len, "]");
+    return text;
+}
+
+static char *numbers_to(int count)
+{
+    char *text = malloc((size_t)count * 12 + 3);
+    size_t len = 0;
+    for (int i = 0; i < count; i++)
+        len += (size_t)sprintf(text + len, "%c%d", i == 0 ? '[' : ',', i);
+    strcpy(text + len, "]");
+    return text;
+}
+
+static char *joined(const char *before, char *middle, const char *behind)
+{
+    char *text = malloc(strlen(before) + strlen(middle) + strlen(behind) + 1);
+    (void)sprintf(text, "%s%s%s", before, middle, behind);
+    free(middle);
+    return text;
+}
+
+/* Compiled once, not for each value: more than the budget has steps for otherwise. */
+static void patterns_are_compiled_once(void **state)
+{
+    (void)state;
+    char *values = list_of(20000, "''");
+    checked("{'items':{'pattern':'^((a{1000}){8})?$'}}", values, NULL);
+    checked("{'items':{'pattern':'^(()|()|()|()){1000}$'}}", values, NULL);
+    free(values);
+}
+
+static void enumerations_may_not_take_long(void **state)
+{
+    (void)state;
+    char *schema = joined("{'items':{'enum':", numbers_to(30000), "}}");
+    char *values = list_of(30000, "29999");
+    is_too_costly(schema, values);
+    free(values);
+    values = list_of(1000, "29999");
+    checked(schema, values, NULL);
+    free(values);
+    free(schema);
+}
+
+static void combinations_may_not_take_long(void **state)
+{
+    (void)state;
+    char *values = list_of(20000, "1");
+    char *schema = joined("{'items':{'anyOf':", list_of(2000, "{'maximum':0}"), "}}");
+    is_too_costly(schema, values);
+    free(schema);
+    schema = joined("{'items':{'allOf':", list_of(2000, "{'maximum':0}"), "}}");
+    is_too_costly(schema, values);
+    free(schema);
+    free(values);
+}
+
+/* What only one of many alternatives says of a value is not written out. */
+static void alternatives_do_not_show_what_they_refuse(void **state)
+{
+    (void)state;
+    char *values = list_of(100000, "'a'");
+    char *schema = joined("{'not':{'anyOf':", list_of(10000, "{'minItems':1000000}"), "}}");
+    checked(schema, values, NULL);
+    free(schema);
+    free(values);
+}
+
+/* Each of the causes would have the whole list. */
+static void what_is_said_is_charged(void **state)
+{
+    (void)state;
+    char *values = list_of(100000, "'a'");
+    char *schema = joined("{'allOf':", list_of(10000, "{'minItems':1000000}"), "}");
+    is_too_costly(schema, values);
+    free(schema);
+    free(values);
 }
 
 static void only_listed_values_are_taken(void **state)
@@ -169,6 +266,11 @@ int main(void)
         cmocka_unit_test(strings_have_lengths_and_patterns),
         cmocka_unit_test(patterns_may_not_take_long),
         cmocka_unit_test(sets_may_not_take_long),
+        cmocka_unit_test(patterns_are_compiled_once),
+        cmocka_unit_test(enumerations_may_not_take_long),
+        cmocka_unit_test(combinations_may_not_take_long),
+        cmocka_unit_test(alternatives_do_not_show_what_they_refuse),
+        cmocka_unit_test(what_is_said_is_charged),
         cmocka_unit_test(only_listed_values_are_taken),
         cmocka_unit_test(lists_are_checked_with_their_elements),
         cmocka_unit_test(objects_are_checked_with_their_members),
