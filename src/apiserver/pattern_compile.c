@@ -455,6 +455,7 @@ static void read_alternatives(struct compiler *compiler)
     }
 }
 
+/* The steps are counted down by charge(). NOLINTNEXTLINE(readability-non-const-parameter) */
 enum ki_as_pattern_result ki_as_pattern_compile(const char *pattern, size_t *steps,
                                                 struct ki_as_pattern_program *out)
 {
