@@ -11,8 +11,8 @@
 #include "apiserver/validate_parts.h"
 #include "util/alloc.h"
 
-/* NODE_STEPS: of looking up what a schema says of one value. COMPLAINT_STEPS: of one that is said, as a few thousand are enough;
- * SHOWN_STEPS: of what it shows, which costs memory, too. */
+/* NODE_STEPS: of looking up what a schema says of one value. COMPLAINT_STEPS: of one that is said, as a few
+ * thousand are enough; SHOWN_STEPS: of what it shows, which costs memory, too. */
 enum { DEPTH_MAX = 64, NODE_STEPS = 25, COMPLAINT_STEPS = 20000, SHOWN_STEPS = 16, BYTES_PER_STEP = 8 };
 
 static bool charge(struct ki_as_check *check, const struct ki_as_path *path, size_t steps)
