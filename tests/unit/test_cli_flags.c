@@ -139,7 +139,7 @@ static void a_request_timeout_without_a_unit_is_in_seconds(void **state)
     assert_int_equal(parse_well("--request-timeout=0").flags.connection.request_timeout_ms, 0);
     assert_int_equal(parse_well("--request-timeout 1m").flags.connection.request_timeout_ms, 60 * 1000);
     expect_refusal("--request-timeout 99999999999999999", "too long a time");
-    expect_refusal("--request-timeout 5x", "--request-timeout: \"5x\" lacks a unit");
+    expect_refusal("--request-timeout 5x", "--request-timeout: \"5x\": unknown unit");
     expect_refusal("--request-timeout -1", "a length of time is wanted");
     expect_refusal("--resync 5", "lacks a unit");
 }
