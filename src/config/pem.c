@@ -95,6 +95,11 @@ static bool is_der(const unsigned char *bytes, size_t len, ki_pem_kind kind)
     return content >= 2 && content <= len - at && bytes[at] == first;
 }
 
+static bool is_white(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 /* Spaces are passed over, as OpenSSL does. */
 static int check_body(ki_str body, ki_pem_kind kind, bool *out_is_good)
 {
@@ -103,7 +108,7 @@ static int check_body(ki_str body, ki_pem_kind kind, bool *out_is_good)
     if (text == NULL)
         return KI_ERR_NO_MEMORY;
     for (size_t i = 0; i < body.len; i++)
-        if (memchr(" \t\r\n", body.ptr[i], 4) == NULL)
+        if (!is_white(body.ptr[i]))
             text[n++] = body.ptr[i];
     char *bytes = text + body.len;
     *out_is_good = ki_base64_decode((ki_str){text, n}, bytes, &len) == 0 &&
