@@ -168,6 +168,9 @@ typedef struct ki_fault {
     uint64_t reserved[4];         /* 0 */
 } ki_fault;
 
+/** "close" for KI_FAULT_CLOSE, as /debug/faults and --fault have it. Returns: NULL for no action. */
+KI_API const char *ki_apiserver_fault_name(uint32_t action);
+
 /**
  * Whether a rule makes sense: one with a number that its action does not use, without one that it needs, or
  * for requests that it can never change would do nothing, and a test with it would pass for that.

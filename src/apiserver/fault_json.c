@@ -70,7 +70,7 @@ static int read_member(const char *name, const json_t *value, ki_fault *fault, s
         return ki_as_fail_bad_request(failure, "%.100s: there is no such field of a fault", name);
     if (!ki_as_fault_uses(fault->action, field))
         return ki_as_fail_bad_request(failure, "%s: \"%s\" does not use it", name,
-                                      ki_as_fault_action_name(fault->action));
+                                      ki_apiserver_fault_name(fault->action));
     json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 0 || (uint64_t)number > field->max)
         return ki_as_fail_bad_request(failure, "%s: must be a number from 0 to %llu", name,
@@ -143,7 +143,7 @@ static json_t *on_json(uint32_t on)
 
 json_t *ki_as_fault_json(const ki_fault *fault, uint64_t used)
 {
-    json_t *tree = json_pack("{s:s, s:o, s:s*}", "action", ki_as_fault_action_name(fault->action), "on",
+    json_t *tree = json_pack("{s:s, s:o, s:s*}", "action", ki_apiserver_fault_name(fault->action), "on",
                              on_json(fault->on), "path", fault->path);
     for (size_t i = 0; i < KI_AS_FAULT_FIELDS; i++) {
         const struct ki_as_fault_field *field = &ki_as_fault_fields[i];

@@ -49,9 +49,9 @@ static const char *const action_names[] = {
 
 static const char *const on_names[KI_AS_FAULT_KINDS] = {"list", "watch", "get", "write", "discovery"};
 
-const char *ki_as_fault_action_name(uint32_t action)
+const char *ki_apiserver_fault_name(uint32_t action)
 {
-    return action_names[action];
+    return action < sizeof(action_names) / sizeof(action_names[0]) ? action_names[action] : NULL;
 }
 
 const char *ki_as_fault_on_name(uint32_t bit)

@@ -33,8 +33,7 @@ extern const struct ki_as_fault_field ki_as_fault_fields[KI_AS_FAULT_FIELDS];
 uint64_t ki_as_fault_number(const ki_fault *fault, const struct ki_as_fault_field *field);
 bool ki_as_fault_uses(uint32_t action, const struct ki_as_fault_field *field);
 
-/* "one-byte" for KI_FAULT_ONE_BYTE; "list" for the first bit of ki_fault_on, which is number 0. */
-const char *ki_as_fault_action_name(uint32_t action);
+/* "list" for the first bit of ki_fault_on, which is number 0. */
 const char *ki_as_fault_on_name(uint32_t bit);
 /* The other way round; 0: there is none of that name. */
 uint32_t ki_as_fault_action_of(ki_str name);

@@ -11,29 +11,13 @@
 
 enum { PART_BYTES = CLI_FAULT_PATH_BYTES };
 
-static const char *const actions[] = {
-    [KI_FAULT_CLOSE] = "close",
-    [KI_FAULT_RESET] = "reset",
-    [KI_FAULT_STALL] = "stall",
-    [KI_FAULT_DELAY] = "delay",
-    [KI_FAULT_ONE_BYTE] = "one-byte",
-    [KI_FAULT_GARBAGE] = "garbage",
-    [KI_FAULT_TRUNCATE] = "truncate",
-    [KI_FAULT_STATUS] = "status",
-    [KI_FAULT_EXPIRED] = "expired",
-    [KI_FAULT_STALE] = "stale",
-    [KI_FAULT_ENDLESS_PAGES] = "endless-pages",
-    [KI_FAULT_NO_WATCH_LIST] = "no-watch-list",
-    [KI_FAULT_NO_END_MARKER] = "no-end-marker",
-    [KI_FAULT_NO_BOOKMARKS] = "no-bookmarks",
-};
-
 static int read_action(const char *word, ki_fault *out, ki_error *err)
 {
     if (out->action != 0)
-        return cli_fail(err, "--fault: %s and %s: one action each", actions[out->action], word);
-    for (uint32_t i = KI_FAULT_CLOSE; i < sizeof(actions) / sizeof(actions[0]); i++)
-        if (strcmp(word, actions[i]) == 0) {
+        return cli_fail(err, "--fault: %s and %s: one action each", ki_apiserver_fault_name(out->action),
+                        word);
+    for (uint32_t i = KI_FAULT_CLOSE; ki_apiserver_fault_name(i) != NULL; i++)
+        if (strcmp(word, ki_apiserver_fault_name(i)) == 0) {
             out->action = i;
             return 0;
         }

@@ -202,7 +202,7 @@ static void it_says_in_full_what_it_could_not_load(void **state)
     ssize_t n = 0;
     temp_dir dir;
     temp_dir_make(&dir);
-    memset(name, 'X', sizeof(name) - 1);
+    memset(name, 'Q', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     (void)snprintf(
         yaml, sizeof(yaml),
@@ -215,7 +215,7 @@ static void it_says_in_full_what_it_could_not_load(void **state)
     text[len] = '\0';
     assert_int_equal(waitpid(p.pid, &status, 0), p.pid);
     assert_int_equal(WEXITSTATUS(status), 2);
-    assert_non_null(strstr(text, "/a.yaml:6: document 2: ConfigMap \"XXX"));
+    assert_non_null(strstr(text, "/a.yaml:6: document 2: ConfigMap \"QQQ"));
     assert_non_null(strstr(text, "must be no more than 253"));
     close(p.out);
     temp_dir_remove(&dir);
