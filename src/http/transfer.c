@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/redact.h"
 #include "http/curl_reason.h"
 #include "http/transfer_parts.h"
 #include "util/alloc.h"
@@ -165,20 +164,14 @@ static bool is_too_long(const ki_transfer *transfer, CURLcode code)
 }
 
 /* What went wrong with the proxy names it, not the server. Returns whether something did. */
-static bool name_proxy(const ki_http *http, CURLcode code, const char *message, char *text)
+static bool name_proxy(const ki_transfer *transfer, CURLcode code, const char *message, char *text)
 {
-    char proxy[128];
-    bool is_away = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_PROXY;
-    bool is_locked = strstr(message, "response 407") != NULL;
-    if (http->proxy_url == NULL || (!is_away && !is_locked))
-        return false;
-    (void)ki_redact_url(proxy, sizeof(proxy), ki_str_of(http->proxy_url));
-    if (is_locked)
-        (void)snprintf(text, PROXY_TEXT_BYTES,
-                       "the proxy %s wants a user and a password, which belong into proxy-url", proxy);
-    else
-        (void)snprintf(text, PROXY_TEXT_BYTES, "the proxy %s cannot be reached: %s", proxy, message);
-    return true;
+    ki_proxy_route_failure failure = {.code = code, .message = message};
+    long answer = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &answer);
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_PROXY_ERROR, &failure.detail);
+    failure.was_asked_to_go = answer != 0;
+    return ki_proxy_route_name_failure(&transfer->http->proxy, &failure, text, PROXY_TEXT_BYTES);
 }
 
 static void end_failed(ki_transfer *transfer, CURLcode code)
@@ -190,7 +183,7 @@ static void end_failed(ki_transfer *transfer, CURLcode code)
     ki_reason reason = ki_curl_reason(code, os_error);
     const char *hint = ki_curl_hint(code, message, (ki_curl_scene){http->server.is_tls, http->was_answered});
     char text[PROXY_TEXT_BYTES];
-    if (name_proxy(http, code, message, text))
+    if (name_proxy(transfer, code, message, text))
         message = text;
     else if (hint != NULL)
         message = hint;
