@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_alias - what anchors (&name) mark, and copies of it for aliases (*name).
  *
- *   From:     config/yaml_tree.c
+ *   From:     config/yaml_parse.c
  *   Locks:    none; one owner.
  *   Not here: where a copy goes; merge keys.
  *

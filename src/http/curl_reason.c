@@ -64,6 +64,13 @@ bool ki_curl_is_no_tls(CURLcode code, const char *message)
            strstr(message, "packet length too long") != NULL || strstr(message, "http request") != NULL;
 }
 
+/* The first for a key of the same kind, the second for one of another. */
+bool ki_curl_is_other_key(const char *message)
+{
+    return strstr(message, "unable to set private key") != NULL ||
+           strstr(message, "Private key does not match") != NULL;
+}
+
 const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene)
 {
     bool is_tls = scene.is_tls;

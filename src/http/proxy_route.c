@@ -59,10 +59,11 @@ void ki_proxy_route_fini(ki_proxy_route *proxy)
     *proxy = (ki_proxy_route){0};
 }
 
-/* Until it has answered CONNECT, TLS is spoken with the proxy. */
+/* Until it has answered CONNECT, TLS is spoken with the proxy. Our own certificate is not its fault. */
 static bool is_its_tls(const ki_proxy_route *proxy, const ki_proxy_route_failure *failure)
 {
-    return proxy->is_tls && !failure->was_asked_to_go && ki_curl_reason(failure->code, 0) == KI_REASON_TLS;
+    return proxy->is_tls && !failure->was_asked_to_go && failure->code != CURLE_SSL_CERTPROBLEM &&
+           ki_curl_reason(failure->code, 0) == KI_REASON_TLS;
 }
 
 bool ki_proxy_route_name_failure(const ki_proxy_route *proxy, const ki_proxy_route_failure *failure,

@@ -318,6 +318,22 @@ static void an_https_proxy_that_asks_sees_our_certificate_and_no_token(void **st
     assert_non_null(strstr(s.notes.head, "Proxy-Authorization: Basic amFuZTpzM2NyZXQ=\r\n"));
 }
 
+static void a_key_of_another_certificate_is_not_the_fault_of_an_https_proxy(void **state)
+{
+    (void)state;
+    scene s = {0};
+    scripted_http_options proxy = https_with(&for_address);
+    ki_credentials *credentials = fake();
+    scene_init(&s, &proxy, "https://");
+    http_bench_init(&s.bench, NULL, &(ki_http_options){.credentials = credentials});
+    fake_credentials.identity = (ki_identity){.certificate_pem = client.pem, .key_pem = for_name.key_pem};
+    fetch_get(&s.f, &s.bench, "/");
+    assert_int_equal(s.f.reason, KI_REASON_TLS);
+    assert_string_equal(s.f.message, "client-key /fake/key does not fit client-certificate /fake/crt");
+    scene_fini(&s);
+    ki_credentials_free(credentials);
+}
+
 static void answer_plainly(scripted_connection *c, void *user)
 {
     char bytes[16];
@@ -394,6 +410,7 @@ int main(void)
         FLOW_TEST(an_https_proxy_has_to_prove_its_own_name),
         FLOW_TEST(verification_that_is_off_is_off_for_an_https_proxy_too),
         FLOW_TEST(an_https_proxy_that_asks_sees_our_certificate_and_no_token),
+        FLOW_TEST(a_key_of_another_certificate_is_not_the_fault_of_an_https_proxy),
         FLOW_TEST(an_https_proxy_without_tls_is_asked_for_by_http),
         FLOW_TEST(an_https_proxy_that_refuses_the_way_is_no_question_of_tls),
         FLOW_TEST(a_proxy_without_a_port_has_the_one_that_kubectl_takes),
