@@ -49,7 +49,8 @@ static void put_member(cli_output *out, const char *name, const char *value)
     cli_output_put_json_string(out, ki_str_of(value));
 }
 
-/* Which resource it is of, the object's kind and apiVersion say: the line is the same however many there are. */
+/* Which resource it is of, the object's kind and apiVersion say: the line is the same however many there
+ * are. */
 static void write_event(cli_output *out, const ki_event *event)
 {
     put_member(out, "{\"type\":", type_name(event));

@@ -5,8 +5,8 @@
  *   Locks:    none; one owner.
  *   Not here: where a copy goes; merge keys.
  *
- * A copy counts what it makes before it makes it, so that a small text with aliases of aliases of aliases stops
- * at the limits that every text has.
+ * A copy counts what it makes before it makes it, so that a small text with aliases of aliases of aliases
+ * stops at the limits that every text has.
  */
 #ifndef KI_CONFIG_YAML_ALIAS_H
 #define KI_CONFIG_YAML_ALIAS_H
@@ -37,8 +37,8 @@ typedef struct ki_yaml_size {
     size_t copied_bytes; /* of texts and keys; KI_YAML_BYTES_MAX at the most */
 } ki_yaml_size;
 
-/* A copy of the node and all below it, key included, for a place below `depth` others. Returns 0, KI_ERR_CONFIG
- * with a message past a limit, or KI_ERR_NO_MEMORY. */
+/* A copy of the node and all below it, key included, for a place below `depth` others. Returns 0,
+ * KI_ERR_CONFIG with a message past a limit, or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_yaml_copy(const ki_yaml_node *from, size_t depth, ki_yaml_size *size,
                               ki_yaml_node **out_node, ki_error *err);
 

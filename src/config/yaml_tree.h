@@ -6,9 +6,9 @@
  *   Locks:    none; one owner.
  *   Not here: what the fields mean.
  *
- * Bounded: bytes, nodes, depth and members of a mapping have limits, also for what aliases stand for, which is
- * copied. Refused are keys that are no scalar, keys that come twice, NUL characters, tags other than YAML's own,
- * and a second document.
+ * Bounded: bytes, nodes, depth and members of a mapping have limits, also for what aliases stand for, which
+ * is copied. Refused are keys that are no scalar, keys that come twice, NUL characters, tags other than
+ * YAML's own, and a second document.
  *
  * Merge keys (<<) are taken as kubectl takes them: in the order of the text. What comes by one replaces what
  * stands before it, and what stands behind it replaces that; of a list of mappings the first goes before the

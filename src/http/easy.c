@@ -75,8 +75,8 @@ static bool set_connection(CURL *easy, const ki_http *http)
     return is_set;
 }
 
-/* A proxy that speaks TLS is believed as the server is, and sees our certificate if it asks for one. It has to
- * prove its own name, though. */
+/* A proxy that speaks TLS is believed as the server is, and sees our certificate if it asks for one. It has
+ * to prove its own name, though. */
 static bool set_proxy_tls(CURL *easy, const ki_http *http, const ki_identity *identity)
 {
     const ki_trust *trust = &http->trust;

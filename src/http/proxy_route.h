@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proxy_route - the proxy on the way to the server, as libcurl has to be told of it to do what Go's programs do.
+/* proxy_route - the proxy on the way to the server, as libcurl has to be told of it to do what Go's programs
+ * do.
  *
  *   From:     config/config.h
  *   To:       http/easy.c, http/transfer.c

@@ -174,8 +174,8 @@ static bool name_proxy(const ki_transfer *transfer, CURLcode code, const char *m
     return ki_proxy_route_name_failure(&transfer->http->proxy, &failure, text, TEXT_BYTES);
 }
 
-/* What TLS itself says of our certificate has no names in it. The key has been seen to be one, so it is one of
- * another certificate. Returns whether it is about that. */
+/* What TLS itself says of our certificate has no names in it. The key has been seen to be one, so it is one
+ * of another certificate. Returns whether it is about that. */
 static bool name_certificate(const ki_transfer *transfer, CURLcode code, const char *message, char *text)
 {
     const ki_credentials *credentials = transfer->http->options.credentials;

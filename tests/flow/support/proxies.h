@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proxies - what a scripted server does as a proxy: CONNECT of HTTP, and SOCKS5. Wherever they are asked to go,
- * they go to one port of 127.0.0.1, and write down what they were asked. */
+/* proxies - what a scripted server does as a proxy: CONNECT of HTTP, and SOCKS5. Wherever they are asked to
+ * go, they go to one port of 127.0.0.1, and write down what they were asked. */
 #ifndef KI_TESTS_FLOW_SUPPORT_PROXIES_H
 #define KI_TESTS_FLOW_SUPPORT_PROXIES_H
 
