@@ -55,9 +55,13 @@ void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_r
 
 uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failure)
 {
+    return ki_reflector_delay_by_ns(reflector, &reflector->backoff, failure);
+}
+
+uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, const ki_failure *failure)
+{
     uint64_t asked = failure->retry_after_seconds;
-    uint64_t delay =
-        ki_backoff_next_ns(&reflector->backoff, &reflector->random, ki_reflector_now_ns(reflector));
+    uint64_t delay = ki_backoff_next_ns(backoff, &reflector->random, ki_reflector_now_ns(reflector));
     if (asked > RETRY_AFTER_SECONDS_MAX)
         asked = RETRY_AFTER_SECONDS_MAX;
     return ki_ns_max(delay, asked * KI_NS_PER_S);
@@ -109,17 +113,20 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
         ki_reflector_begin_list(reflector, step);
 }
 
-/* Further pages belong to an attempt that has its token. */
+/* Further pages belong to an attempt that has its token, as long as they bring something: pages that are empty
+ * may go on for ever. Who waits for one of those is still listing. */
 static int has_token(ki_reflector *reflector, uint64_t now)
 {
-    if (reflector->next == KI_STEP_PAGE)
+    int is_page = reflector->next == KI_STEP_PAGE;
+    if (is_page && reflector->list.page_has_items)
         return 1;
     uint64_t due = ki_token_bucket_take(&reflector->bucket, now);
     if (due == 0 || reflector->next_is_forced)
         return 1;
     reflector->next_ns = due;
     reflector->report.retry_ns = due;
-    ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+    if (!is_page)
+        ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
     return 0;
 }
 

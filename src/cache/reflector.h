@@ -57,7 +57,7 @@ typedef enum ki_reflector_step {
     KI_STEP_SYNC,       /* next only: a list, in the one way or the other */
     KI_STEP_WHOLE_LIST, /* next only: a LIST without pages */
     KI_STEP_LIST,
-    KI_STEP_PAGE,   /* next only: the next page of a LIST */
+    KI_STEP_PAGE,   /* next only: the next page of a LIST, or the same again */
     KI_STEP_STREAM, /* a watch before the end of its list */
     KI_STEP_WATCH
 } ki_reflector_step;
@@ -69,8 +69,12 @@ typedef struct ki_list_attempt {
     int is_quorum;               /* the newest was asked for */
     int is_whole;                /* without pages */
     int has_given;               /* an item of it */
+    int was_interrupted;         /* by a page that failed: the server may have another history since */
     uint32_t pages;              /* that are complete */
     uint32_t repeats;            /* how often in a row the same token came */
+    uint32_t page_failures;      /* of the page that is asked for */
+    int page_has_items;          /* the one that is asked for, or was last */
+    ki_backoff page_backoff;     /* between its failures */
     ki_resource_version version; /* of its first page */
     ki_buf continue_token;
 } ki_list_attempt;

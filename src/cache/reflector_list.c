@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LIST, page by page, and what is true of lists in whatever way they come: docs/consistency.md, rules 4 to
  * 7. */
+#include "cache/reason.h"
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
-enum { PAGE_ITEMS = 500, PAGES_MAX = 100 * 1000, REPEATS_MAX = 2 };
+enum { PAGE_ITEMS = 500, PAGES_MAX = 100 * 1000, REPEATS_MAX = 2, PAGE_FAILURES_MAX = 10 };
 
 /* ---- both kinds of lists --------------------------------------------------------------------------- */
 
@@ -83,7 +84,7 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     reflector->has_listed = 1;
     reflector->owes_list = 0;
     reflector->malformed = 0;
-    reflector->watch.is_unproven = 0;
+    reflector->watch.is_unproven = reflector->list.was_interrupted;
     atomic_store_explicit(&reflector->heard_ns, now, memory_order_relaxed);
     ki_reflector_note_success(reflector);
     ki_reflector_clear_failure(reflector);
@@ -132,6 +133,7 @@ void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
     }
     if (!is_page)
         reflector->list.is_whole = step == KI_STEP_WHOLE_LIST;
+    reflector->list.page_has_items = 0;
     ki_list_options options = {.limit = page_limit(reflector)};
     if (is_page) {
         options.continue_token = ki_buf_str(&reflector->list.continue_token);
@@ -182,9 +184,11 @@ void ki_reflector_list_step(ki_reflector *reflector, int step)
         take_metadata(reflector, &decoder->metadata);
         break;
     case KI_LIST_OBJECT:
+        reflector->list.page_has_items = 1;
         ki_reflector_give_item(reflector, ki_list_decoder_take_object(decoder));
         break;
     case KI_LIST_REFUSED:
+        reflector->list.page_has_items |= ki_buf_str(&decoder->refused.key).len > 0;
         ki_reflector_give_refused(reflector, &decoder->refused);
         break;
     default:
@@ -207,6 +211,7 @@ static void go_to_next_page(ki_reflector *reflector, ki_str token)
         ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST, "the pages of the list have no end");
         return;
     }
+    list->page_failures = 0;
     ki_buf_reset(&list->continue_token, token.len);
     if (ki_buf_append_str(&list->continue_token, token) < 0)
         fail_without_memory(reflector);
@@ -228,6 +233,30 @@ static void finish_page(ki_reflector *reflector)
         ki_reflector_go_on(reflector, KI_STEP_WATCH, 0);
 }
 
+/* A server that is busy, or away for a moment, still has the list that the token is of: to begin it again would
+ * be more work for it, and might never come to an end. What has brought items is not asked for twice. */
+static int is_page_worth_another_try(const ki_list_attempt *list, ki_reason reason)
+{
+    if (list->pages == 0 || list->page_has_items || list->page_failures >= PAGE_FAILURES_MAX)
+        return 0;
+    return reason == KI_REASON_TOO_MANY_REQUESTS || reason == KI_REASON_SERVER_ERROR ||
+           ki_reason_is_transport(reason);
+}
+
+/* The same page of the same attempt. Its delays are its own: pages that come in between are progress. */
+static void ask_for_page_again(ki_reflector *reflector, const ki_failure *failure)
+{
+    ki_list_attempt *list = &reflector->list;
+    if (list->page_failures == 0) {
+        list->page_backoff = reflector->backoff;
+        ki_backoff_reset(&list->page_backoff);
+    }
+    list->page_failures++;
+    list->was_interrupted = 1;
+    ki_reflector_retry(reflector, failure, KI_STEP_PAGE,
+                       ki_reflector_delay_by_ns(reflector, &list->page_backoff, failure));
+}
+
 /* A token that is too old has one way out, a version that the server does not have another; each is tried
  * at once, and once. */
 void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
@@ -236,6 +265,8 @@ void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
     int is_expired = failure->reason == KI_REASON_EXPIRED;
     if (failure->reason == KI_REASON_NONE) {
         finish_page(reflector);
+    } else if (is_page_worth_another_try(list, failure->reason)) {
+        ask_for_page_again(reflector, failure);
     } else if (is_expired && list->pages > 0 && !list->is_whole) {
         ki_reflector_retry(reflector, failure, KI_STEP_WHOLE_LIST, 0);
     } else if ((is_expired || failure->reason == KI_REASON_VERSION_TOO_LARGE) && !list->is_quorum) {

@@ -25,6 +25,9 @@ void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_r
 /* The next delay of the back-off, or what the server has asked for if that is longer. */
 uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failure);
 
+/* The same by another back-off than that of the attempts. */
+uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, const ki_failure *failure);
+
 /* Gives up the request that is under way, as if it had ended so. */
 void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char *message);
 

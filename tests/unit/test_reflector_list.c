@@ -305,17 +305,18 @@ static void a_token_that_repeats_twice_is_an_error(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
 }
 
+/* With an item: pages without any are not asked for at once. */
 static void answer_page_at_once(scripted_source *source, const ki_list_options *options, void *user)
 {
     unsigned *pages = user;
-    char text[200];
+    char text[300];
     if (options->watch)
         return;
     (*pages)++;
-    snprintf(
-        text, sizeof(text),
-        "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\",\"continue\":\"t%u\"},\"items\":[]}",
-        *pages);
+    snprintf(text, sizeof(text),
+             "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\",\"continue\":\"t%u\"},\"items\":"
+             "[%s]}",
+             *pages, POD("a", "5"));
     scripted_whole(source, text);
 }
 
