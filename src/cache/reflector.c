@@ -146,13 +146,20 @@ static void run(ki_reflector *reflector)
 
 /* ---- what is due ----------------------------------------------------------------------------------- */
 
+/* Whether the list is streamed to us: before that nothing has been said about streams. The request may not have
+ * been sent, for want of credentials or of a connection. */
+static int is_streaming(const ki_reflector *reflector)
+{
+    return reflector->doing == KI_STEP_STREAM && reflector->watch.was_heard;
+}
+
 /* When the answer that is under way has been silent for too long. */
 static uint64_t silence_due_ns(const ki_reflector *reflector)
 {
-    if (reflector->doing == KI_STEP_LIST)
-        return reflector->quiet_ns + LIST_SILENCE_SECONDS * KI_NS_PER_S;
-    if (reflector->doing == KI_STEP_STREAM)
+    if (is_streaming(reflector))
         return reflector->quiet_ns + STREAM_SILENCE_SECONDS * KI_NS_PER_S;
+    if (reflector->doing == KI_STEP_LIST || reflector->doing == KI_STEP_STREAM)
+        return reflector->quiet_ns + LIST_SILENCE_SECONDS * KI_NS_PER_S;
     return UINT64_MAX;
 }
 
@@ -244,7 +251,7 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
         return;
     if (now >= deadline_ns(reflector))
         ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "the watch has outlived its time");
-    else if (now >= silence_due_ns(reflector) && reflector->doing == KI_STEP_STREAM)
+    else if (now >= silence_due_ns(reflector) && is_streaming(reflector))
         ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
                              "nothing has come of the list for too long");
     else if (now >= silence_due_ns(reflector))
@@ -267,7 +274,7 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
         reflector->report.byte_ns = now;
     if (answer != &reflector->answer)
         return;
-    if (bytes > 0)
+    if (bytes > 0 || (reflector->doing == KI_STEP_STREAM && !reflector->watch.was_heard))
         reflector->quiet_ns = now;
     reflector->watch.was_heard = 1;
     if (reflector->doing != KI_STEP_WATCH)

@@ -56,9 +56,9 @@ typedef enum ki_reflector_step {
     KI_STEP_NONE = 0,
     KI_STEP_SYNC,       /* next only: a list, in the one way or the other */
     KI_STEP_WHOLE_LIST, /* next only: a LIST without pages */
-    KI_STEP_LIST,
-    KI_STEP_PAGE,   /* next only: the next page of a LIST, or the same again */
-    KI_STEP_STREAM, /* a watch before the end of its list */
+    KI_STEP_LIST,       /* next: also when it might be streamed */
+    KI_STEP_PAGE,       /* next only: the next page of a LIST, or the same again */
+    KI_STEP_STREAM,     /* a watch before the end of its list */
     KI_STEP_WATCH
 } ki_reflector_step;
 

@@ -157,6 +157,13 @@ static int is_endless(const ki_reflector *reflector, const ki_failure *failure)
     return reflector->watch.was_heard;
 }
 
+/* A stream that was never begun, in time. The server may be away, and then it says nothing about streams; or there
+ * is something before it that keeps an answer until it has a body. So one list is asked for in the other way. */
+static int is_unanswered(const ki_reflector *reflector, const ki_failure *failure)
+{
+    return failure->reason == KI_REASON_TIMEOUT && !reflector->watch.was_heard;
+}
+
 void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure)
 {
     ki_failure ended = {.reason = KI_REASON_NO_END_OF_LIST};
@@ -174,6 +181,8 @@ void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure
     if (is_list_allowed(reflector) &&
         (is_refusal(failure->http_status) || reflector->endless_streams >= TRIES_MAX))
         list_instead(reflector, failure);
+    else if (is_list_allowed(reflector) && is_unanswered(reflector, failure))
+        ki_reflector_retry(reflector, failure, KI_STEP_LIST, ki_reflector_delay_ns(reflector, failure));
     else
         ki_reflector_retry(reflector, failure, KI_STEP_SYNC, ki_reflector_delay_ns(reflector, failure));
 }

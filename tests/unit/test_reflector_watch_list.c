@@ -266,6 +266,41 @@ static void ten_seconds_of_silence_twice_lead_to_a_list(void **state)
                          "STREAM rv= match=NotOlderThan bookmarks\ncancel\nLIST rv=0 limit=500\n");
 }
 
+static void the_silence_of_a_stream_begins_with_its_head(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    reflector_run_wait_ms(run, 30 * 1000); /* a plug-in is slow */
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 9999);
+    expect_errors(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_errors(run, "NoEndOfList\n");
+}
+
+static void a_stream_without_an_answer_is_a_time_out_and_says_nothing_about_streams(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    for (int i = 0; i < 3; i++) {
+        expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
+        reflector_run_wait_ms(run, 59999);
+        expect_errors(run, "");
+        reflector_run_wait_ms(run, 1);
+        expect_errors(run, "Timeout\n");
+        assert_true(run->last_retry_ms >= 800);
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        expect_requests(run, "cancel\nLIST rv=0 limit=500\n");
+        scripted_cut(&run->source, KI_REASON_TIMEOUT);
+        expect_errors(run, "Timeout\n");
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+        assert_int_equal(run->stream_again_ns, 0);
+    }
+    scripted_cut(&run->source, KI_REASON_TIMEOUT);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_LISTING);
+}
+
 static void what_one_has_found_out_of_a_server_others_need_not(void **state)
 {
     reflector_run *run = *state;
@@ -373,6 +408,9 @@ static void always_means_that_no_list_is_asked_for(void **state)
         reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
         assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
     }
+    scripted_cut(&run->source, KI_REASON_TIMEOUT);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
 }
 
 /* Lets it stream again, from version 10. */
@@ -484,6 +522,8 @@ int main(void)
         reflector_test(two_cuts_before_the_end_lead_to_a_list),
         reflector_test(a_server_that_is_away_is_not_one_without_streams),
         reflector_test(ten_seconds_of_silence_twice_lead_to_a_list),
+        reflector_test(the_silence_of_a_stream_begins_with_its_head),
+        reflector_test(a_stream_without_an_answer_is_a_time_out_and_says_nothing_about_streams),
         reflector_test(what_one_has_found_out_of_a_server_others_need_not),
         reflector_test(a_refusal_is_of_one_resource_alone),
         reflector_test(a_server_that_ended_no_list_is_asked_for_a_plain_one),
