@@ -8,9 +8,9 @@
  * What a source has to know:
  *   - A first request is a watch with `send_initial_events`, unless `no_watch_list` says that the source does
  *     not know of it: ADDED events for all that is there, then a BOOKMARK whose object has the annotation
- *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen. A
- *     source refuses it with a status of 400, 422 or 501, or with KI_ERR_INVALID from `begin`: a LIST follows
- *     at once.
+ *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen. No
+ *     other BOOKMARK comes before that one. A source refuses it with a status of 400, 422 or 501, or with
+ *     KI_ERR_INVALID from `begin`: a LIST follows at once.
  *   - Objects and lists have a resourceVersion, which rises with each change. A watch from a version that is
  *     no longer known is answered with 410, or with an ERROR event that holds such a Status.
  *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which

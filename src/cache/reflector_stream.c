@@ -52,6 +52,17 @@ static void take_end(ki_reflector *reflector, ki_str version)
     }
 }
 
+/* The first bookmark of a server that streams lists is the end of the list. One that sends any other before does
+ * not know of the end, and might go on without it for as long as the watch lives. */
+static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decoder)
+{
+    if (decoder->ends_initial_events)
+        take_end(reflector, decoder->resource_version);
+    else
+        ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
+                             "a bookmark has come that is not the end of the list");
+}
+
 /* An object that is gone before the list has ended: it may have been an item before. */
 static void take_deleted(ki_reflector *reflector, ki_object *object)
 {
@@ -108,9 +119,8 @@ void ki_reflector_stream_step(ki_reflector *reflector, int step)
     case KI_WATCH_DELETED:
         take_object(reflector, step, ki_watch_decoder_take_object(decoder));
         break;
-    case KI_WATCH_BOOKMARK: /* any other says nothing: there is no list yet that it could be about */
-        if (decoder->ends_initial_events)
-            take_end(reflector, decoder->resource_version);
+    case KI_WATCH_BOOKMARK:
+        take_bookmark(reflector, decoder);
         break;
     case KI_WATCH_ERROR:
         take_error(reflector, decoder);

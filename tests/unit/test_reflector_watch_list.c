@@ -22,7 +22,7 @@ static void the_list_comes_on_the_stream_that_goes_on_as_a_watch(void **state)
     expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\n");
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")) EVENT("MODIFIED", POD("b", "6"))
-                                    EVENT("DELETED", POD("b", "7")) BOOKMARK("8"));
+                                    EVENT("DELETED", POD("b", "7")));
     expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@6\nDELETED d/b@7\n");
     scripted_body(&run->source, END_OF_LIST("10") EVENT("ADDED", POD("c", "11")));
     expect_changes(run, "END 1 10\nADDED d/c@11 11\n");
@@ -223,6 +223,22 @@ static void two_ends_without_a_list_lead_to_a_list_for_ten_minutes(void **state)
     scripted_whole(&run->source, "");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "STREAM rv=11 match=NotOlderThan bookmarks\n");
+}
+
+static void a_bookmark_that_is_not_the_end_is_of_a_server_without_one(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    scripted_body(&run->source,
+                  EVENT("ADDED", POD("a", "5")) BOOKMARK("8") EVENT("ADDED", POD("b", "9")) END_OF_LIST("9"));
+    expect_changes(run, "ITEM 1 d/a@5\n");
+    expect_errors(run, "NoEndOfList\n");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    text_log_clear(&run->source.requests);
+    scripted_body(&run->source, BOOKMARK("8"));
+    expect_errors(run, "NoEndOfList\n");
+    reflector_run_wait_ms(run, 0);
+    expect_requests(run, "cancel\nLIST rv=0 limit=500\n");
 }
 
 static void two_cuts_before_the_end_lead_to_a_list(void **state)
@@ -519,6 +535,7 @@ int main(void)
         reflector_test(an_error_that_is_too_large_is_one),
         reflector_test(a_list_is_news_and_health),
         reflector_test(two_ends_without_a_list_lead_to_a_list_for_ten_minutes),
+        reflector_test(a_bookmark_that_is_not_the_end_is_of_a_server_without_one),
         reflector_test(two_cuts_before_the_end_lead_to_a_list),
         reflector_test(a_server_that_is_away_is_not_one_without_streams),
         reflector_test(ten_seconds_of_silence_twice_lead_to_a_list),
