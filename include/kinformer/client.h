@@ -67,7 +67,7 @@ typedef struct ki_client_options {
     int insecure_skip_tls_verify;
 
     /* How. */
-    int http2; /* 1: many watches on one connection */
+    int http2; /* 1: many watches on one connection; lists are streamed with KI_WATCH_LIST_ALWAYS only */
     int gzip;  /* 1: asks for compressed answers */
     int reserved_flag;
     const char *user_agent;      /* NULL: "kinformer/" and the version */

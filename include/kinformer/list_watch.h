@@ -14,11 +14,11 @@
  *   - Objects and lists have a resourceVersion, which rises with each change. A watch from a version that is
  *     no longer known is answered with 410, or with an ERROR event that holds such a Status.
  *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which
- *     nothing comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s, which count from
- *     its head or first byte; before that it has 60 s, too.
- *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is asked for again
- *     with the same `continue_token`, after a while; a page with no item is followed by the next after a
- *     second.
+ *     nothing comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s, which count
+ *     from its head or first byte; before that it has 60 s, too.
+ *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is asked for
+ *     again with the same `continue_token`, after a while; a page with no item is followed by the next after
+ *     a second.
  *   - BOOKMARK events, one a minute, tell that the source is alive: without any, ki_informer_age_ms() goes on
  *     while nothing changes.
  *   - Two requests may be under way at a time: a watch, and beside it a LIST of one item (limit 1), which

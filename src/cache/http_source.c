@@ -115,7 +115,14 @@ static char *make_path(const ki_resource *resource, ki_str ns, ki_error *err)
     return path;
 }
 
-int ki_http_source_open(ki_http *http, const ki_resource *resource, const char *ns,
+/* A list that is streamed goes on as a watch with a connection of its own: with HTTP/2 that is not done
+ * unless nothing else is wanted. */
+static int streams_none(const ki_http *http, const ki_informer_options *options)
+{
+    return ki_http_uses_http2(http) && options->watch_list != KI_WATCH_LIST_ALWAYS;
+}
+
+int ki_http_source_open(ki_http *http, const ki_resource *resource, const ki_informer_options *options,
                         ki_list_watch *out_list_watch, ki_error *err)
 {
     ki_error why = {0};
@@ -123,7 +130,7 @@ int ki_http_source_open(ki_http *http, const ki_resource *resource, const char *
     if (source == NULL)
         return ki_fail_no_memory(err);
     source->http = http;
-    source->path = make_path(resource, ki_str_of(ns), &why);
+    source->path = make_path(resource, ki_str_of(options->ns), &why);
     if (source->path == NULL) {
         ki_free(source);
         if (err != NULL)
@@ -135,6 +142,6 @@ int ki_http_source_open(ki_http *http, const ki_resource *resource, const char *
                                       .resume = resume,
                                       .release = release,
                                       .user = source,
-                                      .no_watch_list = ki_http_uses_http2(http)};
+                                      .no_watch_list = streams_none(http, options)};
     return 0;
 }

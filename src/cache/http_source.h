@@ -9,14 +9,16 @@
 #ifndef KI_CACHE_HTTP_SOURCE_H
 #define KI_CACHE_HTTP_SOURCE_H
 
+#include <kinformer/informer.h>
 #include <kinformer/list_watch.h>
 #include <kinformer/resource.h>
 
 #include "http/http.h"
 
-/* The collection of `resource` in `ns`, "" or NULL: in all namespaces. `http` is borrowed. Returns 0 with a
- * list_watch to release; KI_ERR_INVALID: no such path; KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_http_source_open(ki_http *http, const ki_resource *resource, const char *ns,
-                                     ki_list_watch *out_list_watch, ki_error *err);
+/* The collection of `resource` in the options' namespace, "" or NULL: in all of them. `http` is borrowed.
+ * Returns 0 with a list_watch to release; KI_ERR_INVALID: no such path; KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_http_source_open(ki_http *http, const ki_resource *resource,
+                                     const ki_informer_options *options, ki_list_watch *out_list_watch,
+                                     ki_error *err);
 
 #endif

@@ -113,8 +113,8 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
         ki_reflector_begin_list(reflector, step);
 }
 
-/* Further pages belong to an attempt that has its token, as long as they bring something: pages that are empty
- * may go on for ever. Who waits for one of those is still listing. */
+/* Further pages belong to an attempt that has its token, as long as they bring something: pages that are
+ * empty may go on for ever. Who waits for one of those is still listing. */
 static int has_token(ki_reflector *reflector, uint64_t now)
 {
     int is_page = reflector->next == KI_STEP_PAGE;
@@ -146,8 +146,8 @@ static void run(ki_reflector *reflector)
 
 /* ---- what is due ----------------------------------------------------------------------------------- */
 
-/* Whether the list is streamed to us: before that nothing has been said about streams. The request may not have
- * been sent, for want of credentials or of a connection. */
+/* Whether the list is streamed to us: before that nothing has been said about streams. The request may not
+ * have been sent, for want of credentials or of a connection. */
 static int is_streaming(const ki_reflector *reflector)
 {
     return reflector->doing == KI_STEP_STREAM && reflector->watch.was_heard;
@@ -345,6 +345,11 @@ static const ki_informer_metrics no_metrics;
 int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options, ki_error *err)
 {
     uint64_t seed = options->seed;
+    if (options->informer->watch_list == KI_WATCH_LIST_ALWAYS && options->list_watch.no_watch_list)
+        return ki_fail(
+            err, KI_ERR_INVALID,
+            "the list is always to be streamed (KI_WATCH_LIST_ALWAYS), and the source streams none "
+            "(no_watch_list)");
     if (seed == 0 && ki_random_system_seed(&seed) < 0)
         return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random numbers");
     *reflector = (ki_reflector){.options = *options,

@@ -164,7 +164,8 @@ struct ki_reflector {
 
 /* ---- calls ----------------------------------------------------------------------------------------- */
 
-/* Returns 0, KI_ERR_SYSTEM (no random seed). */
+/* Returns 0; KI_ERR_INVALID: lists are always to be streamed, and the source streams none; KI_ERR_SYSTEM (no
+ * random seed). */
 KI_NODISCARD int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options,
                                    ki_error *err);
 

@@ -52,8 +52,8 @@ static void take_end(ki_reflector *reflector, ki_str version)
     }
 }
 
-/* The first bookmark of a server that streams lists is the end of the list. One that sends any other before does
- * not know of the end, and might go on without it for as long as the watch lives. */
+/* The first bookmark of a server that streams lists is the end of the list. One that sends any other before
+ * does not know of the end, and might go on without it for as long as the watch lives. */
 static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
     if (decoder->ends_initial_events)
@@ -167,8 +167,9 @@ static int is_endless(const ki_reflector *reflector, const ki_failure *failure)
     return reflector->watch.was_heard;
 }
 
-/* A stream that was never begun, in time. The server may be away, and then it says nothing about streams; or there
- * is something before it that keeps an answer until it has a body. So one list is asked for in the other way. */
+/* A stream that was not begun in time. The server may be away, and that says nothing about streams; or there
+ * is something before it that keeps an answer until it has a body. So one list is asked for in the other
+ * way. */
 static int is_unanswered(const ki_reflector *reflector, const ki_failure *failure)
 {
     return failure->reason == KI_REASON_TIMEOUT && !reflector->watch.was_heard;

@@ -13,7 +13,7 @@ int ki_source_open(const ki_client *client, const ki_resource *resource, const k
         return 0;
     }
     if (client->options.source == NULL && client->http != NULL)
-        return ki_http_source_open(client->http, resource, options->ns, out_list_watch, err);
+        return ki_http_source_open(client->http, resource, options, out_list_watch, err);
     if (client->options.source == NULL)
         return ki_fail(err, KI_ERR_INVALID, "%s: neither the client nor the options have a source",
                        resource->plural);

@@ -60,7 +60,7 @@ static void a_source_may_not_know_it(void **state)
 {
     reflector_run *run = *state;
     run->no_watch_list = 1;
-    start(run, KI_WATCH_LIST_ALWAYS);
+    start(run, KI_WATCH_LIST_AUTO);
     expect_requests(run, "LIST rv=0 limit=500\n");
 }
 
