@@ -446,6 +446,7 @@ void ki_reflector_room(ki_reflector *reflector)
     enter(reflector);
     if (reflector->is_full) {
         reflector->is_full = 0;
+        reflector->watch.was_paused = 1;
         reflector->quiet_ns = ki_reflector_now_ns(reflector);
         ki_answer_resume(&reflector->answer);
     }

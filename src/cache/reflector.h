@@ -86,6 +86,7 @@ typedef struct ki_watch_attempt {
     uint64_t bookmark_ns; /* of its last bookmark; UINT64_MAX: none */
     int was_heard;        /* anything but an error */
     int has_news;         /* something newer than what was known when it began */
+    int was_paused;       /* since its list: when something was sent is not known */
     int is_unproven;      /* begun after a failure: may be a server with another history */
 } ki_watch_attempt;
 

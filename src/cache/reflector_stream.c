@@ -48,6 +48,7 @@ static void take_end(ki_reflector *reflector, ki_str version)
         reflector->endless_streams = 0;
         reflector->doing = KI_STEP_WATCH;
         reflector->watch.has_news = 1;
+        reflector->watch.was_paused = 0;
         ki_reflector_watch_heard(reflector);
     }
 }

@@ -119,11 +119,13 @@ static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *
         ki_reflector_want_relist(reflector); /* else what is gone would stay */
 }
 
+/* What has waited for room says nothing about the server: a pause would be taken for an interval, and what
+ * was sent during it comes at once. */
 static void note_bookmark(ki_reflector *reflector)
 {
     uint64_t now = ki_reflector_now_ns(reflector);
     uint64_t before = reflector->watch.bookmark_ns;
-    if (before != UINT64_MAX)
+    if (before != UINT64_MAX && !reflector->watch.was_paused)
         reflector->bookmark_interval_ns = ki_ns_max(now - before, KI_NS_PER_S);
     else if (reflector->bookmark_interval_ns == 0)
         reflector->bookmark_interval_ns = BOOKMARK_SECONDS * KI_NS_PER_S;

@@ -256,6 +256,48 @@ static void nobody_is_silent_while_there_is_no_room(void **state)
     assert_int_equal(run->source.probe == NULL, 1);
 }
 
+/* Lets it wait for room. */
+static void pause_for(reflector_run *run, uint64_t seconds)
+{
+    run->is_full = 1;
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "13")));
+    reflector_run_wait_ms(run, seconds * 1000);
+    run->is_full = 0;
+    ki_reflector_room(&run->reflector);
+    text_log_clear(&run->source.requests);
+}
+
+static void a_pause_between_bookmarks_is_not_their_interval(void **state)
+{
+    reflector_run *run = *state;
+    watch_with_bookmarks(run, 70);
+    pause_for(run, 200);
+    scripted_body(&run->source, BOOKMARK("14") BOOKMARK("15"));
+    reflector_run_wait_ms(run, 210 * 1000 - 1);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "LIST rv= limit=1\n");
+}
+
+static void a_pause_of_the_list_says_nothing_about_the_watch(void **state)
+{
+    reflector_run *run = *state;
+    run->informer.watch_list = KI_WATCH_LIST_AUTO;
+    reflector_run_start(run, "");
+    run->is_full = 1;
+    scripted_body(&run->source, EVENT("ADDED", POD("a", "5")));
+    run->is_full = 0;
+    ki_reflector_room(&run->reflector);
+    scripted_body(&run->source, END_OF_LIST("10") BOOKMARK("11"));
+    reflector_run_wait_ms(run, 70 * 1000);
+    scripted_body(&run->source, BOOKMARK("12"));
+    text_log_clear(&run->source.requests);
+    reflector_run_wait_ms(run, 210 * 1000 - 1);
+    expect_requests(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_requests(run, "LIST rv= limit=1\n");
+}
+
 static void a_watch_that_ends_takes_the_question_with_it(void **state)
 {
     reflector_run *run = *state;
@@ -317,6 +359,8 @@ int main(void)
         reflector_test(one_bookmark_is_enough_to_expect_more),
         reflector_test(bookmarks_are_remembered_for_the_next_watch),
         reflector_test(nobody_is_silent_while_there_is_no_room),
+        reflector_test(a_pause_between_bookmarks_is_not_their_interval),
+        reflector_test(a_pause_of_the_list_says_nothing_about_the_watch),
         reflector_test(a_watch_that_ends_takes_the_question_with_it),
         reflector_test(a_watch_that_ends_with_an_error_does_so_too),
         reflector_test(a_list_that_is_due_does_so_too),
