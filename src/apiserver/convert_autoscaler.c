@@ -293,7 +293,7 @@ static json_t *read_annotation(const json_t *tree, const char *name)
     json_error_t ignored;
     const json_t *annotations = ki_as_tree_at(tree, "metadata.annotations");
     ki_str text = ki_as_json_str(json_object_get(annotations, name));
-    return text.len == 0 ? NULL : ki_as_decode_body(text, &ignored);
+    return text.len == 0 ? NULL : ki_as_decode_body(text, NULL, &ignored);
 }
 
 /* Puts `value` (taken over) where v2 has it, unless it is nothing that v2 could have there. */
