@@ -17,6 +17,7 @@
 static const struct http_role roles[] = {
     {"sync", http_sync_role},
     {"keep", http_keep_role},
+    {"read", http_keep_read_role},
     {"burst", http_burst_role},
     {"ticks", http_ticks_role},
     {"many", http_many_role},

@@ -12,8 +12,9 @@
 
 #include "generate_pods.h"
 #include "http_material.h"
+#include "reference.h"
 
-enum { BUFFER_BYTES = 128 << 10 };
+enum { BUFFER_BYTES = 128 << 10, PAGE_BYTES_MAX = 16 << 20 };
 
 /* Pods are as long as the average of their page, which is all that can be known of them unread. */
 struct page {
@@ -73,36 +74,79 @@ static bool keep(struct page *page, const char *bytes, size_t n)
     return true;
 }
 
-static bool take_page(int fd, char *buffer, size_t kept_bytes)
+/* Where the body begins of which `n` bytes have come with the head, or NULL. */
+static char *begin_page(int fd, char *buffer, struct page *page, size_t *out_n)
 {
     static const char name[] = "Content-Length: ";
-    struct page page = {.kept_bytes = kept_bytes};
     ssize_t n = recv(fd, buffer, BUFFER_BYTES, 0);
-    const char *body = n <= 0 ? NULL : memmem(buffer, (size_t)n, "\r\n\r\n", 4);
+    char *body = n <= 0 ? NULL : memmem(buffer, (size_t)n, "\r\n\r\n", 4);
     const char *length = n <= 0 ? NULL : memmem(buffer, (size_t)n, name, sizeof(name) - 1);
     if (body == NULL || length == NULL) {
-        return false;
+        return NULL;
     }
     body += 4;
-    page.left = strtoull(length + sizeof(name) - 1, NULL, 10);
-    page.pod_bytes = page.left / HTTP_PAGE_PODS + 1;
-    bool is_kept = keep(&page, body, (size_t)(buffer + n - body));
+    page->left = strtoull(length + sizeof(name) - 1, NULL, 10);
+    page->pod_bytes = page->left / HTTP_PAGE_PODS + 1;
+    *out_n = (size_t)(buffer + n - body);
+    return body;
+}
+
+static bool take_page(int fd, char *buffer, size_t kept_bytes)
+{
+    struct page page = {.kept_bytes = kept_bytes};
+    size_t part = 0;
+    const char *body = begin_page(fd, buffer, &page, &part);
+    bool is_kept = body != NULL && keep(&page, body, part);
     while (is_kept && page.left > 0) {
-        n = recv(fd, buffer, BUFFER_BYTES, 0);
+        ssize_t n = recv(fd, buffer, BUFFER_BYTES, 0);
         is_kept = n > 0 && keep(&page, buffer, (size_t)n);
     }
     return is_kept;
 }
 
-/* What is kept stays until the process ends, as a store does. */
-bool http_keep_role(const struct http_task *task, struct http_report *out_report)
+/* simdjson wants a document whole. */
+static bool read_page(int fd, char *buffer, size_t kept_bytes)
 {
-    static char buffer[BUFFER_BYTES];
+    struct page page = {.kept_bytes = kept_bytes};
+    struct reference_result result = {0};
+    size_t length = 0;
+    char *body = begin_page(fd, buffer, &page, &length);
+    size_t all = page.left;
+    if (body == NULL || all > PAGE_BYTES_MAX) {
+        return false;
+    }
+    while (length < all) {
+        ssize_t n = recv(fd, body + length, all - length, 0);
+        if (n <= 0) {
+            return false;
+        }
+        length += (size_t)n;
+    }
+    return reference_simdjson_list(body, all, &result) && result.objects == HTTP_PAGE_PODS &&
+           keep(&page, body, all);
+}
+
+typedef bool (*page_cb)(int fd, char *buffer, size_t kept_bytes);
+
+/* What is kept stays until the process ends, as a store does. */
+static bool take_all(const struct http_task *task, page_cb take, struct http_report *out_report)
+{
+    static char buffer[BUFFER_BYTES + PAGE_BYTES_MAX + REFERENCE_PADDING];
     int fd = open_connection(task->port);
     bool is_kept = fd >= 0;
     for (uint64_t pod = 0; is_kept && pod < task->numbers[0]; pod += HTTP_PAGE_PODS) {
-        is_kept = ask(fd, pod) && take_page(fd, buffer, task->numbers[1]);
+        is_kept = ask(fd, pod) && take(fd, buffer, task->numbers[1]);
     }
     http_report_fill(out_report);
     return is_kept;
+}
+
+bool http_keep_role(const struct http_task *task, struct http_report *out_report)
+{
+    return take_all(task, take_page, out_report);
+}
+
+bool http_keep_read_role(const struct http_task *task, struct http_report *out_report)
+{
+    return take_all(task, read_page, out_report);
 }

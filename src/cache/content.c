@@ -7,7 +7,8 @@
 #include "api/object_layout.h"
 #include "util/alloc.h"
 
-/* So many objects ahead of the one that is put, one is fetched from memory. */
+/* Memory is asked for so many objects ahead of the one that is put: for where it belongs, and, twice as
+ * far ahead, for the object itself. */
 enum { AHEAD = 8 };
 
 size_t ki_content_object_bytes(const ki_object *object)
@@ -175,10 +176,18 @@ int ki_content_put_at(ki_content *content, const ki_object *object, const ki_pla
     return 0;
 }
 
-int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *reclaim, ki_object **out_former)
-{
+/* An object that is about to be put. */
+typedef struct coming {
+    const ki_object *object;
+    ki_str key;
+    uint64_t hash;
     ki_key_buffer buffer;
-    ki_str key = ki_keyer_key(content->keyer, object, &buffer);
+} coming;
+
+/* Asks for the memory that the put needs. */
+static int expect_put(const ki_content *content, const ki_object *object, coming *out_coming)
+{
+    ki_str key = ki_keyer_key(content->keyer, object, &out_coming->buffer);
     /* First of all: a callback may return the length that it would have needed, as snprintf() does. */
     int rc = check_key(key);
     if (rc < 0)
@@ -186,11 +195,26 @@ int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *rec
     uint64_t hash = ki_keyer_hash(content->keyer, key);
     ki_content_expect_hash(content, hash);
     expect_in_indexes(content, hash, object);
-    ki_place place = ki_content_seek(content, key, hash);
-    rc = ki_content_put_at(content, object, &place, reclaim);
+    out_coming->object = object;
+    out_coming->key = key;
+    out_coming->hash = hash;
+    return 0;
+}
+
+static int put_coming(ki_content *content, const coming *put, ki_reclaim *reclaim, ki_object **out_former)
+{
+    ki_place place = ki_content_seek(content, put->key, put->hash);
+    int rc = ki_content_put_at(content, put->object, &place, reclaim);
     if (rc == 0)
-        *out_former = place.object == object ? NULL : place.object;
+        *out_former = place.object == put->object ? NULL : place.object;
     return rc;
+}
+
+int ki_content_put(ki_content *content, const ki_object *object, ki_reclaim *reclaim, ki_object **out_former)
+{
+    coming put;
+    int rc = expect_put(content, object, &put);
+    return rc < 0 ? rc : put_coming(content, &put, reclaim, out_former);
 }
 
 void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim *reclaim)
@@ -268,6 +292,24 @@ int ki_content_add_index(ki_content *content, ki_str name, const ki_index_functi
     return 0;
 }
 
+static int fill_with(ki_content *content, ki_object *const *objects, size_t count, ki_reclaim *reclaim)
+{
+    coming ahead[AHEAD];
+    int rc = 0;
+    for (size_t i = 0; i < count + AHEAD && rc == 0; i++) {
+        coming *put = &ahead[i % AHEAD];
+        ki_object *former = NULL;
+        if (i >= AHEAD)
+            rc = put_coming(content, put, reclaim, &former);
+        (void)ki_object_unref(former);
+        if (rc == 0 && i < count) {
+            ki_object_prefetch(i + AHEAD < count ? objects[i + AHEAD] : NULL);
+            rc = expect_put(content, objects[i], put);
+        }
+    }
+    return rc;
+}
+
 int ki_content_fill(ki_content *content, const ki_content *model, ki_object *const *objects, size_t count)
 {
     ki_reclaim reclaim;
@@ -277,12 +319,8 @@ int ki_content_fill(ki_content *content, const ki_content *model, ki_object *con
     const ki_index *index = ki_content_first_index(model);
     for (; index != NULL && rc == 0; index = ki_content_next_index(index))
         rc = ki_content_add_index(content, (ki_str){index->name, index->name_len}, &index->function);
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        ki_object *former = NULL;
-        ki_object_prefetch(i + AHEAD < count ? objects[i + AHEAD] : NULL);
-        rc = ki_content_put(content, objects[i], &reclaim, &former);
-        (void)ki_object_unref(former);
-    }
+    if (rc == 0)
+        rc = fill_with(content, objects, count, &reclaim);
     ki_reclaim_fini(&reclaim);
     return rc;
 }

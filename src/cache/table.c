@@ -10,7 +10,7 @@
 #include "util/large.h"
 
 /* AHEAD: a walk fetches an entry from memory so many slots before it looks at it. */
-enum { SLOTS_MIN = 4, SPARSE = 8, AHEAD = 8 };
+enum { SLOTS_MIN = 4, SPARSE = 8, AHEAD = 24 };
 
 /* Far above any collection, far below where slot numbers or sizes overflow. */
 #define SLOTS_MAX ((uint64_t)1 << 31)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/large.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -40,6 +41,18 @@ static char *map_aligned(size_t bytes)
     return map + before;
 }
 
+/* Only wishes. All of it will be written, and in no order: without the second one, a page that is read
+ * first is given twice, once as zeros that everyone shares. */
+static void ask_for_pages(void *memory, size_t bytes)
+{
+    int was = errno;
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+    (void)madvise(memory, bytes, MADV_POPULATE_WRITE);
+#endif
+    errno = was;
+}
+
 void *ki_large_new(size_t bytes)
 {
     if (!ki_alloc_is_system())
@@ -50,7 +63,7 @@ void *ki_large_new(size_t bytes)
     large_header *header = (large_header *)map_aligned(all);
     if (header == NULL)
         return NULL;
-    (void)madvise(header, all, MADV_HUGEPAGE); /* only a wish */
+    ask_for_pages(header, all);
     header->bytes = all;
     if (__lsan_register_root_region != NULL)
         __lsan_register_root_region(header, all);
