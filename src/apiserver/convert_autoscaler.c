@@ -287,13 +287,15 @@ int ki_as_autoscaler_show(json_t *tree)
 
 /* ---- as it is kept ------------------------------------------------------------------------------------- */
 
-/* What the annotation says, or NULL: it is anybody's text. */
-static json_t *read_annotation(const json_t *tree, const char *name)
+/* What the annotation says, NULL when it is no JSON: it is anybody's text. 0 or KI_ERR_NO_MEMORY. */
+static int read_annotation(const json_t *tree, const char *name, json_t **out)
 {
-    json_error_t ignored;
+    json_error_t error = {0};
     const json_t *annotations = ki_as_tree_at(tree, "metadata.annotations");
     ki_str text = ki_as_json_str(json_object_get(annotations, name));
-    return text.len == 0 ? NULL : ki_as_decode_body(text, NULL, &ignored);
+    *out = text.len == 0 ? NULL : ki_as_decode_body(text, NULL, &error);
+    /* jansson has a word for every other mistake. */
+    return text.len > 0 && *out == NULL && error.text[0] == '\0' ? KI_ERR_NO_MEMORY : 0;
 }
 
 /* Puts `value` (taken over) where v2 has it, unless it is nothing that v2 could have there. */
@@ -321,10 +323,10 @@ static int keep_metrics(json_t *tree, const char *half, const char *member, cons
     const char *name = is_wanted ? "targetCPUUtilizationPercentage" : "currentCPUUtilizationPercentage";
     json_t *parent = json_object_get(tree, half);
     json_t *cpu = json_object_get(parent, name);
-    json_t *read = read_annotation(tree, is_wanted ? METRICS : CURRENT_METRICS);
+    json_t *read = NULL;
     json_t *metrics = NULL;
-    int rc = 0;
-    if (json_is_array(read))
+    int rc = read_annotation(tree, is_wanted ? METRICS : CURRENT_METRICS, &read);
+    if (rc == 0 && json_is_array(read))
         rc = put_read(tree, half, member, convert_metrics(read, fields, false));
     json_decref(read);
     metrics = json_object_get(parent, member);
@@ -344,11 +346,15 @@ int ki_as_autoscaler_keep(json_t *tree)
     int rc = keep_metrics(tree, "spec", "metrics", wanted);
     if (rc == 0)
         rc = keep_metrics(tree, "status", "currentMetrics", measured);
-    json_t *behavior = read_annotation(tree, BEHAVIOR);
+    json_t *behavior = NULL;
+    if (rc == 0)
+        rc = read_annotation(tree, BEHAVIOR, &behavior);
     if (rc == 0 && json_object_size(behavior) > 0)
         rc = put_read(tree, "spec", "behavior", recase(behavior, tolower));
     json_decref(behavior);
-    json_t *conditions = read_annotation(tree, CONDITIONS);
+    json_t *conditions = NULL;
+    if (rc == 0)
+        rc = read_annotation(tree, CONDITIONS, &conditions);
     if (rc == 0 && json_array_size(conditions) > 0)
         rc = put_read(tree, "status", "conditions", json_incref(conditions));
     json_decref(conditions);
