@@ -20,7 +20,7 @@ static const struct ki_as_default behavior[] = {
     END,
 };
 
-/* Of a list nobody has written. */
+/* Unless somebody has said it. */
 static int fill(json_t *tree, const char *path, json_t *value)
 {
     return value == NULL ? KI_ERR_NO_MEMORY : ki_as_tree_default(tree, path, value);
@@ -51,8 +51,8 @@ static int fill_v1(json_t *tree)
 
 int ki_as_defaults_autoscaler(const struct ki_as_resource *resource, json_t *tree)
 {
-    json_t *spec = json_object_get(tree, "spec");
     int rc = fill(tree, "spec.minReplicas", json_integer(1));
+    json_t *spec = json_object_get(tree, "spec");
     if (rc < 0 || !json_is_object(spec))
         return rc;
     if (strcmp(resource->version, "v1") == 0)

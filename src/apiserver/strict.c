@@ -83,8 +83,8 @@ static bool is_among(const char *duplicate, const json_t *unknown)
     return false;
 }
 
-/* Puts the duplicates of a body of JSON before what is unknown. Of a field of a built-in kind only one of both
- * is told; `prefix` stands before each. 0 or less than that. */
+/* Puts the duplicates of a body of JSON before what is unknown. Of a field of a built-in kind only one of
+ * both is told; `prefix` stands before each. 0 or less than that. */
 static int add_duplicates(const struct ki_as_call *call, const char *prefix, bool is_whole, json_t *unknown)
 {
     const json_t *message = NULL;

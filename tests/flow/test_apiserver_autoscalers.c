@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* HorizontalPodAutoscalers are the same objects in autoscaling/v1 and v2: what v1 has no field for stands in its
- * annotations. */
+/* HorizontalPodAutoscalers are the same objects in autoscaling/v1 and v2: what v1 has no field for stands in
+ * its annotations. */
+#include <kinformer/resources.h>
 #include <string.h>
 
 #include "support/api_rig.h"
@@ -216,6 +217,20 @@ static void without_a_metric_it_is_the_processor_at_80_percent(void **state)
     api_answer_fini(&answer);
 }
 
+static void so_is_one_without_a_spec(void **state)
+{
+    static const char *const texts[] = {"{\"metadata\":{\"name\":\"one\"}}",
+                                        "{\"metadata\":{\"name\":\"two\"}}"};
+    const ki_resource *const resources[] = {&KI_AUTOSCALING_V1_HORIZONTALPODAUTOSCALERS,
+                                            &KI_AUTOSCALING_V2_HORIZONTALPODAUTOSCALERS};
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(ki_apiserver_put(*state, resources[i], texts[i], NULL), 0);
+    api_answer answer = api_get(*state, V2);
+    assert_at(&answer, "items.0.spec", "{'minReplicas':1,'metrics':[" CPU("80") "]}");
+    assert_at(&answer, "items.3.spec", "{'minReplicas':1,'metrics':[" CPU("80") "]}");
+    api_answer_fini(&answer);
+}
+
 static void annotations_that_make_no_sense_are_dropped(void **state)
 {
     api_post(*state, V1,
@@ -277,6 +292,7 @@ int main(void)
         TEST(a_status_in_v1_leaves_the_metrics_as_they_are),
         TEST(lists_and_watches_have_the_form_that_is_asked_for),
         TEST(without_a_metric_it_is_the_processor_at_80_percent),
+        TEST(so_is_one_without_a_spec),
         TEST(annotations_that_make_no_sense_are_dropped),
         TEST(an_apply_in_v1_sets_the_metric),
         TEST(a_table_shows_what_is_measured_and_wanted),
