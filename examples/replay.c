@@ -52,6 +52,7 @@ static int begin(ki_answer *answer, const ki_list_options *options, void *user)
     recording *from = user;
     if (options->watch) {
         from->watching = answer;
+        ki_answer_head(answer, 200, 0);
         return ki_client_post(from->client, play_watch, from);
     }
     if (ki_answer_body(answer, from->list, strlen(from->list)) >= 0)

@@ -33,7 +33,15 @@ typedef enum ki_mode {
 typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch,
                             void *user, ki_error *err);
 
-/** Zero means default: the cluster that kubectl would talk to, as whom it would. Texts are copied. */
+/**
+ * Zero means default: the cluster that kubectl would talk to, as whom it would. Texts are copied.
+ *
+ * The way goes by a proxy when the cluster has a `proxy-url` or the environment names one ($HTTPS_PROXY and
+ * so on): http, https or socks5. As with kubectl, an https proxy is believed by the cluster's authority, or
+ * not asked at all where the server is not, and sees our certificate if it asks; and a socks5 proxy looks up
+ * the server's name itself. Other than with kubectl, `tls_server_name` is not the name of the proxy: its
+ * certificate has to bear its own.
+ */
 typedef struct ki_client_options {
     int mode;       /* a ki_mode */
     int no_cluster; /* 1: nobody is connected to; every informer brings a list_watch of its own */

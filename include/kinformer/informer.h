@@ -239,10 +239,10 @@ KI_API void ki_registration_read_stats(const ki_registration *registration, ki_r
 
 typedef enum ki_phase {
     KI_PHASE_STOPPED = 0,
-    KI_PHASE_LISTING,
+    KI_PHASE_LISTING,        /* and, after the list, waits for the answer to the watch */
     KI_PHASE_STREAMING_LIST, /* a watch that begins with the list */
-    KI_PHASE_WATCHING,       /* after a failure: once the server has answered the watch */
-    KI_PHASE_BACKING_OFF     /* after a failure: waits before it tries again, or for the answer to a watch */
+    KI_PHASE_WATCHING,   /* once the server has answered the watch; also from one that it ended to the next */
+    KI_PHASE_BACKING_OFF /* waits before it tries again, or for the answer to a watch that takes up another */
 } ki_phase;
 
 /** "WATCHING" for KI_PHASE_WATCHING. */

@@ -111,8 +111,8 @@ typedef struct ki_list_watch {
     uint64_t reserved[4];
 } ki_list_watch;
 
-/** The HTTP status of the answer, before its body; without it 200. A watch that follows a failure counts as
- * one once its head or a byte of it has come: see KI_PHASE_WATCHING. `retry_after_seconds` 0: not said. */
+/** The HTTP status of the answer, before its body; without it 200. A watch counts as one once its head
+ * or a byte of it has come, so say it at once: see KI_PHASE_WATCHING. `retry_after_seconds` 0: not said. */
 KI_API void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds);
 
 /**

@@ -35,13 +35,14 @@ void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
     ki_answer_begin(&reflector->answer, KI_ANSWER_WATCH, options);
 }
 
-/* After a failure nobody knows whether there is a server to watch: that is said when it has answered. */
+/* Whether there is a server that lets us watch is known, and said, when it has answered. Until then the phase
+ * is what it was: of the list, of the failure, or of the watch that has ended as watches do. */
 void ki_reflector_begin_watch(ki_reflector *reflector)
 {
     ki_list_options options = {.resource_version = ki_resource_version_str(&reflector->version)};
     reflector->doing = KI_STEP_WATCH;
-    if (reflector->report.reason == KI_REASON_NONE)
-        ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
+    if (reflector->report.phase == KI_PHASE_STOPPED)
+        ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
     ki_reflector_send_watch(reflector, &options);
 }
 

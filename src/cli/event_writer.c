@@ -49,13 +49,11 @@ static void put_member(cli_output *out, const char *name, const char *value)
     cli_output_put_json_string(out, ki_str_of(value));
 }
 
-/* Which resource it is of, the object's kind says too; with several a reader need not look into it. */
-static void write_event(const cli_event_writer *writer, const cli_resource *resource, const ki_event *event)
+/* Which resource it is of, the object's kind and apiVersion say: the line is the same however many there
+ * are. */
+static void write_event(cli_output *out, const ki_event *event)
 {
-    cli_output *out = writer->output;
     put_member(out, "{\"type\":", type_name(event));
-    if (writer->shows_resource)
-        put_member(out, ",\"resource\":", resource->name);
     if (event->type == KI_EVENT_ADD)
         cli_output_put_text(out,
                             event->flags & KI_EVENT_INITIAL ? ",\"initial\":true" : ",\"initial\":false");
@@ -189,7 +187,7 @@ void cli_event_writer_event(cli_event_writer *writer, const cli_resource *resour
         write_line(writer, resource, event);
         break;
     case CLI_FORMAT_EVENTS:
-        write_event(writer, resource, event);
+        write_event(writer->output, event);
         break;
     case CLI_FORMAT_JSON:
         write_json(writer->output, event);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/certificate_files.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "util/error.h"
@@ -40,6 +41,14 @@ void ki_certificate_files_fini(ki_certificate_files *files)
     ki_file_text_fini(&files->certificate.pem);
     ki_file_text_fini(&files->key.pem);
     *files = (ki_certificate_files){0};
+}
+
+void ki_certificate_part_name(const ki_certificate_part *part, char *text, size_t size)
+{
+    if (part->path == NULL)
+        (void)snprintf(text, size, "%s-data", part->field);
+    else
+        (void)snprintf(text, size, "%s %.120s", part->field, part->path);
 }
 
 void ki_certificate_files_expire(ki_certificate_files *files)

@@ -37,6 +37,9 @@ void ki_certificate_files_fini(ki_certificate_files *files);
  * are new, 0 when not, or KI_ERR_CONFIG or KI_ERR_NO_MEMORY without any to show. */
 KI_NODISCARD int ki_certificate_files_refresh(ki_certificate_files *files, uint64_t now_ns, ki_error *err);
 
+/* "client-key /etc/c.key", or "client-key-data" for one that is fixed. */
+void ki_certificate_part_name(const ki_certificate_part *part, char *text, size_t size);
+
 /* It is time now. */
 void ki_certificate_files_expire(ki_certificate_files *files);
 

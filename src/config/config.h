@@ -39,7 +39,8 @@ typedef struct ki_config {
     char *ca_file;
     char *ca_pem; /* goes before the file */
     char *tls_server_name;
-    char *proxy_url; /* of the cluster or of the environment; NULL: none, whatever the environment says */
+    char *proxy_url; /* of the cluster or of the environment; NULL: none, whatever the environment says.
+                      * What `ca_…`, `client_…` and `insecure_…` say holds for https proxies too. */
     bool insecure_skip_tls_verify;
     bool disable_compression;
     char *ns; /* of the context */

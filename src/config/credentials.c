@@ -323,6 +323,18 @@ static ki_identity identity_of(const ki_credentials *credentials)
     };
 }
 
+void ki_credentials_certificate_names(const ki_credentials *credentials, ki_certificate_names *out_names)
+{
+    const ki_certificate_files *files = &credentials->files;
+    if (credentials->credential.certificate_pem != NULL) {
+        *out_names =
+            (ki_certificate_names){"the plug-in's clientCertificateData", "the plug-in's clientKeyData"};
+        return;
+    }
+    ki_certificate_part_name(&files->certificate, out_names->certificate, sizeof(out_names->certificate));
+    ki_certificate_part_name(&files->key, out_names->key, sizeof(out_names->key));
+}
+
 int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity *out_identity, ki_error *err)
 {
     int rc = refresh_certificate(credentials, err);

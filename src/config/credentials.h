@@ -44,6 +44,15 @@ KI_NODISCARD int ki_credentials_get(ki_credentials *credentials, ki_job *waiter,
 /* The waiter is not to be woken any more. Takes one that does not wait. */
 void ki_credentials_forget(ki_credentials *credentials, ki_job *waiter);
 
+/* Where the certificate and its key come from, for messages: "client-certificate /etc/c.crt",
+ * "client-key-data". Long paths are cut. */
+typedef struct ki_certificate_names {
+    char certificate[160];
+    char key[160];
+} ki_certificate_names;
+
+void ki_credentials_certificate_names(const ki_credentials *credentials, ki_certificate_names *out_names);
+
 /* The server has refused (401) what had this generation: what can be had anew is, by the next who asks. */
 void ki_credentials_refused(ki_credentials *credentials, uint64_t generation);
 

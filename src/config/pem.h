@@ -4,7 +4,8 @@
  *   From:     config/check_files.c, config/certificate_files.c, http/trust.c
  *   To:       util/base64.h
  *   Locks:    none; plain functions.
- *   Not here: whether anybody believes a certificate, and whether a key fits it, which TLS says.
+ *   Not here: whether anybody believes a certificate, and whether a key fits it, which TLS says
+ *             (http/transfer.c names them then).
  */
 #ifndef KI_CONFIG_PEM_H
 #define KI_CONFIG_PEM_H

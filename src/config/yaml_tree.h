@@ -2,13 +2,17 @@
 /* yaml_tree - a small YAML text as a tree whose nodes know their lines.
  *
  *   From:     config/kubeconfig.c
- *   To:       libyaml's events
+ *   To:       libyaml's events (yaml_parse.c), anchors and aliases (yaml_alias.h)
  *   Locks:    none; one owner.
  *   Not here: what the fields mean.
  *
- * Bounded: bytes, nodes, depth and members of a mapping have limits. Aliases are refused, because what they
- * stand for has no bound; so are keys that are no scalar, keys that come twice, NUL characters, tags other
- * than YAML's own, and a second document.
+ * Bounded: bytes, nodes, depth and members of a mapping have limits, also for what aliases stand for, which
+ * is copied. Refused are keys that are no scalar, keys that come twice, NUL characters, tags other than
+ * YAML's own, and a second document.
+ *
+ * Merge keys (<<) are taken as kubectl takes them: in the order of the text. What comes by one replaces what
+ * stands before it, and what stands behind it replaces that; of a list of mappings the first goes before the
+ * others.
  */
 #ifndef KI_CONFIG_YAML_TREE_H
 #define KI_CONFIG_YAML_TREE_H
@@ -21,15 +25,17 @@
 #define KI_YAML_NODES_MAX 100000
 #define KI_YAML_DEPTH_MAX 32
 #define KI_YAML_MEMBERS_MAX 1000
+#define KI_YAML_ANCHORS_MAX 1000
 
 typedef enum ki_yaml_kind { KI_YAML_SCALAR, KI_YAML_MAPPING, KI_YAML_SEQUENCE } ki_yaml_kind;
 
 typedef struct ki_yaml_node {
     ki_yaml_kind kind;
-    bool is_plain; /* a scalar without quotes: it may be null, true, 7, … */
-    size_t line;   /* from 1; of the key, for a member of a mapping */
-    char *key;     /* NULL: an element of a sequence, or the root */
-    char *text;    /* of a scalar, never NULL then */
+    bool is_plain;  /* a scalar without quotes: it may be null, true, 7, … */
+    bool is_merged; /* by a merge key: the same key may come again */
+    size_t line;    /* from 1; of the key, for a member of a mapping */
+    char *key;      /* NULL: an element of a sequence, or the root */
+    char *text;     /* of a scalar, never NULL then */
     struct ki_yaml_node *first_child;
     struct ki_yaml_node *next;
 } ki_yaml_node;

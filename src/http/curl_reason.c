@@ -55,17 +55,26 @@ ki_reason ki_curl_reason(CURLcode code, long os_error)
     }
 }
 
-/* What OpenSSL says of a first answer that is none of TLS; it differs from version to version. */
-static int is_no_tls(const char *message)
+/* What OpenSSL says of that differs from version to version. */
+bool ki_curl_is_no_tls(CURLcode code, const char *message)
 {
+    if (code != CURLE_SSL_CONNECT_ERROR)
+        return false;
     return strstr(message, "wrong version number") != NULL ||
            strstr(message, "packet length too long") != NULL || strstr(message, "http request") != NULL;
+}
+
+/* The first for a key of the same kind, the second for one of another. */
+bool ki_curl_is_other_key(const char *message)
+{
+    return strstr(message, "unable to set private key") != NULL ||
+           strstr(message, "Private key does not match") != NULL;
 }
 
 const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene)
 {
     bool is_tls = scene.is_tls;
-    if (is_tls && code == CURLE_SSL_CONNECT_ERROR && is_no_tls(message))
+    if (is_tls && ki_curl_is_no_tls(code, message))
         return "the server does not answer with TLS; its address may have to begin with http://";
     if (!is_tls && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY))
         return "the server does not answer with HTTP; its address may have to begin with https://";

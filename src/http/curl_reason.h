@@ -16,6 +16,12 @@
 /* `os_error` is what CURLINFO_OS_ERRNO says; 0: nothing. */
 ki_reason ki_curl_reason(CURLcode code, long os_error);
 
+/* The other side has answered a handshake with something that is none of TLS. */
+bool ki_curl_is_no_tls(CURLcode code, const char *message);
+
+/* Of CURLE_SSL_CERTPROBLEM: our key is not that of our certificate. */
+bool ki_curl_is_other_key(const char *message);
+
 typedef struct ki_curl_scene {
     bool is_tls;       /* the server is to speak it */
     bool was_answered; /* this server has answered before */

@@ -68,10 +68,29 @@ static bool set_connection(CURL *easy, const ki_http *http)
                   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
                   curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, prepare_socket) == CURLE_OK;
     if (is_set) /* what the environment says is in the configuration already */
-        is_set = set_text(easy, CURLOPT_PROXY, http->proxy_url == NULL ? "" : http->proxy_url) &&
-                 set_text(easy, CURLOPT_NOPROXY, "");
+        is_set = set_text(easy, CURLOPT_PROXY, http->proxy.url == NULL ? "" : http->proxy.url) &&
+                 set_long(easy, CURLOPT_PROXYPORT, http->proxy.port) && set_text(easy, CURLOPT_NOPROXY, "");
     if (is_set && http->server.connect_to != NULL)
         is_set = curl_easy_setopt(easy, CURLOPT_CONNECT_TO, http->server.connect_to) == CURLE_OK;
+    return is_set;
+}
+
+/* A proxy that speaks TLS is believed as the server is, and sees our certificate if it asks for one. It has
+ * to prove its own name, though. */
+static bool set_proxy_tls(CURL *easy, const ki_http *http, const ki_identity *identity)
+{
+    const ki_trust *trust = &http->trust;
+    bool is_set = set_long(easy, CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2) &&
+                  set_long(easy, CURLOPT_PROXY_SSL_VERIFYPEER, trust->is_off ? 0 : 1) &&
+                  set_long(easy, CURLOPT_PROXY_SSL_VERIFYHOST, trust->is_off ? 0 : 2);
+    if (is_set && trust->pem.len > 0)
+        is_set = set_blob(easy, CURLOPT_PROXY_CAINFO_BLOB, ki_buf_str(&trust->pem)) &&
+                 curl_easy_setopt(easy, CURLOPT_PROXY_CAPATH, NULL) == CURLE_OK;
+    if (is_set && identity->certificate_pem != NULL && identity->key_pem != NULL)
+        is_set = set_blob(easy, CURLOPT_PROXY_SSLCERT_BLOB, ki_str_of(identity->certificate_pem)) &&
+                 set_blob(easy, CURLOPT_PROXY_SSLKEY_BLOB, ki_str_of(identity->key_pem)) &&
+                 set_text(easy, CURLOPT_PROXY_SSLCERTTYPE, "PEM") &&
+                 set_text(easy, CURLOPT_PROXY_SSLKEYTYPE, "PEM");
     return is_set;
 }
 
@@ -79,7 +98,6 @@ static bool set_tls(CURL *easy, const ki_http *http, const ki_identity *identity
 {
     const ki_trust *trust = &http->trust;
     bool is_set = set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2) &&
-                  set_long(easy, CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2) &&
                   set_long(easy, CURLOPT_SSL_VERIFYPEER, trust->is_off ? 0 : 1) &&
                   set_long(easy, CURLOPT_SSL_VERIFYHOST, trust->is_off ? 0 : 2);
     if (is_set && trust->pem.len > 0)
@@ -97,7 +115,7 @@ CURL *ki_easy_new(ki_http *http, const ki_identity *identity, ki_trace *trace)
     CURL *easy = curl_easy_init();
     ki_trust_refresh(&http->trust);
     if (easy != NULL && set_connection(easy, http) && set_tls(easy, http, identity) &&
-        ki_trace_set(trace, easy))
+        (!http->proxy.is_tls || set_proxy_tls(easy, http, identity)) && ki_trace_set(trace, easy))
         return easy;
     curl_easy_cleanup(easy);
     return NULL;

@@ -8,7 +8,6 @@
 #include "http/http_parts.h"
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/secret.h"
 #include "util/units.h"
 
 enum { CONNECT_TIMEOUT_MS = 30 * 1000, HEAD_TIMEOUT_MS = 60 * 1000, HEAD_BYTES_MAX = 64 * 1024 };
@@ -70,14 +69,6 @@ static void init_global(void)
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-static int copy_proxy(ki_http *http, const ki_config *config, ki_error *err)
-{
-    if (config->proxy_url == NULL)
-        return 0;
-    http->proxy_url = ki_secret_copy(ki_str_of(config->proxy_url));
-    return http->proxy_url == NULL ? ki_fail_no_memory(err) : 0;
-}
-
 static int copy_user_agent(ki_http *http, ki_error *err)
 {
     const char *given = http->options.user_agent;
@@ -106,7 +97,7 @@ static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
     if (rc == 0)
         rc = ki_trust_init(&http->trust, config, err);
     if (rc == 0)
-        rc = copy_proxy(http, config, err);
+        rc = ki_proxy_route_init(&http->proxy, config, err);
     if (rc == 0)
         rc = copy_user_agent(http, err);
     if (rc == 0)
@@ -179,7 +170,7 @@ void ki_http_free(ki_http *http)
     ki_server_fini(&http->server);
     ki_trust_fini(&http->trust);
     ki_http_metrics_fini(&http->metrics);
-    ki_secret_free(http->proxy_url);
+    ki_proxy_route_fini(&http->proxy);
     ki_free(http->user_agent);
     ki_free(http);
 }

@@ -11,6 +11,7 @@
 
 #include "http/http.h"
 #include "http/pool.h"
+#include "http/proxy_route.h"
 #include "http/server.h"
 #include "http/sockets.h"
 #include "http/trace.h"
@@ -30,7 +31,7 @@ struct ki_http {
     ki_server server;
     ki_trust trust;
     ki_http_metrics metrics;
-    char *proxy_url; /* NULL: none */
+    ki_proxy_route proxy;
     char *user_agent;
     bool use_gzip;
     bool was_answered; /* once, by the server */

@@ -20,7 +20,7 @@ enum { STALE_MS = 90 * 1000 };
  * the program's a signal of the program's could end up there, where nobody waits for it. */
 static bool may_look_up(const ki_pool *pool)
 {
-    return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy_url != NULL);
+    return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy.url != NULL);
 }
 
 void ki_pool_act(ki_pool *pool, curl_socket_t fd, int flags)

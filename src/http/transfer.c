@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/redact.h"
 #include "http/curl_reason.h"
 #include "http/transfer_parts.h"
 #include "util/alloc.h"
@@ -16,7 +15,7 @@
  * it may be shared. */
 enum { SUSPECT_MS = 10 * 1000 };
 
-enum { PROXY_TEXT_BYTES = CURL_ERROR_SIZE + 256 };
+enum { TEXT_BYTES = CURL_ERROR_SIZE + 256 };
 
 /* ---- ends -------------------------------------------------------------------------------------------- */
 
@@ -165,19 +164,29 @@ static bool is_too_long(const ki_transfer *transfer, CURLcode code)
 }
 
 /* What went wrong with the proxy names it, not the server. Returns whether something did. */
-static bool name_proxy(const ki_http *http, CURLcode code, const char *message, char *text)
+static bool name_proxy(const ki_transfer *transfer, CURLcode code, const char *message, char *text)
 {
-    char proxy[128];
-    bool is_away = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_PROXY;
-    bool is_locked = strstr(message, "response 407") != NULL;
-    if (http->proxy_url == NULL || (!is_away && !is_locked))
+    ki_proxy_route_failure failure = {.code = code, .message = message};
+    long answer = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &answer);
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_PROXY_ERROR, &failure.detail);
+    failure.was_asked_to_go = answer != 0;
+    return ki_proxy_route_name_failure(&transfer->http->proxy, &failure, text, TEXT_BYTES);
+}
+
+/* What TLS itself says of our certificate has no names in it. The key has been seen to be one, so it is one
+ * of another certificate. Returns whether it is about that. */
+static bool name_certificate(const ki_transfer *transfer, CURLcode code, const char *message, char *text)
+{
+    const ki_credentials *credentials = transfer->http->options.credentials;
+    ki_certificate_names names;
+    if (code != CURLE_SSL_CERTPROBLEM || credentials == NULL)
         return false;
-    (void)ki_redact_url(proxy, sizeof(proxy), ki_str_of(http->proxy_url));
-    if (is_locked)
-        (void)snprintf(text, PROXY_TEXT_BYTES,
-                       "the proxy %s wants a user and a password, which belong into proxy-url", proxy);
+    ki_credentials_certificate_names(credentials, &names);
+    if (ki_curl_is_other_key(message))
+        (void)snprintf(text, TEXT_BYTES, "%s does not fit %s", names.key, names.certificate);
     else
-        (void)snprintf(text, PROXY_TEXT_BYTES, "the proxy %s cannot be reached: %s", proxy, message);
+        (void)snprintf(text, TEXT_BYTES, "%s cannot be used: %s", names.certificate, message);
     return true;
 }
 
@@ -189,8 +198,8 @@ static void end_failed(ki_transfer *transfer, CURLcode code)
     const char *message = transfer->message[0] != 0 ? transfer->message : curl_easy_strerror(code);
     ki_reason reason = ki_curl_reason(code, os_error);
     const char *hint = ki_curl_hint(code, message, (ki_curl_scene){http->server.is_tls, http->was_answered});
-    char text[PROXY_TEXT_BYTES];
-    if (name_proxy(http, code, message, text))
+    char text[TEXT_BYTES];
+    if (name_proxy(transfer, code, message, text) || name_certificate(transfer, code, message, text))
         message = text;
     else if (hint != NULL)
         message = hint;

@@ -293,6 +293,24 @@ static void a_new_certificate_makes_a_new_connection(void **state)
     ki_credentials_free(credentials);
 }
 
+static void a_key_of_another_certificate_is_named(void **state)
+{
+    (void)state;
+    http_bench bench = {.config.ca_pem = authority.pem};
+    scripted_http_options server = server_with(&for_address);
+    ki_credentials *credentials = fake();
+    fetch f = {0};
+    http_bench_init(&bench, &server, &(ki_http_options){.credentials = credentials});
+    fake_credentials.identity =
+        (ki_identity){.certificate_pem = client_one.pem, .key_pem = client_two.key_pem};
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_TLS);
+    assert_string_equal(f.message, "client-key /fake/key does not fit client-certificate /fake/crt");
+    fetch_free(&f);
+    http_bench_fini(&bench);
+    ki_credentials_free(credentials);
+}
+
 static void without_a_certificate_that_is_asked_for_it_fails(void **state)
 {
     (void)state;
@@ -581,6 +599,7 @@ int main(void)
         FLOW_TEST(a_file_that_is_not_there_is_a_bad_configuration),
         FLOW_TEST(the_server_sees_our_certificate),
         FLOW_TEST(a_new_certificate_makes_a_new_connection),
+        FLOW_TEST(a_key_of_another_certificate_is_named),
         FLOW_TEST(without_a_certificate_that_is_asked_for_it_fails),
         FLOW_TEST(authorization_and_impersonation_are_sent),
         FLOW_TEST(a_request_waits_until_it_is_known_who_we_are),

@@ -34,6 +34,7 @@ typedef struct request {
     uint64_t version; /* a watch has told of everything up to here */
     int cuts;         /* that had happened when it began */
     int is_watch;
+    int is_answered; /* a watch: its head has been told */
     int is_paused;
 } request;
 
@@ -261,12 +262,14 @@ static int plan(local_source *source, request *asked, deed *out)
         out->is_end = 1;
     } else if (!source->is_silent && !asked->is_paused && asked->is_watch) {
         plan_watch_locked(source, asked, out);
+        out->http_status = asked->is_answered ? 0 : 200;
+        asked->is_answered = 1;
     } else if (!source->is_silent && !asked->is_paused) {
         write_list_locked(source, &out->body);
         out->is_end = 1;
     }
     ki_mutex_unlock(&source->mu);
-    return out->is_end || out->body.len > 0;
+    return out->is_end || out->body.len > 0 || out->http_status != 0;
 }
 
 /* The request may be gone after each of the calls. */

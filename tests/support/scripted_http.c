@@ -142,6 +142,44 @@ void scripted_wait_for_end(scripted_connection *c)
         continue;
 }
 
+static bool send_all(int fd, const char *bytes, size_t n)
+{
+    for (ssize_t sent = 0; n > 0; bytes += sent, n -= (size_t)sent)
+        if ((sent = send(fd, bytes, n, MSG_NOSIGNAL)) <= 0)
+            return false;
+    return true;
+}
+
+/* What TLS has read already is not seen by poll(). */
+static bool relay_once(scripted_connection *c, int fd)
+{
+    static const short in = POLLIN | POLLHUP | POLLERR;
+    char bytes[16384];
+    struct pollfd polled[] = {{.fd = c->fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+    bool has_more = c->ssl != NULL && SSL_pending(c->ssl) > 0;
+    if (poll(polled, 2, has_more ? 0 : -1) < 0)
+        return errno == EINTR;
+    if (has_more || (polled[0].revents & in) != 0) {
+        ssize_t n = read_some(c, bytes, sizeof(bytes));
+        if (n <= 0 || !send_all(fd, bytes, (size_t)n))
+            return false;
+    }
+    if ((polled[1].revents & in) != 0) {
+        ssize_t n = recv(fd, bytes, sizeof(bytes), 0);
+        if (n <= 0 || !scripted_send_bytes(c, bytes, (size_t)n))
+            return false;
+    }
+    return true;
+}
+
+void scripted_relay(scripted_connection *c, int fd)
+{
+    bool is_open = send_all(fd, c->input, c->input_bytes);
+    c->input_bytes = 0;
+    while (is_open)
+        is_open = relay_once(c, fd);
+}
+
 /* ---- requests ---------------------------------------------------------------------------------------- */
 
 static bool read_request(scripted_connection *c, scripted_request *out)
@@ -222,7 +260,9 @@ static void serve(void *user)
     bool is_open = request != NULL && open_tls(c);
     if (is_open)
         note_client(c, request);
-    if (is_open && speaks_http2(c))
+    if (is_open && c->server->options.serve_bytes != NULL)
+        c->server->options.serve_bytes(c, c->server->options.user);
+    else if (is_open && speaks_http2(c))
         c->server->options.serve_http2(c, c->server->options.user);
     else if (is_open)
         while (next == SCRIPTED_KEEP && read_request(c, request)) {

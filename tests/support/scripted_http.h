@@ -42,6 +42,8 @@ typedef struct scripted_http_options {
     int tls_version_max;       /* 0: any; as TLS1_2_VERSION */
     /* Takes over connections whose client agrees to speak HTTP/2; NULL: none does. */
     void (*serve_http2)(scripted_connection *connection, void *user);
+    /* Takes over each connection before a byte is read: speaks something else than HTTP. NULL: HTTP. */
+    void (*serve_bytes)(scripted_connection *connection, void *user);
 } scripted_http_options;
 
 /* Fails the test when it cannot. */
@@ -69,6 +71,10 @@ bool scripted_send_bytes(scripted_connection *connection, const void *bytes, siz
 
 /* Fills `bytes`. */
 bool scripted_read_bytes(scripted_connection *connection, void *bytes, size_t n);
+
+/* Hands on what comes, in both ways, between the client and `fd` until one of them ends. What was read of the
+ * client behind the request is handed on first. */
+void scripted_relay(scripted_connection *connection, int fd);
 
 /* The body of the request, as long as its head says, with a NUL behind it;
  * what is longer than `size` - 1 fails. */

@@ -97,19 +97,17 @@ static void a_delete_says_when_nobody_saw_it(void **state)
                         "{\"type\":\"DELETED\",\"finalStateUnknown\":true,\"object\":" JSON_OF("5") "}\n");
 }
 
-static void with_several_resources_each_event_names_its_own(void **state)
+static void events_are_the_same_however_many_resources_there_are(void **state)
 {
     (void)state;
     b.writer.format = CLI_FORMAT_EVENTS;
     b.writer.shows_resource = 1;
     write_event(KI_EVENT_ADD, 0);
-    assert_string_equal(
-        written(),
-        "{\"type\":\"ADDED\",\"resource\":\"pods\",\"initial\":false,\"object\":" JSON_OF("5") "}\n");
+    assert_string_equal(written(), "{\"type\":\"ADDED\",\"initial\":false,\"object\":" JSON_OF("5") "}\n");
     write_event(KI_EVENT_UPDATE, 0);
-    assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"resource\":\"pods\",\"object\":{"));
+    assert_non_null(strstr(written(), "{\"type\":\"MODIFIED\",\"object\":{"));
     write_event(KI_EVENT_DELETE, 0);
-    assert_non_null(strstr(written(), "{\"type\":\"DELETED\",\"resource\":\"pods\",\"object\":{"));
+    assert_string_equal(written(), "{\"type\":\"DELETED\",\"object\":" JSON_OF("5") "}\n");
 }
 
 static void synced_and_status_are_lines_of_their_own(void **state)
@@ -213,7 +211,7 @@ int main(void)
         WRITER_TEST(an_add_says_whether_it_is_initial),
         WRITER_TEST(an_update_has_the_old_object_and_says_what_kind_it_is),
         WRITER_TEST(a_delete_says_when_nobody_saw_it),
-        WRITER_TEST(with_several_resources_each_event_names_its_own),
+        WRITER_TEST(events_are_the_same_however_many_resources_there_are),
         WRITER_TEST(synced_and_status_are_lines_of_their_own),
         WRITER_TEST(only_events_have_synced_and_status),
         WRITER_TEST(json_is_the_object_on_a_line_when_the_run_has_ended),

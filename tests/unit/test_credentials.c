@@ -256,6 +256,25 @@ static void a_certificate_is_noticed_when_it_changes(void **state)
     ki_credentials_free(credentials);
 }
 
+static void a_certificate_is_called_by_where_it_comes_from(void **state)
+{
+    (void)state;
+    char path[] = "/etc/c.crt", pem[] = "-----BEGIN K-----", long_path[301];
+    ki_certificate_names names;
+    ki_credentials *credentials = made(&(ki_config){.client_certificate_file = path, .client_key_pem = pem});
+    ki_credentials_certificate_names(credentials, &names);
+    assert_string_equal(names.certificate, "client-certificate /etc/c.crt");
+    assert_string_equal(names.key, "client-key-data");
+    ki_credentials_free(credentials);
+    memset(long_path, 'x', 300);
+    long_path[300] = 0;
+    credentials = made(&(ki_config){.client_certificate_pem = pem, .client_key_file = long_path});
+    ki_credentials_certificate_names(credentials, &names);
+    assert_string_equal(names.certificate, "client-certificate-data");
+    assert_int_equal(strlen(names.key), strlen("client-key ") + 120);
+    ki_credentials_free(credentials);
+}
+
 static void a_certificate_that_is_being_replaced_stays_until_it_is_whole(void **state)
 {
     (void)state;
@@ -396,6 +415,10 @@ static void a_plug_in_may_give_a_certificate(void **state)
     assert_string_equal(first.certificate_pem, "one");
     assert_string_equal(first.key_pem, "key");
     assert_null(first.authorization);
+    ki_certificate_names names;
+    ki_credentials_certificate_names(credentials, &names);
+    assert_string_equal(names.certificate, "the plug-in's clientCertificateData");
+    assert_string_equal(names.key, "the plug-in's clientKeyData");
     temp_dir_write(&dir, "answer",
                    ANSWER("\"token\":\"abc\",\"clientCertificateData\":\"two\",\"clientKeyData\":\"key\""));
     ki_credentials_refused(credentials, first.generation);
@@ -570,6 +593,7 @@ int main(void)
         TEST(a_token_file_that_was_never_there_is_an_error),
         TEST(a_token_beside_its_file_counts_until_the_file_is_there),
         TEST(a_certificate_is_noticed_when_it_changes),
+        TEST(a_certificate_is_called_by_where_it_comes_from),
         TEST(a_certificate_that_is_being_replaced_stays_until_it_is_whole),
         TEST(a_certificate_that_cannot_be_used_is_an_error),
         TEST(one_run_does_for_all_who_wait),

@@ -63,11 +63,20 @@ static void http_in_the_place_of_https_is_said(void **state)
     assert_null(ki_curl_hint(CURLE_SEND_ERROR, "", (ki_curl_scene){0}));
 }
 
+static void a_key_of_another_certificate_is_told_from_a_bad_certificate(void **state)
+{
+    (void)state;
+    assert_true(ki_curl_is_other_key("unable to set private key file: '(memory blob)' type PEM"));
+    assert_true(ki_curl_is_other_key("Private key does not match the certificate public key"));
+    assert_false(ki_curl_is_other_key("could not load PEM client certificate: ee key too small"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_libcurl_says_has_a_reason),
         cmocka_unit_test(every_failure_has_one),
+        cmocka_unit_test(a_key_of_another_certificate_is_told_from_a_bad_certificate),
         cmocka_unit_test(http_in_the_place_of_https_is_said),
     };
     return RUN_TESTS(tests);

@@ -213,6 +213,53 @@ static void odd_but_good_files_are_taken(void **state)
     }
 }
 
+/* All that follows says the same in other words. */
+static void anchors_aliases_and_merges_are_taken_as_kubectl_takes_them(void **state)
+{
+    (void)state;
+    static const char *const users[] = {
+        "{token: &x t, as: *x}",
+        "{&x token: t, as: t, unknown: *x}",
+        "{unknown: &x token, *x : t, as: t}",
+        "{unknown: &x old, other: &x t, token: *x, as: *x}",
+        "{unknown: &x {token: t, as: t}, <<: *x}",
+        "{unknown: &x {token: t}, <<: [*x, {token: no, as: t}]}",
+        "{<<: {token: no, as: t}, token: t}",
+        "{as: t, token: no, <<: {token: t}}",
+        "{<<: {token: no}, as: no, <<: {token: t, as: t}}",
+        "{<<: {<<: {token: t}, as: t}}",
+        "{'<<': 1, token: t, as: t}",
+        "{unknown: &x {token: t, unknown: {}}, <<: *x, as: t}",
+        "{unknown: &x [&y t, *y, {a: *y}], other: [*x, *x], token: *y, as: *y, <<: [], <<: {}}",
+        "{unknown: {a: &x t}, <<: {unknown: 1}, token: *x, as: *x}",
+    };
+    for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
+        char text[512];
+        ki_config config;
+        ki_error err = {0};
+        (void)snprintf(text, sizeof(text), "%s  user: %s\n", HEAD CLUSTER "users:\n- name: u\n", users[i]);
+        if (resolve(&config, text, NULL, &err) < 0)
+            fail_msg("%s\n%s", users[i], err.message);
+        assert_string_equal(config.token, "t");
+        assert_string_equal(config.as, "t");
+        ki_config_fini(&config);
+    }
+}
+
+/* One user of two contexts, and clusters that differ by an address. */
+static void a_mistake_in_what_is_merged_is_named_where_it_stands(void **state)
+{
+    (void)state;
+    ki_config config;
+    ki_error err = {0};
+    const char *text = HEAD "x-base: &base\n  insecure-skip-tls-verify: 7\nclusters:\n- name: k\n  cluster:\n"
+                            "    <<: *base\n    server: https://k\nusers:\n- name: u\n";
+    assert_int_equal(resolve(&config, text, NULL, &err), KI_ERR_CONFIG);
+    assert_string_equal(err.message, FILE_NAME ":6: clusters[0].cluster.insecure-skip-tls-verify: is neither "
+                                               "true nor false");
+    ki_config_fini(&config);
+}
+
 static void an_empty_file_says_nothing(void **state)
 {
     (void)state;
@@ -264,7 +311,18 @@ static const struct {
     {"a: \x01\n", ":1: control characters are not allowed"},
     {"a: \xff\n", ":1: invalid leading UTF-8 octet"},
     {"a: \"\\0\"\n", ":1: a NUL character"},
-    {"a: &x 1\nb: *x\n", ":2: aliases (*name) are not supported"},
+    {"a: 1\npassword: *s3cret\n", ":2: an alias (*name) without an anchor (&name) before it"},
+    {"*x\n", ":1: an alias (*name) without an anchor (&name) before it"},
+    {"b: *x\na: &x 1\n", ":1: an alias (*name) without an anchor (&name) before it"},
+    {"a: &x\n  b: [1,\n    *x]\n", ":3: an alias (*name) inside of what it stands for"},
+    {"&x a: 1\n*x : 2\n", ":2: the key \"a\" again, which line 1 has"},
+    {"&x [a]: 1\n", ":1: a key that is no plain text"},
+    {"a: &x [a]\n*x : 1\n", ":2: a key that is no plain text"},
+    {"a: &x {b: 1}\n<<: *x\nb: 2\nb: 3\n", ":4: the key \"b\" again, which line 3 has"},
+    {"<<: 1\n", ":1: << wants a mapping or a list of mappings"},
+    {"a: &x [{b: 1}]\nc:\n  <<: *x\n", ":3: << wants a mapping or a list of mappings"},
+    {"<<: [{a: 1}, 2]\n", ":1: << wants a mapping or a list of mappings"},
+    {"a: &x\n  b: 1\n  <<: *x\n", ":3: an alias (*name) inside of what it stands for"},
     {"a: 1\nb: 2\na: 3\n", ":3: the key \"a\" again, which line 1 has"},
     {"? [a]\n: b\n", ":1: a key that is no plain text"},
     {"a: !!binary aGk=\n", ":1: a tag that is not supported"},
@@ -451,6 +509,49 @@ static void more_than_the_limits_is_refused(void **state)
         ":1: larger than the limit of 8388608 bytes");
 }
 
+/* Each line has ten times what the one before it has. */
+static char *bomb(const char *first, const char *format, int lines)
+{
+    char *text = malloc(64 * 1024);
+    assert_non_null(text);
+    size_t len = (size_t)snprintf(text, 64 * 1024, "%s", first);
+    for (int i = 1; i <= lines; i++) {
+        len += (size_t)snprintf(text + len, 64 * 1024 - len, "a%d: &a%d [", i, i);
+        for (int k = 0; k < 10; k++)
+            len += (size_t)snprintf(text + len, 64 * 1024 - len, format, i - 1);
+        len += (size_t)snprintf(text + len, 64 * 1024 - len, "]\n");
+    }
+    return text;
+}
+
+static void a_small_text_cannot_become_a_large_tree(void **state)
+{
+    (void)state;
+    static char long_text[20 * 1024] = "a0: &a0 ";
+    char nested[256] = "a0: &a0 ";
+    memset(long_text + 8, 'x', sizeof(long_text) - 10);
+    long_text[sizeof(long_text) - 2] = '\n';
+    assert_too_much(bomb("a0: &a0 x\n", "*a%d, ", 9), ":6: more than 100000 values");
+    assert_too_much(bomb(long_text, "*a%d, ", 9), ":4: aliases that stand for more than 8388608 bytes");
+    memset(nested + 8, '[', 25);
+    memset(nested + 33, ']', 25);
+    (void)snprintf(nested + 58, sizeof(nested) - 58, "\na1: [[[[[[*a0]]]]]]\na2: [[[[[[[*a0]]]]]]]\n");
+    assert_too_much(strdup(nested), ":3: nested more than 32 levels deep");
+    assert_too_much(repeated("x:\n", "- &a%d 1\n", KI_YAML_ANCHORS_MAX + 1),
+                    ":1002: more than 1000 anchors (&name)");
+}
+
+static void a_merge_keeps_to_the_limit_of_members(void **state)
+{
+    (void)state;
+    char *text = repeated("x: &x\n", "  k%d: v\n", KI_YAML_MEMBERS_MAX);
+    size_t len = strlen(text);
+    text = realloc(text, len + 64);
+    assert_non_null(text);
+    (void)snprintf(text + len, 64, "y: {<<: *x, k7: 1}\nz:\n  a: 1\n  <<: *x\n");
+    assert_too_much(text, ":1005: a mapping with more than 1000 members");
+}
+
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
 static void running_out_of_memory_anywhere_is_an_error(void **state)
@@ -460,8 +561,9 @@ static void running_out_of_memory_anywhere_is_an_error(void **state)
         "clusters:\n- name: k\n  cluster: {server: k, certificate-authority-data: " PEM_BASE64
         ", proxy-url: 'http://p', extensions: [{name: client.authentication.k8s.io/exec, extension: {a: "
         "[1]}}]}\n"
-        "users:\n- name: u\n  user: {token: t, tokenFile: f, as: a, as-groups: [b, c], as-user-extra: {d: "
-        "[e]},"
+        "users:\n- name: u\n  user: {<<: [{as: x}, {as-uid: &y z}], <<: {token: *y}, &k unknown: *y, token: "
+        "t,"
+        " tokenFile: f, as: a, as-groups: [b, c], as-user-extra: {d: [e]}, other: {*k : *y},"
         " exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: p, args: [g], env: [{name: h}],"
         " provideClusterInfo: true}}\n";
     const ki_config_overrides overrides = {
@@ -522,12 +624,16 @@ int main(void)
         cmocka_unit_test(a_server_without_a_scheme_gets_one),
         cmocka_unit_test(relative_paths_start_where_the_file_is),
         cmocka_unit_test(odd_but_good_files_are_taken),
+        cmocka_unit_test(anchors_aliases_and_merges_are_taken_as_kubectl_takes_them),
+        cmocka_unit_test(a_mistake_in_what_is_merged_is_named_where_it_stands),
         cmocka_unit_test(an_empty_file_says_nothing),
         cmocka_unit_test(of_files_the_first_wins_for_each_name),
         cmocka_unit_test(each_mistake_is_named_with_file_line_and_field),
         cmocka_unit_test(no_message_shows_a_value),
         cmocka_unit_test(a_long_name_of_a_file_is_shown_from_its_end),
         cmocka_unit_test(more_than_the_limits_is_refused),
+        cmocka_unit_test(a_small_text_cannot_become_a_large_tree),
+        cmocka_unit_test(a_merge_keeps_to_the_limit_of_members),
         WITH_MEMORY_CHECK(running_out_of_memory_anywhere_is_an_error),
         WITH_MEMORY_CHECK(a_copy_is_whole_or_not_there),
     };

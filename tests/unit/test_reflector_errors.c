@@ -25,6 +25,8 @@ static void the_status_shows_what_it_does_and_why(void **state)
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_FORBIDDEN);
     scripted_whole(&run->source, LIST("10", "", ""));
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_LISTING);
+    scripted_head(&run->source, 200, 0);
     status = reflector_run_status(run);
     assert_int_equal(status.phase, KI_PHASE_WATCHING);
     assert_int_equal(status.reason, KI_REASON_NONE);
@@ -69,8 +71,8 @@ static void a_watch_that_is_tried_against_a_dead_port_is_no_watch(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
-    text_log_clear(&run->statuses);
     scripted_head(&run->source, 200, 0);
+    text_log_clear(&run->statuses);
     reflector_run_wait_ms(run, 40);
     for (int i = 0; i < 3; i++) {
         scripted_cut(&run->source, i == 0 ? KI_REASON_CONNECTION_LOST : KI_REASON_CONNECTION_REFUSED);
@@ -113,6 +115,8 @@ static void each_change_of_phase_or_reason_is_told(void **state)
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_statuses(run, "BACKING_OFF Forbidden\nLISTING Forbidden\n");
     scripted_whole(&run->source, LIST("10", "", POD("a", "5")));
+    expect_statuses(run, "LISTING \n");
+    scripted_head(&run->source, 200, 0);
     expect_statuses(run, "WATCHING \n");
     scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
     expect_statuses(run, "");

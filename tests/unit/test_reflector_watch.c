@@ -25,6 +25,28 @@ static void events_may_come_byte_by_byte(void **state)
     expect_changes(run, "ADDED d/b@11 11\nBOOKMARK 20\nDELETED d/b@21 21\n");
 }
 
+static void a_watch_is_one_when_it_is_answered(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    reflector_run_wait_ms(run, 5000);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_LISTING);
+    scripted_head(&run->source, 200, 0);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    assert_int_equal(reflector_run_status(run).phase_age_ms, 0);
+}
+
+static void a_watch_that_is_refused_was_none(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    text_log_clear(&run->statuses);
+    scripted_head(&run->source, 503, 0);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_LISTING);
+    scripted_end(&run->source);
+    expect_statuses(run, "BACKING_OFF ServerError\n");
+}
+
 static void a_watch_that_is_closed_goes_on_at_once_from_what_was_received(void **state)
 {
     reflector_run *run = *state;
@@ -292,8 +314,7 @@ static void answers_with_an_error_lead_to_a_watch_or_a_list(void **state)
         expect_requests(run, cases[i].next);
         if (cases[i].next[0] == 'L')
             scripted_whole(&run->source, LIST("10", "", ""));
-        else
-            scripted_head(&run->source, 200, 0);
+        scripted_head(&run->source, 200, 0);
         assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
     }
 }
@@ -438,6 +459,9 @@ static void what_is_known_goes_on_with_a_watch(void **state)
     reflector_run *run = *state;
     reflector_run_start(run, "33");
     expect_requests(run, "WATCH rv=33 bookmarks\n");
+    expect_statuses(run, "BACKING_OFF \n");
+    scripted_head(&run->source, 200, 0);
+    expect_statuses(run, "WATCHING \n");
 }
 
 static void whatever_the_server_does_it_gets_five_requests_and_then_one_a_second(void **state)
@@ -489,6 +513,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         reflector_test(events_are_given_with_their_versions),
         reflector_test(events_may_come_byte_by_byte),
+        reflector_test(a_watch_is_one_when_it_is_answered),
+        reflector_test(a_watch_that_is_refused_was_none),
         reflector_test(a_watch_that_is_closed_goes_on_at_once_from_what_was_received),
         reflector_test(a_watch_that_is_closed_within_a_second_is_backed_off),
         reflector_test(news_before_a_close_begin_the_back_off_again),

@@ -53,6 +53,12 @@ WEAK void ki_credentials_forget(ki_credentials *credentials, ki_job *waiter)
         fake_credentials.waiter = NULL;
 }
 
+WEAK void ki_credentials_certificate_names(const ki_credentials *credentials, ki_certificate_names *out_names)
+{
+    (void)credentials;
+    *out_names = (ki_certificate_names){"client-certificate /fake/crt", "client-key /fake/key"};
+}
+
 WEAK void ki_credentials_refused(ki_credentials *credentials, uint64_t generation)
 {
     (void)credentials;

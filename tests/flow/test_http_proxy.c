@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ways to the server by proxies that speak SOCKS5 or TLS. What is asked of them, and whom they have to be. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/support/fake_credentials.h"
+#include "flow/support/http_bench.h"
+#include "flow/support/proxies.h"
+#include "support/certificates.h"
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+static certificate authority;
+static certificate stranger; /* another authority */
+static certificate for_address;
+static certificate for_name;
+static certificate client;
+
+static int make_certificates(void **state)
+{
+    (void)state;
+    authority = certificate_make("authority", NULL, NULL);
+    stranger = certificate_make("stranger", NULL, NULL);
+    for_address = certificate_make("proxy", "IP:127.0.0.1", &authority);
+    for_name = certificate_make("server", "DNS:api.example", &authority);
+    client = certificate_make("client", NULL, &authority);
+    return 0;
+}
+
+static int free_certificates(void **state)
+{
+    (void)state;
+    certificate *const all[] = {&authority, &stranger, &for_address, &for_name, &client};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        certificate_free(all[i]);
+    return 0;
+}
+
+/* ---- a server behind a proxy ------------------------------------------------------------------------- */
+
+static char server_url[] = "https://api.example:6443";
+
+typedef struct scene {
+    proxied notes;
+    scripted_http *proxy;
+    char proxy_url[128];
+    http_bench bench; /* its server is the one behind the proxy */
+    fetch f;
+} scene;
+
+static scripted_next serve_echo(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    (void)scripted_answer(c, "200 OK", "", r->head);
+    return SCRIPTED_KEEP;
+}
+
+/* `prefix` is what stands before the address of the proxy. What the scene's configuration says is kept. */
+static void scene_init(scene *s, const scripted_http_options *proxy, const char *prefix)
+{
+    scripted_http_options used = *proxy;
+    scripted_http_options server = {
+        .serve = serve_echo, .certificate_pem = for_name.pem, .key_pem = for_name.key_pem};
+    used.user = &s->notes;
+    s->proxy = scripted_http_start(&used);
+    (void)snprintf(s->proxy_url, sizeof(s->proxy_url), "%s127.0.0.1:%d", prefix,
+                   scripted_http_port(s->proxy));
+    if (s->bench.config.server == NULL)
+        s->bench.config.server = server_url;
+    if (s->bench.config.ca_pem == NULL && !s->bench.config.insecure_skip_tls_verify)
+        s->bench.config.ca_pem = authority.pem;
+    s->bench.config.proxy_url = s->proxy_url;
+    bool is_tls = strncmp(s->bench.config.server, "https", 5) == 0;
+    s->bench.server = scripted_http_start(is_tls ? &server : &(scripted_http_options){.serve = serve_echo});
+    if (s->notes.port == 0)
+        s->notes.port = scripted_http_port(s->bench.server);
+}
+
+static void scene_run(scene *s, const ki_http_options *options)
+{
+    http_bench_init(&s->bench, NULL, options);
+    fetch_get(&s->f, &s->bench, "/");
+}
+
+static void scene_fini(scene *s)
+{
+    fetch_free(&s->f);
+    http_bench_fini(&s->bench);
+    scripted_http_stop(s->proxy);
+}
+
+static void expect_answer(const scene *s)
+{
+    if (s->f.reason != KI_REASON_NONE)
+        print_error("%s\n", s->f.message);
+    assert_int_equal(s->f.reason, KI_REASON_NONE);
+    assert_int_equal(s->f.head.status, 200);
+}
+
+/* With the address of the proxy in the place of its "%s". */
+static void expect_failure(const scene *s, ki_reason reason, const char *format)
+{
+    char begin[256];
+    const char *mark = strstr(format, "%s");
+    (void)snprintf(begin, sizeof(begin), "%.*s127.0.0.1:%d%s", (int)(mark - format), format,
+                   scripted_http_port(s->proxy), mark + 2);
+    assert_int_equal(s->f.heads, 0);
+    if (strncmp(s->f.message, begin, strlen(begin)) != 0)
+        assert_string_equal(s->f.message, begin);
+    assert_int_equal(s->f.reason, reason);
+}
+
+static const scripted_http_options socks5 = {.serve_bytes = proxies_socks5};
+
+static scripted_http_options https_with(const certificate *own)
+{
+    return (scripted_http_options){
+        .serve = proxies_connect, .certificate_pem = own->pem, .key_pem = own->key_pem};
+}
+
+/* ---- SOCKS5 ------------------------------------------------------------------------------------------ */
+
+/* The names of a cluster may mean something behind the proxy only. */
+static void a_socks5_proxy_looks_names_up_itself(void **state)
+{
+    (void)state;
+    scene s = {0};
+    scene_init(&s, &socks5, "socks5://");
+    scene_run(&s, NULL);
+    expect_answer(&s);
+    fetch again = {0};
+    fetch_get(&again, &s.bench, "/");
+    assert_int_equal(again.reason, KI_REASON_NONE);
+    fetch_free(&again);
+    scene_fini(&s);
+    assert_string_equal(s.notes.asked, "name api.example:6443");
+    assert_int_equal(s.notes.tunnels, 1);
+}
+
+static void the_scheme_of_a_proxy_may_be_in_capitals(void **state)
+{
+    (void)state;
+    scene s = {0};
+    scene_init(&s, &socks5, "SOCKS5://");
+    scene_run(&s, NULL);
+    expect_answer(&s);
+    scene_fini(&s);
+    assert_string_equal(s.notes.asked, "name api.example:6443");
+}
+
+static void a_socks5_proxy_is_told_user_and_password(void **state)
+{
+    (void)state;
+    scene s = {.notes.wants_user = true};
+    scene_init(&s, &socks5, "socks5://jane:s%40cret@");
+    scene_run(&s, NULL);
+    expect_answer(&s);
+    scene_fini(&s);
+    assert_string_equal(s.notes.user, "jane:s@cret");
+}
+
+static void a_socks5_proxy_leads_to_a_server_without_tls(void **state)
+{
+    (void)state;
+    char server[] = "http://10.1.2.3:8080";
+    scene s = {.bench.config.server = server};
+    scene_init(&s, &socks5, "socks5://");
+    scene_run(&s, NULL);
+    expect_answer(&s);
+    assert_ptr_equal(strstr(s.f.body.text, "GET / HTTP/1.1\r\nHost: 10.1.2.3:8080\r\n"), s.f.body.text);
+    scene_fini(&s);
+    assert_string_equal(s.notes.asked, "address 10.1.2.3:8080");
+}
+
+static void the_name_of_tls_is_not_where_a_socks5_proxy_goes(void **state)
+{
+    (void)state;
+    char server[] = "https://10.1.2.3:6443", name[] = "api.example";
+    scene s = {.bench.config = {.server = server, .tls_server_name = name}};
+    scene_init(&s, &socks5, "socks5://");
+    scene_run(&s, NULL);
+    expect_answer(&s);
+    scene_fini(&s);
+    assert_string_equal(s.notes.asked, "address 10.1.2.3:6443");
+}
+
+static void a_socks5_proxy_that_refuses_is_named_without_its_password(void **state)
+{
+    (void)state;
+    scene s = {.notes.wants_user = true, .notes.port = 1};
+    scene_init(&s, &socks5, "socks5://jane:s3cret@");
+    scene_run(&s, NULL);
+    expect_failure(&s, KI_REASON_CONNECTION_LOST,
+                   "the proxy socks5://<masked>@%s does not connect to the server: ");
+    assert_null(strstr(s.f.message, "s3cret"));
+    scene_fini(&s);
+}
+
+static void a_socks5_proxy_that_wants_a_user_is_named(void **state)
+{
+    (void)state;
+    scene s = {.notes.wants_user = true};
+    scene_init(&s, &socks5, "socks5://");
+    scene_run(&s, NULL);
+    expect_failure(&s, KI_REASON_CONNECTION_LOST,
+                   "the proxy socks5://%s wants a user and a password, "
+                   "which belong into proxy-url");
+    scene_fini(&s);
+}
+
+/* ---- https ------------------------------------------------------------------------------------------- */
+
+static void an_https_proxy_is_believed_by_the_authority_of_the_cluster(void **state)
+{
+    (void)state;
+    scene s = {0};
+    scripted_http_options proxy = https_with(&for_address);
+    scene_init(&s, &proxy, "https://");
+    scene_run(&s, NULL);
+    expect_answer(&s);
+    fetch again = {0};
+    fetch_get(&again, &s.bench, "/");
+    assert_int_equal(again.reason, KI_REASON_NONE);
+    fetch_free(&again);
+    scene_fini(&s);
+    assert_string_equal(s.notes.asked, "api.example:6443");
+    assert_int_equal(s.notes.tunnels, 1);
+}
+
+static void an_https_proxy_of_another_authority_is_not_believed(void **state)
+{
+    (void)state;
+    scene s = {.bench.config.ca_pem = stranger.pem};
+    scripted_http_options proxy = https_with(&for_address);
+    scene_init(&s, &proxy, "https://");
+    scene_run(&s, NULL);
+    expect_failure(&s, KI_REASON_TLS, "the proxy https://%s cannot be reached: SSL certificate problem");
+    scene_fini(&s);
+    assert_string_equal(s.notes.asked, "");
+}
+
+static void a_server_of_another_authority_behind_an_https_proxy_is_not_mistaken_for_it(void **state)
+{
+    (void)state;
+    scene s = {0};
+    scripted_http_options proxy = https_with(&for_address);
+    certificate other = certificate_make("server", "DNS:api.example", &stranger);
+    scripted_http *server = scripted_http_start(&(scripted_http_options){
+        .serve = serve_echo, .certificate_pem = other.pem, .key_pem = other.key_pem});
+    s.notes.port = scripted_http_port(server);
+    scene_init(&s, &proxy, "https://");
+    scene_run(&s, NULL);
+    assert_int_equal(s.f.reason, KI_REASON_TLS);
+    assert_null(strstr(s.f.message, "the proxy"));
+    scene_fini(&s);
+    scripted_http_stop(server);
+    certificate_free(&other);
+}
+
+/* Also when another name of the server is told: that is not the proxy's. */
+static void an_https_proxy_has_to_prove_its_own_name(void **state)
+{
+    (void)state;
+    char name[] = "api.example";
+    const struct {
+        const certificate *own;
+        bool is_believed;
+    } cases[] = {{&for_address, true}, {&for_name, false}};
+    for (size_t i = 0; i < 2; i++) {
+        scene s = {.bench.config.tls_server_name = name};
+        scripted_http_options proxy = https_with(cases[i].own);
+        scene_init(&s, &proxy, "https://");
+        scene_run(&s, NULL);
+        if (cases[i].is_believed)
+            expect_answer(&s);
+        else
+            expect_failure(&s, KI_REASON_TLS, "the proxy https://%s cannot be reached: SSL: ");
+        scene_fini(&s);
+    }
+}
+
+static void verification_that_is_off_is_off_for_an_https_proxy_too(void **state)
+{
+    (void)state;
+    scene s = {.bench.config.insecure_skip_tls_verify = true};
+    scripted_http_options proxy = https_with(&for_name);
+    scene_init(&s, &proxy, "https://");
+    scene_run(&s, NULL);
+    expect_answer(&s);
+    scene_fini(&s);
+}
+
+static ki_credentials *fake(void)
+{
+    return ki_credentials_new(NULL, NULL, NULL);
+}
+
+static void an_https_proxy_that_asks_sees_our_certificate_and_no_token(void **state)
+{
+    (void)state;
+    scene s = {0};
+    scripted_http_options proxy = https_with(&for_address);
+    ki_credentials *credentials = fake();
+    proxy.client_ca_pem = authority.pem;
+    scene_init(&s, &proxy, "https://jane:s3cret@");
+    http_bench_init(&s.bench, NULL, &(ki_http_options){.credentials = credentials});
+    fake_credentials.identity = (ki_identity){
+        .authorization = "Bearer token-1", .certificate_pem = client.pem, .key_pem = client.key_pem};
+    fetch_get(&s.f, &s.bench, "/");
+    expect_answer(&s);
+    assert_non_null(strstr(s.f.body.text, "Bearer token-1"));
+    assert_null(strstr(s.f.body.text, "Proxy-Authorization"));
+    scene_fini(&s);
+    ki_credentials_free(credentials);
+    assert_string_equal(s.notes.client, "client");
+    assert_null(strstr(s.notes.head, "token-1"));
+    assert_non_null(strstr(s.notes.head, "Proxy-Authorization: Basic amFuZTpzM2NyZXQ=\r\n"));
+}
+
+static void a_key_of_another_certificate_is_not_the_fault_of_an_https_proxy(void **state)
+{
+    (void)state;
+    scene s = {0};
+    scripted_http_options proxy = https_with(&for_address);
+    ki_credentials *credentials = fake();
+    scene_init(&s, &proxy, "https://");
+    http_bench_init(&s.bench, NULL, &(ki_http_options){.credentials = credentials});
+    fake_credentials.identity = (ki_identity){.certificate_pem = client.pem, .key_pem = for_name.key_pem};
+    fetch_get(&s.f, &s.bench, "/");
+    assert_int_equal(s.f.reason, KI_REASON_TLS);
+    assert_string_equal(s.f.message, "client-key /fake/key does not fit client-certificate /fake/crt");
+    scene_fini(&s);
+    ki_credentials_free(credentials);
+}
+
+static void answer_plainly(scripted_connection *c, void *user)
+{
+    char bytes[16];
+    (void)user;
+    if (scripted_read_bytes(c, bytes, sizeof(bytes)))
+        (void)scripted_answer(c, "400 Bad Request", "", "");
+}
+
+static void an_https_proxy_without_tls_is_asked_for_by_http(void **state)
+{
+    (void)state;
+    scene s = {0};
+    scene_init(&s, &(scripted_http_options){.serve_bytes = answer_plainly}, "https://");
+    scene_run(&s, NULL);
+    expect_failure(
+        &s, KI_REASON_TLS,
+        "the proxy https://%s does not answer with TLS; its address may have to begin with http://");
+    scene_fini(&s);
+}
+
+static void an_https_proxy_that_refuses_the_way_is_no_question_of_tls(void **state)
+{
+    (void)state;
+    scene s = {.notes.port = 1};
+    scripted_http_options proxy = https_with(&for_address);
+    scene_init(&s, &proxy, "https://");
+    scene_run(&s, NULL);
+    assert_int_equal(s.f.reason, KI_REASON_CONNECTION_LOST);
+    assert_non_null(strstr(s.f.message, "403"));
+    scene_fini(&s);
+}
+
+/* ---- ports ------------------------------------------------------------------------------------------- */
+
+static void a_proxy_without_a_port_has_the_one_that_kubectl_takes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url;
+        const char *port;
+    } cases[] = {{"http://127.0.0.1", " port 80 "},
+                 {"http://[::1]/", " port 80 "},
+                 {"https://127.0.0.1", " port 443 "},
+                 {"socks5://127.0.0.1", " port 1080 "}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        http_bench bench = {.config = {.server = server_url, .proxy_url = (char *)(uintptr_t)cases[i].url}};
+        fetch f = {0};
+        http_bench_init(&bench, NULL, NULL);
+        fetch_get(&f, &bench, "/");
+        assert_int_not_equal(f.reason, KI_REASON_NONE);
+        if (strstr(f.message, cases[i].port) == NULL)
+            assert_string_equal(f.message, cases[i].port);
+        fetch_free(&f);
+        http_bench_fini(&bench);
+    }
+}
+
+#define FLOW_TEST(test)                                                                                      \
+    cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FLOW_TEST(a_socks5_proxy_looks_names_up_itself),
+        FLOW_TEST(the_scheme_of_a_proxy_may_be_in_capitals),
+        FLOW_TEST(a_socks5_proxy_is_told_user_and_password),
+        FLOW_TEST(a_socks5_proxy_leads_to_a_server_without_tls),
+        FLOW_TEST(the_name_of_tls_is_not_where_a_socks5_proxy_goes),
+        FLOW_TEST(a_socks5_proxy_that_refuses_is_named_without_its_password),
+        FLOW_TEST(a_socks5_proxy_that_wants_a_user_is_named),
+        FLOW_TEST(an_https_proxy_is_believed_by_the_authority_of_the_cluster),
+        FLOW_TEST(an_https_proxy_of_another_authority_is_not_believed),
+        FLOW_TEST(a_server_of_another_authority_behind_an_https_proxy_is_not_mistaken_for_it),
+        FLOW_TEST(an_https_proxy_has_to_prove_its_own_name),
+        FLOW_TEST(verification_that_is_off_is_off_for_an_https_proxy_too),
+        FLOW_TEST(an_https_proxy_that_asks_sees_our_certificate_and_no_token),
+        FLOW_TEST(a_key_of_another_certificate_is_not_the_fault_of_an_https_proxy),
+        FLOW_TEST(an_https_proxy_without_tls_is_asked_for_by_http),
+        FLOW_TEST(an_https_proxy_that_refuses_the_way_is_no_question_of_tls),
+        FLOW_TEST(a_proxy_without_a_port_has_the_one_that_kubectl_takes),
+    };
+    return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);
+}
