@@ -234,7 +234,8 @@ static void finish_page(ki_reflector *reflector)
 }
 
 /* A server that is busy, or away for a moment, still has the list that the token is of: to begin it again
- * would be more work for it, and might never come to an end. What has brought items is not asked for twice. */
+ * would be more work for it, and might never come to an end. What has brought items is not asked for
+ * twice. */
 static int is_page_worth_another_try(const ki_list_attempt *list, ki_reason reason)
 {
     if (list->pages == 0 || list->page_has_items || list->page_failures >= PAGE_FAILURES_MAX)
