@@ -207,8 +207,8 @@ static void stop_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 static void leave_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 {
     ki_registrations_remove_all_locked(informer);
-    if (!ki_list_is_empty(&informer->registrations))
-        return;
+    if (!ki_list_is_empty(&informer->registrations) || informer->waiters > 0)
+        return; /* the last one wakes dispatch */
     informer->stage = KI_STAGE_LEAVING;
     ki_job_wake(&informer->io_job);
 }
