@@ -59,7 +59,8 @@ KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *
 KI_API ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
                                              const ki_informer_options *options);
 
-/** The same for a resource by name: as ki_resource_find() and, for custom ones, ki_resource_parse() take it. */
+/** The same for a resource by name: as ki_resource_find() and, for custom ones, ki_resource_parse() take
+ * it. */
 KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name);
 
 /**

@@ -83,7 +83,8 @@ struct stage {
  * factory's informer and not that of the rig's. */
 void stage_init(stage *s, int mode, int is_of_factory);
 
-/* Whatever of the informers and the factory the call has freed is NULL. Fails the test unless each handler was released exactly once. */
+/* Whatever of the informers and the factory the call has freed is NULL. Fails the test unless each handler
+ * was released exactly once. */
 void stage_fini(stage *s);
 
 /* Makes the call if this is the place for it. */

@@ -113,7 +113,8 @@ static int take_from_store(const ki_object **object, void *user)
     return 0;
 }
 
-/* Each informer notes in its objects which of its lists has met them, and sweeps away what the last has not. */
+/* Each informer notes in its objects which of its lists has met them, and sweeps away what the last one has
+ * not. */
 static void what_a_transform_takes_from_another_informer_is_copied(void **state)
 {
     (void)state;
