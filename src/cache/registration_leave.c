@@ -74,7 +74,8 @@ typedef struct sought {
     bool has_synced;
 } sought;
 
-static ki_registration *find_locked(const sought *s) KI_REQUIRES(s->informer->mu)
+/* Under the informer's mu, as whoever waits asks for it. */
+static ki_registration *find_locked(const sought *s)
 {
     ki_list_node *node = ki_list_first(&s->informer->registrations);
     while (node != NULL && ki_registration_of(node)->serial != s->serial)
