@@ -73,7 +73,7 @@ typedef struct ki_client_options {
     const char *user_agent;      /* NULL: "kinformer/" and the version */
     size_t connections_max;      /* 0: no limit. With http2 each of the two ways to speak has its own */
     uint64_t connect_timeout_ms; /* 0: 30,000 */
-    size_t head_bytes_max;       /* of an answer: its status and headers; 0: 64 KiB */
+    size_t head_bytes_max;       /* of an answer: its status, headers and trailers; 0: 64 KiB */
 
     size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
     ki_source_cb source; /* who answers, instead of a cluster: nothing of the two parts above is looked at */

@@ -46,7 +46,9 @@ size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user)
     if (transfer->state == KI_TRANSFER_OVER)
         return 0;
     if (ki_response_head_line(&transfer->head, (ki_str){bytes, n}, transfer->http->clock) < 0) {
-        stop(transfer, KI_REASON_MALFORMED, "the head of the answer is larger than its limit");
+        stop(transfer, KI_REASON_MALFORMED,
+             transfer->is_told ? "what follows the body of the answer is larger than the limit of its head"
+                               : "the head of the answer is larger than its limit");
         return 0;
     }
     if (!transfer->head.is_complete || transfer->is_told)

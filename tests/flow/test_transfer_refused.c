@@ -99,6 +99,33 @@ static void a_line_larger_than_the_limit_is_refused(void **state)
     http_bench_fini(&bench);
 }
 
+/* A watch that is over, and then lines without an end. */
+static scripted_next serve_trailers(scripted_connection *c, const scripted_request *r, void *user)
+{
+    char line[1024];
+    (void)r;
+    (void)user;
+    (void)snprintf(line, sizeof(line), "X-Long: %01000d\r\n", 0);
+    if (scripted_begin(c, "200 OK") && scripted_chunk(c, "hello") && scripted_send(c, "0\r\n"))
+        while (scripted_send(c, line))
+            continue;
+    return SCRIPTED_CLOSE;
+}
+
+static void trailers_without_an_end_are_refused(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_trailers}, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_MALFORMED);
+    assert_non_null(strstr(f.message, "what follows the body"));
+    assert_string_equal(f.body.text, "hello");
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 static scripted_next serve_noise(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)r;
@@ -229,6 +256,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_head_larger_than_its_limit_is_refused),
         WITH_MEMORY_CHECK(the_limit_of_heads_can_be_set),
         WITH_MEMORY_CHECK(a_line_larger_than_the_limit_is_refused),
+        WITH_MEMORY_CHECK(trailers_without_an_end_are_refused),
         WITH_MEMORY_CHECK(what_is_no_http_is_refused),
         WITH_MEMORY_CHECK(a_server_that_never_answers_is_given_up),
         WITH_MEMORY_CHECK(nobody_there_is_a_refused_connection),
