@@ -14,7 +14,9 @@
  *   - Objects and lists have a resourceVersion, which rises with each change. A watch from a version that is
  *     no longer known is answered with 410, or with an ERROR event that holds such a Status.
  *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which
- *     nothing comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s.
+ *     nothing comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s. So is an error
+ *     (a status that is not 2xx) whose body has not ended after 10 s, or is longer than 64 KiB: its status
+ *     counts all the same.
  *   - BOOKMARK events, one a minute, tell that the source is alive: without any, ki_informer_age_ms() goes on
  *     while nothing changes.
  *   - Two requests may be under way at a time: a watch, and beside it a LIST of one item (limit 1), which

@@ -2,6 +2,7 @@
 /* What libcurl brings: the lines of a head, the pieces of a body. */
 #include "http/transfer_parts.h"
 #include "util/error.h"
+#include "util/units.h"
 
 /* Ends it from inside of libcurl: what libcurl says of that does not count. */
 static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
@@ -12,6 +13,17 @@ static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 
 static int open_body(const char *bytes, size_t n, void *user);
 
+/* A good body may take as long as it likes, which is for ever with a watch. An error says in its head already
+ * what matters. */
+static void set_due(ki_transfer *transfer)
+{
+    const ki_http *http = transfer->http;
+    bool is_good = transfer->head.status >= 200 && transfer->head.status < 300;
+    uint64_t limit_ns = ki_ns_of_ms(http->options.error_timeout_ms);
+    transfer->due_ns = is_good ? UINT64_MAX : ki_clock_now_ns(http->clock) + limit_ns;
+    ki_job_wake_at(&transfer->job, transfer->due_ns);
+}
+
 static int take_head(ki_transfer *transfer)
 {
     ki_response_head *head = &transfer->head;
@@ -19,7 +31,7 @@ static int take_head(ki_transfer *transfer)
     transfer->http->was_answered = true;
     ki_pool_answer(transfer->pool);
     transfer->heard_ns = transfer->pool->heard_ns;
-    ki_job_wake_at(&transfer->job, UINT64_MAX);
+    set_due(transfer);
     ki_http_metrics_request(&transfer->http->metrics, transfer->method, head->status);
     if (head->status == 401 && transfer->http->options.credentials != NULL)
         ki_credentials_refused(transfer->http->options.credentials, transfer->generation);

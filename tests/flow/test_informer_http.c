@@ -39,7 +39,8 @@ static void world_init(world *w, scripted_serve_cb serve, const ki_informer_opti
     config.server = (char *)(uintptr_t)scripted_http_url(w->server);
     w->client = ki_client_new(&client, &err);
     assert_non_null(w->client);
-    assert_int_equal(ki_client_connect(w->client, &config, NULL, &err), 0);
+    assert_int_equal(ki_client_connect(w->client, &config, &(ki_http_options){.error_timeout_ms = 50}, &err),
+                     0);
     if (used.watch_list == KI_WATCH_LIST_AUTO)
         used.watch_list = KI_WATCH_LIST_NEVER;
     used.backoff_ms = 10;
@@ -343,6 +344,31 @@ static void a_watch_that_is_too_old_lists_again(void **state)
     }
 }
 
+/* The first watch is refused, and the refusal has no end. */
+static scripted_next serve_stalled_refusal(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    if (is_watch(r) && r->number == 2) {
+        (void)scripted_send(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 50\r\n\r\nupstream");
+        scripted_wait_for_end(c);
+        return SCRIPTED_CLOSE;
+    }
+    return serve_list_and_watch(c, r, user);
+}
+
+static void a_refusal_that_does_not_end_is_tried_again(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MODES; i++) {
+        world w = {.mode = modes[i]};
+        world_init(&w, serve_stalled_refusal, NULL);
+        wait_for(&w, has_b);
+        assert_int_equal(status_of(&w).lists, 1);
+        assert_int_equal(status_of(&w).watches, 2);
+        world_fini(&w);
+    }
+}
+
 /* ---- the query --------------------------------------------------------------------------------------- */
 
 static char first_target[4096];
@@ -525,6 +551,7 @@ int main(void)
         FLOW_TEST(a_watch_that_is_cut_goes_on_from_the_last_event),
         FLOW_TEST(a_list_that_fails_is_reported_and_tried_again),
         FLOW_TEST(a_watch_that_is_too_old_lists_again),
+        FLOW_TEST(a_refusal_that_does_not_end_is_tried_again),
         FLOW_TEST(what_is_asked_stands_in_the_query),
         FLOW_TEST(a_full_queue_stops_the_transfer_until_there_is_room),
         FLOW_TEST(a_small_queue_takes_a_large_list_in_each_mode),

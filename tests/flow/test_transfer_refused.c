@@ -160,6 +160,55 @@ static void a_server_that_never_answers_is_given_up(void **state)
     http_bench_fini(&bench);
 }
 
+/* An error whose body does not end. */
+static scripted_next serve_stalled_error(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    (void)(scripted_send(c, "HTTP/1.1 ") && scripted_send(c, r->target + 1) &&
+           scripted_send(c, "\r\nLocation: /elsewhere\r\nContent-Length: 50\r\n\r\nupstream"));
+    scripted_wait_for_end(c);
+    return SCRIPTED_CLOSE;
+}
+
+static void an_error_without_an_end_ends_with_its_status(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target;
+        int status;
+        ki_reason reason;
+    } cases[] = {
+        {"/403", 403, KI_REASON_NONE}, {"/503", 503, KI_REASON_NONE}, {"/302", 302, KI_REASON_REDIRECTED}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        http_bench bench = {0};
+        fetch f = {.pause_after = i == 0}; /* and nobody resumes it */
+        http_bench_init(&bench, &(scripted_http_options){.serve = serve_stalled_error},
+                        &(ki_http_options){.error_timeout_ms = 30});
+        fetch_get(&f, &bench, cases[i].target);
+        assert_int_equal(f.reason, cases[i].reason);
+        assert_int_equal(f.head.status, cases[i].status);
+        assert_string_equal(f.body.text, "upstream");
+        assert_int_equal(f.ends, 1);
+        fetch_free(&f);
+        http_bench_fini(&bench);
+    }
+}
+
+static void a_good_answer_without_an_end_is_waited_for(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_stalled_error},
+                    &(ki_http_options){.error_timeout_ms = 1});
+    fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/200")});
+    fetch_run_until_bytes(&f, 1);
+    http_bench_run_ms(&bench, 20);
+    assert_int_equal(f.ends, 0);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 /* A port at which nobody listens; it was just given back. */
 static int free_port(void)
 {
@@ -259,6 +308,8 @@ int main(void)
         WITH_MEMORY_CHECK(trailers_without_an_end_are_refused),
         WITH_MEMORY_CHECK(what_is_no_http_is_refused),
         WITH_MEMORY_CHECK(a_server_that_never_answers_is_given_up),
+        WITH_MEMORY_CHECK(an_error_without_an_end_ends_with_its_status),
+        WITH_MEMORY_CHECK(a_good_answer_without_an_end_is_waited_for),
         WITH_MEMORY_CHECK(nobody_there_is_a_refused_connection),
         WITH_MEMORY_CHECK(connecting_takes_no_longer_than_its_limit),
         WITH_MEMORY_CHECK(a_cancel_while_connecting_does_not_wait),
