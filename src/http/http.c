@@ -21,7 +21,8 @@ enum {
 
 void ki_http_enter(ki_http *http)
 {
-    http->depth++;
+    if (http->depth++ == 0)
+        http->bytes_taken = 0;
 }
 
 /* What has ended is told outside of libcurl, so that the callback may do anything. */

@@ -33,8 +33,8 @@ struct ki_transfer {
     bool is_watch;
     bool may_be_cut;
     bool is_long;
-    bool is_resumed;
-    bool is_told; /* on_head was called */
+    bool is_resumed; /* to go on in the next run of the job */
+    bool is_told;    /* on_head was called */
     bool is_paused;
     ki_pool *pool; /* where libcurl has it; NULL: it has not */
     CURL *easy;

@@ -77,9 +77,18 @@ static bool is_shared(const ki_transfer *transfer)
            version >= CURL_HTTP_VERSION_2_0;
 }
 
+/* libcurl, left alone, reads until there is nothing left to read. */
+static bool has_had_its_turn(const ki_transfer *transfer)
+{
+    const ki_http *http = transfer->http;
+    return http->options.bytes_at_once > 0 && http->bytes_taken >= http->options.bytes_at_once &&
+           !is_shared(transfer);
+}
+
 /* Returns 0, 1 to be paused, negative when it is over. */
 static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
 {
+    transfer->http->bytes_taken += n;
     int rc = transfer->events->on_body(transfer, bytes, n, transfer->user);
     if (transfer->state == KI_TRANSFER_OVER)
         return KI_ERR_NOT_FOUND;
@@ -94,8 +103,12 @@ static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
              "more has come than can wait: the stream is cut, to be taken up again");
         return KI_ERR_STOPPED;
     }
-    transfer->is_paused = rc == 1;
-    return rc;
+    bool is_turn_over = rc == 0 && has_had_its_turn(transfer);
+    transfer->is_paused = rc == 1 || is_turn_over;
+    transfer->is_resumed = false; /* what comes behind a turn may be more than can wait */
+    if (is_turn_over)
+        ki_transfer_resume(transfer);
+    return transfer->is_paused;
 }
 
 static int open_body(const char *bytes, size_t n, void *user)

@@ -405,31 +405,40 @@ static void what_is_asked_stands_in_the_query(void **state)
 
 /* ---- back-pressure ----------------------------------------------------------------------------------- */
 
-enum { MANY = 20 * 1000, PADDING = 1500 };
+enum { MANY = 20 * 1000, PADDING = 1500, BLOCK = 500 };
+
+/* BLOCK items, the first of them this one, in one chunk, so that a server is faster than its client. */
+static bool send_items(scripted_connection *c, int first)
+{
+    static const char padding[PADDING + 1] = {[0 ... PADDING - 1] = 'x'};
+    size_t size = (size_t)BLOCK * (PADDING + 256);
+    char *text = malloc(size);
+    size_t used = 0;
+    for (int i = first; text != NULL && i < first + BLOCK; i++)
+        used += (size_t)snprintf(text + used, size - used,
+                                 "%s{\"metadata\":{\"namespace\":\"default\",\"name\":\"o%d\",\"uid\":\"%d\","
+                                 "\"resourceVersion\":\"%d\"},\"data\":{\"x\":\"%s\"}}",
+                                 i == 0 ? "" : ",", i, i, i + 1, padding);
+    bool is_sent = text != NULL && scripted_chunk(c, text);
+    free(text);
+    return is_sent;
+}
 
 static scripted_next serve_many(scripted_connection *c, const scripted_request *r, void *user)
 {
-    static char padding[PADDING + 1];
-    char item[PADDING + 256];
     (void)user;
     if (is_watch(r)) {
         if (scripted_begin(c, "200 OK"))
             scripted_wait_for_end(c);
         return SCRIPTED_CLOSE;
     }
-    memset(padding, 'x', PADDING);
     bool is_well =
         scripted_begin(c, "200 OK") &&
         scripted_chunk(c,
                        "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":"
                        "\"100000\"},\"items\":[");
-    for (int i = 0; is_well && i < MANY; i++) {
-        (void)snprintf(item, sizeof(item),
-                       "%s{\"metadata\":{\"namespace\":\"default\",\"name\":\"o%d\",\"uid\":\"%d\","
-                       "\"resourceVersion\":\"%d\"},\"data\":{\"x\":\"%s\"}}",
-                       i == 0 ? "" : ",", i, i, i + 1, padding);
-        is_well = scripted_chunk(c, item);
-    }
+    for (int i = 0; is_well && i < MANY; i += BLOCK)
+        is_well = send_items(c, i);
     (void)(is_well && scripted_chunk(c, "]}") && scripted_chunk(c, ""));
     return SCRIPTED_KEEP;
 }
@@ -514,6 +523,26 @@ static void a_small_queue_takes_a_large_list_in_each_mode(void **state)
     }
 }
 
+/* So that a call is not much longer than its budget, whatever the server sends. */
+static void on_a_loop_no_job_reads_more_than_some_pieces(void **state)
+{
+    (void)state;
+    enum { PIECE = 128 * 1024 };
+    world w = {.mode = KI_MODE_EVENT_LOOP};
+    world_init(&w, serve_many, &(ki_informer_options){.page_size = -1});
+    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
+    while (!ki_informer_has_synced(w.informer)) {
+        uint64_t bytes = status_of(&w).bytes_read;
+        struct pollfd polled = {.fd = ki_client_fd(w.client), .events = POLLIN};
+        (void)poll(&polled, 1, 5);
+        int jobs = ki_client_dispatch(w.client, 1);
+        assert_true(status_of(&w).bytes_read - bytes <= (uint64_t)jobs * 2 * PIECE);
+        assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
+    }
+    assert_int_equal(status_of(&w).objects, MANY);
+    world_fini(&w);
+}
+
 /* ---- many -------------------------------------------------------------------------------------------- */
 
 static void informers_share_one_thread_and_stop_together(void **state)
@@ -555,6 +584,7 @@ int main(void)
         FLOW_TEST(what_is_asked_stands_in_the_query),
         FLOW_TEST(a_full_queue_stops_the_transfer_until_there_is_room),
         FLOW_TEST(a_small_queue_takes_a_large_list_in_each_mode),
+        FLOW_TEST(on_a_loop_no_job_reads_more_than_some_pieces),
         FLOW_TEST(informers_share_one_thread_and_stop_together),
     };
     return RUN_TESTS(tests);
