@@ -410,15 +410,14 @@ enum { MANY = 20 * 1000, PADDING = 1500, BLOCK = 500 };
 /* BLOCK items, the first of them this one, in one chunk, so that a server is faster than its client. */
 static bool send_items(scripted_connection *c, int first)
 {
-    static const char padding[PADDING + 1] = {[0 ... PADDING - 1] = 'x'};
     size_t size = (size_t)BLOCK * (PADDING + 256);
     char *text = malloc(size);
     size_t used = 0;
     for (int i = first; text != NULL && i < first + BLOCK; i++)
         used += (size_t)snprintf(text + used, size - used,
                                  "%s{\"metadata\":{\"namespace\":\"default\",\"name\":\"o%d\",\"uid\":\"%d\","
-                                 "\"resourceVersion\":\"%d\"},\"data\":{\"x\":\"%s\"}}",
-                                 i == 0 ? "" : ",", i, i, i + 1, padding);
+                                 "\"resourceVersion\":\"%d\"},\"data\":{\"x\":\"%0*d\"}}",
+                                 i == 0 ? "" : ",", i, i, i + 1, PADDING, 0);
     bool is_sent = text != NULL && scripted_chunk(c, text);
     free(text);
     return is_sent;
