@@ -73,7 +73,7 @@ typedef struct ki_client_options {
     const char *user_agent;      /* NULL: "kinformer/" and the version */
     size_t connections_max;      /* 0: no limit. With http2 each of the two ways to speak has its own */
     uint64_t connect_timeout_ms; /* 0: 30,000 */
-    size_t head_bytes_max;       /* of an answer: its status and headers; 0: 64 KiB */
+    size_t head_bytes_max;       /* of an answer: its status, headers and trailers; 0: 64 KiB */
 
     size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
     ki_source_cb source; /* who answers, instead of a cluster: nothing of the two parts above is looked at */
@@ -129,7 +129,9 @@ KI_API int ki_client_timeout_ms(ki_client *client);
 /**
  * Does what there is to do, for about `budget_ms`; 0: until there is nothing left. What is done in one go is
  * not cut short: a callback of the program's, and what is in proportion to the store (letting in a handler,
- * planning what a relist sweeps away or a resync repeats: some milliseconds for 100,000 objects).
+ * planning what a relist sweeps away or a resync repeats: some milliseconds for 100,000 objects). Of what
+ * servers send some 100 KB are read and decoded in one go, a millisecond's work; with `http2`, all that has
+ * come for a connection.
  *
  * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or
  *          inside of a read section.

@@ -244,7 +244,8 @@ typedef enum ki_phase {
     KI_PHASE_LISTING,        /* and, after the list, waits for the answer to the watch */
     KI_PHASE_STREAMING_LIST, /* a watch that begins with the list */
     KI_PHASE_WATCHING,   /* once the server has answered the watch; also from one that it ended to the next */
-    KI_PHASE_BACKING_OFF /* waits before it tries again, or for the answer to a watch that takes up another */
+    KI_PHASE_BACKING_OFF /* waits before it tries again, or for the answer to a watch that takes up another,
+                          * or for the rest of one that refuses it */
 } ki_phase;
 
 /** "WATCHING" for KI_PHASE_WATCHING. */

@@ -15,7 +15,9 @@
  *     no longer known is answered with 410, or with an ERROR event that holds such a Status.
  *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which
  *     nothing comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s, which count
- *     from its head or first byte; before that it has 60 s, too.
+ *     from its head or first byte; before that it has 60 s, too. An error (a status that is not 2xx) whose
+ *     body has not ended after 10 s, or is longer than 64 KiB, is cancelled as well: its status counts all
+ *     the same.
  *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is asked for
  *     again with the same `continue_token`, after a while; a page with no item is followed by the next after
  *     a second.

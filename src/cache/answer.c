@@ -45,7 +45,6 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
     answer->is_waiting = 0;
     answer->http_status = 200;
     answer->retry_after_seconds = 0;
-    answer->error_is_long = 0;
     answer->has_decoder = 1;
     if (kind == KI_ANSWER_LIST)
         ki_list_decoder_init(&answer->decoder.list, answer->plan);
@@ -109,6 +108,8 @@ void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_sec
     answer->retry_after_seconds = retry_after_seconds;
     if (is_good(answer))
         answer->owner->heard(answer, 0, answer->user);
+    else
+        answer->owner->refused(answer, answer->user);
     answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
 }
 
@@ -157,13 +158,14 @@ static void take_body(ki_answer *answer, ki_str bytes)
     }
 }
 
-/* A page of text from a proxy may be long, and nothing in it is needed: it is left out then. */
+/* A page of text from a proxy may be long, and nothing in it is needed: it is left out then, and what follows
+ * is not waited for. */
 static void take_error_body(ki_answer *answer, ki_str bytes)
 {
-    if (!answer->error_is_long && ki_buf_append_str(&answer->error_body, bytes) < 0)
-        answer->error_is_long = 1;
-    if (answer->error_is_long)
-        ki_buf_fini(&answer->error_body);
+    if (ki_buf_append_str(&answer->error_body, bytes) == 0)
+        return;
+    ki_buf_fini(&answer->error_body);
+    ki_answer_cut_refused(answer);
 }
 
 /* Who is owed a pause gets none once the answer is closed: nothing waits for it then. */
@@ -254,6 +256,21 @@ void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message)
     ki_failure failure = failure_of(answer, reason, message);
     close_answer(answer, &failure);
     answer->owner->leave(KI_ANSWER_OUTSIDE, answer->user);
+}
+
+int ki_answer_is_refused(const ki_answer *answer)
+{
+    return answer->is_open && !is_good(answer);
+}
+
+void ki_answer_cut_refused(ki_answer *answer)
+{
+    ki_failure failure = failure_of(answer, KI_REASON_NONE, NULL);
+    answer->is_open = 0;
+    answer->source->cancel(answer, answer->source->user);
+    answer->owner->over(answer, &failure, answer->user);
+    if (!answer->is_feeding)
+        drop_decoder(answer);
 }
 
 void ki_answer_set_data(ki_answer *answer, void *data)

@@ -18,7 +18,7 @@
 #include "api/list_decoder.h"
 #include "api/watch_decoder.h"
 
-/* What is read of the body of an error; what is behind that is dropped, and then it is no Status. */
+/* What is read of the body of an error. One that is longer is no Status: it is not waited for. */
 #define KI_ANSWER_ERROR_BYTES_MAX ((size_t)64 * 1024)
 
 typedef enum ki_answer_kind { KI_ANSWER_LIST = 1, KI_ANSWER_WATCH } ki_answer_kind;
@@ -44,6 +44,8 @@ typedef struct ki_answer_owner {
     void (*leave)(ki_answer_place place, void *user);
     /* The server has said something, of so many bytes, and no error; 0: a head. */
     void (*heard)(ki_answer *answer, size_t bytes, void *user);
+    /* The head is that of an error; what more there is to say comes with `over`. */
+    void (*refused)(ki_answer *answer, void *user);
     /* A ki_list_step or ki_watch_step: what it brought is in the decoder. May cancel the answer. */
     void (*step)(ki_answer *answer, int step, void *user);
     /* The answer has ended or was given up; it is closed, its decoder can still be read. */
@@ -70,7 +72,6 @@ struct ki_answer {
         ki_watch_decoder watch;
     } decoder;
     ki_buf error_body;
-    int error_is_long; /* longer than it may be, or than memory is: dropped */
 };
 
 /* The four are borrowed. */
@@ -90,6 +91,12 @@ void ki_answer_pause(ki_answer *answer);
 
 /* Closes it and tells the source. A closed one stays as it is. */
 void ki_answer_cancel(ki_answer *answer);
+
+/* Whether it has begun, and as an error. */
+int ki_answer_is_refused(const ki_answer *answer);
+
+/* Ends one that is refused with what has come of it: `over` is called. The source is told. */
+void ki_answer_cut_refused(ki_answer *answer);
 
 /* There is room again: a source that waits is told so. */
 void ki_answer_resume(ki_answer *answer);

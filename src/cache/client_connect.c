@@ -3,6 +3,10 @@
 #include "cache/client.h"
 #include "util/alloc.h"
 
+/* What is read and decoded in less than a millisecond: between two such goes ki_client_dispatch() looks at its
+ * budget. */
+enum { BYTES_AT_ONCE = 128 * 1024 };
+
 static int load(ki_config *out_config, const ki_client_options *options, ki_error *err)
 {
     ki_config_overrides overrides = {.kubeconfig = options->kubeconfig,
@@ -63,6 +67,8 @@ int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_
         http.credentials = client->credentials;
         http.loop = client->io;
         http.metrics = client->metrics;
+        if (client->options.mode == KI_MODE_EVENT_LOOP && http.bytes_at_once == 0)
+            http.bytes_at_once = BYTES_AT_ONCE;
         client->http = ki_http_new(&http, &why);
     }
     if (client->http != NULL)

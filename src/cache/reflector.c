@@ -12,6 +12,7 @@ enum {
     REQUESTS_AT_ONCE = 5,
     LIST_SILENCE_SECONDS = 60,
     STREAM_SILENCE_SECONDS = 10,
+    REFUSAL_SECONDS = 10, /* for the body of an error; requests of ours take no longer by themselves */
     RETRY_AFTER_SECONDS_MAX = 600,
     CONTINUE_TOKEN_BYTES_MAX = 1024 * 1024
 };
@@ -156,6 +157,8 @@ static int is_streaming(const ki_reflector *reflector)
 /* When the answer that is under way has been silent for too long. */
 static uint64_t silence_due_ns(const ki_reflector *reflector)
 {
+    if (ki_answer_is_refused(&reflector->answer))
+        return reflector->quiet_ns + REFUSAL_SECONDS * KI_NS_PER_S;
     if (is_streaming(reflector))
         return reflector->quiet_ns + STREAM_SILENCE_SECONDS * KI_NS_PER_S;
     if (reflector->doing == KI_STEP_LIST || reflector->doing == KI_STEP_STREAM)
@@ -251,6 +254,8 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
         return;
     if (now >= deadline_ns(reflector))
         ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "the watch has outlived its time");
+    else if (now >= silence_due_ns(reflector) && ki_answer_is_refused(&reflector->answer))
+        ki_answer_cut_refused(&reflector->answer);
     else if (now >= silence_due_ns(reflector) && is_streaming(reflector))
         ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
                              "nothing has come of the list for too long");
@@ -282,6 +287,17 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
     if (bytes > 0)
         reflector->watch.is_unproven = 0;
     ki_reflector_watch_heard(reflector);
+}
+
+/* Nobody watches from here on; why is said when all of the refusal has come. */
+static void refused(ki_answer *answer, void *user)
+{
+    ki_reflector *reflector = user;
+    if (answer != &reflector->answer)
+        return;
+    reflector->quiet_ns = ki_reflector_now_ns(reflector);
+    if (reflector->report.phase == KI_PHASE_WATCHING)
+        ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
 }
 
 static void count_event(const ki_reflector *reflector, int number)
@@ -325,7 +341,7 @@ static int is_full(const ki_answer *answer, void *user)
     return answer == &reflector->answer && reflector->is_full;
 }
 
-static const ki_answer_owner owner = {enter, leave, heard, step, over, is_full};
+static const ki_answer_owner owner = {enter, leave, heard, refused, step, over, is_full};
 
 /* ---- calls ----------------------------------------------------------------------------------------- */
 

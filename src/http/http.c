@@ -10,13 +10,19 @@
 #include "util/error.h"
 #include "util/units.h"
 
-enum { CONNECT_TIMEOUT_MS = 30 * 1000, HEAD_TIMEOUT_MS = 60 * 1000, HEAD_BYTES_MAX = 64 * 1024 };
+enum {
+    CONNECT_TIMEOUT_MS = 30 * 1000,
+    HEAD_TIMEOUT_MS = 60 * 1000,
+    ERROR_TIMEOUT_MS = 10 * 1000,
+    HEAD_BYTES_MAX = 64 * 1024
+};
 
 /* ---- calls into libcurl ------------------------------------------------------------------------------ */
 
 void ki_http_enter(ki_http *http)
 {
-    http->depth++;
+    if (http->depth++ == 0)
+        http->bytes_taken = 0;
 }
 
 /* What has ended is told outside of libcurl, so that the callback may do anything. */
@@ -114,6 +120,8 @@ static void set_defaults(ki_http *http)
         options->connect_timeout_ms = CONNECT_TIMEOUT_MS;
     if (options->head_timeout_ms == 0)
         options->head_timeout_ms = HEAD_TIMEOUT_MS;
+    if (options->error_timeout_ms == 0)
+        options->error_timeout_ms = ERROR_TIMEOUT_MS;
     http->use_gzip = options->use_gzip && !options->config->disable_compression;
     http->clock = options->loop->clock;
     options->config = NULL;

@@ -32,9 +32,12 @@ typedef struct ki_http_options {
     ki_loop *loop;               /* io; with a descriptor */
     uint64_t connect_timeout_ms; /* name, connection and TLS together; 0: 30,000 */
     uint64_t head_timeout_ms;    /* from then to the head of the answer; 0: 60,000 */
+    uint64_t error_timeout_ms;   /* from then to the end, when its status is not 2xx; 0: 10,000 */
     uint64_t request_timeout_ms; /* what ki_http_request_timeout_ms() says */
-    size_t head_bytes_max;       /* of an answer; 0: 64 KiB */
+    size_t head_bytes_max;       /* of an answer, its trailers too; 0: 64 KiB */
     size_t connections_max;      /* at a time; more requests wait. 0: no limit: each watch has one */
+    size_t bytes_at_once;        /* of bodies, opened, in one go, and the rest of a piece: then others have
+                                  * their turn, but for HTTP/2. 0: as many as are there */
     bool use_http2;              /* where a request allows it, over TLS, and the server agrees */
     bool use_gzip;               /* asked for, unless the configuration forbids it */
     const char *user_agent;      /* NULL: "kinformer/" and the version */

@@ -21,9 +21,10 @@
 struct ki_http {
     ki_http_options options;
     const ki_clock *clock;
-    ki_list pools; /* ki_pool, of which one of each kind takes new transfers */
-    int depth;     /* of calls into libcurl: inside no transfer may be taken away */
-    ki_list alive; /* ki_transfer */
+    ki_list pools;      /* ki_pool, of which one of each kind takes new transfers */
+    int depth;          /* of calls into libcurl: inside no transfer may be taken away */
+    size_t bytes_taken; /* of bodies, since the outermost of these */
+    ki_list alive;      /* ki_transfer */
     size_t alive_count;
     ki_list over;  /* those that wait to be taken away */
     ki_list heard; /* those whose on_pause is owed; of the alive */

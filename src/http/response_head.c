@@ -143,11 +143,11 @@ static bool take_status(ki_response_head *head, ki_str line)
 
 int ki_response_head_line(ki_response_head *head, ki_str line, const ki_clock *clock)
 {
-    if (head->is_complete)
-        return 0;
     head->bytes += line.len;
     if (head->bytes > head->bytes_max)
         return KI_ERR_TOO_LARGE;
+    if (head->is_complete)
+        return 0;
     ki_str text = trim(line);
     if (text.len == 0)
         head->is_complete = head->status >= 200;

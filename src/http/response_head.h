@@ -25,13 +25,13 @@ typedef struct ki_response_head {
     bool is_gzip;          /* Content-Encoding */
     bool has_other_coding; /* one that nobody has asked for */
     size_t bytes;
-    size_t bytes_max;      /* of the head, with those of interim answers */
+    size_t bytes_max;      /* of the head, with those of interim answers and trailers */
     char content_type[64]; /* without parameters, as it was written */
     char location[256];    /* without user, query and fragment, which may be secrets */
 } ki_response_head;
 
-/* One line with its end; an empty one ends the head. Interim answers (1xx) are read and forgotten, lines
- * behind the head (trailers) are ignored. `clock` tells what a date is worth.
+/* One line with its end; an empty one ends the head. Interim answers (1xx) are read and forgotten. What
+ * lines behind the head (trailers) say is ignored; they count all the same, since libcurl keeps them. `clock` tells what a date is worth.
  * Returns 0, or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_response_head_line(ki_response_head *head, ki_str line, const ki_clock *clock);
 

@@ -138,15 +138,11 @@ static bool is_redirect(int status)
     return status >= 300 && status < 400 && status != 304;
 }
 
-static void end_complete(ki_transfer *transfer)
+/* The status says all that there is to say. */
+static void end_answered(ki_transfer *transfer)
 {
     char text[sizeof(transfer->head.location) + 96];
-    if (!transfer->is_told) {
-        end(transfer, KI_REASON_CONNECTION_LOST,
-            "the connection was closed inside of the head of the answer");
-    } else if (transfer->inflate != NULL && !ki_inflate_is_complete(transfer->inflate)) {
-        end(transfer, KI_REASON_CONNECTION_LOST, "the compressed answer ends in the middle");
-    } else if (is_redirect(transfer->head.status)) {
+    if (is_redirect(transfer->head.status)) {
         (void)snprintf(text, sizeof(text),
                        "the server answers %d and points to \"%s\"; redirects are not followed",
                        transfer->head.status, transfer->head.location);
@@ -154,6 +150,17 @@ static void end_complete(ki_transfer *transfer)
     } else {
         end(transfer, KI_REASON_NONE, "");
     }
+}
+
+static void end_complete(ki_transfer *transfer)
+{
+    if (!transfer->is_told)
+        end(transfer, KI_REASON_CONNECTION_LOST,
+            "the connection was closed inside of the head of the answer");
+    else if (transfer->inflate != NULL && !ki_inflate_is_complete(transfer->inflate))
+        end(transfer, KI_REASON_CONNECTION_LOST, "the compressed answer ends in the middle");
+    else
+        end_answered(transfer);
 }
 
 /* A line that is longer than libcurl's own limit is a want of memory to it,
@@ -263,12 +270,23 @@ static void go_on(ki_transfer *transfer)
         (void)curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
 }
 
-static void check_head(ki_transfer *transfer)
+static void check_due(ki_transfer *transfer)
 {
-    if (transfer->is_told || ki_clock_now_ns(transfer->http->clock) < transfer->head_due_ns)
+    if (ki_clock_now_ns(transfer->http->clock) < transfer->due_ns)
         return;
     note_failure(transfer, KI_REASON_TIMEOUT);
-    end(transfer, KI_REASON_TIMEOUT, "the server does not answer");
+    if (transfer->is_told)
+        end_answered(transfer);
+    else
+        end(transfer, KI_REASON_TIMEOUT, "the server does not answer");
+}
+
+static void run_sent(ki_transfer *transfer)
+{
+    if (transfer->is_resumed)
+        go_on(transfer);
+    if (transfer->state == KI_TRANSFER_RUNNING)
+        check_due(transfer);
 }
 
 static void run_transfer(ki_job *job)
@@ -278,10 +296,8 @@ static void run_transfer(ki_job *job)
     ki_http_enter(http);
     if (transfer->state == KI_TRANSFER_WAITING)
         begin(transfer);
-    else if (transfer->state == KI_TRANSFER_RUNNING && transfer->is_resumed)
-        go_on(transfer);
     else if (transfer->state == KI_TRANSFER_RUNNING)
-        check_head(transfer);
+        run_sent(transfer);
     ki_http_leave(http);
 }
 

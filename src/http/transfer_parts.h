@@ -20,7 +20,7 @@ struct ki_transfer {
     ki_list_node node;
     ki_list_node heard_node; /* on_pause is owed */
     ki_http *http;
-    ki_job job; /* begins it, resumes it, notices that no head has come */
+    ki_job job; /* begins it, resumes it, notices that no head or no end of an error has come */
     ki_transfer_state state;
     const ki_transfer_events *events;
     void *user;
@@ -33,16 +33,16 @@ struct ki_transfer {
     bool is_watch;
     bool may_be_cut;
     bool is_long;
-    bool is_resumed;
-    bool is_told; /* on_head was called */
+    bool is_resumed; /* to go on in the next run of the job */
+    bool is_told;    /* on_head was called */
     bool is_paused;
     ki_pool *pool; /* where libcurl has it; NULL: it has not */
     CURL *easy;
     uint64_t sent_ns;
     uint64_t received_bytes; /* of the body, as it came */
     uint64_t generation;     /* of the identity it is sent with */
-    uint64_t head_due_ns;
-    uint64_t heard_ns; /* the last byte; before that, when it was sent */
+    uint64_t due_ns;         /* the head; then the end of an error; UINT64_MAX: nothing */
+    uint64_t heard_ns;       /* the last byte; before that, when it was sent */
     ki_response_head head;
     ki_inflate *inflate;
     bool is_done;                  /* by libcurl, while opened bytes wait */

@@ -2,6 +2,7 @@
 /* What libcurl brings: the lines of a head, the pieces of a body. */
 #include "http/transfer_parts.h"
 #include "util/error.h"
+#include "util/units.h"
 
 /* Ends it from inside of libcurl: what libcurl says of that does not count. */
 static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
@@ -12,6 +13,17 @@ static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 
 static int open_body(const char *bytes, size_t n, void *user);
 
+/* A good body may take as long as it likes, which is for ever with a watch. An error says in its head already
+ * what matters. */
+static void set_due(ki_transfer *transfer)
+{
+    const ki_http *http = transfer->http;
+    bool is_good = transfer->head.status >= 200 && transfer->head.status < 300;
+    uint64_t limit_ns = ki_ns_of_ms(http->options.error_timeout_ms);
+    transfer->due_ns = is_good ? UINT64_MAX : ki_clock_now_ns(http->clock) + limit_ns;
+    ki_job_wake_at(&transfer->job, transfer->due_ns);
+}
+
 static int take_head(ki_transfer *transfer)
 {
     ki_response_head *head = &transfer->head;
@@ -19,7 +31,7 @@ static int take_head(ki_transfer *transfer)
     transfer->http->was_answered = true;
     ki_pool_answer(transfer->pool);
     transfer->heard_ns = transfer->pool->heard_ns;
-    ki_job_wake_at(&transfer->job, UINT64_MAX);
+    set_due(transfer);
     ki_http_metrics_request(&transfer->http->metrics, transfer->method, head->status);
     if (head->status == 401 && transfer->http->options.credentials != NULL)
         ki_credentials_refused(transfer->http->options.credentials, transfer->generation);
@@ -46,7 +58,9 @@ size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user)
     if (transfer->state == KI_TRANSFER_OVER)
         return 0;
     if (ki_response_head_line(&transfer->head, (ki_str){bytes, n}, transfer->http->clock) < 0) {
-        stop(transfer, KI_REASON_MALFORMED, "the head of the answer is larger than its limit");
+        stop(transfer, KI_REASON_MALFORMED,
+             transfer->is_told ? "what follows the body of the answer is larger than the limit of its head"
+                               : "the head of the answer is larger than its limit");
         return 0;
     }
     if (!transfer->head.is_complete || transfer->is_told)
@@ -63,9 +77,18 @@ static bool is_shared(const ki_transfer *transfer)
            version >= CURL_HTTP_VERSION_2_0;
 }
 
+/* libcurl, left alone, reads until there is nothing left to read. */
+static bool has_had_its_turn(const ki_transfer *transfer)
+{
+    const ki_http *http = transfer->http;
+    return http->options.bytes_at_once > 0 && http->bytes_taken >= http->options.bytes_at_once &&
+           !is_shared(transfer);
+}
+
 /* Returns 0, 1 to be paused, negative when it is over. */
 static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
 {
+    transfer->http->bytes_taken += n;
     int rc = transfer->events->on_body(transfer, bytes, n, transfer->user);
     if (transfer->state == KI_TRANSFER_OVER)
         return KI_ERR_NOT_FOUND;
@@ -80,8 +103,12 @@ static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
              "more has come than can wait: the stream is cut, to be taken up again");
         return KI_ERR_STOPPED;
     }
-    transfer->is_paused = rc == 1;
-    return rc;
+    bool is_turn_over = rc == 0 && has_had_its_turn(transfer);
+    transfer->is_paused = rc == 1 || is_turn_over;
+    transfer->is_resumed = false; /* what comes behind a turn may be more than can wait */
+    if (is_turn_over)
+        ki_transfer_resume(transfer);
+    return transfer->is_paused;
 }
 
 static int open_body(const char *bytes, size_t n, void *user)

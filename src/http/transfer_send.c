@@ -129,7 +129,7 @@ int ki_transfer_send(ki_transfer *transfer, const ki_identity *identity)
     transfer->pool = pool;
     transfer->sent_ns = ki_clock_now_ns(http->clock);
     transfer->heard_ns = transfer->sent_ns;
-    transfer->head_due_ns = transfer->sent_ns + head_timeout_ns(transfer);
-    ki_job_wake_at(&transfer->job, transfer->head_due_ns);
+    transfer->due_ns = transfer->sent_ns + head_timeout_ns(transfer);
+    ki_job_wake_at(&transfer->job, transfer->due_ns);
     return 0;
 }

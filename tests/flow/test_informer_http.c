@@ -39,7 +39,8 @@ static void world_init(world *w, scripted_serve_cb serve, const ki_informer_opti
     config.server = (char *)(uintptr_t)scripted_http_url(w->server);
     w->client = ki_client_new(&client, &err);
     assert_non_null(w->client);
-    assert_int_equal(ki_client_connect(w->client, &config, NULL, &err), 0);
+    assert_int_equal(ki_client_connect(w->client, &config, &(ki_http_options){.error_timeout_ms = 50}, &err),
+                     0);
     if (used.watch_list == KI_WATCH_LIST_AUTO)
         used.watch_list = KI_WATCH_LIST_NEVER;
     used.backoff_ms = 10;
@@ -343,6 +344,31 @@ static void a_watch_that_is_too_old_lists_again(void **state)
     }
 }
 
+/* The first watch is refused, and the refusal has no end. */
+static scripted_next serve_stalled_refusal(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    if (is_watch(r) && r->number == 2) {
+        (void)scripted_send(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 50\r\n\r\nupstream");
+        scripted_wait_for_end(c);
+        return SCRIPTED_CLOSE;
+    }
+    return serve_list_and_watch(c, r, user);
+}
+
+static void a_refusal_that_does_not_end_is_tried_again(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MODES; i++) {
+        world w = {.mode = modes[i]};
+        world_init(&w, serve_stalled_refusal, NULL);
+        wait_for(&w, has_b);
+        assert_int_equal(status_of(&w).lists, 1);
+        assert_int_equal(status_of(&w).watches, 2);
+        world_fini(&w);
+    }
+}
+
 /* ---- the query --------------------------------------------------------------------------------------- */
 
 static char first_target[4096];
@@ -379,31 +405,39 @@ static void what_is_asked_stands_in_the_query(void **state)
 
 /* ---- back-pressure ----------------------------------------------------------------------------------- */
 
-enum { MANY = 20 * 1000, PADDING = 1500 };
+enum { MANY = 20 * 1000, PADDING = 1500, BLOCK = 500 };
+
+/* BLOCK items, the first of them this one, in one chunk, so that a server is faster than its client. */
+static bool send_items(scripted_connection *c, int first)
+{
+    size_t size = (size_t)BLOCK * (PADDING + 256);
+    char *text = malloc(size);
+    size_t used = 0;
+    for (int i = first; text != NULL && i < first + BLOCK; i++)
+        used += (size_t)snprintf(text + used, size - used,
+                                 "%s{\"metadata\":{\"namespace\":\"default\",\"name\":\"o%d\",\"uid\":\"%d\","
+                                 "\"resourceVersion\":\"%d\"},\"data\":{\"x\":\"%0*d\"}}",
+                                 i == 0 ? "" : ",", i, i, i + 1, PADDING, 0);
+    bool is_sent = text != NULL && scripted_chunk(c, text);
+    free(text);
+    return is_sent;
+}
 
 static scripted_next serve_many(scripted_connection *c, const scripted_request *r, void *user)
 {
-    static char padding[PADDING + 1];
-    char item[PADDING + 256];
     (void)user;
     if (is_watch(r)) {
         if (scripted_begin(c, "200 OK"))
             scripted_wait_for_end(c);
         return SCRIPTED_CLOSE;
     }
-    memset(padding, 'x', PADDING);
     bool is_well =
         scripted_begin(c, "200 OK") &&
         scripted_chunk(c,
                        "{\"kind\":\"ConfigMapList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":"
                        "\"100000\"},\"items\":[");
-    for (int i = 0; is_well && i < MANY; i++) {
-        (void)snprintf(item, sizeof(item),
-                       "%s{\"metadata\":{\"namespace\":\"default\",\"name\":\"o%d\",\"uid\":\"%d\","
-                       "\"resourceVersion\":\"%d\"},\"data\":{\"x\":\"%s\"}}",
-                       i == 0 ? "" : ",", i, i, i + 1, padding);
-        is_well = scripted_chunk(c, item);
-    }
+    for (int i = 0; is_well && i < MANY; i += BLOCK)
+        is_well = send_items(c, i);
     (void)(is_well && scripted_chunk(c, "]}") && scripted_chunk(c, ""));
     return SCRIPTED_KEEP;
 }
@@ -488,6 +522,26 @@ static void a_small_queue_takes_a_large_list_in_each_mode(void **state)
     }
 }
 
+/* So that a call is not much longer than its budget, whatever the server sends. */
+static void on_a_loop_no_job_reads_more_than_some_pieces(void **state)
+{
+    (void)state;
+    enum { PIECE = 128 * 1024 };
+    world w = {.mode = KI_MODE_EVENT_LOOP};
+    world_init(&w, serve_many, &(ki_informer_options){.page_size = -1});
+    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
+    while (!ki_informer_has_synced(w.informer)) {
+        uint64_t bytes = status_of(&w).bytes_read;
+        struct pollfd polled = {.fd = ki_client_fd(w.client), .events = POLLIN};
+        (void)poll(&polled, 1, 5);
+        int jobs = ki_client_dispatch(w.client, 1);
+        assert_true(status_of(&w).bytes_read - bytes <= (uint64_t)jobs * 2 * PIECE);
+        assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
+    }
+    assert_int_equal(status_of(&w).objects, MANY);
+    world_fini(&w);
+}
+
 /* ---- many -------------------------------------------------------------------------------------------- */
 
 static void informers_share_one_thread_and_stop_together(void **state)
@@ -525,9 +579,11 @@ int main(void)
         FLOW_TEST(a_watch_that_is_cut_goes_on_from_the_last_event),
         FLOW_TEST(a_list_that_fails_is_reported_and_tried_again),
         FLOW_TEST(a_watch_that_is_too_old_lists_again),
+        FLOW_TEST(a_refusal_that_does_not_end_is_tried_again),
         FLOW_TEST(what_is_asked_stands_in_the_query),
         FLOW_TEST(a_full_queue_stops_the_transfer_until_there_is_room),
         FLOW_TEST(a_small_queue_takes_a_large_list_in_each_mode),
+        FLOW_TEST(on_a_loop_no_job_reads_more_than_some_pieces),
         FLOW_TEST(informers_share_one_thread_and_stop_together),
     };
     return RUN_TESTS(tests);

@@ -222,6 +222,31 @@ static void a_call_ends_when_its_time_is_over(void **state)
     }
 }
 
+static scripted_next serve_stalled_error(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)r;
+    (void)user;
+    (void)scripted_send(c, "HTTP/1.1 403 Forbidden\r\nContent-Length: 50\r\n\r\nupstream");
+    scripted_wait_for_end(c);
+    return SCRIPTED_CLOSE;
+}
+
+static void an_error_without_an_end_is_that_error(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < REST_MODES; mode++) {
+        rest_world w = {.mode = mode, .http.error_timeout_ms = 30};
+        ki_rest_request get = rest_request(KI_REST_GET);
+        ki_rest_answer answer = {0};
+        rest_world_init(&w, serve_stalled_error, NULL);
+        assert_int_equal(ki_rest_run(w.client, &get, &answer, NULL), KI_ERR_FORBIDDEN);
+        assert_int_equal(answer.code, 403);
+        assert_string_equal(answer.error.message, "the server answers 403: upstream");
+        ki_rest_answer_fini(&answer);
+        rest_world_fini(&w);
+    }
+}
+
 static void the_client_says_how_long_a_call_may_take(void **state)
 {
     (void)state;
@@ -583,6 +608,7 @@ int main(void)
         FLOW_TEST(what_was_lost_is_asked_again_but_not_written_again),
         FLOW_TEST(nobody_there_is_said_at_once),
         FLOW_TEST(a_call_ends_when_its_time_is_over),
+        FLOW_TEST(an_error_without_an_end_is_that_error),
         FLOW_TEST(the_client_says_how_long_a_call_may_take),
         FLOW_TEST(a_list_has_to_begin_in_time_and_a_watch_may_be_silent),
         FLOW_TEST(a_cancelled_call_ends_at_once),

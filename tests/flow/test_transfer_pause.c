@@ -126,6 +126,73 @@ static void a_request_may_be_cancelled_while_its_body_comes(void **state)
     http_bench_fini(&bench);
 }
 
+/* ---- turns ------------------------------------------------------------------------------------------- */
+
+/* Until it has got so far, one job after the other. Returns the most bytes that one of them has brought. */
+static size_t run_job_by_job(fetch *f, size_t bytes)
+{
+    size_t most = 0;
+    while (f->transfer != NULL && f->bytes < bytes) {
+        size_t before = f->bytes;
+        ki_loop_wait(&f->bench->loop, 100);
+        (void)ki_loop_step(&f->bench->loop, 1);
+        most = f->bytes - before > most ? f->bytes - before : most;
+    }
+    return most;
+}
+
+enum { AT_ONCE = 64 * 1024, PIECE = 64 * 1024, LARGE = 16 * 1000 * 1000 };
+
+static void a_body_leaves_others_their_turn(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {.keeps_nothing = true};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_forever},
+                    &(ki_http_options){.bytes_at_once = AT_ONCE});
+    fetch_begin(&f, &bench, NULL);
+    assert_true(run_job_by_job(&f, LARGE) <= AT_ONCE + PIECE);
+    assert_true(f.bytes >= LARGE);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static void a_turn_does_not_undo_a_pause(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {.pause_after = 3, .keeps_nothing = true};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_forever},
+                    &(ki_http_options){.bytes_at_once = 1});
+    fetch_begin(&f, &bench, NULL);
+    while (f.pieces < 3)
+        (void)run_job_by_job(&f, f.bytes + 1);
+    int pieces = f.pieces;
+    http_bench_run_ms(&bench, 50);
+    assert_int_equal(f.pieces, pieces);
+    ki_transfer_resume(f.transfer);
+    fetch_run_until_bytes(&f, f.bytes + 1);
+    assert_true(f.pieces > pieces);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static void a_body_in_turns_comes_whole(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {"/plain", "/chunked", "/until-closed", "/bytewise"};
+    http_bench bench = {0};
+    http_bench_init(&bench, &target_server, &(ki_http_options){.bytes_at_once = 1});
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+        fetch f = {0};
+        fetch_get(&f, &bench, targets[i]);
+        assert_int_equal(f.reason, KI_REASON_NONE);
+        assert_string_equal(f.body.text, "hello");
+        fetch_free(&f);
+    }
+    http_bench_fini(&bench);
+}
+
 /* ---- gzip -------------------------------------------------------------------------------------------- */
 
 enum { ZEROES = 4 * 1000 * 1000 };
@@ -180,6 +247,21 @@ static void a_gzip_body_is_opened_in_steps_that_can_be_paused(void **state)
     http_bench_fini(&bench);
 }
 
+static void a_gzip_body_leaves_others_their_turn(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {.keeps_nothing = true};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_gzip},
+                    &(ki_http_options){.use_gzip = true, .bytes_at_once = AT_ONCE});
+    fetch_begin(&f, &bench, NULL);
+    assert_true(run_job_by_job(&f, SIZE_MAX) <= AT_ONCE + PIECE);
+    assert_int_equal(f.reason, KI_REASON_NONE);
+    assert_int_equal(f.bytes, ZEROES);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 static void a_gzip_body_that_is_cut_is_a_lost_connection(void **state)
 {
     (void)state;
@@ -228,6 +310,10 @@ int main(void)
         WITH_MEMORY_CHECK(a_paused_request_that_is_complete_ends_after_its_resume),
         WITH_MEMORY_CHECK(nothing_is_called_after_a_cancel),
         WITH_MEMORY_CHECK(a_request_may_be_cancelled_while_its_body_comes),
+        WITH_MEMORY_CHECK(a_body_leaves_others_their_turn),
+        WITH_MEMORY_CHECK(a_turn_does_not_undo_a_pause),
+        WITH_MEMORY_CHECK(a_body_in_turns_comes_whole),
+        WITH_MEMORY_CHECK(a_gzip_body_leaves_others_their_turn),
         WITH_MEMORY_CHECK(a_gzip_body_is_opened_in_steps_that_can_be_paused),
         WITH_MEMORY_CHECK(a_gzip_body_that_is_cut_is_a_lost_connection),
         WITH_MEMORY_CHECK(a_configuration_without_compression_has_the_last_word),

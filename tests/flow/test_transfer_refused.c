@@ -99,6 +99,33 @@ static void a_line_larger_than_the_limit_is_refused(void **state)
     http_bench_fini(&bench);
 }
 
+/* A watch that is over, and then lines without an end. */
+static scripted_next serve_trailers(scripted_connection *c, const scripted_request *r, void *user)
+{
+    char line[1024];
+    (void)r;
+    (void)user;
+    (void)snprintf(line, sizeof(line), "X-Long: %01000d\r\n", 0);
+    if (scripted_begin(c, "200 OK") && scripted_chunk(c, "hello") && scripted_send(c, "0\r\n"))
+        while (scripted_send(c, line))
+            continue;
+    return SCRIPTED_CLOSE;
+}
+
+static void trailers_without_an_end_are_refused(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_trailers}, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_MALFORMED);
+    assert_non_null(strstr(f.message, "what follows the body"));
+    assert_string_equal(f.body.text, "hello");
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 static scripted_next serve_noise(scripted_connection *c, const scripted_request *r, void *user)
 {
     (void)r;
@@ -129,6 +156,55 @@ static void a_server_that_never_answers_is_given_up(void **state)
     fetch_get(&f, &bench, "/wait");
     assert_int_equal(f.reason, KI_REASON_TIMEOUT);
     assert_int_equal(f.heads, 0);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+/* An error whose body does not end. */
+static scripted_next serve_stalled_error(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    (void)(scripted_send(c, "HTTP/1.1 ") && scripted_send(c, r->target + 1) &&
+           scripted_send(c, "\r\nLocation: /elsewhere\r\nContent-Length: 50\r\n\r\nupstream"));
+    scripted_wait_for_end(c);
+    return SCRIPTED_CLOSE;
+}
+
+static void an_error_without_an_end_ends_with_its_status(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target;
+        int status;
+        ki_reason reason;
+    } cases[] = {
+        {"/403", 403, KI_REASON_NONE}, {"/503", 503, KI_REASON_NONE}, {"/302", 302, KI_REASON_REDIRECTED}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        http_bench bench = {0};
+        fetch f = {.pause_after = i == 0}; /* and nobody resumes it */
+        http_bench_init(&bench, &(scripted_http_options){.serve = serve_stalled_error},
+                        &(ki_http_options){.error_timeout_ms = 30});
+        fetch_get(&f, &bench, cases[i].target);
+        assert_int_equal(f.reason, cases[i].reason);
+        assert_int_equal(f.head.status, cases[i].status);
+        assert_string_equal(f.body.text, "upstream");
+        assert_int_equal(f.ends, 1);
+        fetch_free(&f);
+        http_bench_fini(&bench);
+    }
+}
+
+static void a_good_answer_without_an_end_is_waited_for(void **state)
+{
+    (void)state;
+    http_bench bench = {0};
+    fetch f = {0};
+    http_bench_init(&bench, &(scripted_http_options){.serve = serve_stalled_error},
+                    &(ki_http_options){.error_timeout_ms = 1});
+    fetch_begin(&f, &bench, &(ki_request){.target = KI_STR("/200")});
+    fetch_run_until_bytes(&f, 1);
+    http_bench_run_ms(&bench, 20);
+    assert_int_equal(f.ends, 0);
     fetch_free(&f);
     http_bench_fini(&bench);
 }
@@ -229,8 +305,11 @@ int main(void)
         WITH_MEMORY_CHECK(a_head_larger_than_its_limit_is_refused),
         WITH_MEMORY_CHECK(the_limit_of_heads_can_be_set),
         WITH_MEMORY_CHECK(a_line_larger_than_the_limit_is_refused),
+        WITH_MEMORY_CHECK(trailers_without_an_end_are_refused),
         WITH_MEMORY_CHECK(what_is_no_http_is_refused),
         WITH_MEMORY_CHECK(a_server_that_never_answers_is_given_up),
+        WITH_MEMORY_CHECK(an_error_without_an_end_ends_with_its_status),
+        WITH_MEMORY_CHECK(a_good_answer_without_an_end_is_waited_for),
         WITH_MEMORY_CHECK(nobody_there_is_a_refused_connection),
         WITH_MEMORY_CHECK(connecting_takes_no_longer_than_its_limit),
         WITH_MEMORY_CHECK(a_cancel_while_connecting_does_not_wait),

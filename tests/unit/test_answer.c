@@ -46,6 +46,14 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
         text_log_add(&test->log, "head\n");
 }
 
+static void refused(ki_answer *answer, void *user)
+{
+    probe *test = user;
+    assert_int_equal(test->depth, 1);
+    assert_true(ki_answer_is_refused(answer));
+    text_log_add(&test->log, "refused\n");
+}
+
 static void step(ki_answer *answer, int number, void *user)
 {
     probe *test = user;
@@ -70,7 +78,7 @@ static int is_full(const ki_answer *answer, void *user)
     return ((probe *)user)->is_full;
 }
 
-static const ki_answer_owner owner = {enter, leave, heard, step, over, is_full};
+static const ki_answer_owner owner = {enter, leave, heard, refused, step, over, is_full};
 
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
@@ -194,7 +202,7 @@ static void an_answer_can_be_used_again(void **state)
             ki_answer_head(&test->answer, 500, 9);
         end(test);
     }
-    expect_log(test, "over ConnectionLost 0 0\nover  0 0\nover ServerError 500 9\n");
+    expect_log(test, "over ConnectionLost 0 0\nover  0 0\nrefused\nover ServerError 500 9\n");
     begin_kind(test, KI_ANSWER_LIST);
     (void)!body(test, EMPTY_LIST);
     end(test);
@@ -246,7 +254,7 @@ static void an_error_is_explained_by_its_status(void **state)
         assert_int_equal(ki_answer_body(&test->answer, answer.body.ptr + i, 1), 0);
     end(test);
     recorded_free(&answer);
-    expect_log(test, "over VersionTooLarge 504 1\n");
+    expect_log(test, "refused\nover VersionTooLarge 504 1\n");
     assert_string_equal(
         test->failure.error.message,
         "the server answers 504 Timeout: Timeout: Too large resource version: 99999999, current: 349");
@@ -259,22 +267,24 @@ static void the_head_says_best_how_long_to_wait(void **state)
     ki_answer_head(&test->answer, 429, 5);
     (void)!body(test, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":9}}");
     end(test);
-    expect_log(test, "over TooManyRequests 429 5\n");
+    expect_log(test, "refused\nover TooManyRequests 429 5\n");
 }
 
-static void an_error_may_be_any_text_of_any_length(void **state)
+static void an_error_may_be_any_text_and_is_not_waited_for_when_it_is_long(void **state)
 {
     probe *test = *state;
     char page[1000];
     memset(page, 'x', sizeof(page));
     begin_kind(test, KI_ANSWER_WATCH);
     ki_answer_head(&test->answer, 502, 0);
-    for (int i = 0; i < 70; i++)
+    for (size_t i = 0; i < KI_ANSWER_ERROR_BYTES_MAX / sizeof(page); i++)
         assert_int_equal(ki_answer_body(&test->answer, page, sizeof(page)), 0);
-    assert_int_equal(body(test, "{\"kind\":\"Status\",\"code\":410}"), 0);
-    assert_true(failing_allocator_live_bytes() < 3 * KI_ANSWER_ERROR_BYTES_MAX);
+    expect_log(test, "refused\n");
+    assert_int_equal(ki_answer_body(&test->answer, page, sizeof(page)), KI_ERR_NOT_FOUND);
+    expect_log(test, "cancel\nover ServerError 502 0\n");
+    assert_int_equal(body(test, "{\"kind\":\"Status\",\"code\":410}"), KI_ERR_NOT_FOUND);
     end(test);
-    expect_log(test, "over ServerError 502 0\n");
+    expect_log(test, "");
     assert_string_equal(test->failure.error.message, "the server answers 502");
 }
 
@@ -285,7 +295,20 @@ static void an_error_that_is_cut_is_still_that_error(void **state)
     ki_answer_head(&test->answer, 410, 0);
     (void)!body(test, "{\"kind\":");
     ki_answer_end(&test->answer, KI_REASON_CONNECTION_LOST, "gone");
-    expect_log(test, "over Expired 410 0\n");
+    expect_log(test, "refused\nover Expired 410 0\n");
+}
+
+static void an_error_that_does_not_end_is_cut_with_what_has_come(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    assert_false(ki_answer_is_refused(&test->answer));
+    ki_answer_head(&test->answer, 503, 3);
+    assert_int_equal(body(test, "upstream"), 0);
+    ki_answer_cut_refused(&test->answer);
+    expect_log(test, "refused\ncancel\nover ServerError 503 3\n");
+    assert_string_equal(test->failure.error.message, "the server answers 503: upstream");
+    assert_false(ki_answer_is_refused(&test->answer));
 }
 
 static void a_cut_has_a_message(void **state)
@@ -345,8 +368,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_owner_makes_the_source_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(an_error_is_explained_by_its_status, setup, teardown),
         cmocka_unit_test_setup_teardown(the_head_says_best_how_long_to_wait, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_error_may_be_any_text_of_any_length, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_error_may_be_any_text_and_is_not_waited_for_when_it_is_long, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(an_error_that_is_cut_is_still_that_error, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_error_that_does_not_end_is_cut_with_what_has_come, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_cut_has_a_message, setup, teardown),
         cmocka_unit_test_setup_teardown(a_source_that_says_no_is_over, setup, teardown),
         cmocka_unit_test_setup_teardown(parts_of_a_piece_end_with_a_pause, setup, teardown),

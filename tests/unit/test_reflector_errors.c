@@ -162,6 +162,39 @@ static void the_age_is_that_of_the_last_word_after_the_first_list(void **state)
     assert_true(ki_reflector_age_ms(&run->reflector) > 0);
 }
 
+static void a_list_that_is_refused_without_an_end_fails_with_its_status(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    reflector_run_wait_ms(run, 3000);
+    scripted_head(&run->source, 403, 0);
+    scripted_body(&run->source, "up");
+    reflector_run_wait_ms(run, 9000);
+    scripted_body(&run->source, "stream");
+    expect_errors(run, "");
+    reflector_run_wait_ms(run, 1001);
+    expect_errors(run, "Forbidden 403\n");
+    assert_string_equal(reflector_run_status(run).message, "the server answers 403: upstream");
+    assert_true(reflector_run_status(run).retry_ms > 0);
+}
+
+static void a_watch_that_is_refused_without_an_end_is_no_watch(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 2000);
+    scripted_end(&run->source);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    scripted_head(&run->source, 503, 0);
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+    reflector_run_wait_ms(run, 10 * 1000 - 1);
+    expect_errors(run, "");
+    reflector_run_wait_ms(run, 2);
+    expect_errors(run, "ServerError 503\n");
+    assert_true(reflector_run_status(run).retry_ms > 0);
+}
+
 static int take_change(const ki_change *change, void *user)
 {
     (void)change;
@@ -485,6 +518,8 @@ int main(void)
         reflector_test(a_watch_that_is_tried_against_a_dead_port_is_no_watch),
         reflector_test(the_status_knows_since_when_nothing_works),
         reflector_test(each_change_of_phase_or_reason_is_told),
+        reflector_test(a_list_that_is_refused_without_an_end_fails_with_its_status),
+        reflector_test(a_watch_that_is_refused_without_an_end_is_no_watch),
         reflector_test(a_halt_ends_the_failure_and_every_timer),
         reflector_test(the_age_is_that_of_the_last_word_after_the_first_list),
         reflector_test(without_a_seed_no_two_are_alike),

@@ -347,6 +347,19 @@ static void a_server_that_ended_no_list_is_asked_for_a_plain_one(void **state)
     expect_requests(run, "LIST rv=0 limit=500\n");
 }
 
+static void a_refusal_without_an_end_is_not_taken_for_silence(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    reflector_run_wait_ms(run, 5000);
+    scripted_head(&run->source, 403, 0);
+    reflector_run_wait_ms(run, 9999);
+    expect_errors(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_errors(run, "Forbidden 403\n");
+    expect_requests(run, "STREAM rv= match=NotOlderThan bookmarks\ncancel\nLIST rv=0 limit=500\n");
+}
+
 static void silence_does_not_count_while_there_is_no_room(void **state)
 {
     reflector_run *run = *state;
@@ -544,6 +557,7 @@ int main(void)
         reflector_test(what_one_has_found_out_of_a_server_others_need_not),
         reflector_test(a_refusal_is_of_one_resource_alone),
         reflector_test(a_server_that_ended_no_list_is_asked_for_a_plain_one),
+        reflector_test(a_refusal_without_an_end_is_not_taken_for_silence),
         reflector_test(silence_does_not_count_while_there_is_no_room),
         reflector_test(one_end_of_a_list_forgets_the_failures_before),
         reflector_test(a_refusal_leads_to_a_list_at_once),

@@ -145,6 +145,18 @@ static void a_head_without_an_end_is_refused_at_its_limit(void **state)
     assert_int_equal(ki_response_head_line(&head, (ki_str){line, 1}, &clock), KI_ERR_TOO_LARGE);
 }
 
+static void lines_behind_the_head_count_as_well(void **state)
+{
+    (void)state;
+    ki_clock clock = clock_of_1994();
+    ki_response_head head = HEAD("HTTP/1.1 200 OK\r\n", "\r\n");
+    ki_str line = KI_STR("X-Trailer: 1\r\n");
+    size_t lines = (HEAD_BYTES - head.bytes) / line.len;
+    for (size_t i = 0; i < lines; i++)
+        assert_int_equal(ki_response_head_line(&head, line, &clock), 0);
+    assert_int_equal(ki_response_head_line(&head, line, &clock), KI_ERR_TOO_LARGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_location_that_is_long_is_cut),
         cmocka_unit_test(encodings_are_told_apart),
         cmocka_unit_test(a_head_without_an_end_is_refused_at_its_limit),
+        cmocka_unit_test(lines_behind_the_head_count_as_well),
     };
     return RUN_TESTS(tests);
 }
