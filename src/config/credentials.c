@@ -12,6 +12,7 @@
 #include "util/alloc.h"
 #include "util/base64.h"
 #include "util/error.h"
+#include "util/mask.h"
 #include "util/secret.h"
 #include "util/units.h"
 
@@ -31,6 +32,7 @@ struct ki_credentials {
     ki_config config;
     const ki_clock *clock;
     char *authorization; /* NULL: none */
+    char *former;        /* the one before, which an answer may still speak of; NULL: none */
     char **headers;
     uint64_t generation;
     uint64_t certificate_generation;
@@ -50,7 +52,8 @@ struct ki_credentials {
 /* Takes it. */
 static void set_authorization(ki_credentials *credentials, char *authorization)
 {
-    ki_secret_free(credentials->authorization);
+    ki_secret_free(credentials->former);
+    credentials->former = credentials->authorization;
     credentials->authorization = authorization;
     credentials->generation++;
 }
@@ -305,6 +308,7 @@ void ki_credentials_free(ki_credentials *credentials)
     ki_certificate_files_fini(&credentials->files);
     ki_impersonation_free(credentials->headers);
     ki_secret_free(credentials->authorization);
+    ki_secret_free(credentials->former);
     ki_config_fini(&credentials->config);
     ki_free(credentials);
 }
@@ -345,6 +349,23 @@ int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity 
     if (rc == 0)
         *out_identity = identity_of(credentials);
     return rc;
+}
+
+/* What stands behind the scheme. */
+static const char *value_of(const char *authorization)
+{
+    const char *blank = authorization == NULL ? NULL : strchr(authorization, ' ');
+    return blank == NULL ? NULL : blank + 1;
+}
+
+size_t ki_credentials_hide(char *text, size_t len, const void *user)
+{
+    const ki_credentials *credentials = user;
+    const char *const secrets[] = {value_of(credentials->authorization), value_of(credentials->former),
+                                   credentials->config.token, credentials->config.password};
+    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++)
+        len = ki_mask_secret(text, len, secrets[i]);
+    return len;
 }
 
 void ki_credentials_refused(ki_credentials *credentials, uint64_t generation)

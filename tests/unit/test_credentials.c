@@ -175,6 +175,41 @@ static void a_token_file_is_read_again_each_minute(void **state)
     ki_credentials_free(credentials);
 }
 
+static void assert_hidden(const ki_credentials *credentials, const char *text, const char *expected)
+{
+    char room[128];
+    size_t len = strlen(text);
+    memcpy(room, text, len);
+    room[ki_credentials_hide(room, len, credentials)] = 0;
+    assert_string_equal(room, expected);
+}
+
+static void what_is_sent_can_be_hidden(void **state)
+{
+    (void)state;
+    ki_credentials *basic = made(&(ki_config){.username = "Aladdin", .password = "open sesame"});
+    assert_hidden(basic, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==, Aladdin: open sesame",
+                  "Basic <masked>, Aladdin: <masked>");
+    ki_credentials_free(basic);
+    ki_credentials *nobody = made(&(ki_config){0});
+    assert_hidden(nobody, "Bearer abcdefgh", "Bearer abcdefgh");
+    ki_credentials_free(nobody);
+}
+
+static void a_token_can_be_hidden_and_the_one_before_it(void **state)
+{
+    (void)state;
+    const char *path = temp_dir_write(&dir, "token", "first-token");
+    ki_credentials *credentials = made(&(ki_config){.token_file = (char *)path});
+    uint64_t generation = identity(credentials).generation;
+    assert_hidden(credentials, "Bearer first-token!", "Bearer <masked>!");
+    temp_dir_write(&dir, "token", "second-token");
+    ki_credentials_refused(credentials, generation);
+    (void)identity(credentials);
+    assert_hidden(credentials, "first-token second-token third-token", "<masked> <masked> third-token");
+    ki_credentials_free(credentials);
+}
+
 static void a_refused_token_file_is_read_at_once(void **state)
 {
     (void)state;
@@ -588,6 +623,8 @@ int main(void)
         TEST(somebody_else_is_asked_for_in_headers),
         TEST(what_no_header_can_have_is_refused),
         TEST(a_token_file_is_read_again_each_minute),
+        TEST(what_is_sent_can_be_hidden),
+        TEST(a_token_can_be_hidden_and_the_one_before_it),
         TEST(a_refused_token_file_is_read_at_once),
         TEST(a_token_file_that_goes_away_leaves_its_token),
         TEST(a_token_file_that_was_never_there_is_an_error),
