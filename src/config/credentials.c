@@ -17,7 +17,8 @@
 #include "util/units.h"
 
 /* How long the failure of a plug-in answers for it; and how long its credential is used at the least, so
- * that one that is past its time when it comes does not start the next run at once. */
+ * that one that is past its time when it comes, or is refused like the one before it, does not start the next
+ * run at once. */
 #define FAILURE_KEPT_NS KI_NS_PER_S
 #define CREDENTIAL_USED_NS (5 * KI_NS_PER_S)
 
@@ -43,6 +44,8 @@ struct ki_credentials {
     exec_state state;
     ki_exec_credential credential;
     uint64_t ended_ns; /* when the last run did */
+    bool was_refused;  /* the credential, and none has come since */
+    bool is_second;    /* it came because the one before was */
     ki_error failure;
     ki_list waiters;
 };
@@ -169,6 +172,8 @@ static int use_credential(ki_credentials *credentials, ki_exec_credential *fresh
     credentials->generation++;
     ki_exec_credential_fini(old);
     *old = *fresh;
+    credentials->is_second = credentials->was_refused;
+    credentials->was_refused = false;
     return 0;
 }
 
@@ -183,11 +188,15 @@ static void plugin_ended(ki_exec_credential *credential, const ki_error *err, vo
     release_waiters(credentials, true);
 }
 
+static bool is_young(const ki_credentials *credentials)
+{
+    return ki_clock_now_ns(credentials->clock) - credentials->ended_ns < CREDENTIAL_USED_NS;
+}
+
 static bool is_fresh(const ki_credentials *credentials)
 {
-    uint64_t now_ns = ki_clock_now_ns(credentials->clock);
     int64_t wall_s = ki_clock_wall_ns(credentials->clock) / (int64_t)KI_NS_PER_S;
-    return wall_s < credentials->credential.expires_s || now_ns - credentials->ended_ns < CREDENTIAL_USED_NS;
+    return wall_s < credentials->credential.expires_s || is_young(credentials);
 }
 
 static int start_plugin(ki_credentials *credentials, ki_error *err)
@@ -374,6 +383,8 @@ void ki_credentials_refused(ki_credentials *credentials, uint64_t generation)
         return;
     ki_token_file_expire(&credentials->token_file);
     ki_certificate_files_expire(&credentials->files);
-    if (credentials->state == EXEC_READY)
-        credentials->state = EXEC_NONE;
+    if (credentials->state != EXEC_READY || (credentials->is_second && is_young(credentials)))
+        return;
+    credentials->state = EXEC_NONE;
+    credentials->was_refused = true;
 }

@@ -56,7 +56,8 @@ typedef struct ki_certificate_names {
 
 void ki_credentials_certificate_names(const ki_credentials *credentials, ki_certificate_names *out_names);
 
-/* The server has refused (401) what had this generation: what can be had anew is, by the next who asks. */
+/* The server has refused (401) what had this generation: what can be had anew is, by the next who asks. A
+ * plug-in whose second credential is refused too is let be for some seconds, however many are refused. */
 void ki_credentials_refused(ki_credentials *credentials, uint64_t generation);
 
 #endif

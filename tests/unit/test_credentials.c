@@ -438,6 +438,46 @@ static void a_refused_credential_is_had_anew_once(void **state)
     ki_credentials_free(credentials);
 }
 
+static void a_credential_that_is_refused_again_and_again_is_had_anew_now_and_then(void **state)
+{
+    (void)state;
+    ki_config_exec exec = exec_of("echo '" ANSWER("\"token\":\"abc\"") "'");
+    ki_credentials *credentials = made(&(ki_config){.exec = &exec});
+    assert_waits(credentials, &waiter);
+    finish_run();
+    for (size_t i = 1; i < 4; i++) {
+        ki_credentials_refused(credentials, identity(credentials).generation);
+        assert_waits(credentials, &waiter);
+        finish_run();
+        for (int left = 49; left > 0; left--) {
+            ki_clock_advance_ms(&test_clock, 100);
+            ki_credentials_refused(credentials, identity(credentials).generation);
+        }
+        assert_int_equal(runs(), 1 + i);
+        ki_clock_advance_ms(&test_clock, 100);
+    }
+    ki_credentials_free(credentials);
+}
+
+static void a_credential_that_has_expired_meanwhile_may_be_refused_at_once(void **state)
+{
+    (void)state;
+    ki_config_exec exec =
+        exec_of("echo '" ANSWER("\"token\":\"abc\",\"expirationTimestamp\":\"2027-01-15T08:00:04Z\"") "'");
+    ki_credentials *credentials = made(&(ki_config){.exec = &exec});
+    assert_waits(credentials, &waiter);
+    finish_run();
+    ki_credentials_refused(credentials, identity(credentials).generation);
+    assert_waits(credentials, &waiter);
+    finish_run();
+    ki_clock_advance_ms(&test_clock, 5000);
+    assert_waits(credentials, &waiter);
+    finish_run();
+    ki_credentials_refused(credentials, identity(credentials).generation);
+    assert_waits(credentials, &waiter);
+    ki_credentials_free(credentials);
+}
+
 static void a_plug_in_may_give_a_certificate(void **state)
 {
     (void)state;
@@ -636,6 +676,8 @@ int main(void)
         TEST(one_run_does_for_all_who_wait),
         TEST(a_credential_is_had_anew_when_it_has_expired),
         TEST(a_refused_credential_is_had_anew_once),
+        TEST(a_credential_that_is_refused_again_and_again_is_had_anew_now_and_then),
+        TEST(a_credential_that_has_expired_meanwhile_may_be_refused_at_once),
         TEST(a_plug_in_may_give_a_certificate),
         TEST(a_failure_answers_for_a_second),
         TEST(a_plug_in_that_is_not_there_fails_at_once),
