@@ -3,8 +3,8 @@
  * write them.
  *
  *   From:     bench_apiserver.c
- *   To:       ki_apiserver_put(); jansson
- *   Not here: HTTP
+ *   To:       ki_apiserver_put(); jansson; the same by POST
+ *   Not here: sockets (apiserver_socket.h)
  */
 #ifndef BENCH_APISERVER_LOAD_H
 #define BENCH_APISERVER_LOAD_H

@@ -2,8 +2,8 @@
 /* apiserver_socket - requests to the embedded API server over a bare socket, so that the client costs
  * next to nothing.
  *
- *   From:     apiserver_pages.c, apiserver_watchers.c
- *   Not here: anything about answers
+ *   From:     apiserver_load.c, apiserver_pages.c, apiserver_watchers.c
+ *   Not here: what answers say
  */
 #ifndef BENCH_APISERVER_SOCKET_H
 #define BENCH_APISERVER_SOCKET_H
@@ -16,5 +16,9 @@ uint16_t apiserver_port_of(const char *url);
 int apiserver_connect(uint16_t port);
 /* GET of that path. */
 bool apiserver_ask(int fd, const char *path);
+/* POST of a body of JSON. */
+bool apiserver_post(int fd, const char *path, const char *body);
+/* Reads the whole answer to one request, which has a Content-Length. Its status, or 0. */
+int apiserver_read_status(int fd);
 
 #endif

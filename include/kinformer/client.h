@@ -129,7 +129,7 @@ KI_API int ki_client_timeout_ms(ki_client *client);
 /**
  * Does what there is to do, for about `budget_ms`; 0: until there is nothing left. What is done in one go is
  * not cut short: a callback of the program's, and what is in proportion to the store (letting in a handler,
- * planning what a relist sweeps away: some milliseconds for 100,000 objects).
+ * planning what a relist sweeps away or a resync repeats: some milliseconds for 100,000 objects).
  *
  * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or
  *          inside of a read section.

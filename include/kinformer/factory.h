@@ -34,8 +34,9 @@ typedef struct ki_factory_options {
 } ki_factory_options;
 
 /**
- * Returns:   a factory to free, or NULL when memory is out or an option is wrong: ki_factory_start() then
- *            says that there is none.
+ * Returns:   a factory to free, or NULL when there is no client or memory is out: ki_factory_start() then
+ *            says that there is none. With a wrong option it is a factory that makes no informer: those calls
+ *            return NULL, and every start and wait says what is wrong.
  * Ownership: the caller frees it, before the client. `options` may be NULL.
  */
 KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options);
@@ -48,9 +49,8 @@ KI_API void ki_factory_free(ki_factory *factory);
 /**
  * The informer of a collection: made at the first call, the same one afterwards. It is the same for the same
  * resource and the same options, all of them: namespace, selectors as they are written, paths, numbers,
- * callbacks with what they
- * are given. The options are the factory's;
- * with ki_factory_informer_with() they are these, and nothing of the factory's.
+ * callbacks with what they are given. The options are the factory's; with ki_factory_informer_with() they are
+ * these, and nothing of the factory's.
  *
  * Returns:   the informer, or NULL: the next start says why.
  * Ownership: the factory's, until ki_factory_remove().
@@ -59,14 +59,15 @@ KI_API ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *
 KI_API ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
                                              const ki_informer_options *options);
 
-/** The same for a resource by name: as ki_resource_find() and, for custom ones,
- * ki_resource_parse() take it. */
+/** The same for a resource by name: as ki_resource_find() and, for custom ones, ki_resource_parse() take
+ * it. */
 KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name);
 
 /**
  * Starts the informers that do not run. To be called again when informers were added.
  *
- * Returns: 0, or the first error of the set-up, or of a start; the others have been started all the same.
+ * Returns: 0, or the first error of the set-up since the last start, or of a start; the others have been
+ *          started all the same. With a wrong option of the factory's: always that error, and nothing starts.
  */
 KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *err);
 

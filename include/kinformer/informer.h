@@ -48,7 +48,8 @@ typedef enum ki_mutations {
 
 /**
  * Sees an object before anyone else, and may put another in its place: `*object` is borrowed; to replace it,
- * set it to a new reference, which is taken over. Namespace, name, UID and version must stay the same.
+ * set it to a new reference, which is taken over. Namespace, name, UID and version must stay the same. Of an
+ * object that others have references to, too, say another informer's, a copy is stored.
  *
  * Returns: 0; or a negative code: the object is refused, its last good version stays, and that is counted and
  *          reported.

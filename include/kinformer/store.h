@@ -27,7 +27,8 @@ typedef struct ki_store ki_store;
  * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside of one,
  * calls that wait or write are refused with KI_ERR_WOULD_DEADLOCK; what stops or frees is carried out soon,
  * as from a callback (docs/threading.md has the table). Keep it short: memory of replaced objects waits for
- * it and, when that has reached its limit, so does the writer.
+ * it and so does the writer, when that memory has reached its limit; one of ours also when it is idle and
+ * some has waited for a second.
  *
  * Threads: any. Costs a few nanoseconds and touches no shared cache line.
  */

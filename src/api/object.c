@@ -25,6 +25,24 @@ ki_object *ki_object_unref(ki_object *object)
     return NULL;
 }
 
+/* Others may use the object meanwhile: what changes then is left out, which is the count, the strings that
+ * were unescaped, and the mark. */
+ki_object *ki_object_copy(const ki_object *object)
+{
+    const size_t fields_at = offsetof(ki_object, text_len);
+    const size_t fields_end = offsetof(ki_object, mark);
+    ki_object *copy = ki_malloc(object->text_at + object->text_len);
+    if (copy == NULL)
+        return NULL;
+    ki_refcount_init(&copy->refs);
+    atomic_init(&copy->unescaped, NULL);
+    copy->text_at = object->text_at;
+    memcpy((char *)copy + fields_at, (const char *)object + fields_at, fields_end - fields_at);
+    memcpy((char *)copy + KI_OBJECT_HEADER_BYTES, ki_object_at(object, KI_OBJECT_HEADER_BYTES),
+           object->text_at + object->text_len - KI_OBJECT_HEADER_BYTES);
+    return copy;
+}
+
 const char *ki_object_key(const ki_object *object)
 {
     return object == NULL ? "" : ki_object_at(object, object->key_at);

@@ -56,8 +56,8 @@ struct ki_object {
     uint16_t name_len;
     uint16_t key_at;
     uint16_t has; /* bit i: there is a place for field KI_FIELD_STRINGS + i */
-    /* The one thing that is not the object's own: which list has met it last, for the writer of the store
-     * that holds it. 0 elsewhere; nobody else looks at it. */
+    /* The one thing that is not the object's own: which list has met it last, for the writer of the one
+     * informer's store that holds it. Not set elsewhere; nobody else looks at it. */
     uint32_t mark;
     uint32_t places[]; /* in the order of the fields */
 };
@@ -79,6 +79,9 @@ static inline void ki_object_prefetch(const ki_object *object)
     __builtin_prefetch(object);
     __builtin_prefetch((const char *)object + KI_OBJECT_HEADER_BYTES);
 }
+
+/* Another object with the same fields and text, which has one owner. Returns NULL when memory is out. */
+ki_object *ki_object_copy(const ki_object *object);
 
 /* Frees what ki_object_text() has made, if it has. */
 void ki_object_free_unescaped(ki_object *object);

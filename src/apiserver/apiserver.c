@@ -155,6 +155,7 @@ ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *
     ki_mutex_init(&server->power);
     ki_list_init(&server->connections);
     ki_list_init(&server->exchanges);
+    ki_list_init(&server->lingers);
     if (start(server, options == NULL ? &defaults : options, err) == 0)
         return server;
     ki_apiserver_stop(server);

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "apiserver/linger.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/units.h"
@@ -62,6 +63,8 @@ void ki_as_connection_free(struct ki_as_connection *connection)
     ki_list_remove(&connection->node);
     ki_mutex_unlock(&connection->server->mu);
     ki_fd_watch_fini(&connection->hang_up);
+    if (connection->lingers && !atomic_load(&connection->server->is_ending))
+        ki_as_linger_start(connection->server, connection->fd);
     ki_free(connection);
 }
 

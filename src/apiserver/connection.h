@@ -20,6 +20,7 @@ struct ki_as_connection {
     bool is_half_closed;
     ki_fd_watch hang_up;
     uint64_t nudge_ns; /* of its job: from one nudge to the next */
+    bool lingers;      /* its client may be sending when it ends; of the thread that serves it */
 };
 
 /* NULL without memory; then nobody can cut it, and it ends when it is idle for long. */

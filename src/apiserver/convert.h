@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* convert - objects that are served in two forms and kept in one: events of v1 and of events.k8s.io.
+/* convert - objects that are served in two forms and kept in one: events, and
+ * HorizontalPodAutoscalers.
  *
  *   From:     store.c (before an object is kept), text.c, answer.c, stream.c (before it is shown)
  *   To:       trees
  *   Locks:    none
  *   Not here: versions of custom resources, which have one form
  *
- * They are kept as v1 has them. The other form has other names for the same fields, so that going there and
- * back changes nothing.
+ * Events are kept as v1 has them; events.k8s.io has other names for the same fields. Autoscalers are kept as
+ * autoscaling/v2 has them, of which v1 shows one part as fields and the rest as annotations. So going there
+ * and back loses nothing.
  */
 #ifndef KI_APISERVER_CONVERT_H
 #define KI_APISERVER_CONVERT_H

@@ -16,6 +16,7 @@ struct reader {
     const char *at;
     const char *end;
     unsigned depth;
+    bool has_duplicates; /* some object has a key twice */
 };
 
 /* NULL: it gives up. */
@@ -227,11 +228,14 @@ static json_t *read_object(struct reader *reader)
 {
     json_t *object = json_object();
     bool is_good = object != NULL;
+    size_t count = 0;
     if (is_good && take(reader, '}'))
         return object;
-    do
+    do {
         is_good = is_good && read_member(reader, object);
-    while (is_good && take(reader, ','));
+        count++;
+    } while (is_good && take(reader, ','));
+    reader->has_duplicates |= json_object_size(object) < count;
     if (is_good && take(reader, '}'))
         return object;
     json_decref(object);
@@ -296,17 +300,39 @@ static json_t *read_value(struct reader *reader)
     }
 }
 
-json_t *ki_as_decode(ki_str text, json_error_t *error)
+/* What this one has given up. */
+static json_t *decode_slowly(ki_str text, bool *out_has_duplicates, json_error_t *error)
 {
-    struct reader reader = {text.ptr, text.ptr + text.len, 0};
+    const char *bytes = text.len == 0 ? "" : text.ptr;
+    json_t *tree = json_loadb(bytes, text.len, 0, error);
+    if (tree != NULL && out_has_duplicates != NULL) {
+        json_t *again = json_loadb(bytes, text.len, JSON_REJECT_DUPLICATES, NULL);
+        *out_has_duplicates = again == NULL;
+        json_decref(again);
+    }
+    return tree;
+}
+
+/* `out_has_duplicates` may be NULL. */
+static json_t *decode(ki_str text, bool *out_has_duplicates, json_error_t *error)
+{
+    struct reader reader = {text.ptr, text.ptr + text.len, 0, false};
     skip_space(&reader);
     bool is_container = reader.at < reader.end && (*reader.at == '{' || *reader.at == '[');
     json_t *tree = is_container ? read_value(&reader) : NULL;
     skip_space(&reader);
-    if (tree != NULL && reader.at == reader.end)
+    if (tree != NULL && reader.at == reader.end) {
+        if (out_has_duplicates != NULL)
+            *out_has_duplicates = reader.has_duplicates;
         return tree;
+    }
     json_decref(tree);
-    return json_loadb(text.len == 0 ? "" : text.ptr, text.len, 0, error);
+    return decode_slowly(text, out_has_duplicates, error);
+}
+
+json_t *ki_as_decode(ki_str text, json_error_t *error)
+{
+    return decode(text, NULL, error);
 }
 
 /* A short text cannot be. */
@@ -330,10 +356,10 @@ static bool is_too_deep(ki_str text)
     return false;
 }
 
-json_t *ki_as_decode_body(ki_str text, json_error_t *error)
+json_t *ki_as_decode_body(ki_str text, bool *out_has_duplicates, json_error_t *error)
 {
     if (!is_too_deep(text))
-        return ki_as_decode(text, error);
+        return decode(text, out_has_duplicates, error);
     *error = (json_error_t){0};
     (void)snprintf(error->text, sizeof(error->text), "nested deeper than %d levels", KI_AS_LEVELS_MAX);
     return NULL;

@@ -101,7 +101,6 @@ static const struct ki_as_default network_policy[] = {
     END,
 };
 static const struct ki_as_default ingress[] = {KI_AS_OBJECT("status.loadBalancer"), END};
-static const struct ki_as_default autoscaler[] = {KI_AS_NUMBER("spec.minReplicas", 1), END};
 static const struct ki_as_default storage_class[] = {
     KI_AS_TEXT("reclaimPolicy", "Delete"),
     KI_AS_TEXT("volumeBindingMode", "Immediate"),
@@ -248,7 +247,6 @@ static const struct kind kinds[] = {
     {"discovery.k8s.io", "endpointslices", endpoint_slice, NULL, NULL},
     {"networking.k8s.io", "networkpolicies", network_policy, NULL, default_network_policy},
     {"networking.k8s.io", "ingresses", ingress, NULL, NULL},
-    {"autoscaling", "horizontalpodautoscalers", autoscaler, NULL, NULL},
     {"storage.k8s.io", "storageclasses", storage_class, NULL, NULL},
     {"scheduling.k8s.io", "priorityclasses", priority_class, NULL, NULL},
     {"rbac.authorization.k8s.io", "rolebindings", role_binding, NULL, default_role_binding},
@@ -262,6 +260,9 @@ int ki_as_defaults_of_kind(const struct ki_as_resource *resource, json_t *tree)
 {
     if (strcmp(resource->plural, "pods") == 0 && resource->group[0] == '\0')
         return ki_as_defaults_pod(tree, resource->tolerations);
+    if (strcmp(resource->plural, "horizontalpodautoscalers") == 0 &&
+        strcmp(resource->group, "autoscaling") == 0)
+        return ki_as_defaults_autoscaler(resource, tree);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         const struct kind *kind = &kinds[i];
         if (strcmp(kind->plural, resource->plural) != 0 || strcmp(kind->group, resource->group) != 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apiserver/decode.h"
+#include "apiserver/duplicates.h"
 #include "apiserver/load.h"
 #include "apiserver/proto.h"
 #include "util/clock.h"
@@ -109,7 +110,10 @@ static int parse_yaml(struct ki_as_exchange *exchange, const char *kind, json_t 
 {
     ki_error err = {0};
     json_t *documents = NULL;
-    int rc = ki_as_yaml_parse(ki_buf_str(&exchange->body), "body", &documents, &err);
+    int rc = KI_ERR_NO_MEMORY;
+    exchange->duplicates = json_array();
+    if (exchange->duplicates != NULL)
+        rc = ki_as_yaml_parse_body(ki_buf_str(&exchange->body), exchange->duplicates, &documents, &err);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_as_fail_no_memory(&exchange->failure);
     json_t *first = rc < 0 ? NULL : json_incref(json_array_get(documents, 0));
@@ -127,27 +131,38 @@ static bool is_yaml(ki_str type)
            ki_str_equal(type, KI_STR("application/apply-patch+yaml"));
 }
 
-int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **out)
+static int parse_json(struct ki_as_exchange *exchange, const char *kind, json_t **out)
 {
     json_error_t error;
+    bool has_duplicates = false;
+    ki_str text = ki_buf_str(&exchange->body);
+    errno = 0;
+    *out = ki_as_decode_body(text, &has_duplicates, &error);
+    if (has_duplicates)
+        exchange->duplicates = ki_as_duplicates(text);
+    if (*out != NULL && (!has_duplicates || exchange->duplicates != NULL))
+        return 0;
+    if (*out != NULL || json_error_code(&error) == json_error_out_of_memory)
+        return ki_as_fail_no_memory(&exchange->failure);
+    return ki_as_fail_bad_request(&exchange->failure,
+                                  "the object provided is unrecognized (must be of type %s): couldn't get "
+                                  "version/kind; json parse error: %s",
+                                  kind, error.text);
+}
+
+int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **out)
+{
     const ki_buf *body = &exchange->body;
     *out = NULL;
+    json_decref(exchange->duplicates);
+    exchange->duplicates = NULL;
     if (body->len == 0)
         return 0;
     if (is_yaml(ki_as_media_type(exchange->headers.content_type)))
         return parse_yaml(exchange, kind, out);
     if (ki_as_proto_is_type(ki_as_media_type(exchange->headers.content_type)))
         return ki_as_proto_parse(ki_buf_str(body), out, &exchange->failure);
-    errno = 0;
-    *out = ki_as_decode_body(ki_buf_str(body), &error);
-    if (*out != NULL)
-        return 0;
-    if (json_error_code(&error) == json_error_out_of_memory)
-        return ki_as_fail_no_memory(&exchange->failure);
-    return ki_as_fail_bad_request(&exchange->failure,
-                                  "the object provided is unrecognized (must be of type %s): couldn't get "
-                                  "version/kind; json parse error: %s",
-                                  kind, error.text);
+    return parse_json(exchange, kind, out);
 }
 
 /* ---- which handler ------------------------------------------------------------------------------------- */

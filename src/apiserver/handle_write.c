@@ -128,12 +128,13 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     return check_kind(visit, *out) < 0 ? KI_AS_STEP_FAILED : KI_AS_STEP_DONE;
 }
 
-static enum ki_as_step put_object(struct ki_as_visit *visit, const struct ki_as_call *call)
+static enum ki_as_step put_object(struct ki_as_visit *visit, struct ki_as_call *call)
 {
     json_t *body = NULL;
     struct ki_as_object *object = NULL;
     bool is_created = visit->request->method == KI_AS_METHOD_POST;
     int rc = (int)read_object(visit, &body);
+    call->duplicates = visit->exchange->duplicates;
     if (rc == 0 && !ki_str_equal(visit->request->subresource, KI_STR("scale")))
         rc = ki_as_strict_body(call, body, visit->failure);
     if (rc == 0)
@@ -183,7 +184,7 @@ static enum ki_as_step check_apply(struct ki_as_visit *visit, enum ki_as_patch_t
     return KI_AS_STEP_FAILED;
 }
 
-static enum ki_as_step patch(struct ki_as_visit *visit, const struct ki_as_call *call)
+static enum ki_as_step patch(struct ki_as_visit *visit, struct ki_as_call *call)
 {
     enum ki_as_patch_type type = KI_AS_PATCH_JSON;
     struct ki_as_object *object = NULL;
@@ -195,6 +196,7 @@ static enum ki_as_step patch(struct ki_as_visit *visit, const struct ki_as_call 
     if (step != KI_AS_STEP_DONE)
         return step;
     int rc = ki_as_body_tree(visit->exchange, "a patch", &body);
+    call->duplicates = visit->exchange->duplicates;
     if (rc == 0 && body == NULL)
         rc = ki_as_fail_bad_request(visit->failure, "the body of the patch is empty");
     if (rc == 0)

@@ -16,6 +16,7 @@
 
 #include "apiserver/connection.h"
 #include "apiserver/exchange.h"
+#include "apiserver/linger.h"
 #include "apiserver/listen.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -23,7 +24,7 @@
 enum {
     CONNECTION_BYTES = 64 * 1024, /* headers, and a piece of a stream */
     IDLE_SECONDS = 180,           /* of a connection that neither asks nor reads */
-    SPARE_DESCRIPTORS = 64,
+    SPARE_DESCRIPTORS = 64 + KI_AS_LINGERS_MAX,
     CONNECTIONS_MAX = 60000,
     FORGOTTEN_BYTES_MAX = 256 * 1024, /* as much as Go reads of a body that nobody wants */
     THREADS = 2
@@ -56,12 +57,12 @@ static ki_str header(struct ki_as_exchange *exchange, const char *name)
     return ki_str_of(MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND, name));
 }
 
-/* A short body is read and forgotten, so that the connection stays good; a long one, or one of unknown
- * length, is not read, and the connection ends with the answer. */
+/* A short body is read and forgotten, so that the connection stays good; a long one, one of unknown length,
+ * or one that has not been sent yet is not read, and the connection ends with the answer. */
 static bool is_body_worth_reading(struct ki_as_exchange *exchange)
 {
     ki_str length = header(exchange, "Content-Length");
-    if (header(exchange, "Transfer-Encoding").len > 0)
+    if (header(exchange, "Transfer-Encoding").len > 0 || header(exchange, "Expect").len > 0)
         return false;
     return length.len == 0 || strtoull(length.ptr, NULL, 10) <= FORGOTTEN_BYTES_MAX;
 }
@@ -87,6 +88,8 @@ static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method
         length.len > 0 && strtoull(length.ptr, NULL, 10) > exchange->server->body_bytes_max;
     if ((!is_refused && !exchange->is_body_too_large) || is_body_worth_reading(exchange))
         return MHD_YES;
+    if (exchange->socket != NULL)
+        exchange->socket->lingers = true;
     return ki_as_exchange_run(exchange);
 }
 
@@ -244,6 +247,7 @@ void ki_as_http_stop(struct ki_apiserver *server)
     atomic_store(&server->is_ending, true);
     ki_as_http_cut(server, false, NULL);
     MHD_stop_daemon(server->http->daemon);
+    ki_as_linger_end_all(server);
     server->http->daemon = NULL;
 }
 

@@ -86,8 +86,11 @@ static int patch_object(const struct ki_as_verb *verb, enum ki_as_patch_type typ
         rc = patch_scale(verb, type, before, body, &tree);
     } else {
         rc = patched(verb, type, before, body, &tree);
+        struct ki_as_strict_patch patch = {.tree = tree,
+                                           .shown = type == KI_AS_PATCH_STRATEGIC ? body : tree,
+                                           .is_json = type == KI_AS_PATCH_JSON};
         if (rc == 0 && type != KI_AS_PATCH_APPLY)
-            rc = ki_as_strict_patched(verb, tree, type == KI_AS_PATCH_STRATEGIC ? body : tree);
+            rc = ki_as_strict_patched(verb, &patch);
         if (rc == 0)
             rc = ki_as_body_check(verb, tree);
     }

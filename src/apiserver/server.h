@@ -47,8 +47,12 @@ struct ki_apiserver {
 
     ki_mutex power; /* one goes down or up at a time; before mu */
     ki_mutex mu;
-    ki_list connections; /* guarded by mu, as the next */
+    ki_list connections; /* guarded by mu, as all below */
     ki_list exchanges;
+    ki_list lingers; /* see linger.h */
+    size_t linger_count;
 };
+
+enum { KI_AS_LINGERS_MAX = 64 };
 
 #endif

@@ -189,7 +189,8 @@ static int put_expired(struct ki_as_stream *stream, ki_buf *text)
 static void tell_event(struct ki_as_stream *stream, const struct ki_as_event *event, ki_buf *text)
 {
     size_t bytes = ki_as_text_object_bytes(stream->options.resource, event->object) + FRAME_BYTES;
-    bool fits = stream->options.form == KI_AS_FORM_JSON && bytes <= text->cap - text->len;
+    bool is_plain = stream->options.form == KI_AS_FORM_JSON && !ki_as_is_converted(stream->options.resource);
+    bool fits = is_plain && bytes <= text->cap - text->len;
     if (put_event(stream, event, fits ? text : &stream->pending) < 0) {
         ki_buf_reset(&stream->pending, 0);
         stream->is_ended = true;

@@ -212,12 +212,15 @@ static int run_locked(ki_client *client, ki_error *err)
 {
     if (client->options.mode == KI_MODE_EVENT_LOOP || client->is_running)
         return 0;
+    client->is_running = true; /* from here on nobody else runs what the threads do */
     int rc = ki_loop_grow(client->io, "io", 1, err);
     if (rc == 0)
         rc = ki_loop_grow(client->dispatch, "dispatch", 1, err);
     if (rc == 0 && client->options.mode == KI_MODE_THREADS)
         rc = ki_loop_grow(client->handlers, "handler", 1, err);
     client->is_running = rc == 0;
+    /* By the clock: then all who have waited on the loop look, and see that it has threads. */
+    ki_job_wake_at(&client->nudge, 0);
     return rc;
 }
 

@@ -29,7 +29,6 @@ typedef enum ki_delta_type {
     KI_DELTA_UPDATED,
     KI_DELTA_DELETED,
     KI_DELTA_REPLACED, /* an item of a list */
-    KI_DELTA_SYNC,     /* an object of the store once more */
     KI_DELTA_SEEN      /* an item of a list that could not be used: its key is alive, and that is all */
 } ki_delta_type;
 
@@ -129,8 +128,8 @@ int ki_delta_fifo_has_room(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
 size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
                          ki_resource_version *out_version) KI_EXCLUDES(fifo->mu);
 
-/* Waits until there is something to pop. Returns 1; 0 after `timeout_ms`; KI_ERR_NOT_FOUND when the queue
- * is closed and empty. */
+/* Waits until there is something to pop: for a consumer with a thread to itself; a job is woken by who
+ * pushes. Returns 1; 0 after `timeout_ms`; KI_ERR_NOT_FOUND when the queue is closed and empty. */
 int ki_delta_fifo_wait(ki_delta_fifo *fifo, uint64_t timeout_ms) KI_EXCLUDES(fifo->mu);
 
 /* Says that `count` popped entries have been processed, which is what ki_delta_fifo_has_synced() waits for.

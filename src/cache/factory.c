@@ -22,10 +22,11 @@ typedef struct member {
 } member;
 
 struct ki_factory {
-    ki_client *client; /* constant, as the next three */
+    ki_client *client; /* constant, as the next four */
     ki_informer_setup setup;
     own_resync *resyncs;
     size_t resync_count;
+    ki_error option_error; /* with a wrong option it makes, starts and waits for nothing, and says so */
     ki_mutex mu;
     member *members; /* guarded by mu, as all below */
     size_t count;
@@ -46,7 +47,7 @@ static void factory_fini(ki_factory *factory)
     ki_free(factory);
 }
 
-static int copy_resyncs(ki_factory *factory, const ki_factory_resync *resyncs)
+static int copy_resyncs(ki_factory *factory, const ki_factory_resync *resyncs, ki_error *err)
 {
     size_t count = 0;
     while (resyncs != NULL && resyncs[count].resource != NULL)
@@ -55,13 +56,13 @@ static int copy_resyncs(ki_factory *factory, const ki_factory_resync *resyncs)
         return 0;
     factory->resyncs = ki_calloc(count, sizeof(*factory->resyncs));
     if (factory->resyncs == NULL)
-        return KI_ERR_NO_MEMORY;
+        return ki_fail_no_memory(err);
     for (; factory->resync_count < count; factory->resync_count++) {
         own_resync *own = &factory->resyncs[factory->resync_count];
         own->resync_ms = resyncs[factory->resync_count].resync_ms;
-        own->resource = ki_resource_new(resyncs[factory->resync_count].resource, NULL);
+        own->resource = ki_resource_new(resyncs[factory->resync_count].resource, err);
         if (own->resource == NULL)
-            return KI_ERR_NO_MEMORY;
+            return err->code;
     }
     return 0;
 }
@@ -76,19 +77,21 @@ ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
         return NULL;
     factory->client = client;
     ki_mutex_init(&factory->mu);
-    ki_error why = {0};
-    int rc = ki_informer_setup_init(&factory->setup, &options->informer, &why);
-    if (rc == KI_ERR_INVALID) { /* a factory that says so at its start */
-        factory->setup_error = why;
-        rc = ki_informer_setup_init(&factory->setup, NULL, NULL);
-    }
+    int rc = ki_informer_setup_init(&factory->setup, &options->informer, &factory->option_error);
     if (rc == 0)
-        rc = copy_resyncs(factory, options->resync);
-    if (rc < 0) {
+        rc = copy_resyncs(factory, options->resync, &factory->option_error);
+    if (rc == KI_ERR_NO_MEMORY) {
         factory_fini(factory);
         return NULL;
     }
     return factory;
+}
+
+static int refuse(const ki_factory *factory, ki_error *err)
+{
+    if (err != NULL)
+        *err = factory->option_error;
+    return factory->option_error.code;
 }
 
 /* All are told to stop before the first one is waited for. */
@@ -176,7 +179,7 @@ ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *re
 {
     ki_informer_setup setup;
     ki_error err = {0};
-    if (factory == NULL)
+    if (factory == NULL || factory->option_error.code != 0)
         return NULL;
     if (resource == NULL)
         (void)ki_fail(&err, KI_ERR_INVALID, "factory: no resource");
@@ -282,7 +285,9 @@ int ki_factory_start(ki_factory *factory, ki_error *err)
     uint64_t serial = 0;
     member *next = NULL;
     if (factory == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "there is no factory: no client, a bad option, or no memory");
+        return ki_fail(err, KI_ERR_INVALID, "there is no factory: no client, or no memory");
+    if (factory->option_error.code != 0)
+        return refuse(factory, err);
     ki_mutex_lock(&factory->mu);
     ki_error first = factory->setup_error;
     factory->setup_error = (ki_error){0};
@@ -374,6 +379,8 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
 {
     if (factory == NULL)
         return ki_fail(err, KI_ERR_INVALID, "no factory");
+    if (factory->option_error.code != 0)
+        return refuse(factory, err);
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "factory: waiting inside of a callback or a read section");
     const ki_clock *clock = factory->client->clock;

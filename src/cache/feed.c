@@ -84,7 +84,7 @@ static int init(ki_feed *feed, const ki_resource *resource, const ki_feed_option
 {
     ki_mutex_init(&feed->mu);
     ki_cond_init(&feed->changed);
-    feed->timers = (ki_feed_timers){UINT64_MAX, UINT64_MAX};
+    feed->timers = (ki_feed_timers){UINT64_MAX, UINT64_MAX, UINT64_MAX};
     feed->options = *options;
     feed->options.informer = (ki_informer_options){0};
     feed->options.resync_ms = period_ms(options->resync_ms);

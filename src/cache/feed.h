@@ -26,7 +26,8 @@
 /* When dispatch has something to do by the clock, in milliseconds; UINT64_MAX: never. */
 typedef struct ki_feed_timers {
     uint64_t resync_ms;
-    uint64_t look_ms; /* whether there is room; or pop again what was put back */
+    uint64_t look_ms;  /* whether there is room; or pop again what was put back */
+    uint64_t flush_ms; /* let go of what readers of the store may have looked at */
 } ki_feed_timers;
 
 struct ki_feed {

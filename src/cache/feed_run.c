@@ -2,6 +2,7 @@
 /* What the jobs of a feed do: io_job drives the reflector, dispatch_job the stages,
  * the clock and `process`. */
 #include "cache/feed.h"
+#include "cache/store.h"
 #include "util/error.h"
 #include "util/log.h"
 #include "util/units.h"
@@ -247,7 +248,10 @@ void ki_feed_run_dispatch(ki_job *job)
             work_on_queue(feed, now_ms);
         due_ms = ki_ns_min(feed->timers.look_ms, feed->timers.resync_ms);
     }
+    if (feed->options.store != NULL)
+        ki_store_flush_when_due(feed->options.store, now_ms, &feed->timers.flush_ms);
     measure(feed);
     tell_who_waits(feed);
+    due_ms = ki_ns_min(due_ms, feed->timers.flush_ms);
     ki_job_wake_at(&feed->dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * KI_NS_PER_MS);
 }

@@ -70,6 +70,7 @@ struct ki_informer {
     bool begin_is_asked;         /* of io */
     bool list_is_owed;           /* it is to begin with one */
     size_t callbacks;            /* handlers that are being called */
+    size_t waiters;              /* calls that wait for what becomes of a handler */
     uint64_t check_ms;           /* of resyncs */
     ki_resource_version version; /* the store is complete up to here */
     ki_list registrations;

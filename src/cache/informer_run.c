@@ -7,7 +7,7 @@
 #include "cache/registration.h"
 #include "util/error.h"
 
-enum { NS_PER_MS = 1000000, RETRY_MS = 100, FLUSH_MS = 1000, DETECT_MS = 1000 };
+enum { NS_PER_MS = 1000000, RETRY_MS = 100, DETECT_MS = 1000 };
 
 /* That dispatch is given while more of them come. */
 enum { CHANGES_AT_A_TIME = 64 };
@@ -207,8 +207,8 @@ static void stop_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 static void leave_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 {
     ki_registrations_remove_all_locked(informer);
-    if (!ki_list_is_empty(&informer->registrations))
-        return;
+    if (!ki_list_is_empty(&informer->registrations) || informer->waiters > 0)
+        return; /* the last one wakes dispatch */
     informer->stage = KI_STAGE_LEAVING;
     ki_job_wake(&informer->io_job);
 }
@@ -339,18 +339,6 @@ static void schedule_dispatch(ki_informer *informer, ki_stage stage)
     ki_job_wake_at(&informer->dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * NS_PER_MS);
 }
 
-/* Memory that waits for readers is let go when nothing else has happened for a while. */
-static void flush_store(ki_informer *informer, uint64_t now_ms, int has_worked)
-{
-    ki_informer_timers *timers = &informer->timers;
-    if (has_worked) {
-        timers->flush_ms = now_ms + FLUSH_MS;
-    } else if (now_ms >= timers->flush_ms) {
-        timers->flush_ms = UINT64_MAX;
-        ki_store_flush(informer->store);
-    }
-}
-
 /* ---- dispatch: all of it ----------------------------------------------------------------------------- */
 
 void ki_informer_run_dispatch(ki_job *job)
@@ -370,7 +358,8 @@ void ki_informer_run_dispatch(ki_job *job)
         rc = apply_some(informer);
     }
     check_mutations(informer, now_ms);
-    flush_store(informer, now_ms, rc == 1);
+    if (rc != 1)
+        ki_store_flush_when_due(informer->store, now_ms, &informer->timers.flush_ms);
     informer->timers.retry_ms = rc < 0 || is_short ? now_ms + RETRY_MS : UINT64_MAX;
     schedule_dispatch(informer, stage);
     if (rc == 1)

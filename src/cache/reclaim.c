@@ -55,9 +55,14 @@ static void release_all(ki_reclaim *reclaim)
         free_array(reclaim);
 }
 
+bool ki_reclaim_is_empty(const ki_reclaim *reclaim)
+{
+    return reclaim->object_count + reclaim->block_count == 0;
+}
+
 void ki_reclaim_flush(ki_reclaim *reclaim)
 {
-    if (reclaim->object_count + reclaim->block_count == 0)
+    if (ki_reclaim_is_empty(reclaim))
         return;
     assert(!ki_rcu_is_reading());
     ki_rcu_synchronize();

@@ -56,6 +56,9 @@ void ki_reclaim_object(ki_reclaim *reclaim, ki_object *object);
 void ki_reclaim_block(ki_reclaim *reclaim, ki_retired *block, size_t bytes);
 void ki_reclaim_large(ki_reclaim *reclaim, ki_retired *block, size_t bytes);
 
+/* Whether nothing waits. */
+bool ki_reclaim_is_empty(const ki_reclaim *reclaim);
+
 /* Runs a grace period if enough has come together. */
 void ki_reclaim_settle(ki_reclaim *reclaim);
 

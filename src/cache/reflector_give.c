@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was learnt, on its way to on_change: through the user's transform, and with what was refused told
  * apart. */
+#include "api/object_layout.h"
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
@@ -64,11 +65,32 @@ static ki_object *transform(ki_reflector *reflector, ki_object *object)
     return ki_object_unref(replacement);
 }
 
-/* What the user makes of the object: a new reference, to the same one or another; or NULL, as above. */
-static ki_object *usable_form(ki_reflector *reflector, ki_object *object)
+/* An object that others have may be in another store, and its mark is for one store alone: so it is copied.
+ * Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
+static int unshare(ki_object **object)
 {
-    return reflector->options.informer->transform == NULL ? ki_object_ref(object)
-                                                          : transform(reflector, object);
+    if (!ki_refcount_is_shared(&(*object)->refs))
+        return 0;
+    ki_object *copy = ki_object_copy(*object);
+    if (copy == NULL)
+        return KI_ERR_NO_MEMORY;
+    (void)ki_object_unref(*object);
+    *object = copy;
+    return 0;
+}
+
+/* What the user makes of the object: a new reference, to the same one or another; or NULL, as above.
+ * Returns 0, or KI_ERR_NO_MEMORY. */
+static int make_usable(ki_reflector *reflector, ki_object *object, ki_object **out_usable)
+{
+    ki_object *usable =
+        reflector->options.informer->transform == NULL ? ki_object_ref(object) : transform(reflector, object);
+    if (usable != NULL && usable != object && unshare(&usable) < 0) {
+        (void)ki_object_unref(usable);
+        return KI_ERR_NO_MEMORY;
+    }
+    *out_usable = usable;
+    return 0;
 }
 
 /* An item that cannot be used is alive all the same. */
@@ -81,14 +103,14 @@ static int give_seen(ki_reflector *reflector, ki_str key)
 
 void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
 {
-    int rc;
+    ki_object *usable = NULL;
     ki_counter_add(reflector->options.metrics->list_items, 1);
     reflector->list.has_given = 1;
     ki_reflector_note_success(reflector);
-    ki_object *usable = usable_form(reflector, object);
-    if (usable == NULL)
+    int rc = make_usable(reflector, object, &usable);
+    if (rc == 0 && usable == NULL)
         rc = give_seen(reflector, ki_object_key_str(object));
-    else
+    else if (rc == 0)
         rc = ki_reflector_give(
             reflector,
             &(ki_change){.type = KI_CHANGE_ITEM, .list = reflector->list.number, .object = usable});
@@ -109,8 +131,8 @@ void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refuse
 int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_object *object,
                             const ki_resource_version *version)
 {
-    int rc = 0;
-    ki_object *usable = usable_form(reflector, object);
+    ki_object *usable = NULL;
+    int rc = make_usable(reflector, object, &usable);
     if (usable != NULL)
         rc = ki_reflector_give(
             reflector,

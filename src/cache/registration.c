@@ -11,11 +11,6 @@
 /* Callbacks before another handler gets its turn on the same thread. */
 enum { CALLBACKS_AT_A_TIME = 64 };
 
-static ki_registration *registration_of(ki_list_node *node)
-{
-    return KI_CONTAINER_OF(node, ki_registration, node);
-}
-
 static void measure_backlog(const ki_registration *registration, const ki_listener_stats *stats)
 {
     ki_gauge_set(registration->metrics.backlog, (int64_t)stats->items);
@@ -229,121 +224,6 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
     return registration;
 }
 
-/* ---- going ------------------------------------------------------------------------------------------- */
-
-/* What waits for it stays: freeing it takes longer than dispatch may have to wait for the lock. */
-static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->mu)
-{
-    (void)informer; /* whose lock it is */
-    if (registration->is_removed)
-        return;
-    registration->is_removed = true;
-    ki_listener_close(&registration->subscriber.listener);
-    ki_job_wake(&registration->job);
-}
-
-void ki_registrations_remove_all_locked(ki_informer *informer)
-{
-    for (ki_list_node *node = ki_list_first(&informer->registrations); node != NULL;
-         node = ki_list_next(&informer->registrations, node))
-        remove_locked(informer, registration_of(node));
-}
-
-void ki_registrations_wake_all_locked(ki_informer *informer)
-{
-    for (ki_list_node *node = ki_list_first(&informer->registrations); node != NULL;
-         node = ki_list_next(&informer->registrations, node))
-        ki_job_wake(&registration_of(node)->job);
-}
-
-bool ki_informer_has_handlers(ki_informer *informer)
-{
-    bool has_some = false;
-    ki_mutex_lock(&informer->mu);
-    ki_list_node *node = ki_list_first(&informer->registrations);
-    for (; node != NULL && !has_some; node = ki_list_next(&informer->registrations, node))
-        has_some = !registration_of(node)->is_removed;
-    ki_mutex_unlock(&informer->mu);
-    return has_some;
-}
-
-void ki_registration_remove(ki_registration *registration)
-{
-    if (registration == NULL)
-        return;
-    ki_informer *informer = registration->informer;
-    ki_backlog rest;
-    ki_mutex_lock(&informer->mu);
-    remove_locked(informer, registration);
-    /* Here, because a callback that runs may take its time, and under the lock, without which it may be
-     * gone. */
-    ki_listener_take_rest(&registration->subscriber.listener, &rest);
-    ki_mutex_unlock(&informer->mu);
-    ki_informer_wake_dispatch(informer);
-    ki_backlog_clear(&rest);
-}
-
-typedef struct sought {
-    ki_informer *informer;
-    uint64_t serial;
-} sought;
-
-static bool is_gone(void *user)
-{
-    const sought *s = user;
-    for (ki_list_node *node = ki_list_first(&s->informer->registrations); node != NULL;
-         node = ki_list_next(&s->informer->registrations, node))
-        if (registration_of(node)->serial == s->serial)
-            return false;
-    return true;
-}
-
-int ki_registration_remove_and_wait(ki_registration *registration)
-{
-    if (registration == NULL)
-        return 0;
-    bool is_own = ki_job_is_current(&registration->job);
-    int rc = is_own ? 0 : ki_client_may_wait();
-    if (rc < 0)
-        return rc;
-    ki_informer *informer = registration->informer;
-    sought s = {informer, registration->serial};
-    ki_registration_remove(registration);
-    if (!is_own)
-        (void)ki_client_wait(informer->client, &(ki_wait){&informer->mu, &informer->changed, is_gone, &s},
-                             UINT64_MAX);
-    return 0;
-}
-
-/* ---- waiting ----------------------------------------------------------------------------------------- */
-
-static bool is_synced_or_in_vain(void *user)
-{
-    const ki_registration *registration = user;
-    const ki_informer *informer = registration->informer;
-    return ki_registration_has_synced(registration) || registration->is_removed ||
-           (informer->was_started && !informer->is_wanted);
-}
-
-int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms, ki_error *err)
-{
-    if (registration == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no registration");
-    ki_informer *informer = registration->informer;
-    const char *plural = informer->resource->plural;
-    if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "%s: waiting inside of a callback or a read section",
-                       plural);
-    ki_wait wait = {&informer->mu, &informer->changed, is_synced_or_in_vain, registration};
-    bool is_over = ki_client_wait(informer->client, &wait, timeout_ms);
-    if (ki_registration_has_synced(registration))
-        return 0;
-    if (!ki_informer_has_synced(informer)) /* then that is the reason */
-        return ki_informer_wait_for_sync(informer, 0, err);
-    return is_over ? ki_fail(err, KI_ERR_STOPPED, "%s: stopped before the handler had heard of all", plural)
-                   : ki_fail(err, KI_ERR_TIMEOUT, "%s: the handler has not heard of all in time", plural);
-}
-
 /* ---- what dispatch does ------------------------------------------------------------------------------ */
 
 static bool is_leaving(const ki_registration *registration)
@@ -364,8 +244,8 @@ static ki_registration *next_that(ki_informer *informer, bool (*is_due)(const ki
     ki_mutex_lock(&informer->mu);
     ki_list_node *node = ki_list_first(&informer->registrations);
     for (; node != NULL && due == NULL; node = ki_list_next(&informer->registrations, node))
-        if (is_due(registration_of(node)))
-            due = registration_of(node);
+        if (is_due(ki_registration_of(node)))
+            due = ki_registration_of(node);
     ki_mutex_unlock(&informer->mu);
     return due;
 }

@@ -3,6 +3,7 @@
  *
  *   From:     the user's calls (any thread); dispatch, which lets it in and out
  *   To:       cache/listener.c, on the handlers' loop
+ *             cache/registration_leave.c   (removals, and waiting for it)
  *   Locks:    the informer's mu for what is said to be guarded by it.
  *   Not here: what is delivered, and how.
  *
@@ -28,6 +29,11 @@ struct ki_registration {
     bool is_removed;
     bool is_released;
 };
+
+static inline ki_registration *ki_registration_of(ki_list_node *node)
+{
+    return KI_CONTAINER_OF(node, ki_registration, node);
+}
 
 /* Lets in those that have come and takes out those that have gone: on dispatch. Returns 0, or
  * KI_ERR_NO_MEMORY when it has to be tried again. */

@@ -9,6 +9,9 @@
 #include "util/error.h"
 #include "util/log.h"
 
+/* That memory waits for readers before a writer that has nothing else to do waits for them. */
+enum { FLUSH_MS = 1000 };
+
 /* ---- making and freeing ---------------------------------------------------------------------------- */
 
 static ki_content *first_content(const ki_keyer *keyer)
@@ -180,6 +183,18 @@ void ki_store_flush(ki_store *store)
 {
     ki_mutex_lock(&store->write_mu);
     ki_reclaim_flush(&store->reclaim);
+    ki_mutex_unlock(&store->write_mu);
+}
+
+void ki_store_flush_when_due(ki_store *store, uint64_t now_ms, uint64_t *due_ms)
+{
+    ki_mutex_lock(&store->write_mu);
+    if (now_ms >= *due_ms)
+        ki_reclaim_flush(&store->reclaim);
+    if (ki_reclaim_is_empty(&store->reclaim))
+        *due_ms = UINT64_MAX;
+    else if (*due_ms == UINT64_MAX)
+        *due_ms = now_ms + FLUSH_MS;
     ki_mutex_unlock(&store->write_mu);
 }
 

@@ -79,6 +79,10 @@ static inline const ki_hash_key *ki_store_hash_key(const ki_store *store)
 /* Waits for readers, if memory waits for them: for a writer that is idle. Never inside a read section. */
 void ki_store_flush(ki_store *store) KI_EXCLUDES(store->write_mu);
 
+/* The same for a writer that comes by when it has done what there was: once something has waited for a while.
+ * `*due_ms` is the writer's note of when to come by at the latest; UINT64_MAX: nothing waits. */
+void ki_store_flush_when_due(ki_store *store, uint64_t now_ms, uint64_t *due_ms) KI_EXCLUDES(store->write_mu);
+
 /* The content that readers see, for the writer and for readers in a section. */
 static inline ki_content *ki_store_content(const ki_store *store)
 {

@@ -232,6 +232,7 @@ static void wait_until_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop
         (void)ki_cond_wait_ms(&loop->work, &loop->mu, ms);
 }
 
+/* A signal that was meant for who runs jobs may have come here: then it is passed on. */
 void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
 {
     if (loop->clock->is_virtual)
@@ -242,11 +243,13 @@ void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
     for (;;) {
         ki_fd_watch_collect_locked(loop);
         uint64_t next_ns = next_locked(loop);
-        if (next_ns == 0 || ki_clock_now_ns(loop->clock) >= until_ns)
+        if (next_ns == 0 || loop->thread_count > 0 || ki_clock_now_ns(loop->clock) >= until_ns)
             break;
         wait_until_locked(loop, next_ns < until_ns ? next_ns : until_ns);
     }
     settle_fd_locked(loop);
+    if (!ki_list_is_empty(&loop->queue))
+        ki_cond_signal(&loop->work);
     ki_mutex_unlock(&loop->mu);
 }
 

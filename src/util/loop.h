@@ -93,7 +93,8 @@ uint64_t ki_loop_next_ns(ki_loop *loop) KI_EXCLUDES(loop->mu);
 int ki_loop_fd(const ki_loop *loop);
 
 /* Waits until ki_loop_step() has something to do, `timeout_ms` at the most. For loops that nobody else
- * runs. Under a virtual clock, which nobody moves meanwhile, it returns at once. */
+ * runs: with threads of its own, or under a virtual clock, which nobody moves meanwhile, it returns at
+ * once. */
 void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms) KI_EXCLUDES(loop->mu);
 
 /* The calling thread is inside a job of this loop, or of any loop when it is NULL. */

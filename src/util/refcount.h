@@ -33,6 +33,13 @@ static inline void ki_refcount_ref(ki_refcount *refs)
     (void)before;
 }
 
+/* Whether there are owners beside the caller, who is one. If not, there are none until it adds one. */
+static inline bool ki_refcount_is_shared(ki_refcount *refs)
+{
+    /* Acquire: what owners that have gone did to the thing comes before what the last one does. */
+    return atomic_load_explicit(&refs->count, memory_order_acquire) > 1;
+}
+
 /* Removes an owner. Returns true to the last one, which then alone may free the thing. */
 KI_NODISCARD static inline bool ki_refcount_unref(ki_refcount *refs)
 {

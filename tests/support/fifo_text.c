@@ -48,9 +48,11 @@ typedef struct text_out {
 
 static void print_delta(text_out *out, const ki_delta *delta)
 {
-    static const char signs[] = {
-        [KI_DELTA_ADDED] = '+',    [KI_DELTA_UPDATED] = '~', [KI_DELTA_DELETED] = '-',
-        [KI_DELTA_REPLACED] = '=', [KI_DELTA_SYNC] = 's',    [KI_DELTA_SEEN] = '!'};
+    static const char signs[] = {[KI_DELTA_ADDED] = '+',
+                                 [KI_DELTA_UPDATED] = '~',
+                                 [KI_DELTA_DELETED] = '-',
+                                 [KI_DELTA_REPLACED] = '=',
+                                 [KI_DELTA_SEEN] = '!'};
     char sign = delta->final_state_unknown ? '?' : signs[delta->type];
     uint64_t version = delta->object == NULL ? 0 : object_version(delta->object);
     out->len +=

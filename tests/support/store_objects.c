@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/object_layout.h"
 #include "support/unit.h"
 
 ki_object *store_object(const char *ns, const char *name, uint64_t version, const char *tags)
@@ -112,6 +113,11 @@ uint64_t store_version_at(ki_store *store, const char *ns, const char *name)
     uint64_t version = object == NULL ? 0 : store_object_version(object);
     (void)ki_object_unref(object);
     return version;
+}
+
+int store_object_is_shared(ki_object *object)
+{
+    return ki_refcount_is_shared(&object->refs);
 }
 
 size_t store_count_by_index(ki_store *store, const char *index, const char *value)

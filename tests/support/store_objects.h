@@ -19,6 +19,9 @@ int store_name_index(const ki_object *object, ki_index_emit *emit, void *user);
 /* 1 when store_tags_index() gives the value for the object. */
 int store_object_has_tag(const ki_object *object, ki_str tag);
 
+/* 1 when others have references to it beside the caller. */
+int store_object_is_shared(ki_object *object);
+
 /* Puts the object and drops the caller's reference; fails the test when the store refuses. */
 void store_put(ki_store *store, ki_object *object);
 

@@ -219,6 +219,18 @@ int call_dispatch(stage *s)
     return s->mode == KI_MODE_THREADS ? rc : rc < 0 ? rc : 0;
 }
 
+int call_free_client(stage *s)
+{
+    ki_client_free(s->own_client);
+    return 0;
+}
+
+int call_free_store(stage *s)
+{
+    ki_store_free(s->own_store);
+    return 0;
+}
+
 /* ---- what they bring about --------------------------------------------------------------------------- */
 
 static int is_stopped(const ki_informer *informer)
@@ -290,4 +302,14 @@ int stage_is_factory_gone(stage *s)
 int stage_is_one_gone(stage *s)
 {
     return gone(s) == 1;
+}
+
+int stage_is_client_gone(stage *s)
+{
+    return s->is_client_gone;
+}
+
+int stage_is_store_gone(stage *s)
+{
+    return !store_object_is_shared(s->stored);
 }

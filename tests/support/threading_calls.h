@@ -33,6 +33,8 @@ int call_fill_queue(stage *s);
 int call_pop_waiting(stage *s);
 int call_pop_at_once(stage *s);
 int call_dispatch(stage *s);
+int call_free_client(stage *s);
+int call_free_store(stage *s);
 
 /* Each says whether the calls of a row have done what they are for. */
 int stage_has_nothing_to_show(stage *s);
@@ -46,5 +48,7 @@ int stage_is_factory_synced(stage *s);
 int stage_is_factory_stopped(stage *s);
 int stage_is_factory_gone(stage *s);
 int stage_is_one_gone(stage *s);
+int stage_is_client_gone(stage *s);
+int stage_is_store_gone(stage *s);
 
 #endif

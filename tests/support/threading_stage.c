@@ -4,6 +4,7 @@
 #include <kinformer/resources.h>
 
 #include "support/aside.h"
+#include "support/store_objects.h"
 #include "support/unit.h"
 
 const stage_place_row stage_places[] = {
@@ -137,6 +138,31 @@ static int all_are_watching(stage *s)
     return status.phase == KI_PHASE_WATCHING && of_another.phase == KI_PHASE_WATCHING;
 }
 
+static void note_client_gone(void *user)
+{
+    stage *s = user;
+    s->is_client_gone = 1;
+}
+
+/* A client none of whose loops runs calls what is posted when it is freed. */
+static void set_up_own(stage *s)
+{
+    s->own_client = ki_client_new(&(ki_client_options){.mode = s->mode, .no_cluster = 1}, NULL);
+    assert_int_equal(ki_client_post(s->own_client, note_client_gone, s), 0);
+    s->own_store = ki_store_new(NULL, NULL);
+    s->stored = store_object("a", "own", 1, "");
+    assert_int_equal(ki_store_put(s->own_store, s->stored), 0);
+}
+
+static void take_down_own(stage *s)
+{
+    if (!s->is_client_gone)
+        ki_client_free(s->own_client);
+    if (store_object_is_shared(s->stored))
+        ki_store_free(s->own_store);
+    (void)ki_object_unref(s->stored);
+}
+
 void stage_init(stage *s, int mode, int is_of_factory)
 {
     *s = (stage){.mode = mode, .armed = -1};
@@ -147,6 +173,7 @@ void stage_init(stage *s, int mode, int is_of_factory)
     s->fresh = ki_informer_new(s->rig.client, &KI_CORE_V1_SERVICES, NULL, NULL);
     assert_non_null(s->fresh);
     heard_init(&s->late);
+    set_up_own(s);
     set_up_another(s);
     set_up_factory(s, is_of_factory);
     assert_int_equal(ki_informer_start(s->rig.informer, NULL), 0);
@@ -168,4 +195,5 @@ void stage_fini(stage *s)
     }
     assert_int_equal(s->late.wrongs, 0);
     heard_fini(&s->late);
+    take_down_own(s);
 }

@@ -68,7 +68,11 @@ struct stage {
     listener stranger;
     listener leaver;
     listener of_member;
-    heard late; /* registered by a call */
+    heard late;            /* registered by a call */
+    ki_client *own_client; /* which nothing was made with; until it is gone, as the next */
+    ki_store *own_store;   /* which holds `stored` */
+    ki_object *stored;
+    atomic_int is_client_gone;
     int (*call)(stage *s);
     atomic_int armed; /* the place where the call is to be made next, or -1 */
     atomic_int is_done;
@@ -79,7 +83,8 @@ struct stage {
  * factory's informer and not that of the rig's. */
 void stage_init(stage *s, int mode, int is_of_factory);
 
-/* Whatever the call has freed is NULL. Fails the test unless each handler was released exactly once. */
+/* Whatever of the informers and the factory the call has freed is NULL. Fails the test unless each handler
+ * was released exactly once. */
 void stage_fini(stage *s);
 
 /* Makes the call if this is the place for it. */

@@ -130,7 +130,7 @@ static json_t *decode_levels(int levels, json_error_t *error)
     size_t len = strlen(text);
     memset(text + len, '[', (size_t)levels - 1);
     memset(text + len + levels - 1, ']', (size_t)levels);
-    return ki_as_decode_body((ki_str){text, len + 2 * (size_t)levels - 1}, error);
+    return ki_as_decode_body((ki_str){text, len + 2 * (size_t)levels - 1}, NULL, error);
 }
 
 static void bodies_are_less_deep_than_what_is_stored(void **state)

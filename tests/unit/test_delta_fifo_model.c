@@ -197,16 +197,14 @@ static void step_of_watch(model *m)
 {
     static const ki_delta_type types[] = {KI_DELTA_ADDED, KI_DELTA_UPDATED, KI_DELTA_UPDATED,
                                           KI_DELTA_DELETED, KI_DELTA_DELETED};
-    uint64_t choice = ki_random_below(&m->random, 24);
+    uint64_t choice = ki_random_below(&m->random, 23);
     if (choice == 0)
         m->list = ++m->list_count;
     else if (choice == 1)
         push_marker(m, (record){.kind = KI_ENTRY_RESYNC});
     else if (choice <= 4)
         push_marker(m, (record){.kind = KI_ENTRY_BOOKMARK, .version = next_version(m)});
-    else if (choice == 5)
-        push(m, (record){.type = KI_DELTA_SYNC});
-    else if (choice <= 7)
+    else if (choice <= 6)
         push(m, (record){.type = KI_DELTA_DELETED, .is_unseen_delete = 1});
     else
         push(m, (record){.type = types[ki_random_below(&m->random, 5)], .version = next_version(m)});

@@ -418,15 +418,40 @@ static void a_transform_of_one_user_leaves_the_informer_shared(void **state)
     run_fini(&r);
 }
 
-static void a_bad_option_of_a_factory_is_reported_by_its_start(void **state)
+/* It makes, starts and waits for nothing, and says every time what is wrong. */
+static void assert_refuses(const ki_factory_options *options, const char *text)
+{
+    run r;
+    run_init_with(&r, options);
+    for (int i = 0; i < 2; i++) {
+        ki_error err = {0};
+        assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
+        assert_null(ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, NULL));
+        assert_null(ki_factory_for_resource(r.factory, "pods"));
+        assert_null(ki_factory_for_resource(r.factory, "pots"));
+        assert_int_equal(ki_factory_start(r.factory, &err), KI_ERR_INVALID);
+        assert_int_equal(err.code, KI_ERR_INVALID);
+        assert_non_null(strstr(err.message, text));
+        err = (ki_error){0};
+        assert_int_equal(ki_factory_wait_for_sync(r.factory, 0, &err), KI_ERR_INVALID);
+        assert_non_null(strstr(err.message, text));
+        assert_int_equal(ki_factory_start(r.factory, NULL), KI_ERR_INVALID);
+        assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
+        ki_factory_stop(r.factory);
+    }
+    assert_int_equal(local_source_lists(r.rig.source), 0);
+    run_fini(&r);
+}
+
+static void a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why(void **state)
 {
     (void)state;
-    run r;
-    ki_error err = {0};
-    run_init_with(&r, &(ki_factory_options){.informer = {.page_size = -7}});
-    assert_int_equal(ki_factory_start(r.factory, &err), KI_ERR_INVALID);
-    assert_non_null(strstr(err.message, "-7"));
-    run_fini(&r);
+    const ki_resource nameless = {.version = "v1", .kind = "Thing"};
+    const ki_factory_resync resyncs[] = {{&KI_CORE_V1_NODES, 1000}, {&nameless, 1000}, {0}};
+    assert_refuses(&(ki_factory_options){.informer = {.page_size = -7}}, "-7");
+    assert_refuses(&(ki_factory_options){.informer = {.ns = "b", .label_selector = "a in ("}},
+                   "label_selector");
+    assert_refuses(&(ki_factory_options){.resync = resyncs}, "resource");
 }
 
 /* ---- what goes wrong --------------------------------------------------------------------------------- */
@@ -524,7 +549,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_free_returns_when_nothing_runs_any_more),
         cmocka_unit_test(a_null_factory_is_harmless_and_its_start_says_so),
         WITH_MEMORY_CHECK(a_transform_of_one_user_leaves_the_informer_shared),
-        WITH_MEMORY_CHECK(a_bad_option_of_a_factory_is_reported_by_its_start),
+        WITH_MEMORY_CHECK(a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why),
         WITH_MEMORY_CHECK(a_failed_set_up_is_reported_by_the_next_start_and_the_others_run),
         WITH_MEMORY_CHECK(without_memory_set_up_calls_fail_and_are_remembered),
     };

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cache/feed.h"
+#include "cache/store.h"
 #include "support/feed_rig.h"
 #include "support/unit.h"
 
@@ -21,6 +23,24 @@ static void store_follows_the_world_through_relists(void **state)
     feed_rig_assert_store_is_world(&r);
     feed_rig_assert_version_is_the_worlds(&r);
     assert_true(r.errors > 0);
+    feed_rig_fini(&r);
+}
+
+static void what_an_idle_feed_took_out_of_its_store_is_let_go_within_a_second(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_store(&r, 1);
+    feed_rig_run(&r, 5);
+    const ki_reclaim *reclaim = &r.store->reclaim;
+    assert_true(ki_reclaim_is_empty(reclaim));
+    uint64_t grace_periods = reclaim->grace_periods;
+    sim_world_touch_all(r.world);
+    feed_rig_run(&r, 5);
+    feed_rig_assert_store_is_world(&r);
+    assert_true(ki_reclaim_is_empty(reclaim));
+    assert_true(reclaim->grace_periods > grace_periods);
+    assert_true(r.feed->dispatch_job.due_ns == UINT64_MAX);
     feed_rig_fini(&r);
 }
 
@@ -204,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(store_follows_the_world_through_relists),
+        cmocka_unit_test(what_an_idle_feed_took_out_of_its_store_is_let_go_within_a_second),
         cmocka_unit_test(queue_follows_the_world_through_relists),
         cmocka_unit_test(callback_follows_the_world_through_relists),
         cmocka_unit_test(store_follows_a_server_with_faults),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cache/informer.h"
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
 #include "support/store_objects.h"
@@ -25,6 +26,46 @@ static void an_informer_fills_its_store_and_follows_the_server(void **state)
     sim_world_delete(rig.world, 0);
     virtual_rig_run(&rig, 10);
     virtual_rig_assert_equal(&rig);
+    virtual_rig_fini(&rig);
+}
+
+/* An idle informer is woken for that once, and not again. */
+static void what_an_idle_informer_took_out_is_let_go_within_a_second(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, NULL);
+    virtual_rig_sync(&rig);
+    const ki_reclaim *reclaim = &rig.informer->store->reclaim;
+    virtual_rig_run(&rig, 2000);
+    assert_true(ki_reclaim_is_empty(reclaim));
+    uint64_t grace_periods = reclaim->grace_periods;
+    sim_world_delete(rig.world, 1);
+    virtual_rig_run(&rig, 500);
+    assert_int_equal(reclaim->object_count, 1);
+    for (int i = 0; i < 10; i++) { /* what goes on all the time does not put it off */
+        sim_world_update(rig.world, 2);
+        virtual_rig_run(&rig, 300);
+        assert_true(reclaim->object_count <= 5);
+    }
+    virtual_rig_run(&rig, 1000);
+    assert_true(ki_reclaim_is_empty(reclaim));
+    assert_in_range(reclaim->grace_periods, grace_periods + 3, grace_periods + 5);
+    assert_true(rig.informer->dispatch_job.due_ns == UINT64_MAX);
+    virtual_rig_fini(&rig);
+}
+
+static void an_informer_that_took_nothing_out_is_not_woken_to_let_go(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, NULL);
+    virtual_rig_sync(&rig);
+    virtual_rig_run(&rig, 2000);
+    sim_world_create(rig.world, 5);
+    virtual_rig_run(&rig, 1);
+    virtual_rig_assert_equal(&rig);
+    assert_true(rig.informer->dispatch_job.due_ns == UINT64_MAX);
     virtual_rig_fini(&rig);
 }
 
@@ -212,6 +253,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(an_informer_fills_its_store_and_follows_the_server),
+        WITH_MEMORY_CHECK(what_an_idle_informer_took_out_is_let_go_within_a_second),
+        WITH_MEMORY_CHECK(an_informer_that_took_nothing_out_is_not_woken_to_let_go),
         WITH_MEMORY_CHECK(an_informer_asks_for_nothing_before_it_is_started),
         WITH_MEMORY_CHECK(the_store_of_an_informer_refuses_writes),
         WITH_MEMORY_CHECK(an_informer_knows_its_resource),

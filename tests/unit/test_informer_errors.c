@@ -103,6 +103,53 @@ static void a_transform_may_put_another_object_in_the_place(void **state)
     virtual_rig_fini(&rig);
 }
 
+static int take_from_store(const ki_object **object, void *user)
+{
+    ki_object *same = ki_store_get_key(user, ki_object_key_str(*object));
+    if (ki_str_equal(ki_object_resource_version(same), ki_object_resource_version(*object)))
+        *object = same;
+    else
+        (void)ki_object_unref(same);
+    return 0;
+}
+
+/* Each informer notes in its objects which of its lists has met them, and sweeps away what the last one has
+ * not. */
+static void what_a_transform_takes_from_another_informer_is_copied(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, NULL);
+    virtual_rig_sync(&rig);
+    ki_list_watch source = sim_server_list_watch(rig.server);
+    ki_store *others = ki_informer_store(rig.informer);
+    ki_informer *informer = ki_informer_new(
+        rig.client, &KI_CORE_V1_PODS,
+        &(ki_informer_options){.list_watch = &source, .transform = take_from_store, .transform_user = others},
+        NULL);
+    assert_int_equal(ki_informer_start(informer, NULL), 0);
+    virtual_rig_run(&rig, 10 * 1000);
+    ki_object *theirs = ki_store_get(others, "a", "n1");
+    ki_object *ours = ki_store_get(ki_informer_store(informer), "a", "n1");
+    assert_int_equal(ki_object_equal(ours, theirs), 1);
+    (void)ki_object_unref(ours);
+    (void)ki_object_unref(theirs);
+    ki_informer_stop(rig.informer);
+    for (int i = 0; i < 3; i++) { /* lists of the second one alone */
+        sim_world_update(rig.world, 0);
+        sim_world_compact(rig.world);
+        sim_server_cut_all(rig.server);
+        virtual_rig_run(&rig, 60 * 1000);
+    }
+    sim_world_delete(rig.world, 1);
+    sim_world_compact(rig.world);
+    virtual_rig_sync(&rig);
+    virtual_rig_run(&rig, 60 * 1000);
+    virtual_rig_assert_equal(&rig);
+    ki_informer_free(informer);
+    virtual_rig_fini(&rig);
+}
+
 static void the_watch_error_handler_hears_of_failures(void **state)
 {
     (void)state;
@@ -288,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_failing_transform_keeps_the_last_good_version),
         WITH_MEMORY_CHECK(a_transform_may_put_another_object_in_the_place),
+        WITH_MEMORY_CHECK(what_a_transform_takes_from_another_informer_is_copied),
         WITH_MEMORY_CHECK(the_watch_error_handler_hears_of_failures),
         WITH_MEMORY_CHECK(transform_and_watch_error_handler_are_set_before_the_start),
         cmocka_unit_test(a_null_informer_is_harmless),

@@ -137,6 +137,33 @@ static void an_owner_that_needs_memory_says_so(void **state)
 
 /* ---- sharing ------------------------------------------------------------------------------------------- */
 
+static void a_copy_says_the_same_and_is_on_its_own(void **state)
+{
+    (void)state;
+    ki_object *object = object_make(object_of_all_types, NULL);
+    ki_str text = {0};
+    size_t bytes = ki_object_bytes(object);
+    assert_int_equal(ki_object_annotation(object, KI_STR("quote"), &text), 0);
+    ki_object *another = ki_object_ref(object);
+    ki_object *copy = ki_object_copy(object);
+    assert_ptr_not_equal(copy, object);
+    assert_int_equal(ki_object_bytes(copy), bytes);
+    assert_int_equal(ki_object_equal(copy, object), 1);
+    assert_string_equal(ki_object_key(copy), ki_object_key(object));
+    assert_true(ki_str_equal(ki_object_kind(copy), ki_object_kind(object)));
+    assert_true(ki_str_equal(ki_object_uid(copy), ki_object_uid(object)));
+    assert_true(ki_str_equal(ki_object_resource_version(copy), ki_object_resource_version(object)));
+    assert_true(ki_str_equal(ki_object_json(copy), ki_object_json(object)));
+    ki_object_unref(another);
+    ki_object_unref(object);
+    assert_int_equal(failing_allocator_live_count(), 1);
+    assert_int_equal(ki_object_annotation(copy, KI_STR("quote"), &text), 0);
+    object_assert_text(text, "\"x\"");
+    failing_allocator_fail_at(1);
+    assert_null(ki_object_copy(copy));
+    ki_object_unref(copy);
+}
+
 static void the_last_reference_frees_the_object(void **state)
 {
     (void)state;
@@ -211,6 +238,7 @@ int main(void)
         cmocka_unit_test(text_of_something_else_is_refused),
         WITH_MEMORY_CHECK(without_memory_plain_strings_are_read_and_others_later),
         WITH_MEMORY_CHECK(an_owner_that_needs_memory_says_so),
+        WITH_MEMORY_CHECK(a_copy_says_the_same_and_is_on_its_own),
         WITH_MEMORY_CHECK(the_last_reference_frees_the_object),
         cmocka_unit_test(readers_on_several_threads_get_the_same_strings),
     };

@@ -26,6 +26,18 @@ static void only_the_last_owner_is_told(void **state)
     assert_true(ki_refcount_unref(&refs));
 }
 
+static void a_thing_is_shared_while_it_has_other_owners(void **state)
+{
+    (void)state;
+    ki_refcount refs;
+    ki_refcount_init(&refs);
+    assert_false(ki_refcount_is_shared(&refs));
+    ki_refcount_ref(&refs);
+    assert_true(ki_refcount_is_shared(&refs));
+    assert_false(ki_refcount_unref(&refs));
+    assert_false(ki_refcount_is_shared(&refs));
+}
+
 enum { OWNERS = 4, ROUNDS = 5000 };
 
 /* Each owner writes its own plain slot; the last one reads all of them and frees. The thread sanitizer
@@ -90,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_maker_is_the_only_owner),
         cmocka_unit_test(only_the_last_owner_is_told),
+        cmocka_unit_test(a_thing_is_shared_while_it_has_other_owners),
         cmocka_unit_test(the_last_of_many_threads_sees_what_all_did),
     };
     return RUN_TESTS(tests);

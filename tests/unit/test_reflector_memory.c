@@ -53,11 +53,13 @@ static int holds(const reflector_run *run, const char *line)
 }
 
 /* Returns whether the planned failure has happened. */
-static int run_once(size_t fail_at, int watch_list)
+static int run_once(size_t fail_at, const ki_informer_options *options)
 {
     static reflector_run run;
     reflector_run_init(&run);
-    run.informer.watch_list = watch_list;
+    run.informer.watch_list = options->watch_list;
+    run.informer.transform = options->transform;
+    run.informer.transform_user = options->transform_user;
     run.source.at_once = answer;
     failing_allocator_fail_at(fail_at);
     reflector_run_start(&run, "");
@@ -78,22 +80,59 @@ static int run_once(size_t fail_at, int watch_list)
     return has_failed;
 }
 
+/* Returns the number of the first allocation that there is not. */
+static size_t run_with_every_failure(const ki_informer_options *options)
+{
+    size_t n = 1;
+    while (run_once(n, options))
+        n++;
+    return n;
+}
+
 static void pages_and_a_watch_survive_every_failure(void **state)
 {
     (void)state;
-    size_t n = 1;
-    while (run_once(n, KI_WATCH_LIST_NEVER))
-        n++;
-    assert_true(n > 5);
+    assert_true(run_with_every_failure(&(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER}) > 5);
 }
 
 static void a_streamed_list_survives_every_failure(void **state)
 {
     (void)state;
-    size_t n = 1;
-    while (run_once(n, KI_WATCH_LIST_AUTO))
-        n++;
-    assert_true(n > 5);
+    assert_true(run_with_every_failure(&(ki_informer_options){.watch_list = KI_WATCH_LIST_AUTO}) > 5);
+}
+
+/* All that the server has and tells of. */
+static const char *const pods[] = {POD("a", "5"), POD("c", "6"), POD("b", "11"), POD("a", "12"),
+                                   POD("b", "14")};
+
+enum { PODS = sizeof(pods) / sizeof(pods[0]) };
+
+static int take_from_others(const ki_object **object, void *user)
+{
+    ki_object *const *others = user;
+    for (size_t i = 0; i < PODS; i++)
+        if (ki_str_equal(ki_object_key_str(others[i]), ki_object_key_str(*object)) &&
+            ki_str_equal(ki_object_resource_version(others[i]), ki_object_resource_version(*object))) {
+            *object = ki_object_ref(others[i]);
+            return 0;
+        }
+    return KI_ERR_NOT_FOUND;
+}
+
+/* No object is refused, and stays away, because there was no memory for its copy. */
+static void copies_of_what_a_transform_takes_from_others_survive_every_failure(void **state)
+{
+    (void)state;
+    ki_object *others[PODS];
+    ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER};
+    size_t without = run_with_every_failure(&options);
+    for (size_t i = 0; i < PODS; i++)
+        others[i] = ki_object_new(NULL, ki_str_of(pods[i]), NULL, NULL);
+    options.transform = take_from_others;
+    options.transform_user = (void *)others;
+    assert_int_equal(run_with_every_failure(&options), without + PODS);
+    for (size_t i = 0; i < PODS; i++)
+        (void)ki_object_unref(others[i]);
 }
 
 /* The body of an error is read as far as memory goes. */
@@ -119,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(pages_and_a_watch_survive_every_failure),
         WITH_MEMORY_CHECK(a_streamed_list_survives_every_failure),
+        WITH_MEMORY_CHECK(copies_of_what_a_transform_takes_from_others_survive_every_failure),
         WITH_MEMORY_CHECK(an_error_survives_every_failure),
     };
     return RUN_TESTS(tests);

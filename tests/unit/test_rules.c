@@ -100,7 +100,6 @@ static void an_event_is_put_when_it_is_newer_than_what_is_there(void **state)
     (void)state;
     check_present(KI_DELTA_ADDED);
     check_present(KI_DELTA_UPDATED);
-    check_present(KI_DELTA_SYNC);
 }
 
 static void an_item_of_a_list_is_always_put_when_nothing_is_there(void **state)

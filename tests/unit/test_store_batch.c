@@ -128,6 +128,45 @@ static void a_batch_gives_out_what_was_there(void **state)
     store_end(store);
 }
 
+static void what_has_waited_for_a_second_is_let_go_when_the_writer_comes_by(void **state)
+{
+    (void)state;
+    ki_store *store = store_begin();
+    ki_object *one = store_object("ns", "one", 1, "");
+    uint64_t due_ms = UINT64_MAX;
+    assert_int_equal(ki_store_put(store, one), 0);
+    (void)ki_object_unref(one);
+    ki_store_flush_when_due(store, 100, &due_ms);
+    assert_true(due_ms == UINT64_MAX);
+    assert_int_equal(ki_store_remove(store, KI_STR("ns/one")), 0);
+    ki_store_flush_when_due(store, 200, &due_ms);
+    assert_int_equal(due_ms, 1200);
+    ki_store_flush_when_due(store, 1199, &due_ms);
+    assert_int_equal(due_ms, 1200);
+    assert_int_equal(store->reclaim.object_count, 1);
+    ki_store_flush_when_due(store, 1200, &due_ms);
+    assert_true(due_ms == UINT64_MAX);
+    assert_int_equal(store->reclaim.object_count, 0);
+    store_end(store);
+}
+
+static void what_was_let_go_before_is_not_waited_for(void **state)
+{
+    (void)state;
+    ki_store *store = store_begin();
+    ki_object *one = store_object("ns", "one", 1, "");
+    uint64_t due_ms = UINT64_MAX;
+    assert_int_equal(ki_store_put(store, one), 0);
+    (void)ki_object_unref(one);
+    assert_int_equal(ki_store_remove(store, KI_STR("ns/one")), 0);
+    ki_store_flush_when_due(store, 200, &due_ms);
+    ki_store_flush(store);
+    ki_store_flush_when_due(store, 300, &due_ms);
+    assert_true(due_ms == UINT64_MAX);
+    assert_int_equal(store->reclaim.grace_periods, 1);
+    store_end(store);
+}
+
 static ki_place seek(ki_store *store, const ki_object *object) KI_REQUIRES(store->mu)
 {
     ki_str key = ki_object_key_str(object);
@@ -240,6 +279,8 @@ int main(void)
         WITH_MEMORY_CHECK(a_key_that_did_not_fit_is_refused_and_not_read),
         WITH_MEMORY_CHECK(what_waits_or_writes_is_refused_in_a_read_section),
         WITH_MEMORY_CHECK(a_batch_gives_out_what_was_there),
+        WITH_MEMORY_CHECK(what_has_waited_for_a_second_is_let_go_when_the_writer_comes_by),
+        WITH_MEMORY_CHECK(what_was_let_go_before_is_not_waited_for),
         WITH_MEMORY_CHECK(a_batch_that_looks_first_puts_and_removes_what_it_found),
         WITH_MEMORY_CHECK(a_batch_that_looks_first_refuses_a_key_that_no_store_takes),
         WITH_MEMORY_CHECK(retired_memory_stays_below_its_limit),

@@ -2,6 +2,8 @@
 /* The table "call × thread" of docs/threading.md, cell by cell, in each mode. A cell that deadlocks is
  * ended by the alarm, which fails the test. The threads are the library's: its loops start them with
  * ki_thread_start(). */
+#include <kinformer/log.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "support/threading_calls.h"
@@ -11,7 +13,7 @@ enum { WATCHDOG_SECONDS = 240 };
 
 /* ---- the table --------------------------------------------------------------------------------------- */
 
-typedef enum outcome { WORKS, WAITS, REQUEST, REFUSED } outcome;
+typedef enum outcome { WORKS, WAITS, REQUEST, REFUSED, NOTHING } outcome;
 
 typedef struct row {
     const char *name;
@@ -83,9 +85,19 @@ static const row rows[] = {
      stage_has_nothing_to_show,
      {WORKS, REFUSED, REFUSED, REFUSED},
      0},
+    {"client: free", call_free_client, stage_is_client_gone, {WAITS, NOTHING, NOTHING, NOTHING}, 0},
+    {"store: free", call_free_store, stage_is_store_gone, {WAITS, WAITS, WAITS, NOTHING}, 0},
 };
 
 /* ---- going through it -------------------------------------------------------------------------------- */
+
+static atomic_int frees_refused; /* that were logged */
+
+static void count_refused_frees(const ki_log_record *record, void *user)
+{
+    (void)user;
+    frees_refused += strstr(record->message, "cannot be freed") != NULL;
+}
 
 static int is_done(stage *s)
 {
@@ -125,9 +137,18 @@ static int expected_code(const row *r, const stage *s, outcome expected)
     return expected == REFUSED ? KI_ERR_WOULD_DEADLOCK : 0;
 }
 
+/* Also not a little later. */
+static int stays_undone(const row *r, stage *s)
+{
+    for (int i = 0; i < 5; i++)
+        stage_pump(s);
+    return !r->has_happened(s);
+}
+
 static void check_cell(const row *r, place where, int mode)
 {
     stage *s = test_malloc(sizeof(*s));
+    int refused_before = frees_refused;
     outcome expected = r->outcomes[stage_places[where].column];
     stage_init(s, mode, r->is_of_factory);
     s->call = r->call;
@@ -138,14 +159,14 @@ static void check_cell(const row *r, place where, int mode)
         fail_msg("%s in %s, mode %d: returned %d", r->name, stage_places[where].name, mode, s->rc);
     if (expected == WAITS && !r->has_happened(s))
         fail_msg("%s in %s, mode %d: did not wait", r->name, stage_places[where].name, mode);
-    if (expected == REFUSED && r->has_happened != stage_has_nothing_to_show) {
-        for (int i = 0; i < 5; i++)
-            stage_pump(s);
-        if (r->has_happened(s))
-            fail_msg("%s in %s, mode %d: was done all the same", r->name, stage_places[where].name, mode);
-    }
-    if (expected != REFUSED && !stage_pump_until(s, r->has_happened))
+    int is_undone =
+        expected == NOTHING || (expected == REFUSED && r->has_happened != stage_has_nothing_to_show);
+    if (is_undone && !stays_undone(r, s))
+        fail_msg("%s in %s, mode %d: was done all the same", r->name, stage_places[where].name, mode);
+    if (expected < REFUSED && !stage_pump_until(s, r->has_happened))
         fail_msg("%s in %s, mode %d: nothing happened", r->name, stage_places[where].name, mode);
+    if (frees_refused != refused_before + (expected == NOTHING))
+        fail_msg("%s in %s, mode %d: is not in the log", r->name, stage_places[where].name, mode);
     stage_fini(s);
     test_free(s);
 }
@@ -182,6 +203,7 @@ int main(void)
         cmocka_unit_test(every_cell_is_true_with_handlers_on_a_loop),
         cmocka_unit_test(every_cell_is_true_with_threads),
     };
+    ki_set_log(count_refused_frees, KI_LOG_ERROR, NULL);
     (void)alarm(WATCHDOG_SECONDS);
     return RUN_TESTS(tests);
 }

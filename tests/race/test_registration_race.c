@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that wait before anything runs, handlers that go while they are waited for, and parts of a program
+ * that leave an informer at the same time. What is waited for has to come, and nothing may be touched that
+ * somebody else has freed: worth most under a sanitizer. The threads are those that support/aside.c starts
+ * with ki_thread_start(), and the library's. */
+#include <kinformer/factory.h>
+#include <kinformer/resources.h>
+
+#include "support/aside.h"
+#include "support/failing_allocator.h"
+#include "support/informer_rig.h"
+#include "support/unit.h"
+
+enum { ROUNDS = 60, LEAVES = 150, WAIT_MS = 20 * 1000, SOON_MS = 800, PARTS = 2 };
+
+static void nothing(const ki_event *event, void *user)
+{
+    (void)event;
+    (void)user;
+}
+
+/* ---- waiting before the start ------------------------------------------------------------------------ */
+
+typedef struct early_waiter {
+    ki_informer *informer;
+    int rc;
+} early_waiter;
+
+static void wait_for_sync(void *user)
+{
+    early_waiter *waiter = user;
+    waiter->rc = ki_informer_wait_for_sync(waiter->informer, WAIT_MS, NULL);
+}
+
+/* One of the two waits on the loop that the handler's thread will wait on. */
+static void a_wait_before_the_start_takes_no_wake_up_from_the_handler(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROUNDS; i++) {
+        local_rig rig;
+        aside call;
+        local_rig_init(&rig, (ki_client_options){0});
+        early_waiter waiter = {rig.informer, -1};
+        ki_registration *registration =
+            ki_informer_add_handler(rig.informer, &(ki_handler){.on_add = nothing});
+        aside_start(&call, wait_for_sync, &waiter);
+        aside_pause(i % 4);
+        assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
+        aside_join(&call);
+        assert_int_equal(waiter.rc, 0);
+        assert_int_equal(ki_registration_wait_for_sync(registration, WAIT_MS, NULL), 0);
+        local_rig_fini(&rig);
+    }
+}
+
+static void a_wait_before_the_start_ends_with_the_sync(void **state)
+{
+    (void)state;
+    local_rig rig;
+    aside call;
+    local_rig_init(&rig, (ki_client_options){0});
+    early_waiter waiter = {rig.informer, -1};
+    aside_start(&call, wait_for_sync, &waiter);
+    aside_pause(20);
+    local_rig_sync(&rig);
+    assert_true(aside_ends_within(&call, SOON_MS));
+    aside_join(&call);
+    assert_int_equal(waiter.rc, 0);
+    local_rig_fini(&rig);
+}
+
+/* ---- a handler that removes itself ------------------------------------------------------------------- */
+
+typedef struct leaver {
+    _Atomic(ki_registration *) registration;
+    atomic_int is_waited_for;
+    atomic_int releases;
+} leaver;
+
+static void remove_itself(const ki_event *event, void *user)
+{
+    leaver *self = user;
+    (void)event;
+    while (!self->is_waited_for)
+        aside_pause(1);
+    aside_pause(2); /* the wait has begun */
+    ki_registration_remove(self->registration);
+}
+
+static void count_release(void *user)
+{
+    leaver *self = user;
+    self->releases++;
+}
+
+static void a_handler_may_remove_itself_while_it_is_waited_for(void **state)
+{
+    (void)state;
+    local_rig rig;
+    local_rig_init(&rig, (ki_client_options){0});
+    local_rig_sync(&rig);
+    for (int i = 0; i < ROUNDS; i++) {
+        leaver self = {.registration = NULL};
+        self.registration = ki_informer_add_handler(
+            rig.informer, &(ki_handler){.on_add = remove_itself, .on_release = count_release, .user = &self});
+        self.is_waited_for = 1;
+        assert_int_equal(ki_registration_wait_for_sync(self.registration, WAIT_MS, NULL), KI_ERR_STOPPED);
+        while (self.releases == 0)
+            aside_pause(1);
+    }
+    local_rig_fini(&rig);
+}
+
+/* ---- two parts that leave at once -------------------------------------------------------------------- */
+
+typedef struct part {
+    ki_factory *factory;
+    ki_informer *informer;
+    ki_registration *registration;
+    atomic_int *may_go;
+    bool is_patient;
+    int removed; /* as ki_factory_remove() says */
+} part;
+
+static void leave(void *user)
+{
+    part *self = user;
+    while (!*self->may_go)
+        continue;
+    if (self->is_patient)
+        (void)ki_registration_remove_and_wait(self->registration);
+    else
+        ki_registration_remove(self->registration);
+    self->removed = ki_factory_remove(self->factory, self->informer);
+}
+
+static void leave_at_once(ki_factory *factory, bool is_patient)
+{
+    atomic_int may_go = 0;
+    part parts[PARTS];
+    aside calls[PARTS];
+    ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
+    for (int i = 0; i < PARTS; i++)
+        parts[i] =
+            (part){factory, pods,       ki_informer_add_handler(pods, &(ki_handler){.on_add = nothing}),
+                   &may_go, is_patient, -1};
+    assert_int_equal(ki_factory_start(factory, NULL), 0);
+    for (int i = 0; i < PARTS; i++)
+        aside_start(&calls[i], leave, &parts[i]);
+    may_go = 1;
+    for (int i = 0; i < PARTS; i++)
+        aside_join(&calls[i]);
+    assert_true(parts[0].removed == 0 || parts[1].removed == 0); /* the last one has */
+}
+
+static void parts_may_leave_an_informer_at_the_same_time(void **state)
+{
+    (void)state;
+    local_rig rig;
+    local_rig_init(&rig, (ki_client_options){0});
+    ki_factory *factory = ki_factory_new(rig.client, NULL);
+    for (int i = 0; i < LEAVES; i++)
+        leave_at_once(factory, i % 2 == 0);
+    ki_factory_free(factory);
+    local_rig_fini(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(a_wait_before_the_start_takes_no_wake_up_from_the_handler),
+        WITH_MEMORY_CHECK(a_wait_before_the_start_ends_with_the_sync),
+        WITH_MEMORY_CHECK(a_handler_may_remove_itself_while_it_is_waited_for),
+        WITH_MEMORY_CHECK(parts_may_leave_an_informer_at_the_same_time),
+    };
+    return RUN_TESTS(tests);
+}
