@@ -41,6 +41,7 @@ static void run_all(scan_run *first, ki_str text)
     scan_run other;
     scan_run_init(&other);
     other.limits = first->limits;
+    other.is_lenient = first->is_lenient;
     ki_random random;
     ki_random_init(&random, seed_of(text));
     scan_run_text(first, text, (scan_split){0});
@@ -67,6 +68,17 @@ static void check_kept(const scan_run *run)
     scan_run_fini(&again);
 }
 
+static void check_lenient(const scan_run *strict, ki_str text)
+{
+    scan_run run;
+    scan_run_init(&run);
+    run.limits = strict->limits;
+    run.is_lenient = 1;
+    run_all(&run, text);
+    require(scan_run_lenient_agrees(strict, &run));
+    scan_run_fini(&run);
+}
+
 /* Small limits, which are met in odd places. */
 static void check_limits(ki_str text)
 {
@@ -76,6 +88,7 @@ static void check_limits(ki_str text)
     run.limits = (ki_json_limits){.depth_max = 1 + (uint32_t)(seed >> 8) % 70,
                                   .value_bytes_max = 1 + (seed >> 16) % 300};
     run_all(&run, text);
+    check_lenient(&run, text);
     scan_run_fini(&run);
 }
 

@@ -93,7 +93,7 @@ typedef struct ki_informer_options {
     const ki_list_watch *list_watch; /* who answers; copied. NULL: the client */
     const char *name;          /* in metrics and logs; NULL: "pods", or "pods/ns"; a second one "pods#2" */
     uint64_t pages_max;        /* of one list; one that has more is given up. 0: 100,000 */
-    uint32_t object_depth_max; /* of containers in containers; a deeper text ends the answer. 0: 1,000 */
+    uint32_t object_depth_max; /* of containers in containers; a deeper object is left out. 0: 1,000 */
     uint32_t reserved_number;
     uint64_t reserved[6];
 } ki_informer_options;

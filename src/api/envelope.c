@@ -62,12 +62,16 @@ static int fail(ki_envelope *envelope, int code)
     return code;
 }
 
-static void begin_scan(ki_envelope *envelope, int keep, const ki_projection *projection)
+static void begin_scan(ki_envelope *envelope, int take, const ki_projection *projection)
 {
+    ki_json_sink *sink = take == KI_TAKE_SKIP ? NULL : &envelope->sink;
     ki_json_sink_limit(&envelope->sink,
                        envelope->state == IN_NAME ? KI_ENVELOPE_TEXT_BYTES_MAX : envelope->bytes_max);
     ki_json_sink_begin(&envelope->sink, projection);
-    ki_json_scan_begin(&envelope->scanner, keep ? &envelope->sink : NULL);
+    if (take == KI_TAKE_OBJECT)
+        ki_json_scan_begin_lenient(&envelope->scanner, sink);
+    else
+        ki_json_scan_begin(&envelope->scanner, sink);
 }
 
 /* A byte outside of any value. Moves to the next state; returns a step that is complete, 0, or an error. */
@@ -109,13 +113,15 @@ static int begins_value(ki_envelope *envelope, char c)
         if (c != '"')
             return 0;
         envelope->state = IN_NAME;
-        begin_scan(envelope, 1, NULL);
+        begin_scan(envelope, KI_TAKE_VALUE, NULL);
         return 1;
     case AT_VALUE:
         if (c == '[' && envelope->take == KI_TAKE_ELEMENTS)
             return 0;
-        begin_scan(envelope, envelope->take != KI_TAKE_SKIP,
-                   envelope->take == KI_TAKE_VALUE ? envelope->projection : NULL);
+        if (envelope->take == KI_TAKE_ELEMENTS)
+            begin_scan(envelope, KI_TAKE_VALUE, NULL);
+        else
+            begin_scan(envelope, envelope->take, envelope->projection);
         envelope->next_state = BEHIND_VALUE;
         break;
     case AT_FIRST_ELEMENT:
@@ -123,7 +129,7 @@ static int begins_value(ki_envelope *envelope, char c)
             return 0;
         /* fall through */
     case AT_ELEMENT:
-        begin_scan(envelope, 1, envelope->projection);
+        begin_scan(envelope, KI_TAKE_OBJECT, envelope->projection);
         envelope->next_state = BEHIND_ELEMENT;
         break;
     default:

@@ -19,8 +19,8 @@
 typedef enum ki_envelope_step {
     KI_ENVELOPE_MORE = 0,  /* all bytes are used */
     KI_ENVELOPE_NAME,      /* a member's name is in the sink, as JSON: say how to take its value */
-    KI_ENVELOPE_VALUE,     /* the member's value is complete */
-    KI_ENVELOPE_ELEMENT,   /* an element of the array is complete */
+    KI_ENVELOPE_VALUE,     /* the member's value is complete; of an object see scanner.refused */
+    KI_ENVELOPE_ELEMENT,   /* an element of the array is complete; likewise */
     KI_ENVELOPE_ARRAY_END, /* the array has ended */
     KI_ENVELOPE_END        /* the object has ended */
 } ki_envelope_step;
@@ -39,7 +39,8 @@ typedef struct ki_envelope {
 enum {
     KI_TAKE_SKIP = 0, /* check only */
     KI_TAKE_VALUE,    /* into the sink */
-    KI_TAKE_ELEMENTS  /* an array: each element into the sink; anything else as KI_TAKE_VALUE */
+    KI_TAKE_OBJECT,   /* likewise; what is wrong in it, but not with its brackets, refuses it alone */
+    KI_TAKE_ELEMENTS  /* an array: each element as KI_TAKE_OBJECT; anything else as KI_TAKE_VALUE */
 };
 
 /* What a name may be long, and what the members around the one that matters may be large. */

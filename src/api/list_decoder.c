@@ -203,8 +203,10 @@ static int take_item(ki_list_decoder *decoder, ki_error *err)
 {
     ki_refused *refused = &decoder->refused;
     ki_json_sink *sink = &decoder->envelope.sink;
+    const ki_json_scanner *scanner = &decoder->envelope.scanner;
     refused->key.len = 0;
-    int rc = ki_object_build(decoder->plan, sink, &decoder->object, &refused->error);
+    int rc = scanner->refused != 0 ? ki_json_scan_explain_refused(scanner, &refused->error)
+                                   : ki_object_build(decoder->plan, sink, &decoder->object, &refused->error);
     if (rc == 0)
         return KI_LIST_OBJECT;
     if (rc == KI_ERR_NO_MEMORY || ki_object_read_key(sink, &refused->key) == KI_ERR_NO_MEMORY)

@@ -52,7 +52,7 @@ typedef struct ki_list_decoder {
 void ki_list_decoder_init(ki_list_decoder *decoder, ki_object_plan *plan);
 void ki_list_decoder_fini(ki_list_decoder *decoder);
 
-/* Takes up to `n` bytes. Returns a ki_list_step, or the error that ends the list: of JSON,
+/* Takes up to `n` bytes. Returns a ki_list_step, or the error that ends the list: of JSON (framing is lost),
  * KI_ERR_NOT_A_LIST, KI_ERR_NO_MEMORY. *out_used is how many bytes were taken; call again with the rest. */
 KI_NODISCARD int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *out_used,
                                       ki_error *err);

@@ -345,10 +345,18 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
     return 0;
 }
 
+/* What a lenient scan has passed over may stand in a name. */
+static int is_sound(const ki_json_sink *sink, int field)
+{
+    ki_json value = captured(sink, field);
+    return ki_json_type_of(value) == KI_JSON_NONE || ki_json_validate(value.raw, NULL) == 0;
+}
+
 int ki_object_read_key(const ki_json_sink *sink, ki_buf *out_key)
 {
     draft d = {0};
-    if (read_names(sink, &d, NULL) < 0)
+    if (!is_sound(sink, KI_FIELD_NAME) || !is_sound(sink, KI_FIELD_NAMESPACE) ||
+        read_names(sink, &d, NULL) < 0)
         return KI_ERR_METADATA;
     int rc = ki_buf_reserve(out_key, d.ns.len + d.name.len + 1);
     if (rc < 0)

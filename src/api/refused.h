@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refused - an item or event that is JSON but cannot be used: why, and whose it is.
+/* refused - an item or event whose end is known but which cannot be used: why, and whose it is.
  *
  *   From:     api/list_decoder.c, api/watch_decoder.c
  *   To:       cache/reflector.c, which counts it, reports it, and leaves the last good version of that key

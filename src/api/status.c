@@ -86,6 +86,14 @@ int ki_status_parse(ki_str body, ki_status *out, ki_error *err)
     return rc < 0 ? ki_fail(err, rc, "the answer is no Status") : 0;
 }
 
+void ki_status_mask(ki_status *status, const ki_mask *mask)
+{
+    ki_mask_text(mask, status->memory, &status->reason);
+    ki_mask_text(mask, status->memory, &status->message);
+    for (size_t i = 0; i < status->cause_count; i++)
+        ki_mask_text(mask, status->memory, &status->causes[i].message);
+}
+
 void ki_status_fini(ki_status *status)
 {
     ki_free(status->memory);

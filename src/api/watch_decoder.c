@@ -82,6 +82,7 @@ static void begin_event(ki_watch_decoder *decoder)
     decoder->seen = 0;
     decoder->result = KI_WATCH_MORE;
     decoder->refused.key.len = 0;
+    decoder->is_refused = 0;
     decoder->refused_type = KI_WATCH_MORE;
     decoder->type.len = 0;
     ki_buf_reset(&decoder->value, VALUE_BYTES_KEPT);
@@ -105,10 +106,10 @@ static void begin_member(ki_watch_decoder *decoder)
     } else if (decoder->member == TYPE) {
         ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, NULL, KI_ENVELOPE_TEXT_BYTES_MAX);
     } else if ((decoder->seen & TYPE) == 0) {
-        ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, NULL, decoder->value.max);
+        ki_envelope_take(&decoder->envelope, KI_TAKE_OBJECT, NULL, decoder->value.max);
     } else {
         ki_watch_step step = step_of_type(decoder);
-        ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, projection_for(decoder, step),
+        ki_envelope_take(&decoder->envelope, KI_TAKE_OBJECT, projection_for(decoder, step),
                          limit_for(decoder, step));
     }
 }
@@ -166,6 +167,8 @@ static int interpret(ki_watch_decoder *decoder, ki_error *err)
     ki_watch_step step = step_of_type(decoder);
     ki_json_sink *sink = &decoder->envelope.sink;
     ki_error *why = &decoder->refused.error;
+    if (decoder->is_refused)
+        return refuse(decoder, step, err);
     if (sink->overflowed) {
         ki_fail(why, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes",
                 limit_for(decoder, step));
@@ -213,7 +216,7 @@ static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
     ki_json_sink_limit(sink, limit_for(decoder, step_of_type(decoder)));
     ki_json_sink_begin(sink, projection_for(decoder, step_of_type(decoder)));
     ki_json_scanner_init(&scanner, &(ki_json_limits){decoder->plan->depth_max, SIZE_MAX});
-    ki_json_scan_begin(&scanner, sink);
+    ki_json_scan_begin_lenient(&scanner, sink);
     int rc = decoder->waiting_overflowed ? ki_json_scan(&scanner, text.ptr, text.len, &used)
                                          : ki_json_scan_whole(&scanner, text);
     sink->overflowed |= decoder->waiting_overflowed;
@@ -224,9 +227,13 @@ static int take_value(ki_watch_decoder *decoder, ki_error *err)
 {
     if (decoder->member == TYPE)
         return take_type(decoder, err);
-    if (decoder->member == OBJECT)
-        return (decoder->seen & TYPE) != 0 ? interpret(decoder, err) : put_aside(decoder, err);
-    return 0;
+    if (decoder->member != OBJECT)
+        return 0;
+    const ki_json_scanner *scanner = &decoder->envelope.scanner;
+    decoder->is_refused = scanner->refused != 0;
+    if (decoder->is_refused)
+        ki_json_scan_explain_refused(scanner, &decoder->refused.error);
+    return (decoder->seen & TYPE) != 0 ? interpret(decoder, err) : put_aside(decoder, err);
 }
 
 /* The event is complete: gives out what it brought. */

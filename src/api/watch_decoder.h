@@ -41,7 +41,8 @@ typedef struct ki_watch_decoder {
     unsigned seen;
     int waits; /* the object is in `value` */
     int waiting_overflowed;
-    int between; /* the last event was given out */
+    int is_refused; /* the object is no JSON that can be used; `refused` says why */
+    int between;    /* the last event was given out */
     int failed;
 } ki_watch_decoder;
 

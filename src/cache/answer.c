@@ -127,6 +127,7 @@ static void give_up(ki_answer *answer, const ki_error *err)
 {
     ki_failure failure = {.reason = KI_REASON_MALFORMED, .error = *err};
     const ki_status *status = answer->kind == KI_ANSWER_LIST ? &answer->decoder.list.status : NULL;
+    ki_mask_error(&answer->mask, &failure.error);
     if (err->code == KI_ERR_NO_MEMORY) {
         failure.reason = KI_REASON_NO_MEMORY;
     } else if (status != NULL && status->memory != NULL) {
@@ -141,6 +142,17 @@ static void give_up(ki_answer *answer, const ki_error *err)
     answer->owner->over(answer, &failure, answer->user);
 }
 
+/* Before anybody reads what the server says: errors, and why something was refused. */
+static void mask_step(ki_answer *answer, int step)
+{
+    if (answer->kind == KI_ANSWER_LIST && step == KI_LIST_REFUSED)
+        ki_mask_error(&answer->mask, &answer->decoder.list.refused.error);
+    else if (answer->kind == KI_ANSWER_WATCH && step == KI_WATCH_REFUSED)
+        ki_mask_error(&answer->mask, &answer->decoder.watch.refused.error);
+    else if (answer->kind == KI_ANSWER_WATCH && step == KI_WATCH_ERROR)
+        ki_status_mask(&answer->decoder.watch.status, &answer->mask);
+}
+
 static void take_body(ki_answer *answer, ki_str bytes)
 {
     ki_error err = {0};
@@ -151,6 +163,7 @@ static void take_body(ki_answer *answer, ki_str bytes)
         int step = feed_decoder(answer, bytes, &used, &err);
         bytes.ptr += used;
         bytes.len -= used;
+        mask_step(answer, step);
         if (step < 0)
             give_up(answer, &err);
         else if (step > 0)
@@ -245,6 +258,7 @@ static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *me
     } else if (end_decoder(answer, &failure.error) < 0) {
         failure.reason = KI_REASON_CONNECTION_LOST; /* it has ended in the middle */
     }
+    ki_mask_error(&answer->mask, &failure.error);
     return failure;
 }
 

@@ -17,6 +17,7 @@
 
 #include "api/list_decoder.h"
 #include "api/watch_decoder.h"
+#include "util/mask.h"
 
 /* What is read of the body of an error. One that is longer is no Status: it is not waited for. */
 #define KI_ANSWER_ERROR_BYTES_MAX ((size_t)64 * 1024)
@@ -59,6 +60,7 @@ struct ki_answer {
     void *user;
     const ki_list_watch *source;
     ki_object_plan *plan;
+    ki_mask mask; /* for what the server says; the source's */
     void *data;
     ki_answer_kind kind;
     int is_open;

@@ -82,7 +82,8 @@ void ki_reflector_report_failure(ki_reflector *reflector, const ki_failure *fail
 
 static int makes_no_sense(int code)
 {
-    return code == KI_ERR_NOT_AN_EVENT || code == KI_ERR_METADATA;
+    return code == KI_ERR_NOT_AN_EVENT || code == KI_ERR_METADATA || code == KI_ERR_JSON_DEPTH ||
+           code == KI_ERR_JSON_ESCAPE || code == KI_ERR_JSON_UTF8 || code == KI_ERR_JSON_CONTROL;
 }
 
 void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error, ki_str key)

@@ -118,7 +118,7 @@ static void put_column(cli_output *out, ki_str text, int width)
     char spaces[KEY_WIDTH_MAX + 2];
     int missing = text.len < (size_t)width ? width - (int)text.len : 0;
     snprintf(spaces, sizeof(spaces), "%*s", missing + 1, "");
-    cli_output_put(out, text);
+    cli_output_put_plain(out, text);
     cli_output_put_text(out, spaces);
 }
 
@@ -149,7 +149,7 @@ static void write_line(cli_event_writer *writer, const cli_resource *resource, c
         put_column(out, ki_str_of(resource->name), writer->resource_width);
     put_column(out, key, writer->key_width);
     put_column(out, ki_object_resource_version(event->object), VERSION_WIDTH);
-    cli_output_put(out, ki_object_string(event->object, "/status/phase"));
+    cli_output_put_plain(out, ki_object_string(event->object, "/status/phase"));
     cli_output_put_text(out, note_of(event));
     cli_output_put_text(out, "\n");
 }
@@ -169,12 +169,12 @@ static void write_name(cli_output *out, const cli_resource *resource, const ki_e
     for (int i = 0; i < n && kind[i] != 0; i++)
         if (kind[i] >= 'A' && kind[i] <= 'Z')
             kind[i] = (char)(kind[i] - 'A' + 'a');
-    cli_output_put_text(out, n > 0 ? kind : resource->resource->plural);
+    cli_output_put_plain(out, ki_str_of(n > 0 ? kind : resource->resource->plural));
     if (resource->resource->group[0] != 0)
         cli_output_put_text(out, ".");
-    cli_output_put_text(out, resource->resource->group);
+    cli_output_put_plain(out, ki_str_of(resource->resource->group));
     cli_output_put_text(out, "/");
-    cli_output_put(out, ki_object_name(event->object));
+    cli_output_put_plain(out, ki_object_name(event->object));
     cli_output_put_text(out, "\n");
 }
 

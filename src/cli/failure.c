@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/control.h"
+
 enum { LINE_BYTES = 8192 };
 
 static int is_inside_of_character(char byte)
@@ -54,11 +56,14 @@ int cli_fail_no_memory(ki_error *err)
 /* One write for a line, so that lines of several programs do not mix. Nobody can be told when it fails. */
 static void put_line(char *line, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-            line[i] = '?';
-    line[n] = '\n';
-    (void)!write(STDERR_FILENO, line, n + 1);
+    size_t kept = 0;
+    for (size_t at = 0; at < n; kept++) {
+        size_t control = cli_control_bytes(line + at, n - at);
+        line[kept] = control > 0 ? '?' : line[at];
+        at += control > 0 ? control : 1;
+    }
+    line[kept] = '\n';
+    (void)!write(STDERR_FILENO, line, kept + 1);
 }
 
 void cli_say(const char *format, ...)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/control.h"
+
 /* How long a reader may let a program wait that is to end. */
 enum { LAST_WAIT_MS = 100 };
 
@@ -84,6 +86,22 @@ void cli_output_put(cli_output *output, ki_str text)
 void cli_output_put_text(cli_output *output, const char *text)
 {
     cli_output_put(output, ki_str_of(text));
+}
+
+void cli_output_put_plain(cli_output *output, ki_str text)
+{
+    size_t begin = 0;
+    for (size_t at = 0; at < text.len;) {
+        size_t n = cli_control_bytes(text.ptr + at, text.len - at);
+        if (n > 0) {
+            cli_output_put(output, (ki_str){text.ptr + begin, at - begin});
+            cli_output_put_text(output, "?");
+            begin = at + n;
+        }
+        at += n == 0 ? 1 : n;
+    }
+    if (begin < text.len)
+        cli_output_put(output, (ki_str){text.ptr + begin, text.len - begin});
 }
 
 void cli_output_put_number(cli_output *output, uint64_t number)

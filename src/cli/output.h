@@ -37,6 +37,9 @@ void cli_output_put(cli_output *output, ki_str text);
 void cli_output_put_text(cli_output *output, const char *text);
 void cli_output_put_number(cli_output *output, uint64_t number);
 
+/* For people: each control character becomes '?', so that it is one line whatever the text is. */
+void cli_output_put_plain(cli_output *output, ki_str text);
+
 /* A string of JSON, with its quotes. What is no UTF-8 becomes U+FFFD. */
 void cli_output_put_json_string(cli_output *output, ki_str text);
 

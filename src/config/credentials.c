@@ -12,11 +12,13 @@
 #include "util/alloc.h"
 #include "util/base64.h"
 #include "util/error.h"
+#include "util/mask.h"
 #include "util/secret.h"
 #include "util/units.h"
 
 /* How long the failure of a plug-in answers for it; and how long its credential is used at the least, so
- * that one that is past its time when it comes does not start the next run at once. */
+ * that one that is past its time when it comes, or is refused like the one before it, does not start the next
+ * run at once. */
 #define FAILURE_KEPT_NS KI_NS_PER_S
 #define CREDENTIAL_USED_NS (5 * KI_NS_PER_S)
 
@@ -31,6 +33,7 @@ struct ki_credentials {
     ki_config config;
     const ki_clock *clock;
     char *authorization; /* NULL: none */
+    char *former;        /* the one before, which an answer may still speak of; NULL: none */
     char **headers;
     uint64_t generation;
     uint64_t certificate_generation;
@@ -41,6 +44,8 @@ struct ki_credentials {
     exec_state state;
     ki_exec_credential credential;
     uint64_t ended_ns; /* when the last run did */
+    bool was_refused;  /* the credential, and none has come since */
+    bool is_second;    /* it came because the one before was */
     ki_error failure;
     ki_list waiters;
 };
@@ -50,7 +55,8 @@ struct ki_credentials {
 /* Takes it. */
 static void set_authorization(ki_credentials *credentials, char *authorization)
 {
-    ki_secret_free(credentials->authorization);
+    ki_secret_free(credentials->former);
+    credentials->former = credentials->authorization;
     credentials->authorization = authorization;
     credentials->generation++;
 }
@@ -166,6 +172,8 @@ static int use_credential(ki_credentials *credentials, ki_exec_credential *fresh
     credentials->generation++;
     ki_exec_credential_fini(old);
     *old = *fresh;
+    credentials->is_second = credentials->was_refused;
+    credentials->was_refused = false;
     return 0;
 }
 
@@ -180,11 +188,15 @@ static void plugin_ended(ki_exec_credential *credential, const ki_error *err, vo
     release_waiters(credentials, true);
 }
 
+static bool is_young(const ki_credentials *credentials)
+{
+    return ki_clock_now_ns(credentials->clock) - credentials->ended_ns < CREDENTIAL_USED_NS;
+}
+
 static bool is_fresh(const ki_credentials *credentials)
 {
-    uint64_t now_ns = ki_clock_now_ns(credentials->clock);
     int64_t wall_s = ki_clock_wall_ns(credentials->clock) / (int64_t)KI_NS_PER_S;
-    return wall_s < credentials->credential.expires_s || now_ns - credentials->ended_ns < CREDENTIAL_USED_NS;
+    return wall_s < credentials->credential.expires_s || is_young(credentials);
 }
 
 static int start_plugin(ki_credentials *credentials, ki_error *err)
@@ -305,6 +317,7 @@ void ki_credentials_free(ki_credentials *credentials)
     ki_certificate_files_fini(&credentials->files);
     ki_impersonation_free(credentials->headers);
     ki_secret_free(credentials->authorization);
+    ki_secret_free(credentials->former);
     ki_config_fini(&credentials->config);
     ki_free(credentials);
 }
@@ -347,12 +360,31 @@ int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity 
     return rc;
 }
 
+/* What stands behind the scheme. */
+static const char *value_of(const char *authorization)
+{
+    const char *blank = authorization == NULL ? NULL : strchr(authorization, ' ');
+    return blank == NULL ? NULL : blank + 1;
+}
+
+size_t ki_credentials_hide(char *text, size_t len, const void *user)
+{
+    const ki_credentials *credentials = user;
+    const char *const secrets[] = {value_of(credentials->authorization), value_of(credentials->former),
+                                   credentials->config.token, credentials->config.password};
+    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++)
+        len = ki_mask_secret(text, len, secrets[i]);
+    return len;
+}
+
 void ki_credentials_refused(ki_credentials *credentials, uint64_t generation)
 {
     if (generation != credentials->generation)
         return;
     ki_token_file_expire(&credentials->token_file);
     ki_certificate_files_expire(&credentials->files);
-    if (credentials->state == EXEC_READY)
-        credentials->state = EXEC_NONE;
+    if (credentials->state != EXEC_READY || (credentials->is_second && is_young(credentials)))
+        return;
+    credentials->state = EXEC_NONE;
+    credentials->was_refused = true;
 }

@@ -7,7 +7,7 @@
  *   Not here: requests; what a trace shows of them (config/redact.h).
  *
  * In this order: a token file (and the token when that was never there), a token, basic authentication, a
- * plug-in; certificates beside each of them. No secret reaches a log or an error message.
+ * plug-in; certificates beside each of them. No secret reaches a log or an error message, not even one that a server sends back.
  */
 #ifndef KI_CONFIG_CREDENTIALS_H
 #define KI_CONFIG_CREDENTIALS_H
@@ -34,6 +34,9 @@ KI_NODISCARD ki_credentials *ki_credentials_new(const ki_config *config, ki_loop
 /* Ends a plug-in that runs. Takes NULL. */
 void ki_credentials_free(ki_credentials *credentials);
 
+/* As ki_mask has it, with the credentials as `user`: hides what is sent of them, and what was sent before. */
+size_t ki_credentials_hide(char *text, size_t len, const void *user);
+
 /* Returns 0 with the identity; 1: not known yet, `waiter` is woken when it is worth asking again;
  * KI_ERR_CONFIG with the reason: a plug-in that failed, a file that cannot be read; KI_ERR_NO_MEMORY. One
  * run of a plug-in does for all who wait; its failure is the answer to all who ask within a second, then it
@@ -53,7 +56,8 @@ typedef struct ki_certificate_names {
 
 void ki_credentials_certificate_names(const ki_credentials *credentials, ki_certificate_names *out_names);
 
-/* The server has refused (401) what had this generation: what can be had anew is, by the next who asks. */
+/* The server has refused (401) what had this generation: what can be had anew is, by the next who asks. A
+ * plug-in whose second credential is refused too is let be for some seconds, however many are refused. */
 void ki_credentials_refused(ki_credentials *credentials, uint64_t generation);
 
 #endif

@@ -163,6 +163,13 @@ uint64_t ki_http_request_timeout_ms(const ki_http *http)
     return http->options.request_timeout_ms;
 }
 
+ki_mask ki_http_mask_of(const ki_http *http)
+{
+    if (http->options.credentials == NULL)
+        return (ki_mask){0};
+    return (ki_mask){ki_credentials_hide, http->options.credentials};
+}
+
 ki_http_metrics *ki_http_metrics_of(ki_http *http)
 {
     return &http->metrics;

@@ -22,6 +22,7 @@
 #include "config/credentials.h"
 #include "http/http_metrics.h"
 #include "util/loop.h"
+#include "util/mask.h"
 
 typedef struct ki_http ki_http;
 
@@ -53,6 +54,9 @@ bool ki_http_uses_http2(const ki_http *http);
 
 /* Until the answer to a list begins, or to a single call ends, as the options have it; 0: not said. */
 uint64_t ki_http_request_timeout_ms(const ki_http *http);
+
+/* Hides what it sends as a secret. */
+ki_mask ki_http_mask_of(const ki_http *http);
 
 /* What is counted of its requests. */
 ki_http_metrics *ki_http_metrics_of(ki_http *http);

@@ -53,10 +53,30 @@ static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, 
     return ki_finish(s, end, mistake);
 }
 
-/* A block in which something happens: a mistake, the end of the value, a member of a tracked container. */
-static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_block *b, unsigned n,
-                                                        uint64_t keep, ki_mistake mistake)
+/* A block without its white space: which of its n bytes the characters are, and where it stands in what was
+ * given to the kernel. */
+typedef struct ki_kept {
+    const uint8_t *chars;
+    uint64_t keep;
+    unsigned n;
+    const uint8_t *origin;
+} ki_kept;
+
+/* A mistake that a lenient scan goes on after. */
+static inline void ki_refuse(ki_json_scanner *s, const uint8_t *origin, ki_mistake mistake)
 {
+    const uint64_t offset = s->offset + (uint64_t)(origin - s->slice) + mistake.at;
+    if (s->refused != 0 && s->refused_offset <= offset)
+        return;
+    s->refused = mistake.code;
+    s->refused_offset = offset;
+}
+
+/* A block in which something happens: a mistake, the end of the value, a member of a tracked container. */
+static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_block *b, const ki_kept *kept,
+                                                        ki_mistake mistake)
+{
+    const uint64_t keep = kept->keep;
     unsigned too_deep = KI_NO_MISTAKE;
     if (s->sink != NULL)
         ki_json_sink_block(s->sink, b->chars);
@@ -65,14 +85,19 @@ static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_b
         ki_json_sink_flush(s->sink, end == KI_BLOCK_NO_END ? b->count : end + 1);
     if (end != KI_BLOCK_NO_END)
         b->mistakes &= (UINT64_C(2) << end) - 1;
-    if (too_deep != KI_NO_MISTAKE)
-        ki_mistake_add(&mistake, ki_raw_position(keep, too_deep), KI_ERR_JSON_DEPTH);
     if (b->mistakes != 0)
         ki_mistake_add(&mistake, ki_raw_position(keep, (unsigned)__builtin_ctzll(b->mistakes)),
                        KI_ERR_JSON_SYNTAX);
+    if (too_deep != KI_NO_MISTAKE) {
+        const ki_mistake depth = {ki_raw_position(keep, too_deep), KI_ERR_JSON_DEPTH};
+        if (!s->is_lenient)
+            ki_mistake_add(&mistake, depth.at, depth.code);
+        else if (depth.at < mistake.at)
+            ki_refuse(s, kept->origin, depth);
+    }
     if (end == KI_BLOCK_NO_END && mistake.at == KI_NO_MISTAKE)
-        return n;
-    return ki_finish(s, end == KI_BLOCK_NO_END ? n : ki_raw_position(keep, end) + 1, mistake);
+        return kept->n;
+    return ki_finish(s, end == KI_BLOCK_NO_END ? kept->n : ki_raw_position(keep, end) + 1, mistake);
 }
 
 /* A block, white space left out, of `count` characters. */
@@ -99,13 +124,6 @@ static __attribute__((noinline)) void ki_tell_sink(ki_json_sink *sink, const ki_
     ki_json_sink_flush(sink, b->count);
 }
 
-/* A block without its white space: which of its n bytes the characters are. */
-typedef struct ki_kept {
-    const uint8_t *chars;
-    uint64_t keep;
-    unsigned n;
-} ki_kept;
-
 /* Takes the tokens of a container, white space left out. Returns the bytes taken. */
 static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, ki_kept kept,
                                       ki_mistake mistake)
@@ -118,7 +136,7 @@ static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, ki
     ki_block b = ki_block_of(&found, kept.chars, count);
     if (mistake.at != KI_NO_MISTAKE || ki_is_empty_value(&found, depth) ||
         !ki_walk_inside(&found, s->inside_depth_max, &nesting))
-        return ki_take_event(s, &b, kept.n, kept.keep, mistake);
+        return ki_take_event(s, &b, &kept, mistake);
     s->kinds[0] = nesting.kinds;
     s->depth = nesting.depth;
     if (sink != NULL && nesting.lowest > sink->tracked)
@@ -149,9 +167,24 @@ static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s,
     return mistake;
 }
 
-/* Any block of n <= 64 bytes (64 can be read; those behind n are blanks). Returns the bytes taken. */
+/* Takes what is wrong in the strings of a container out of `mistake`, if the scan goes on after it. What was
+ * unfinished there is forgotten. */
+static inline ki_mistake ki_pass_over(ki_json_scanner *s, ki_mistake *mistake)
+{
+    const ki_mistake none = {KI_NO_MISTAKE, 0};
+    if (!s->is_lenient || s->scalar != KI_SCALAR_NONE || mistake->at == KI_NO_MISTAKE)
+        return none;
+    const ki_mistake passed = *mistake;
+    *mistake = none;
+    s->carry.escape = (ki_escape){0};
+    s->carry.utf8 = (ki_utf8){0};
+    return passed;
+}
+
+/* Any block of n <= 64 bytes (64 can be read; those behind n are blanks), which stands at `origin`. Returns
+ * the bytes taken. */
 static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, const uint8_t *bytes,
-                                                            unsigned n)
+                                                            unsigned n, const uint8_t *origin)
 {
     ki_json_carry *c = &s->carry;
     const uint64_t valid = n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
@@ -168,6 +201,7 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
     ki_mistake mistake = ki_check_strings(s, bytes, n, escaped & t.in, rare.has_high);
     if ((rare.control & t.in) != 0)
         ki_mistake_add(&mistake, (unsigned)__builtin_ctzll(rare.control & t.in), KI_ERR_JSON_CONTROL);
+    const ki_mistake passed = ki_pass_over(s, &mistake);
     if ((t.literal | c->literal_open) != 0)
         ki_check_literals(c, bytes, n, t.literal, &mistake);
     c->literal_open = t.literal >> (n - 1) & 1;
@@ -185,7 +219,11 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
         ki_squeeze_bytes(bytes, keep, room);
         bytes = room;
     }
-    return ki_take_tokens(s, &t, (ki_kept){bytes, keep, n}, mistake);
+    const unsigned taken = ki_take_tokens(s, &t, (ki_kept){bytes, keep, n, origin}, mistake);
+    if (passed.at != KI_NO_MISTAKE &&
+        passed.at < taken + (s->error != 0)) /* else it stands behind the value */
+        ki_refuse(s, origin, passed);
+    return taken;
 }
 
 /* Checks literals that are not right at sight. Returns 0 for a mistake, with nothing changed. */
@@ -209,22 +247,22 @@ static __attribute__((noinline)) unsigned ki_take_dense_block(ki_json_scanner *s
     uint64_t escaped_next = 0;
     const uint64_t escaped = ki_find_escaped(rare.backslash, c->escaped, 64, &escaped_next);
     if (rare.control != 0)
-        return ki_take_any_block(s, bytes, 64);
+        return ki_take_any_block(s, bytes, 64, bytes);
     ki_tokens t = ki_find_tokens(c->in_string, &m, escaped);
     const uint64_t literal_open = c->literal_open;
     const uint32_t literal_state = c->literal_state;
     if ((t.literal | literal_open) != 0 && !ki_take_literals(c, bytes, &t))
-        return ki_take_any_block(s, bytes, 64);
+        return ki_take_any_block(s, bytes, 64, bytes);
     if ((ki_unusual_escapes(&m, &rare, escaped) | c->escape.state | c->utf8.need | (uint64_t)rare.has_high) !=
             0 &&
         ki_check_strings(s, bytes, 64, escaped, rare.has_high).at != KI_NO_MISTAKE) {
         c->literal_open = literal_open;
         c->literal_state = literal_state;
-        return ki_take_any_block(s, bytes, 64);
+        return ki_take_any_block(s, bytes, 64, bytes);
     }
     c->escaped = escaped_next;
     c->in_string = (uint64_t)((int64_t)t.in >> 63);
-    return ki_take_tokens(s, &t, (ki_kept){bytes, ~UINT64_C(0), 64}, (ki_mistake){KI_NO_MISTAKE, 0});
+    return ki_take_tokens(s, &t, (ki_kept){bytes, ~UINT64_C(0), 64, bytes}, (ki_mistake){KI_NO_MISTAKE, 0});
 }
 
 /* Takes the first of `count` blocks, as many as are usual, but for their brackets, and returns how many.
@@ -320,7 +358,8 @@ KI_INLINE size_t ki_scan_whole_blocks(ki_json_scanner *s, const uint8_t *bytes, 
             if (i == usual)
                 break;
             ki_block b = ki_block_of(&found[i], at, 64);
-            at += ki_take_event(s, &b, 64, ~UINT64_C(0), (ki_mistake){KI_NO_MISTAKE, 0});
+            const ki_kept kept = {at, ~UINT64_C(0), 64, at};
+            at += ki_take_event(s, &b, &kept, (ki_mistake){KI_NO_MISTAKE, 0});
             if (s->state != KI_SCAN_INSIDE || s->error != 0)
                 return (size_t)(at - bytes);
         }
@@ -337,6 +376,7 @@ KI_INLINE size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
 {
     const uint8_t *at = (const uint8_t *)bytes;
     const uint8_t *end = at + n;
+    s->slice = at;
     if (s->scalar == KI_SCALAR_NONE)
         at += ki_scan_whole_blocks(s, at, n / 64);
     while (at < end && s->state == KI_SCAN_INSIDE && s->error == 0) {
@@ -344,7 +384,7 @@ KI_INLINE size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
         const unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
         memset(padded, ' ', sizeof(padded));
         memcpy(padded, at, count);
-        at += ki_take_any_block(s, padded, count);
+        at += ki_take_any_block(s, padded, count, at);
     }
     return (size_t)(at - (const uint8_t *)bytes);
 }

@@ -7,6 +7,7 @@
 #include "json/kernel.h"
 #include "json/literal.h"
 #include "json/skip.h"
+#include "json/walk.h"
 #include "util/error.h"
 
 /* Bytes handed to the kernel at once: the sink makes room for so many, so a small value costs little
@@ -23,7 +24,7 @@ void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits
             limits->depth_max < KI_JSON_DEPTH_LIMIT ? limits->depth_max : KI_JSON_DEPTH_LIMIT;
     if (limits != NULL && limits->value_bytes_max != 0)
         scanner->value_bytes_max = limits->value_bytes_max;
-    scanner->inside_depth_max = scanner->depth_max < 63 ? scanner->depth_max : 63;
+    ki_depth_set_beyond(scanner, 0);
 }
 
 void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink)
@@ -31,10 +32,19 @@ void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink)
     scanner->sink = sink;
     scanner->carry = (ki_json_carry){.grammar.expects_value = 1};
     scanner->depth = 0;
+    ki_depth_set_beyond(scanner, 0);
     memset(scanner->kinds, 0, sizeof(scanner->kinds));
     scanner->state = KI_SCAN_BEFORE;
     scanner->error = 0;
+    scanner->is_lenient = 0;
+    scanner->refused = 0;
     scanner->value_bytes = 0;
+}
+
+void ki_json_scan_begin_lenient(ki_json_scanner *scanner, ki_json_sink *sink)
+{
+    ki_json_scan_begin(scanner, sink);
+    scanner->is_lenient = 1;
 }
 
 static int fail(ki_json_scanner *scanner, int code)
@@ -91,6 +101,15 @@ static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
     return n;
 }
 
+/* The kernel has found a mistake; if another one was passed over, that is the first. */
+static int fail_scan(ki_json_scanner *scanner)
+{
+    int code = fail(scanner, scanner->refused != 0 ? scanner->refused : scanner->error);
+    if (scanner->refused != 0)
+        scanner->error_offset = scanner->refused_offset;
+    return code;
+}
+
 /* Hands one slice to the kernel. Returns the bytes taken, or an error. */
 static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
 {
@@ -108,9 +127,10 @@ static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, siz
     *out_used = used;
     scanner->value_bytes += used;
     scanner->offset += used;
-    if (scanner->error == 0)
-        scanner->error = settle_sink(scanner);
-    return scanner->error == 0 ? 0 : fail(scanner, scanner->error);
+    if (scanner->error != 0)
+        return fail_scan(scanner);
+    rc = settle_sink(scanner);
+    return rc < 0 ? fail(scanner, rc) : 0;
 }
 
 int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
@@ -144,6 +164,12 @@ int ki_json_scan_explain(const ki_json_scanner *scanner, int code, ki_error *err
 {
     return ki_fail_at(err, code, scanner->error_offset, "%s at byte %llu", ki_error_text(code),
                       (unsigned long long)scanner->error_offset);
+}
+
+int ki_json_scan_explain_refused(const ki_json_scanner *scanner, ki_error *err)
+{
+    return ki_fail_at(err, scanner->refused, scanner->refused_offset, "%s at byte %llu",
+                      ki_error_text(scanner->refused), (unsigned long long)scanner->refused_offset);
 }
 
 int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text)

@@ -75,6 +75,7 @@ typedef struct ki_json_scanner {
     uint32_t depth; /* open containers */
     uint32_t depth_max;
     uint32_t inside_depth_max; /* up to this no limit and no end of the first word of `kinds` can be met */
+    uint32_t too_deep;         /* open containers beyond depth_max, in a value that is scanned leniently */
     uint64_t kinds[KI_JSON_DEPTH_LIMIT / 64 + 1]; /* bit i: the i-th open container is an object; else 0 */
     int scalar;                                   /* KI_SCALAR_… */
     int state;                                    /* KI_SCAN_… */
@@ -83,6 +84,10 @@ typedef struct ki_json_scanner {
     uint64_t value_bytes;                         /* seen of this value */
     uint64_t value_bytes_max;
     uint64_t error_offset;
+    int is_lenient;
+    int refused; /* first ki_error_code of those that a lenient scan goes on after; 0: the value is JSON */
+    uint64_t refused_offset;
+    const uint8_t *slice; /* what the kernel was given; `offset` stands at its beginning */
 } ki_json_scanner;
 
 /* `limits` may be NULL. depth_max above KI_JSON_DEPTH_LIMIT is cut to it. Nothing to free. */
@@ -91,6 +96,12 @@ void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits
 /* Gets ready for one value. `sink` (borrowed, may be NULL) receives the bytes that are kept; it must have
  * been begun. */
 void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink);
+
+/* As ki_json_scan_begin(), for a value among others that are worth reading whatever is wrong in this one. Too
+ * deep a nesting, wrong escapes, wrong UTF-8 and control characters in strings leave no doubt where a container
+ * ends: they are noted as the scanner's `refused`, and it is scanned to its end. Its text in the sink is
+ * not JSON then, and captures are to be looked at as such. */
+void ki_json_scan_begin_lenient(ki_json_scanner *scanner, ki_json_sink *sink);
 
 /* Feeds `n` bytes; white space before the value is passed over. *out_used is how many belong to the value
  * or stand before it. Returns 1 when the value is complete, 0 when more bytes are needed, or an error code
@@ -108,5 +119,8 @@ KI_NODISCARD int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text);
 
 /* Fills in `err` for the code that the scanner returned, with the offset. Returns the code. */
 int ki_json_scan_explain(const ki_json_scanner *scanner, int code, ki_error *err);
+
+/* Likewise for the value that was refused. */
+int ki_json_scan_explain_refused(const ki_json_scanner *scanner, ki_error *err);
 
 #endif

@@ -5,6 +5,8 @@
 static uint64_t wrong_place(const ki_json_scanner *s, const ki_block *block, uint64_t range)
 {
     const uint64_t in_object = 0 - ki_kinds_innermost(s);
+    if (s->too_deep > 0)
+        return 0;
     return ((block->colon ^ (block->behind_name & in_object)) | (block->nameless & in_object)) & range;
 }
 
@@ -12,7 +14,7 @@ static uint64_t wrong_place(const ki_json_scanner *s, const ki_block *block, uin
 static void tell_separators(const ki_json_scanner *s, const ki_block *block, uint64_t range)
 {
     ki_json_sink *sink = s->sink;
-    if (sink == NULL || s->depth != sink->tracked || s->depth == 0)
+    if (sink == NULL || s->depth != sink->tracked || s->depth == 0 || s->too_deep > 0)
         return;
     uint64_t left = (block->comma | block->colon) & range;
     for (; left != 0; left &= left - 1) {
@@ -24,16 +26,26 @@ static void tell_separators(const ki_json_scanner *s, const ki_block *block, uin
     }
 }
 
-static void open_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
+/* Returns 0 when it is too deep. */
+static int open_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
 {
+    if (s->depth == s->depth_max) {
+        ki_depth_set_beyond(s, s->too_deep + 1);
+        return 0;
+    }
     if (s->sink != NULL && s->depth == s->sink->tracked)
         ki_json_sink_open(s->sink, at, (int)is_object);
     ki_kinds_push(s, is_object);
+    return 1;
 }
 
 /* Returns 0 when a { is closed by ] or the other way round. */
 static int close_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
 {
+    if (s->too_deep > 0) {
+        ki_depth_set_beyond(s, s->too_deep - 1);
+        return 1;
+    }
     if (ki_kinds_innermost(s) != is_object)
         return 0;
     if (s->sink != NULL && s->depth == s->sink->tracked)
@@ -57,11 +69,11 @@ unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_de
         tell_separators(s, block, upto & ~before);
         before = upto;
         if ((block->open & bit) != 0) {
-            if (s->depth == s->depth_max) {
+            int is_too_deep = !open_container(s, at, is_object);
+            if (is_too_deep && at < *out_too_deep)
                 *out_too_deep = at;
+            if (is_too_deep && !s->is_lenient)
                 return KI_BLOCK_NO_END;
-            }
-            open_container(s, at, is_object);
         } else if (!close_container(s, at, is_object)) {
             block->mistakes |= bit;
             return KI_BLOCK_NO_END;

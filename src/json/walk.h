@@ -46,9 +46,17 @@ static inline void ki_kinds_pop(ki_json_scanner *s)
     s->depth--;
 }
 
+/* Sets how many containers are open beyond depth_max. While there are, each block has to be walked. */
+static inline void ki_depth_set_beyond(ki_json_scanner *s, uint32_t count)
+{
+    const uint32_t in_first_word = s->depth_max < 63 ? s->depth_max : 63;
+    s->too_deep = count;
+    s->inside_depth_max = count > 0 ? 0 : in_first_word;
+}
+
 /* Goes through the brackets with everything that may happen at one. Adds to block->mistakes. Returns the
- * position of the bracket that ends the value, or KI_BLOCK_NO_END. Too deep a nesting is set as the
- * scanner's error with its position in *out_too_deep. */
+ * position of the bracket that ends the value, or KI_BLOCK_NO_END. *out_too_deep, 64 before, is the first
+ * bracket that opens beyond depth_max; what stands in it is not looked at if the scan goes on after it. */
 unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_deep);
 
 /* Tells the sink of the characters of tracked containers in a block that is right, that begins at `depth`

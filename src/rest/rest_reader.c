@@ -111,6 +111,7 @@ void ki_rest_reader_fail(ki_rest_reader *reader, int code, ki_reason reason, con
     reader->answer.reason = reason;
     ki_error_set(&reader->answer.error, code, 0, "%s",
                  message == NULL || message[0] == 0 ? ki_error_text(code) : message);
+    ki_mask_error(&reader->mask, &reader->answer.error);
 }
 
 /* What came is not what was asked for. */
@@ -284,6 +285,7 @@ static void explain_refusal(ki_rest_reader *reader, int http_status)
         reader->answer.retry_after_seconds = (uint32_t)status->retry_after_seconds;
     ki_refusal_explain(&(ki_refusal){code, http_status, reader->answer.status, ki_buf_str(&m->body)},
                        &reader->answer.error);
+    ki_mask_error(&reader->mask, &reader->answer.error);
 }
 
 /* Looks for a Status in what has come. Returns as ki_status_parse(). */
@@ -291,8 +293,10 @@ static int read_status(ki_rest_reader *reader, ki_error *err)
 {
     memory *m = reader->answer.memory;
     int rc = reader->is_dropped ? KI_ERR_TYPE : ki_status_parse(ki_buf_str(&m->body), &m->status, err);
-    if (rc == 0)
+    if (rc == 0) {
+        ki_status_mask(&m->status, &reader->mask);
         reader->answer.status = &m->status;
+    }
     return rc;
 }
 

@@ -27,6 +27,7 @@ typedef struct ki_rest_reader {
     bool is_plain;       /* whatever comes, it is not looked into */
     bool may_be_dropped; /* a good answer says what was done: too long a text of it is no failure */
     bool may_lack_name;  /* what comes need not be an object */
+    ki_mask mask;        /* of secrets that a server may send back; zeroed: none */
     ki_rest_answer answer;
     size_t bytes; /* of this attempt, as all below */
     size_t objects_cap;

@@ -38,7 +38,8 @@ typedef struct world {
     atomic_int from_11;  /* watches that were begun there */
     ki_watch_error last;
     char message[KI_ERROR_MESSAGE_BYTES];
-    int failures; /* that the informer told of */
+    int failures;                        /* that the informer told of */
+    char answer[KI_ERROR_MESSAGE_BYTES]; /* to a call */
 } world;
 
 static bool has(const scripted_request *request, const char *text)
@@ -56,6 +57,14 @@ static void replace(const world *w, const char *name)
     (void)rename(next, path);
 }
 
+static void send_back(scripted_connection *connection, const scripted_request *request)
+{
+    char body[512];
+    const char *sent = strstr(request->head, "Bearer ");
+    snprintf(body, sizeof(body), "I do not know %.*s\n", (int)strcspn(sent, "\r"), sent);
+    scripted_answer(connection, "401 Unauthorized", NULL, body);
+}
+
 /* The first watch brings b and ends; from then on another token is wanted, with which c comes. */
 static scripted_next serve(scripted_connection *connection, const scripted_request *request, void *user)
 {
@@ -63,6 +72,10 @@ static scripted_next serve(scripted_connection *connection, const scripted_reque
     int is_watch = strstr(request->target, "watch=true") != NULL;
     int is_second = has(request, "Authorization: Bearer second\r\n");
     int is_late = strstr(request->target, "resourceVersion=11") != NULL;
+    if (has(request, "Bearer sent-back")) {
+        send_back(connection, request);
+        return SCRIPTED_KEEP;
+    }
     if (is_watch && is_late)
         w->from_11++;
     if ((!is_second && is_late) || (!is_second && !has(request, "Authorization: Bearer first\r\n"))) {
@@ -200,6 +213,35 @@ static void a_token_file_that_changes_lets_the_same_watch_go_on(void **state)
     world_fini(&w);
 }
 
+static void keep_message(const ki_rest_answer *answer, void *user)
+{
+    world *w = user;
+    snprintf(w->answer, sizeof(w->answer), "%s", answer->error.message);
+}
+
+static void a_token_that_the_server_sends_back_is_not_told(void **state)
+{
+    (void)state;
+    static world w;
+    const char *const expected = "the server answers 401: I do not know Bearer <masked>";
+    ki_rest_request get = {.verb = KI_REST_GET,
+                           .resource = &KI_CORE_V1_CONFIGMAPS,
+                           .ns = "default",
+                           .name = "a",
+                           .on_answer = keep_message,
+                           .user = &w};
+    world_init(&w, "{token: sent-back-0123456789}");
+    assert_int_equal(ki_rest_begin(w.client, &get, NULL, NULL), 0);
+    while (w.failures == 0 || w.answer[0] == 0)
+        live(&w);
+    assert_string_equal(w.message, expected);
+    assert_string_equal(w.answer, expected);
+    ki_informer_status status;
+    ki_informer_read_status(w.informer, &status);
+    assert_string_equal(status.message, expected);
+    world_fini(&w);
+}
+
 #define PLUGIN                                                                                               \
     "{exec: {apiVersion: client.authentication.k8s.io/v1, command: ./plugin, interactiveMode: Never, "       \
     "installHint: \"get it at example.com\"}}"
@@ -291,6 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_token_file_that_changes_lets_the_same_watch_go_on),
+        cmocka_unit_test(a_token_that_the_server_sends_back_is_not_told),
         cmocka_unit_test(a_plug_in_is_run_again_and_the_same_watch_goes_on),
         cmocka_unit_test(one_run_of_a_plug_in_does_for_all_informers),
         cmocka_unit_test(a_plug_in_that_is_not_there_is_named_with_its_hint),

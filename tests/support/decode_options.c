@@ -30,6 +30,7 @@ ki_object_plan *decode_options_plan(unsigned char options)
     object_options.keep = (options >> 2 & 3) == 2 ? keep : NULL;
     object_options.drop = (options >> 2 & 3) == 3 ? drop : NULL;
     object_options.bytes_max = (options & 16) != 0 ? 100 : 0;
+    object_options.depth_max = (options & 32) != 0 ? 4 : 0;
     ki_object_plan *plan = ki_object_plan_new(resources[options & 3], &object_options, NULL);
     require(plan != NULL, "there is no plan");
     return plan;

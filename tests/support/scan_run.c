@@ -52,7 +52,18 @@ static void note_captures(scan_run *run)
 static void begin_value(scan_run *run)
 {
     ki_json_sink_begin(&run->sink, run->projection);
-    ki_json_scan_begin(&run->scanner, &run->sink);
+    if (run->is_lenient)
+        ki_json_scan_begin_lenient(&run->scanner, &run->sink);
+    else
+        ki_json_scan_begin(&run->scanner, &run->sink);
+}
+
+static void note_refused(scan_run *run)
+{
+    if (run->refused != 0)
+        return;
+    run->refused = run->scanner.refused;
+    run->refused_offset = run->scanner.refused_offset;
 }
 
 static void end_value(scan_run *run)
@@ -67,6 +78,7 @@ static void end_value(scan_run *run)
     note_captures(run);
     memcpy(run->captures, run->sink.captures, sizeof(run->captures));
     run->rewritable = run->sink.rewritable;
+    note_refused(run);
     note(run, "\n", 1);
     run->values++;
 }
@@ -107,6 +119,7 @@ int scan_run_text(scan_run *run, ki_str text, scan_split split)
     if (run->kernel != NULL)
         run->scanner.kernel = run->kernel;
     run->values = 0;
+    run->refused = 0;
     run->protocol_len = 0;
     begin_value(run);
     int rc = 0;
@@ -120,15 +133,36 @@ int scan_run_text(scan_run *run, ki_str text, scan_split split)
         if (rc == 1)
             end_value(run);
     }
+    note_refused(run);
     run->code = rc < 0 ? rc : 0;
     run->offset = rc < 0 ? run->scanner.error_offset : run->scanner.offset;
     require(run->offset <= text.len && (rc < 0 || run->offset == text.len));
     return run->code;
 }
 
+static int leaves_framing_alone(int code)
+{
+    return code == KI_ERR_JSON_DEPTH || code == KI_ERR_JSON_ESCAPE || code == KI_ERR_JSON_UTF8 ||
+           code == KI_ERR_JSON_CONTROL;
+}
+
+int scan_run_lenient_agrees(const scan_run *strict, const scan_run *lenient)
+{
+    if (lenient->refused != 0)
+        return leaves_framing_alone(lenient->refused) && lenient->refused == strict->code &&
+               lenient->refused_offset == strict->offset;
+    return lenient->code == strict->code && lenient->offset == strict->offset &&
+           lenient->values == strict->values;
+}
+
+static int same_refused(const scan_run *a, const scan_run *b)
+{
+    return a->refused == b->refused && (a->refused == 0 || a->refused_offset == b->refused_offset);
+}
+
 int scan_run_same(const scan_run *a, const scan_run *b)
 {
-    return a->code == b->code && a->offset == b->offset && a->values == b->values &&
+    return a->code == b->code && a->offset == b->offset && a->values == b->values && same_refused(a, b) &&
            a->protocol_len == b->protocol_len &&
            (a->protocol_len == 0 || memcmp(a->protocol, b->protocol, a->protocol_len) == 0);
 }

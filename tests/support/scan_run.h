@@ -25,12 +25,15 @@ typedef struct scan_run {
     const ki_json_kernel *kernel;    /* NULL: the best one */
     const ki_projection *projection; /* NULL keeps everything */
     ki_json_limits limits;
+    int is_lenient;
     ki_json_scanner scanner;
     ki_json_sink sink;
     int code;        /* 0: the text is a sequence of values; else the error */
     uint64_t offset; /* of the error, or the length of the text */
     size_t values;   /* complete ones */
-    char *protocol;  /* kept text, side text and captures of each complete value */
+    int refused;     /* of the first value that a lenient scan has refused; 0: none */
+    uint64_t refused_offset;
+    char *protocol; /* kept text, side text and captures of each complete value */
     size_t protocol_len;
     size_t protocol_cap;
     /* of the last complete value */
@@ -41,13 +44,17 @@ typedef struct scan_run {
     int rewritable;
 } scan_run;
 
-/* Set the first three fields afterwards; read the others. */
+/* Set the first four fields afterwards; read the others. */
 void scan_run_init(scan_run *run);
 void scan_run_fini(scan_run *run);
 
 /* Scans the text as a sequence of values. Returns run->code. Ends the program when the scanner breaks
  * its own promises: takes no byte, takes too many, says more after an error. */
 int scan_run_text(scan_run *run, ki_str text, scan_split split);
+
+/* 1 when a lenient run has done with a text what it should, given what a strict one has: the first mistake is
+ * the same, and the lenient one goes on after those that leave brackets and strings alone. */
+int scan_run_lenient_agrees(const scan_run *strict, const scan_run *lenient);
 
 /* 1 when both came to the same end: verdict, offset, kept text, side text and captures. */
 int scan_run_same(const scan_run *a, const scan_run *b);

@@ -323,6 +323,49 @@ static void a_cut_has_a_message(void **state)
     assert_string_equal(test->failure.error.message, "Dns");
 }
 
+static size_t hide_secret(char *text, size_t len, const void *user)
+{
+    return ki_mask_secret(text, len, user);
+}
+
+#define ECHO                                                                                                 \
+    "{\"kind\":\"Status\",\"code\":401,\"reason\":\"Unauthorized\",\"message\":\"not sek\\u0072et-1\"}"
+
+static void a_secret_that_is_sent_back_as_an_error_is_masked(void **state)
+{
+    probe *test = *state;
+    const struct {
+        int status;
+        const char *body;
+        const char *expected;
+    } rows[] = {
+        {401, ECHO, "the server answers 401 Unauthorized: not <masked>"},
+        {401, "no, sekret-1\n", "the server answers 401: no, <masked>"},
+        {200, ECHO, "the answer is not a list but a Status, reason \"Unauthorized\": not <masked>"},
+        {200, "{\"kind\":\"sekret-1\"}", "the answer is not a list of Pod: its kind is \"<masked>\""},
+    };
+    test->answer.mask = (ki_mask){hide_secret, "sekret-1"};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        begin_kind(test, KI_ANSWER_LIST);
+        ki_answer_head(&test->answer, rows[i].status, 0);
+        (void)!body(test, rows[i].body);
+        end(test);
+        assert_string_equal(test->failure.error.message, rows[i].expected);
+    }
+}
+
+static void a_secret_that_is_sent_back_in_a_watch_is_masked(void **state)
+{
+    probe *test = *state;
+    const ki_watch_decoder *decoder = &test->answer.decoder.watch;
+    test->answer.mask = (ki_mask){hide_secret, "sekret-1"};
+    begin_kind(test, KI_ANSWER_WATCH);
+    assert_int_equal(body(test, "{\"type\":\"ERROR\",\"object\":" ECHO "}"), 0);
+    assert_true(ki_str_equal(decoder->status.message, KI_STR("not <masked>")));
+    assert_int_equal(body(test, "{\"type\":\"sekret-1\",\"object\":{}}"), 0);
+    assert_string_equal(decoder->refused.error.message, "unknown event type \"<masked>\"");
+}
+
 static void a_source_that_says_no_is_over(void **state)
 {
     probe *test = *state;
@@ -364,6 +407,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_watch_is_told_event_by_event, setup, teardown),
         cmocka_unit_test_setup_teardown(an_answer_can_be_used_again, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_json_is_cancelled, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_that_is_sent_back_as_an_error_is_masked, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_that_is_sent_back_in_a_watch_is_masked, setup, teardown),
         cmocka_unit_test_setup_teardown(an_owner_may_lose_interest_in_the_middle, setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_owner_makes_the_source_wait, setup, teardown),
         cmocka_unit_test_setup_teardown(an_error_is_explained_by_its_status, setup, teardown),

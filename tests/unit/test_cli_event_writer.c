@@ -185,6 +185,39 @@ static void lines_have_one_title_and_say_what_happened(void **state)
                    "unknown)\n");
 }
 
+/* ESC and newlines in kind, version and phase; a name can have U+009B, which is ESC [ in one, and DEL. */
+#define HOSTILE_JSON                                                                                         \
+    "{\"kind\":\"P\\u001b[2J\\nod\",\"metadata\":{\"namespace\":\"d\",\"name\":\"a\xc2\x9b\x7f\xc3\xa9\","   \
+    "\"resourceVersion\":\"5\\n\\u001b]0;x\\u0007\"},\"status\":{\"phase\":\"Run\\r\\nADDED\"}}"
+
+static void use_hostile_object(void)
+{
+    (void)ki_object_unref(b.object);
+    b.object = ki_object_new(NULL, KI_STR(HOSTILE_JSON), NULL, NULL);
+    assert_non_null(b.object);
+}
+
+static void a_line_is_one_line_whatever_the_server_writes_into_the_object(void **state)
+{
+    (void)state;
+    use_hostile_object();
+    b.writer.has_title = b.writer.shows_namespace = 1;
+    write_event(KI_EVENT_ADD, 0);
+    cli_event_writer_batch_end(&b.writer);
+    assert_string_equal(written(),
+                        "ADDED     d/a??\xc3\xa9                       5??]0;x?         Run??ADDED\n");
+}
+
+static void a_name_is_one_line_whatever_the_server_writes_into_the_object(void **state)
+{
+    (void)state;
+    use_hostile_object();
+    b.writer.format = CLI_FORMAT_NAME;
+    write_event(KI_EVENT_ADD, 0);
+    cli_event_writer_batch_end(&b.writer);
+    assert_string_equal(written(), "p?[2j?od/a??\xc3\xa9\n");
+}
+
 /* ---- stats --------------------------------------------------------------------------------------------- */
 
 static void stats_are_one_json_object(void **state)
@@ -218,6 +251,8 @@ int main(void)
         WRITER_TEST(names_are_as_kubectl_writes_them),
         WRITER_TEST(none_writes_nothing),
         WRITER_TEST(lines_have_one_title_and_say_what_happened),
+        WRITER_TEST(a_line_is_one_line_whatever_the_server_writes_into_the_object),
+        WRITER_TEST(a_name_is_one_line_whatever_the_server_writes_into_the_object),
         WRITER_TEST(stats_are_one_json_object),
     };
     return RUN_TESTS(tests);

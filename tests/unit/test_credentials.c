@@ -175,6 +175,41 @@ static void a_token_file_is_read_again_each_minute(void **state)
     ki_credentials_free(credentials);
 }
 
+static void assert_hidden(const ki_credentials *credentials, const char *text, const char *expected)
+{
+    char room[128];
+    size_t len = strlen(text);
+    memcpy(room, text, len);
+    room[ki_credentials_hide(room, len, credentials)] = 0;
+    assert_string_equal(room, expected);
+}
+
+static void what_is_sent_can_be_hidden(void **state)
+{
+    (void)state;
+    ki_credentials *basic = made(&(ki_config){.username = "Aladdin", .password = "open sesame"});
+    assert_hidden(basic, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==, Aladdin: open sesame",
+                  "Basic <masked>, Aladdin: <masked>");
+    ki_credentials_free(basic);
+    ki_credentials *nobody = made(&(ki_config){0});
+    assert_hidden(nobody, "Bearer abcdefgh", "Bearer abcdefgh");
+    ki_credentials_free(nobody);
+}
+
+static void a_token_can_be_hidden_and_the_one_before_it(void **state)
+{
+    (void)state;
+    const char *path = temp_dir_write(&dir, "token", "first-token");
+    ki_credentials *credentials = made(&(ki_config){.token_file = (char *)path});
+    uint64_t generation = identity(credentials).generation;
+    assert_hidden(credentials, "Bearer first-token!", "Bearer <masked>!");
+    temp_dir_write(&dir, "token", "second-token");
+    ki_credentials_refused(credentials, generation);
+    (void)identity(credentials);
+    assert_hidden(credentials, "first-token second-token third-token", "<masked> <masked> third-token");
+    ki_credentials_free(credentials);
+}
+
 static void a_refused_token_file_is_read_at_once(void **state)
 {
     (void)state;
@@ -403,6 +438,46 @@ static void a_refused_credential_is_had_anew_once(void **state)
     ki_credentials_free(credentials);
 }
 
+static void a_credential_that_is_refused_again_and_again_is_had_anew_now_and_then(void **state)
+{
+    (void)state;
+    ki_config_exec exec = exec_of("echo '" ANSWER("\"token\":\"abc\"") "'");
+    ki_credentials *credentials = made(&(ki_config){.exec = &exec});
+    assert_waits(credentials, &waiter);
+    finish_run();
+    for (size_t i = 1; i < 4; i++) {
+        ki_credentials_refused(credentials, identity(credentials).generation);
+        assert_waits(credentials, &waiter);
+        finish_run();
+        for (int left = 49; left > 0; left--) {
+            ki_clock_advance_ms(&test_clock, 100);
+            ki_credentials_refused(credentials, identity(credentials).generation);
+        }
+        assert_int_equal(runs(), 1 + i);
+        ki_clock_advance_ms(&test_clock, 100);
+    }
+    ki_credentials_free(credentials);
+}
+
+static void a_credential_that_has_expired_meanwhile_may_be_refused_at_once(void **state)
+{
+    (void)state;
+    ki_config_exec exec =
+        exec_of("echo '" ANSWER("\"token\":\"abc\",\"expirationTimestamp\":\"2027-01-15T08:00:04Z\"") "'");
+    ki_credentials *credentials = made(&(ki_config){.exec = &exec});
+    assert_waits(credentials, &waiter);
+    finish_run();
+    ki_credentials_refused(credentials, identity(credentials).generation);
+    assert_waits(credentials, &waiter);
+    finish_run();
+    ki_clock_advance_ms(&test_clock, 5000);
+    assert_waits(credentials, &waiter);
+    finish_run();
+    ki_credentials_refused(credentials, identity(credentials).generation);
+    assert_waits(credentials, &waiter);
+    ki_credentials_free(credentials);
+}
+
 static void a_plug_in_may_give_a_certificate(void **state)
 {
     (void)state;
@@ -588,6 +663,8 @@ int main(void)
         TEST(somebody_else_is_asked_for_in_headers),
         TEST(what_no_header_can_have_is_refused),
         TEST(a_token_file_is_read_again_each_minute),
+        TEST(what_is_sent_can_be_hidden),
+        TEST(a_token_can_be_hidden_and_the_one_before_it),
         TEST(a_refused_token_file_is_read_at_once),
         TEST(a_token_file_that_goes_away_leaves_its_token),
         TEST(a_token_file_that_was_never_there_is_an_error),
@@ -599,6 +676,8 @@ int main(void)
         TEST(one_run_does_for_all_who_wait),
         TEST(a_credential_is_had_anew_when_it_has_expired),
         TEST(a_refused_credential_is_had_anew_once),
+        TEST(a_credential_that_is_refused_again_and_again_is_had_anew_now_and_then),
+        TEST(a_credential_that_has_expired_meanwhile_may_be_refused_at_once),
         TEST(a_plug_in_may_give_a_certificate),
         TEST(a_failure_answers_for_a_second),
         TEST(a_plug_in_that_is_not_there_fails_at_once),

@@ -358,6 +358,57 @@ static int scan_mutant(scan_run *run, scan_run *other, ki_str text, ki_random *r
     return is_accepted(run);
 }
 
+/* Where the container ends that the text begins with, by nesting and strings alone, one byte at a time. */
+static size_t framed_len(ki_str text)
+{
+    size_t depth = 0;
+    int in_string = 0;
+    for (size_t at = 0; at < text.len; at++) {
+        char c = text.ptr[at];
+        if (in_string && c == '\\') {
+            at++;
+        } else if (c == '"') {
+            in_string = !in_string;
+        } else if (!in_string && (c == '{' || c == '[')) {
+            depth++;
+        } else if (!in_string && (c == '}' || c == ']') && --depth == 0) {
+            return at + 1;
+        }
+    }
+    return 0;
+}
+
+/* A single value that is refused ends where its brackets do. */
+static int is_framed(const scan_run *lenient, ki_str text)
+{
+    while (text.len > 0 && strchr(" \t\r\n", text.ptr[0]) != NULL)
+        text = (ki_str){text.ptr + 1, text.len - 1};
+    size_t len = framed_len(text);
+    while (len > 0 && len < text.len && text.ptr[len] != 0 && strchr(" \t\r\n", text.ptr[len]) != NULL)
+        len++;
+    return lenient->refused == 0 || !is_accepted(lenient) || len == text.len;
+}
+
+/* With few levels, so that there are texts that are too deep. Returns whether it was refused and framed. */
+static int scan_leniently(scan_run *run, scan_run *other, ki_str text, ki_random *random)
+{
+    const ki_json_limits limits = {.depth_max = 1 + (uint32_t)ki_random_below(random, 6)};
+    run->limits = other->limits = limits;
+    (void)scan_mutant(run, other, text, random);
+    scan_run strict = *run;
+    strict.protocol = NULL;
+    run->is_lenient = other->is_lenient = 1;
+    int is_good = scan_mutant(run, other, text, random);
+    if (!scan_run_lenient_agrees(&strict, run))
+        fail_msg("%s at %llu, leniently %s at %llu, refused %s at %llu: %.*s", ki_error_name(strict.code),
+                 (unsigned long long)strict.offset, ki_error_name(run->code), (unsigned long long)run->offset,
+                 ki_error_name(run->refused), (unsigned long long)run->refused_offset, KI_STR_ARGS(text));
+    assert_true(is_framed(run, text));
+    run->is_lenient = other->is_lenient = 0;
+    run->limits = other->limits = (ki_json_limits){0};
+    return is_good && run->refused != 0;
+}
+
 static size_t number_of_mutants(void)
 {
     const char *wanted = getenv("KI_MUTANTS");
@@ -375,6 +426,7 @@ static void mutants_are_judged_as_a_strict_parser_does_it(void **state)
     scan_run_init(&other);
     size_t count = number_of_mutants();
     size_t accepted = 0;
+    size_t refused = 0;
     for (uint64_t seed = 0; seed < count; seed++) {
         make_mutant(m, &all, seed);
         ki_str text = {m->text, m->len};
@@ -384,9 +436,13 @@ static void mutants_are_judged_as_a_strict_parser_does_it(void **state)
                      is_good ? "accepted" : "refused", ki_error_name(run.code),
                      (unsigned long long)run.offset, KI_STR_ARGS(text));
         accepted += (size_t)is_good;
+        if (seed % 4 == 0)
+            refused += (size_t)scan_leniently(&run, &other, text, &m->random);
     }
-    printf("%zu mutants of %zu documents, %zu of them accepted\n", count, all.count, accepted);
+    printf("%zu mutants of %zu documents, %zu of them accepted; of a fourth %zu refused\n", count, all.count,
+           accepted, refused);
     assert_true(count == 0 || (accepted > count / 10 && accepted < count - count / 4));
+    assert_true(count == 0 || refused > count / 100);
     scan_run_fini(&run);
     scan_run_fini(&other);
     free(m);

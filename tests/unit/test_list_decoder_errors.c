@@ -87,20 +87,14 @@ static void lists_of_custom_resources_have_any_name_but_a_few(void **state)
     ki_object_plan_free(plan);
 }
 
-static void what_is_nested_deeper_than_the_plan_has_it_ends_the_list(void **state)
+static void what_is_nested_deeper_than_the_plan_has_it_is_refused(void **state)
 {
     (void)state;
     ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.depth_max = 2});
-    ki_list_decoder decoder;
-    ki_error err = {0};
-    const char *const body = PODS("[" POD("a") ",{\"metadata\":{\"name\":\"b\",\"labels\":{}}}]");
-    size_t used = 0;
-    ki_list_decoder_init(&decoder, plan);
-    int step = 1;
-    for (size_t at = 0; step > 0; at += used)
-        step = ki_list_decoder_feed(&decoder, body + at, strlen(body) - at, &used, &err);
-    assert_int_equal(step, KI_ERR_JSON_DEPTH);
-    ki_list_decoder_fini(&decoder);
+    decode_assert_list(
+        plan, PODS("[{\"metadata\":{\"labels\":{\"x\":[]},\"name\":\"b\"}}," POD("a") "]"),
+        METADATA("7") "REFUSED b KI_ERR_JSON_DEPTH JSON: nested too deeply at byte 102\n" OBJECT(
+            "a") "END\n");
     ki_object_plan_free(plan);
 }
 
@@ -297,7 +291,7 @@ int main(void)
         cmocka_unit_test(items_must_be_an_array),
         cmocka_unit_test(another_kind_ends_the_list_at_once),
         cmocka_unit_test(lists_of_custom_resources_have_any_name_but_a_few),
-        cmocka_unit_test(what_is_nested_deeper_than_the_plan_has_it_ends_the_list),
+        cmocka_unit_test(what_is_nested_deeper_than_the_plan_has_it_is_refused),
         cmocka_unit_test(a_recorded_table_is_no_list),
         cmocka_unit_test(a_recorded_object_is_no_list),
         cmocka_unit_test(a_recorded_plain_text_is_no_json),

@@ -157,6 +157,27 @@ static void a_refusal_without_a_status_is_one_as_well(void **state)
     }
 }
 
+static size_t hide_secret(char *text, size_t len, const void *user)
+{
+    return ki_mask_secret(text, len, user);
+}
+
+static void a_secret_that_is_sent_back_is_masked(void **state)
+{
+    (void)state;
+    ki_rest_reader reader;
+    assert_int_equal(ki_rest_reader_init(&reader, &get, NULL), 0);
+    reader.mask = (ki_mask){hide_secret, "sekret-1"};
+    (void)feed(&reader, &(script){401, "you sent sekret-1", 0});
+    assert_string_equal(reader.answer.error.message, "the server answers 401: you sent <masked>");
+    (void)feed(&reader, &(script){401, STATUS("401", "sekret-1"), 0});
+    assert_string_equal(reader.answer.error.message, "the server answers 401 <masked>: no");
+    assert_true(ki_str_equal(reader.answer.status->reason, KI_STR("<masked>")));
+    ki_rest_reader_fail(&reader, KI_ERR_HTTP, KI_REASON_REDIRECTED, "to /sekret-1");
+    assert_string_equal(reader.answer.error.message, "to /<masked>");
+    ki_rest_reader_fini(&reader);
+}
+
 static void a_delete_may_be_answered_by_a_status(void **state)
 {
     (void)state;
@@ -351,6 +372,7 @@ int main(void)
         cmocka_unit_test(another_attempt_forgets_the_one_before),
         cmocka_unit_test(refusals_have_codes_to_decide_by),
         cmocka_unit_test(a_refusal_without_a_status_is_one_as_well),
+        cmocka_unit_test(a_secret_that_is_sent_back_is_masked),
         cmocka_unit_test(a_delete_may_be_answered_by_a_status),
         cmocka_unit_test(what_was_deleted_of_a_collection_is_the_body),
         cmocka_unit_test(what_has_no_name_is_good_where_none_is_expected),

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects that are no JSON among others that are: nothing is asked for again because of them. */
+#include "support/reflector_run.h"
+#include "support/unit.h"
+
+#define POISON(name, version)                                                                                \
+    "{\"metadata\":{\"namespace\":\"d\",\"name\":\"" name "\",\"resourceVersion\":\"" version                \
+    "\",\"labels\":{\"a\":\"\\ud800\"}}}"
+
+static void an_item_is_left_out_of_a_list_and_counts_as_seen(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    scripted_whole(&run->source, LIST("10", "", POD("a", "5") "," POISON("b", "6") "," POD("c", "7")));
+    expect_changes(run, "ITEM 1 d/a@5\nSEEN 1 d/b\nITEM 1 d/c@7\nEND 1 10\n");
+    expect_errors(run, "Malformed d/b\n");
+    assert_int_equal(reflector_run_status(run).refused, 1);
+    assert_int_equal(reflector_run_status(run).reason, KI_REASON_NONE);
+}
+
+static void an_event_is_left_out_of_a_watch(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_body(&run->source, EVENT("MODIFIED", POISON("a", "11")) EVENT("ADDED", POD("b", "12")));
+    expect_errors(run, "Malformed d/a\n");
+    expect_changes(run, "ADDED d/b@12 12\n");
+    reflector_run_wait_ms(run, 100 * 1000);
+    expect_requests(run, "");
+    assert_int_equal(reflector_run_status(run).refused, 1);
+}
+
+static void a_delete_that_is_left_out_leads_to_a_list(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    text_log_clear(&run->source.requests);
+    scripted_body(&run->source, EVENT("DELETED", POISON("a", "11")));
+    expect_errors(run, "Malformed d/a\n");
+    expect_changes(run, "");
+    (void)reflector_run_wait_while(run, KI_PHASE_WATCHING);
+    expect_requests(run, "cancel\nLIST rv=10 match=NotOlderThan limit=500\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        reflector_test(an_item_is_left_out_of_a_list_and_counts_as_seen),
+        reflector_test(an_event_is_left_out_of_a_watch),
+        reflector_test(a_delete_that_is_left_out_leads_to_a_list),
+    };
+    return RUN_TESTS(tests);
+}
