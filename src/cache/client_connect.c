@@ -3,8 +3,8 @@
 #include "cache/client.h"
 #include "util/alloc.h"
 
-/* What is read and decoded in less than a millisecond: between two such goes ki_client_dispatch() looks at its
- * budget. */
+/* What is read and decoded in less than a millisecond: between two such goes ki_client_dispatch() looks at
+ * its budget. */
 enum { BYTES_AT_ONCE = 128 * 1024 };
 
 static int load(ki_config *out_config, const ki_client_options *options, ki_error *err)

@@ -7,7 +7,8 @@
  *   Not here: requests; what a trace shows of them (config/redact.h).
  *
  * In this order: a token file (and the token when that was never there), a token, basic authentication, a
- * plug-in; certificates beside each of them. No secret reaches a log or an error message, not even one that a server sends back.
+ * plug-in; certificates beside each of them. No secret reaches a log or an error message,
+ * not even one that a server sends back.
  */
 #ifndef KI_CONFIG_CREDENTIALS_H
 #define KI_CONFIG_CREDENTIALS_H

@@ -31,8 +31,8 @@ typedef struct ki_response_head {
 } ki_response_head;
 
 /* One line with its end; an empty one ends the head. Interim answers (1xx) are read and forgotten. What
- * lines behind the head (trailers) say is ignored; they count all the same, since libcurl keeps them. `clock` tells what a date is worth.
- * Returns 0, or KI_ERR_TOO_LARGE. */
+ * lines behind the head (trailers) say is ignored; they count all the same, since libcurl keeps them. `clock`
+ * tells what a date is worth. Returns 0, or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_response_head_line(ki_response_head *head, ki_str line, const ki_clock *clock);
 
 #endif

@@ -25,7 +25,8 @@ typedef struct ki_transfer_events {
     /* All bytes are taken. Returns 0; 1: no more until ki_transfer_resume(); negative: it was cancelled. */
     int (*on_body)(ki_transfer *transfer, const char *bytes, size_t n, void *user);
     /* Once, at last, unless it was cancelled: NONE when the answer is complete, whatever its status, or is
-     * an error whose body takes too long; else what cut it, in words without a secret. The transfer is gone afterwards. */
+     * an error whose body takes too long; else what cut it, in words without a secret.
+     * The transfer is gone afterwards. */
     void (*on_end)(ki_transfer *transfer, ki_reason reason, const char *message, void *user);
     /* After one on_body or several: no more is at hand now. NULL: does not matter. */
     void (*on_pause)(ki_transfer *transfer, void *user);

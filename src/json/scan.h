@@ -98,9 +98,9 @@ void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits
 void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink);
 
 /* As ki_json_scan_begin(), for a value among others that are worth reading whatever is wrong in this one. Too
- * deep a nesting, wrong escapes, wrong UTF-8 and control characters in strings leave no doubt where a container
- * ends: they are noted as the scanner's `refused`, and it is scanned to its end. Its text in the sink is
- * not JSON then, and captures are to be looked at as such. */
+ * deep a nesting, wrong escapes, wrong UTF-8 and control characters in strings leave no doubt where a
+ * container ends: they are noted as the scanner's `refused`, and it is scanned to its end. Its text in the
+ * sink is not JSON then, and captures are to be looked at as such. */
 void ki_json_scan_begin_lenient(ki_json_scanner *scanner, ki_json_sink *sink);
 
 /* Feeds `n` bytes; white space before the value is passed over. *out_used is how many belong to the value

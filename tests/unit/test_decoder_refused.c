@@ -154,7 +154,8 @@ static void very_deep_items_are_passed_over(void **state)
     free(body);
 }
 
-/* What is wrong with brackets, commas or words ends the list, and the first mistake is the one that is told. */
+/* What is wrong with brackets, commas or words ends the list,
+ * and the first mistake is the one that is told. */
 static void other_mistakes_behind_it_end_the_list(void **state)
 {
     (void)state;
