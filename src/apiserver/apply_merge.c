@@ -101,7 +101,8 @@ static void remove_entry(const struct removal *removal, const char *entry, const
         removal->gone[place->at] = true;
 }
 
-/* A thing goes as a whole when it was owned as one (a leaf, or with "."), and nobody has any of it. */
+/* A thing goes as a whole when it was owned as one (a leaf, or with "."), and nobody has any of it. One that
+ * another version of the kind sets as a whole was owned in parts by that version's names: it stays whole. */
 static int remove_from(struct removal *removal, const char *entry, const json_t *inner, const json_t *kept)
 {
     struct ki_as_place place;
@@ -113,7 +114,7 @@ static int remove_from(struct removal *removal, const char *entry, const json_t 
         remove_entry(removal, entry, &place);
         return 0;
     }
-    if (json_object_size(inner) == 0)
+    if (json_object_size(inner) == 0 || (kept != NULL && ki_as_shape_is_atomic(place.shape)))
         return 0;
     bool was_empty = is_empty(place.value);
     rc = ki_as_apply_remove(place.value, inner, kept, place.shape);

@@ -2,6 +2,7 @@
 /* HorizontalPodAutoscalers are the same objects in autoscaling/v1 and v2: what v1 has no field for stands in
  * its annotations. */
 #include <kinformer/resources.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/api_rig.h"
@@ -264,6 +265,33 @@ static void an_apply_in_v1_sets_the_metric(void **state)
     api_answer_fini(&answer);
 }
 
+/* What scaleTargetRef is: one value in v1, a map in v2. */
+static void an_applier_may_go_from_one_version_to_the_other(void **state)
+{
+    static const char *const paths[] = {V2, V1};
+    for (int i = 0; i < 4; i++) {
+        char path[128];
+        char body[512];
+        (void)snprintf(path, sizeof(path), "%s/moving?fieldManager=m", paths[i % 2]);
+        (void)snprintf(
+            body, sizeof(body),
+            "{\"apiVersion\":\"autoscaling/v%d\",\"kind\":\"HorizontalPodAutoscaler\",\"metadata\":"
+            "{\"name\":\"moving\"},\"spec\":{\"maxReplicas\":%d,\"scaleTargetRef\":{\"kind\":"
+            "\"Deployment\",\"name\":\"d%d\"}}}",
+            2 - i % 2, 5 + i, i);
+        api_answer answer =
+            api_call(*state, &(api_request){.method = "PATCH",
+                                            .path = path,
+                                            .body = body,
+                                            .headers = {"Content-Type: application/apply-patch+yaml"}});
+        assert_int_equal(answer.status, i == 0 ? 201 : 200);
+        assert_int_equal(json_integer_value(api_at(answer.tree, "spec.maxReplicas")), 5 + i);
+        (void)snprintf(body, sizeof(body), "{'kind':'Deployment','name':'d%d'}", i);
+        assert_at(&answer, "spec.scaleTargetRef", body);
+        api_answer_fini(&answer);
+    }
+}
+
 static void a_table_shows_what_is_measured_and_wanted(void **state)
 {
     static const char accept[] = "Accept: application/json;as=Table;v=v1;g=meta.k8s.io";
@@ -295,6 +323,7 @@ int main(void)
         TEST(so_is_one_without_a_spec),
         TEST(annotations_that_make_no_sense_are_dropped),
         TEST(an_apply_in_v1_sets_the_metric),
+        TEST(an_applier_may_go_from_one_version_to_the_other),
         TEST(a_table_shows_what_is_measured_and_wanted),
     };
     return RUN_TESTS(tests);
