@@ -28,6 +28,13 @@ void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES])
 {
     out[0] = 0;
     (void)write_path(path, out, 0);
+    ki_as_cut_at_character(out);
+}
+
+/* The next cause is not said. */
+static bool is_quiet(const struct ki_as_check *check)
+{
+    return check->is_quiet || check->said >= KI_AS_CAUSES_MAX || check->said_bytes >= KI_AS_CAUSES_BYTES_MAX;
 }
 
 /* "TYPE: VALUE: DETAIL"; `value` (taken over) NULL and `detail` "" are left out. */
@@ -37,8 +44,10 @@ static void add(struct ki_as_check *check, const struct ki_as_path *path, const 
     char field[KI_AS_PATH_BYTES];
     const char *detail = words[2];
     check->count++;
-    if (check->is_quiet)
+    if (is_quiet(check))
         return;
+    check->said++;
+    check->said_bytes += value == NULL ? 0 : strlen(value);
     ki_as_path_write(path, field);
     ki_as_cause_add(&check->causes, words[0], field, "%s%s%s%s%s", words[1], value == NULL ? "" : ": ",
                     value == NULL ? "" : value, detail[0] == 0 ? "" : ": ", detail);
@@ -47,7 +56,7 @@ static void add(struct ki_as_check *check, const struct ki_as_path *path, const 
 
 static char *text_of(const struct ki_as_check *check, const json_t *value)
 {
-    return check->is_quiet ? NULL : ki_as_value_text(value);
+    return is_quiet(check) ? NULL : ki_as_value_text(value);
 }
 
 void ki_as_check_required(struct ki_as_check *check, const struct ki_as_path *path, const char *detail)
@@ -71,7 +80,7 @@ void ki_as_check_invalid_text(struct ki_as_check *check, const struct ki_as_path
                               const char *detail)
 {
     add(check, path, (const char *const[]){"FieldValueInvalid", "Invalid value", detail},
-        check->is_quiet ? NULL : ki_as_quoted(text));
+        is_quiet(check) ? NULL : ki_as_quoted(text));
 }
 
 void ki_as_check_unsupported(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,

@@ -32,12 +32,18 @@ enum { KI_AS_PATH_BYTES = 512 };
 /* Writes "spec.containers[0].name", cut if it is longer. */
 void ki_as_path_write(const struct ki_as_path *path, char out[KI_AS_PATH_BYTES]);
 
+/* Behind the first of either, causes are counted and not said: one object may hold as many mistakes as it
+ * has bytes, and each of them takes much more to tell. */
+enum { KI_AS_CAUSES_MAX = 100, KI_AS_CAUSES_BYTES_MAX = 1 << 20 };
+
 struct ki_as_schema_budget;
 
 /* Zeroed: nothing found. */
 struct ki_as_check {
     json_t *causes;
     size_t count;                       /* of what was found, also without memory to say it */
+    size_t said;                        /* how many of them are, or would be with memory, in `causes` */
+    size_t said_bytes;                  /* of the values in them */
     bool is_quiet;                      /* counts, and says nothing */
     struct ki_as_schema_budget *budget; /* of a check against a schema */
 };

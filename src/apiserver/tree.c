@@ -276,3 +276,18 @@ char *ki_as_value_text(const json_t *value)
     }
     return buf.data;
 }
+
+void ki_as_cut_at_character(char *text)
+{
+    enum { CONTINUATIONS_MAX = 3 };
+    size_t len = strlen(text);
+    size_t tail = 0;
+    while (tail < len && tail < CONTINUATIONS_MAX && ((unsigned char)text[len - tail - 1] & 0xc0) == 0x80)
+        tail++;
+    if (tail == len)
+        return;
+    unsigned char lead = (unsigned char)text[len - tail - 1];
+    size_t wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+    if (tail < wanted)
+        text[len - tail - 1] = '\0';
+}

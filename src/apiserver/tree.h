@@ -50,5 +50,7 @@ KI_NODISCARD int ki_as_quote(ki_buf *out, ki_str text);
  * without memory. */
 char *ki_as_value_text(const json_t *value);
 char *ki_as_quoted(ki_str text);
+/* Drops what is left of a UTF-8 character at the end of a text that was cut: no JSON may hold half of one. */
+void ki_as_cut_at_character(char *text);
 
 #endif

@@ -12,16 +12,18 @@ bool ki_as_is_resource(const struct ki_as_resource *resource, const char *group,
     return strcmp(resource->plural, plural) == 0 && strcmp(resource->group, group) == 0;
 }
 
-/* Ends the check: 422 with all causes, or nothing. */
+/* Ends the check: 422 with the causes, and how many more there are, or nothing. */
 static int conclude(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree,
                     struct ki_as_failure *failure)
 {
     if (check->count == 0)
         return 0;
-    if (json_array_size(check->causes) < check->count) {
+    if (json_array_size(check->causes) < check->said) {
         json_decref(check->causes);
         return ki_as_fail_no_memory(failure);
     }
+    if (check->count > check->said)
+        ki_as_cause_add(&check->causes, "FieldValueTooMany", "", "and %zu more", check->count - check->said);
     return ki_as_fail_invalid(failure, resource, ki_str_of(ki_as_tree_text(tree, "metadata.name")),
                               check->causes);
 }

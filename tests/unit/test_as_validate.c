@@ -126,6 +126,54 @@ static void labels_annotations_and_finalizers_are_checked(void **state)
     json_decref(tree);
 }
 
+/* Each mistake is found; what is told of them does not grow with them. */
+static void of_many_mistakes_the_first_hundred_are_told(void **state)
+{
+    (void)state;
+    enum { LABELS = 50000, TOLD = 100 };
+    struct ki_as_resource resource = maps();
+    struct ki_as_failure failure = {0};
+    json_t *labels = json_object();
+    for (int i = 0; i < LABELS; i++) {
+        char key[32];
+        (void)snprintf(key, sizeof(key), "a %d", i);
+        assert_int_equal(json_object_set_new(labels, key, json_string("b c")), 0);
+    }
+    json_t *tree =
+        json_pack("{s:{s:s, s:s, s:o}}", "metadata", "name", "a", "namespace", "d", "labels", labels);
+    assert_int_equal(ki_as_validate(&resource, tree, &failure), -1);
+    assert_int_equal(failure.code, 422);
+    json_t *causes = json_object_get(json_object_get(failure.status, "details"), "causes");
+    assert_int_equal(json_array_size(causes), TOLD + 1);
+    const char *message = json_string_value(json_object_get(failure.status, "message"));
+    assert_non_null(strstr(message, ", and 99900 more]"));
+    assert_in_range(strlen(message), 1, 64000);
+    ki_as_failure_fini(&failure);
+    json_decref(tree);
+}
+
+/* The value of each cause is the text of all that is wrong in it. */
+static void of_large_mistakes_the_first_are_told(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    struct ki_as_resource resource = maps();
+    struct ki_as_failure failure = {0};
+    char *text = malloc(BYTES + 1);
+    assert_non_null(text);
+    memset(text, ' ', BYTES);
+    text[BYTES] = 0;
+    json_t *tree = json_pack("{s:{s:s, s:s, s:{s:s, s:s, s:s}}}", "metadata", "name", "a", "namespace", "d",
+                             "labels", "x", text, "y", text, "z", text);
+    free(text);
+    assert_int_equal(ki_as_validate(&resource, tree, &failure), -1);
+    json_t *causes = json_object_get(json_object_get(failure.status, "details"), "causes");
+    assert_int_equal(json_array_size(causes), 2);
+    assert_non_null(strstr(json_string_value(json_object_get(failure.status, "message")), " more]"));
+    ki_as_failure_fini(&failure);
+    json_decref(tree);
+}
+
 static void annotations_have_a_limit(void **state)
 {
     (void)state;
@@ -410,6 +458,8 @@ int main(void)
         cmocka_unit_test(names_and_namespaces_are_required),
         cmocka_unit_test(prefixes_of_names_may_end_with_a_hyphen),
         cmocka_unit_test(labels_annotations_and_finalizers_are_checked),
+        cmocka_unit_test(of_many_mistakes_the_first_hundred_are_told),
+        cmocka_unit_test(of_large_mistakes_the_first_are_told),
         cmocka_unit_test(annotations_have_a_limit),
         cmocka_unit_test(fields_hold_their_types),
         cmocka_unit_test(pods_need_containers_with_names_and_images),
