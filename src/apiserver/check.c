@@ -38,14 +38,11 @@ static bool is_quiet(const struct ki_as_check *check)
 }
 
 /* "TYPE: VALUE: DETAIL"; `value` (taken over) NULL and `detail` "" are left out. */
-static void add(struct ki_as_check *check, const struct ki_as_path *path, const char *const words[3],
+static void say(struct ki_as_check *check, const struct ki_as_path *path, const char *const words[3],
                 char *value)
 {
     char field[KI_AS_PATH_BYTES];
     const char *detail = words[2];
-    check->count++;
-    if (is_quiet(check))
-        return;
     check->said++;
     check->said_bytes += value == NULL ? 0 : strlen(value);
     ki_as_path_write(path, field);
@@ -54,9 +51,24 @@ static void add(struct ki_as_check *check, const struct ki_as_path *path, const 
     ki_free(value);
 }
 
+/* The same, unless enough is said. */
+static void add(struct ki_as_check *check, const struct ki_as_path *path, const char *const words[3],
+                char *value)
+{
+    check->count++;
+    if (!is_quiet(check))
+        say(check, path, words, value);
+}
+
 static char *text_of(const struct ki_as_check *check, const json_t *value)
 {
     return is_quiet(check) ? NULL : ki_as_value_text(value);
+}
+
+void ki_as_check_no_memory(struct ki_as_check *check)
+{
+    check->count++;
+    check->said++;
 }
 
 void ki_as_check_required(struct ki_as_check *check, const struct ki_as_path *path, const char *detail)
@@ -67,6 +79,12 @@ void ki_as_check_required(struct ki_as_check *check, const struct ki_as_path *pa
 void ki_as_check_forbidden(struct ki_as_check *check, const struct ki_as_path *path, const char *detail)
 {
     add(check, path, (const char *const[]){"FieldValueForbidden", "Forbidden", detail}, NULL);
+}
+
+void ki_as_check_given_up(struct ki_as_check *check, const struct ki_as_path *path, const char *detail)
+{
+    check->count++;
+    say(check, path, (const char *const[]){"FieldValueForbidden", "Forbidden", detail}, NULL);
 }
 
 void ki_as_check_invalid(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,

@@ -48,9 +48,13 @@ struct ki_as_check {
     struct ki_as_schema_budget *budget; /* of a check against a schema */
 };
 
+/* It could not be looked at. */
+void ki_as_check_no_memory(struct ki_as_check *check);
 /* "Required value", and `detail` behind it unless it is "". */
 void ki_as_check_required(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
 void ki_as_check_forbidden(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
+/* "Forbidden" as well, and said however much there is: nothing was looked at from there on. */
+void ki_as_check_given_up(struct ki_as_check *check, const struct ki_as_path *path, const char *detail);
 void ki_as_check_invalid(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                          const char *detail);
 void ki_as_check_invalid_text(struct ki_as_check *check, const struct ki_as_path *path, ki_str text,

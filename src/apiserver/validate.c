@@ -121,7 +121,7 @@ static void check_new_finalizers(struct ki_as_check *check, const json_t *before
     size_t i = 0;
     bool has_new = false;
     if (ki_as_keyed_list_init(&known, &identity, ki_as_tree_at(before, "metadata.finalizers"), 0) < 0)
-        check->count++;
+        ki_as_check_no_memory(check);
     json_array_foreach(ki_as_tree_at(after, "metadata.finalizers"), i, finalizer)
     {
         has_new = has_new || ki_as_keyed_list_find(&known, finalizer) < 0;

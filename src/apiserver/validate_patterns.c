@@ -36,7 +36,7 @@ static void check_pattern(struct search *search, const struct ki_as_path *path, 
     if (result == KI_AS_PATTERN_WRONG)
         ki_as_check_invalid(search->check, path, pattern, "must be a valid regular expression, but isn't");
     else if (result == KI_AS_PATTERN_OUT_OF_MEMORY)
-        search->check->count++;
+        ki_as_check_no_memory(search->check);
 }
 
 static void search_schema(struct search *search, const struct ki_as_path *path, const json_t *schema)

@@ -22,7 +22,7 @@ static void know(struct ki_as_check *check, struct ki_as_keyed_list *known, cons
 {
     struct ki_as_identity identity = ki_as_identity_of(name);
     if (ki_as_keyed_list_init(known, &identity, list, 0) < 0)
-        check->count++;
+        ki_as_check_no_memory(check);
 }
 
 /* Whether an earlier element of the list has the same member. */

@@ -44,6 +44,7 @@ static void complain(struct ki_as_check *check, const struct ki_as_path *path, c
     va_start(arguments, format);
     (void)vsnprintf(detail + len, sizeof(detail) - (size_t)len, format, arguments);
     va_end(arguments);
+    ki_as_cut_at_character(detail);
     ki_as_check_invalid(check, path, value, detail);
 }
 
@@ -149,7 +150,7 @@ static void check_pattern(struct ki_as_check *check, const struct ki_as_path *pa
     if (result == KI_AS_PATTERN_DIFFERS)
         complain(check, path, value, "should match '%s'", pattern);
     else if (result == KI_AS_PATTERN_OUT_OF_MEMORY)
-        check->count++;
+        ki_as_check_no_memory(check);
 }
 
 static size_t count_characters(ki_str text)
@@ -318,7 +319,7 @@ void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path
     check_value(check, path, schema, value);
     check->budget = NULL;
     if (budget.is_spent)
-        ki_as_check_forbidden(check, KI_AS_PATH(budget.where),
-                              "the object is too costly to validate against its schema");
+        ki_as_check_given_up(check, KI_AS_PATH(budget.where),
+                             "the object is too costly to validate against its schema");
     ki_as_schema_budget_fini(&budget);
 }

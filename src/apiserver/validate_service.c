@@ -22,7 +22,7 @@ static void check_service_ports(struct ki_as_check *check, const struct ki_as_pa
     size_t index = 0;
     json_t *port = NULL;
     if (ki_as_keyed_list_init(&names, &identity, ports, 0) < 0)
-        check->count++;
+        ki_as_check_no_memory(check);
     json_array_foreach(ports, index, port)
     {
         const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
@@ -75,7 +75,7 @@ static void check_versions(struct ki_as_check *check, const struct ki_as_path *p
     bool is_unique = true;
     json_t *version = NULL;
     if (ki_as_keyed_list_init(&names, &identity, versions, 0) < 0)
-        check->count++;
+        ki_as_check_no_memory(check);
     json_array_foreach(versions, index, version)
     {
         const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
