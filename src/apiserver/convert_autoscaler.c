@@ -4,7 +4,6 @@
  * names of the time before v2, and the behavior begins its names with capitals. */
 #include <ctype.h>
 #include <kinformer/error.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "apiserver/convert_parts.h"
@@ -12,6 +11,7 @@
 #include "apiserver/encode.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
+#include "util/alloc.h"
 
 #define PREFIX "autoscaling.alpha.kubernetes.io/"
 #define METRICS PREFIX "metrics"
@@ -164,6 +164,22 @@ static json_t *cpu_metric(bool is_wanted, json_t *utilization)
                      is_wanted ? "target" : "current", values);
 }
 
+/* Takes `value` over. */
+static int set_recased(json_t *object, const char *name, json_t *value, int (*change)(int))
+{
+    ki_str as_it_is = ki_str_of(name);
+    char *other = ki_malloc(as_it_is.len + 1);
+    if (other == NULL) {
+        json_decref(value);
+        return KI_ERR_NO_MEMORY;
+    }
+    memcpy(other, name, as_it_is.len + 1);
+    other[0] = (char)change((unsigned char)other[0]);
+    int rc = json_object_set_new(object, other, value);
+    ki_free(other);
+    return rc;
+}
+
 /* Names begin with a capital in Go, where they are those of the annotation. NULL without memory. */
 static json_t *recase(const json_t *value, int (*change)(int))
 {
@@ -181,10 +197,7 @@ static json_t *recase(const json_t *value, int (*change)(int))
         out = json_object();
         json_object_foreach((json_t *)value, name, member)
         {
-            char other[64];
-            (void)snprintf(other, sizeof(other), "%s", name);
-            other[0] = (char)change((unsigned char)other[0]);
-            rc |= json_is_null(member) ? 0 : json_object_set_new(out, other, recase(member, change));
+            rc |= json_is_null(member) ? 0 : set_recased(out, name, recase(member, change), change);
         }
     }
     if (rc == 0)

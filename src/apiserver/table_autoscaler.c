@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is measured, and what is wanted: "cpu: 30%/80%". */
 #include <kinformer/error.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "apiserver/convert_parts.h"
 #include "apiserver/table_parts.h"
 #include "apiserver/tree.h"
 
-enum { SHOWN_MAX = 2, TEXT_BYTES = 64 };
+enum { SHOWN_MAX = 2 };
 
 /* The member of a metric that its type names. */
 static const char *source_of(const json_t *metric)
@@ -25,15 +24,14 @@ static const char *source_of(const json_t *metric)
     return NULL;
 }
 
-static void write_value(const json_t *values, const char *name, char out[TEXT_BYTES])
+static int write_value(ki_buf *out, const json_t *values, const char *name)
 {
     const json_t *value = json_object_get(values, name);
     if (json_is_integer(value) && strcmp(name, "averageUtilization") == 0)
-        (void)snprintf(out, TEXT_BYTES, "%lld%%", (long long)json_integer_value(value));
-    else if (json_is_integer(value))
-        (void)snprintf(out, TEXT_BYTES, "%lld", (long long)json_integer_value(value));
-    else
-        (void)snprintf(out, TEXT_BYTES, "%s", json_is_string(value) ? json_string_value(value) : "<unknown>");
+        return ki_as_cell_printf(out, "%lld%%", (long long)json_integer_value(value));
+    if (json_is_integer(value))
+        return ki_as_cell_printf(out, "%lld", (long long)json_integer_value(value));
+    return ki_as_cell_printf(out, "%s", json_is_string(value) ? json_string_value(value) : "<unknown>");
 }
 
 static int write_metric(ki_buf *out, const json_t *wanted, const json_t *measured)
@@ -46,19 +44,19 @@ static int write_metric(ki_buf *out, const json_t *wanted, const json_t *measure
     bool is_average = json_object_get(target, "averageValue") != NULL;
     bool has_name = json_object_get(of, "name") != NULL;
     bool is_of_pods = source != NULL && strcmp(source, "pods") == 0;
-    char now[TEXT_BYTES];
-    char then[TEXT_BYTES];
     if (source == NULL)
         return ki_as_cell_add(out, ", ", KI_STR("<unknown type>"));
     const char *name = is_average || is_of_pods ? "averageValue" : has_name ? "averageUtilization" : "value";
-    write_value(current, name, now);
-    write_value(target, name, then);
-    int rc = out->len == 0 ? 0 : ki_buf_append_str(out, KI_STR(", "));
-    if (rc < 0)
-        return rc;
     const char *end = is_average && !has_name && !is_of_pods ? " (avg)" : "";
-    return ki_as_cell_printf(out, "%s%s%s/%s%s", has_name ? ki_as_tree_text(of, "name") : "",
-                             has_name ? ": " : "", now, then, end);
+    int rc = ki_as_cell_printf(out, "%s%s%s", out->len == 0 ? "" : ", ",
+                               has_name ? ki_as_tree_text(of, "name") : "", has_name ? ": " : "");
+    if (rc == 0)
+        rc = write_value(out, current, name);
+    if (rc == 0)
+        rc = ki_buf_append_byte(out, '/');
+    if (rc == 0)
+        rc = write_value(out, target, name);
+    return rc == 0 ? ki_buf_append_str(out, ki_str_of(end)) : rc;
 }
 
 static int write_metrics(const json_t *tree, ki_buf *out)

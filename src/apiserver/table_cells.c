@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cells that are put together: addresses, ports, selectors, and what a job or an event is about. */
 #include <ctype.h>
+#include <kinformer/error.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,12 +20,18 @@ int ki_as_cell_add(ki_buf *out, const char *separator, ki_str text)
 
 int ki_as_cell_printf(ki_buf *out, const char *format, ...)
 {
-    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    int len = vsnprintf(text, sizeof(text), format, arguments);
+    int len = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    return ki_buf_append(out, text, len < (int)sizeof(text) ? (size_t)len : sizeof(text) - 1);
+    int rc = len < 0 ? KI_ERR_NO_MEMORY : ki_buf_reserve(out, (size_t)len + 1);
+    if (rc < 0)
+        return rc;
+    va_start(arguments, format);
+    (void)vsnprintf(out->data + out->len, (size_t)len + 1, format, arguments);
+    va_end(arguments);
+    out->len += (size_t)len;
+    return 0;
 }
 
 int ki_as_cell_age(ki_buf *out, ki_str since, int64_t now)
@@ -216,15 +223,13 @@ int ki_as_cell_service_ports(const json_t *tree, int64_t now, ki_buf *out)
     json_array_foreach(ki_as_tree_at(tree, "spec.ports"), index, port)
     {
         long long node_port = ki_as_tree_integer(port, "nodePort", 0);
-        char text[64];
-        if (node_port > 0)
-            (void)snprintf(text, sizeof(text), "%lld:%lld/%s", (long long)ki_as_tree_integer(port, "port", 0),
-                           node_port, ki_as_tree_text(port, "protocol"));
-        else
-            (void)snprintf(text, sizeof(text), "%lld/%s", (long long)ki_as_tree_integer(port, "port", 0),
-                           ki_as_tree_text(port, "protocol"));
         if (rc == 0)
-            rc = ki_as_cell_add(out, ",", ki_str_of(text));
+            rc = ki_as_cell_printf(out, "%s%lld", out->len == 0 ? "" : ",",
+                                   (long long)ki_as_tree_integer(port, "port", 0));
+        if (rc == 0 && node_port > 0)
+            rc = ki_as_cell_printf(out, ":%lld", node_port);
+        if (rc == 0)
+            rc = ki_as_cell_printf(out, "/%s", ki_as_tree_text(port, "protocol"));
     }
     return rc == 0 && out->len == 0 ? ki_as_cell_printf(out, "<none>") : rc;
 }
@@ -301,6 +306,16 @@ int ki_as_cell_slice_endpoints(const json_t *tree, int64_t now, ki_buf *out)
     return rc == 0 && out->len == 0 ? ki_as_cell_printf(out, "<unset>") : rc;
 }
 
+static int add_endpoint(ki_buf *out, const char *ip, const json_t *port)
+{
+    const char *separator = out->len == 0 ? "" : ",";
+    bool is_bracketed = strchr(ip, ':') != NULL;
+    if (port == NULL)
+        return ki_as_cell_printf(out, "%s%s", separator, ip);
+    return ki_as_cell_printf(out, "%s%s%s%s:%lld", separator, is_bracketed ? "[" : "", ip,
+                             is_bracketed ? "]" : "", (long long)ki_as_tree_integer(port, "port", 0));
+}
+
 int ki_as_cell_endpoints(const json_t *tree, int64_t now, ki_buf *out)
 {
     (void)now;
@@ -313,17 +328,11 @@ int ki_as_cell_endpoints(const json_t *tree, int64_t now, ki_buf *out)
         const json_t *ports = json_object_get(subset, "ports");
         size_t port_count = json_array_size(ports) == 0 ? 1 : json_array_size(ports);
         for (size_t at = 0; at < port_count * json_array_size(addresses) && rc == 0; at++) {
-            char text[128];
             const char *ip =
                 ki_as_tree_text(json_array_get(addresses, at % json_array_size(addresses)), "ip");
             const json_t *port = json_array_get(ports, at / json_array_size(addresses));
-            if (port == NULL)
-                (void)snprintf(text, sizeof(text), "%s", ip);
-            else
-                (void)snprintf(text, sizeof(text), strchr(ip, ':') != NULL ? "[%s]:%lld" : "%s:%lld", ip,
-                               (long long)ki_as_tree_integer(port, "port", 0));
             if (total++ < SHOWN_MAX)
-                rc = ki_as_cell_add(out, ",", ki_str_of(text));
+                rc = add_endpoint(out, ip, port);
         }
     }
     if (rc == 0 && total > SHOWN_MAX)

@@ -45,6 +45,7 @@ static bool is_sidecar(const json_t *tree, const char *name)
 static void set_reason(struct summary *summary, const char *prefix, const char *reason)
 {
     (void)snprintf(summary->reason, sizeof(summary->reason), "%s%s", prefix, reason);
+    ki_as_cut_at_character(summary->reason);
 }
 
 /* "Error", or "Signal:9", or "ExitCode:1". */

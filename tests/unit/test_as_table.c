@@ -2,6 +2,7 @@
 #include "apiserver/table.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "apiserver/age.h"
 #include "support/trees.h"
@@ -288,6 +289,41 @@ static void custom_kinds_show_their_own_columns(void **state)
     json_decref(widgets.columns);
 }
 
+/* Characters of two bytes, one byte off, so that a cut at an even place is within one. */
+static void long_texts_are_never_cut_within_a_character(void **state)
+{
+    (void)state;
+    enum { CHARACTERS = 1000 };
+    char text[CHARACTERS * 2 + 2] = "x";
+    for (size_t i = 0; i < CHARACTERS; i++)
+        memcpy(text + 1 + i * 2, "\xc3\xa9", 3);
+    for (size_t skip = 0; skip < 2; skip++) {
+        const char *name = text + skip;
+        json_t *const trees[] = {
+            json_pack("{s:{s:s}}", "status", "reason", name),
+            json_pack("{s:{s:[{s:i, s:s}]}}", "spec", "ports", "port", 80, "protocol", name),
+            json_pack("{s:[{s:[{s:s}]}]}", "subsets", "addresses", "ip", name),
+            json_pack("{s:[{s:[{s:s}], s:[{s:i}]}]}", "subsets", "addresses", "ip", name, "ports", "port",
+                      80),
+            json_pack("{s:{s:[{s:s, s:{s:s, s:{s:s}}}]}}", "spec", "metrics", "type", "Resource", "resource",
+                      "name", name, "target", "averageValue", name),
+        };
+        const struct ki_as_resource resources[] = {
+            resource_of("v1", "pods", "Pod"),
+            resource_of("v1", "services", "Service"),
+            resource_of("v1", "endpoints", "Endpoints"),
+            resource_of("v1", "endpoints", "Endpoints"),
+            resource_of("autoscaling/v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"),
+        };
+        for (size_t i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
+            json_t *row = ki_as_table_row(&resources[i], trees[i], KI_AS_INCLUDE_NONE, RECORDED_AT);
+            assert_non_null(row);
+            json_decref(row);
+            json_decref(trees[i]);
+        }
+    }
+}
+
 static bool tabulates(void *user)
 {
     struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
@@ -325,6 +361,7 @@ int main(void)
         cmocka_unit_test(volumes_show_claims_and_modes),
         cmocka_unit_test(other_kinds_show_name_and_age),
         cmocka_unit_test(custom_kinds_show_their_own_columns),
+        cmocka_unit_test(long_texts_are_never_cut_within_a_character),
         cmocka_unit_test(out_of_memory_gives_nothing),
     };
     return RUN_TESTS(tests);

@@ -152,6 +152,25 @@ static void of_many_mistakes_the_first_hundred_are_told(void **state)
     json_decref(tree);
 }
 
+static void a_long_path_is_never_cut_within_a_character(void **state)
+{
+    (void)state;
+    enum { CHARACTERS = 300 };
+    struct ki_as_resource resource = maps();
+    char text[CHARACTERS * 2 + 2] = "x";
+    for (size_t i = 0; i < CHARACTERS; i++)
+        memcpy(text + 1 + i * 2, "\xc3\xa9", 3);
+    for (size_t skip = 0; skip < 2; skip++) {
+        struct ki_as_failure failure = {0};
+        json_t *tree = json_pack("{s:{s:s, s:s}, s:{s:s}}", "metadata", "name", "a", "namespace", "d", "data",
+                                 text + skip, "");
+        assert_int_equal(ki_as_validate(&resource, tree, &failure), -1);
+        assert_non_null(failure.status);
+        assert_refused_with(&failure, 422, "data[");
+        json_decref(tree);
+    }
+}
+
 /* The value of each cause is the text of all that is wrong in it. */
 static void of_large_mistakes_the_first_are_told(void **state)
 {
@@ -459,6 +478,7 @@ int main(void)
         cmocka_unit_test(prefixes_of_names_may_end_with_a_hyphen),
         cmocka_unit_test(labels_annotations_and_finalizers_are_checked),
         cmocka_unit_test(of_many_mistakes_the_first_hundred_are_told),
+        cmocka_unit_test(a_long_path_is_never_cut_within_a_character),
         cmocka_unit_test(of_large_mistakes_the_first_are_told),
         cmocka_unit_test(annotations_have_a_limit),
         cmocka_unit_test(fields_hold_their_types),
