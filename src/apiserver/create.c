@@ -60,6 +60,8 @@ static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, st
     ki_str name = ki_as_metadata_text(body, "name");
     if (verb->resource->is_namespaced && ki_as_namespace_check(verb, ns, name) < 0)
         return -1;
+    if (verb->resource->is_custom && ki_as_definition_check(verb, name, is_apply) < 0)
+        return -1;
     if (ki_as_defaults_apply(verb->resource, body) < 0)
         return ki_as_fail_no_memory(verb->failure);
     bool is_definition = ki_as_verb_is_for(verb, "apiextensions.k8s.io", "customresourcedefinitions");

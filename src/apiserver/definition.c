@@ -47,14 +47,49 @@ static json_t *stored_versions(const json_t *spec)
     json_t *names = json_array();
     size_t index = 0;
     const json_t *version = NULL;
-    json_array_foreach(json_object_get(spec, "versions"), index,
-                       version) if (json_is_true(json_object_get(version, "storage")) &&
-                                    json_array_append(names, json_object_get(version, "name")) < 0)
+    json_array_foreach(json_object_get(spec, "versions"), index, version)
     {
-        json_decref(names);
-        return NULL;
+        json_t *name = json_object_get(version, "name");
+        /* Validation says that it has none. */
+        if (!json_is_true(json_object_get(version, "storage")) || !json_is_string(name))
+            continue;
+        if (json_array_append(names, name) < 0) {
+            json_decref(names);
+            return NULL;
+        }
     }
     return names;
+}
+
+int ki_as_definition_terminate(const struct ki_as_verb *verb, json_t *tree)
+{
+    json_t *conditions = json_object_get(json_object_get(tree, "status"), "conditions");
+    json_t *terminating =
+        condition("Terminating", "InstanceDeletionInProgress", "CustomResource deletion is in progress");
+    if (!json_is_array(conditions)) {
+        json_decref(terminating);
+        return 0;
+    }
+    if (json_array_append_new(conditions, terminating) < 0)
+        return ki_as_fail_no_memory(verb->failure);
+    return 0;
+}
+
+int ki_as_definition_check(const struct ki_as_verb *verb, ki_str name, bool is_apply)
+{
+    static const char why[] = "create not allowed while custom resource definition is terminating";
+    const struct ki_as_resource *resource = verb->resource;
+    struct ki_as_verb other;
+    if (ki_as_verb_begin_other(&other, verb, "apiextensions.k8s.io", "customresourcedefinitions") < 0)
+        return -1;
+    const struct ki_as_object *definition =
+        ki_as_collection_find(other.collection, KI_STR(""), ki_str_of(resource->qualified));
+    if (definition == NULL || !definition->is_deleting)
+        return 0;
+    if (is_apply)
+        return ki_as_fail_forbidden(verb->failure, resource, name, why);
+    return ki_as_fail(verb->failure, 405, "MethodNotAllowed",
+                      json_pack("{s:s, s:s}", "group", resource->group, "kind", resource->plural), "%s", why);
 }
 
 int ki_as_definition_prepare(const struct ki_as_verb *verb, json_t *tree, const json_t *before)

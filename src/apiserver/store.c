@@ -236,7 +236,7 @@ int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object
     return rc;
 }
 
-/* Sets deletionTimestamp; of a namespace its phase, too. `*out` is a new reference. */
+/* Sets deletionTimestamp; of a namespace its phase, too, and of a definition its condition. `*out` is a new reference. */
 static int mark(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out)
 {
     if (object->is_deleting) {
@@ -250,6 +250,8 @@ static int mark(const struct ki_as_verb *verb, struct ki_as_object *object, stru
     if (rc == 0 && is_namespace(verb) &&
         json_object_set_new(tree, "status", json_pack("{s:s}", "phase", "Terminating")) < 0)
         rc = ki_as_fail_no_memory(verb->failure);
+    if (rc == 0 && is_definition(verb))
+        rc = ki_as_definition_terminate(verb, tree);
     if (rc == 0)
         rc = ki_as_verb_store(verb, tree, out);
     json_decref(tree);

@@ -83,6 +83,10 @@ bool ki_as_namespace_is_empty(struct ki_as_storage *storage, ki_str ns);
 
 /* Names that were left out, and the status that says that it is served. `before` may be NULL. */
 KI_NODISCARD int ki_as_definition_prepare(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
+/* The condition that says that it is about to go. */
+KI_NODISCARD int ki_as_definition_terminate(const struct ki_as_verb *verb, json_t *tree);
+/* Of a new custom object: 405, or 403 of an apply, when its definition is about to go. */
+KI_NODISCARD int ki_as_definition_check(const struct ki_as_verb *verb, ki_str name, bool is_apply);
 /* Serves it, before it is stored. */
 KI_NODISCARD int ki_as_definition_serve(const struct ki_as_verb *verb, const json_t *tree);
 /* Deletes all objects of a definition; those with finalizers go when the last of them is taken away. */

@@ -138,6 +138,26 @@ static void a_seed_decides_what_is_generated(void **state)
 }
 
 /* The server's own resources are nobody else's. */
+static void versions_of_a_definition_need_names(void **state)
+{
+    (void)state;
+    static const char *const versions[] = {"", "'name':null,", "'name':'',"};
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    for (size_t i = 0; i < 3; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof(text),
+                       "{'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope':"
+                       "'Cluster','names':{'plural':'widgets','kind':'Widget'},'versions':[{%s'served':true,"
+                       "'storage':true,'schema':{'openAPIV3Schema':{'type':'object'}}}]}}",
+                       versions[i]);
+        as_rig_refuse_create(&rig, "customresourcedefinitions.apiextensions.k8s.io", "", text);
+        assert_refused_with(&rig.failure, 422,
+                            "spec.versions[0].name: Invalid value: \"\": a DNS-1035 label must");
+    }
+    as_rig_fini(&rig);
+}
+
 static void a_definition_of_what_is_built_in_is_refused(void **state)
 {
     (void)state;
@@ -321,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_dry_run_stores_nothing),
         cmocka_unit_test(the_manager_is_recorded),
         cmocka_unit_test(a_seed_decides_what_is_generated),
+        cmocka_unit_test(versions_of_a_definition_need_names),
         cmocka_unit_test(a_definition_of_what_is_built_in_is_refused),
         cmocka_unit_test(each_allocation_may_fail),
     };

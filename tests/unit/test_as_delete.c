@@ -471,6 +471,28 @@ static void a_definition_waits_for_finalizers_of_its_objects(void **state)
     as_rig_fini(&rig);
 }
 
+static void a_definition_that_is_about_to_go_takes_no_new_objects(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    create(&rig, CRDS, "", WIDGETS);
+    create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'w','finalizers':['x.io/f']}}");
+    assert_false(as_rig_delete(&rig, CRDS, "widgets.example.com"));
+    json_t *definition = as_rig_get(&rig, CRDS, "widgets.example.com");
+    const json_t *conditions = json_object_get(json_object_get(definition, "status"), "conditions");
+    assert_int_equal(json_array_size(conditions), 3);
+    const json_t *last = json_array_get(conditions, 2);
+    assert_string_equal(json_string_value(json_object_get(last, "type")), "Terminating");
+    assert_string_equal(json_string_value(json_object_get(last, "reason")), "InstanceDeletionInProgress");
+    json_decref(definition);
+    as_rig_refuse_create(&rig, "widgets.example.com", "default/", "{'metadata':{'name':'late'}}");
+    assert_tree(json_incref(json_object_get(rig.failure.status, "details")),
+                "{'group':'example.com','kind':'widgets'}");
+    assert_refused(&rig.failure, 405, "create not allowed while custom resource definition is terminating");
+    as_rig_fini(&rig);
+}
+
 static bool define_and_delete(void *user)
 {
     (void)user;
@@ -531,6 +553,7 @@ int main(void)
         cmocka_unit_test(the_end_of_a_definition_ends_objects_that_are_not_served),
         cmocka_unit_test(a_namespace_takes_along_what_is_not_served),
         cmocka_unit_test(a_definition_waits_for_finalizers_of_its_objects),
+        cmocka_unit_test(a_definition_that_is_about_to_go_takes_no_new_objects),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
