@@ -33,6 +33,13 @@ static const struct ki_as_default replica_set[] = {
     KI_AS_NUMBER("status.replicas", 0),
     END,
 };
+static const struct ki_as_default disruption_budget[] = {
+    KI_AS_NUMBER("status.disruptionsAllowed", 0),
+    KI_AS_NUMBER("status.currentHealthy", 0),
+    KI_AS_NUMBER("status.desiredHealthy", 0),
+    KI_AS_NUMBER("status.expectedPods", 0),
+    END,
+};
 static const struct ki_as_default daemon_set[] = {
     KI_AS_TEXT("spec.updateStrategy.type", "RollingUpdate"),
     KI_AS_NUMBER("spec.updateStrategy.rollingUpdate.maxUnavailable", 1),
@@ -247,6 +254,7 @@ static const struct kind kinds[] = {
     {"discovery.k8s.io", "endpointslices", endpoint_slice, NULL, NULL},
     {"networking.k8s.io", "networkpolicies", network_policy, NULL, default_network_policy},
     {"networking.k8s.io", "ingresses", ingress, NULL, NULL},
+    {"policy", "poddisruptionbudgets", disruption_budget, NULL, NULL},
     {"storage.k8s.io", "storageclasses", storage_class, NULL, NULL},
     {"scheduling.k8s.io", "priorityclasses", priority_class, NULL, NULL},
     {"rbac.authorization.k8s.io", "rolebindings", role_binding, NULL, default_role_binding},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kinformer/error.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "apiserver/convert_parts.h"
 #include "apiserver/duplicates.h"
@@ -29,6 +30,22 @@ static void going_to_v1_and_back_changes_nothing(void **state)
     assert_int_equal(ki_as_autoscaler_keep(tree), 0);
     assert_true(json_equal(before, tree));
     json_decref(before);
+    json_decref(tree);
+}
+
+static void long_names_of_a_behavior_are_never_cut(void **state)
+{
+    (void)state;
+    char name[131] = "x";
+    for (size_t i = 1; i + 2 < sizeof(name); i += 2)
+        memcpy(name + i, "\xc3\xa9", 3);
+    json_t *tree = json_pack("{s:{s:s}, s:{s:{s:i}}}", "metadata", "name", "a", "spec", "behavior", name, 1);
+    assert_int_equal(ki_as_autoscaler_show(tree), 0);
+    const json_t *annotations = json_object_get(json_object_get(tree, "metadata"), "annotations");
+    const char *text =
+        json_string_value(json_object_get(annotations, "autoscaling.alpha.kubernetes.io/behavior"));
+    assert_non_null(text);
+    assert_non_null(strstr(text, name + 1));
     json_decref(tree);
 }
 
@@ -90,6 +107,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(going_to_v1_and_back_changes_nothing),
+        cmocka_unit_test(long_names_of_a_behavior_are_never_cut),
         MEMORY_TEST(without_memory_a_conversion_says_so_and_loses_nothing),
         MEMORY_TEST(without_memory_nothing_is_found_twice),
     };

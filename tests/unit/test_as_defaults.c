@@ -132,6 +132,14 @@ static void texts_of_secrets_become_data(void **state)
            "{'data':{'a':'eA==','b':'aGVsbG8='},'type':'Opaque'}");
 }
 
+static void budgets_count_from_zero(void **state)
+{
+    (void)state;
+    filled(resource_of("policy/v1", "poddisruptionbudgets", "PodDisruptionBudget"), "{'spec':{}}",
+           "{'spec':{},'status':{'disruptionsAllowed':0,'currentHealthy':0,'desiredHealthy':0,"
+           "'expectedPods':0}}");
+}
+
 static void definitions_get_their_other_names(void **state)
 {
     (void)state;
@@ -235,6 +243,7 @@ int main(void)
         cmocka_unit_test(deployments_roll_out_by_quarters),
         cmocka_unit_test(namespaces_are_active_and_labelled),
         cmocka_unit_test(texts_of_secrets_become_data),
+        cmocka_unit_test(budgets_count_from_zero),
         cmocka_unit_test(definitions_get_their_other_names),
         cmocka_unit_test(wrong_types_are_left_to_validation),
         cmocka_unit_test(custom_kinds_get_what_their_schema_says),

@@ -490,6 +490,15 @@ static void a_definition_that_is_about_to_go_takes_no_new_objects(void **state)
     assert_tree(json_incref(json_object_get(rig.failure.status, "details")),
                 "{'group':'example.com','kind':'widgets'}");
     assert_refused(&rig.failure, 405, "create not allowed while custom resource definition is terminating");
+    struct ki_as_call call = as_rig_call(&rig, "widgets.example.com", "default/late");
+    struct ki_as_object *object = NULL;
+    json_t *body = tree_of("{'apiVersion':'example.com/v1','kind':'Widget','metadata':{'name':'late'}}");
+    call.field_manager = KI_STR("m");
+    assert_int_equal(ki_as_patch(&call, KI_AS_PATCH_APPLY, body, &object, NULL, &rig.failure), -1);
+    assert_refused(&rig.failure, 403,
+                   "widgets.example.com \"late\" is forbidden: create not allowed while custom resource "
+                   "definition is terminating");
+    json_decref(body);
     as_rig_fini(&rig);
 }
 
