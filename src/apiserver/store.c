@@ -236,7 +236,8 @@ int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object
     return rc;
 }
 
-/* Sets deletionTimestamp; of a namespace its phase, too, and of a definition its condition. `*out` is a new reference. */
+/* Sets deletionTimestamp; of a namespace its phase, too, and of a definition its condition. `*out` is a new
+ * reference. */
 static int mark(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out)
 {
     if (object->is_deleting) {
