@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ways to the server by proxies that speak SOCKS5 or TLS. What is asked of them, and whom they have to be. */
+/* Ways to the server by proxies: what is asked of them, whom they have to be, and what they never see. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -391,6 +391,94 @@ static void a_proxy_without_a_port_has_the_one_that_kubectl_takes(void **state)
     }
 }
 
+/* ---- http -------------------------------------------------------------------------------------------- */
+
+static void a_proxy_is_asked_for_the_whole_url(void **state)
+{
+    (void)state;
+    char server[] = "http://api.example:8080/prefix";
+    http_bench bench = {.config.server = server};
+    fetch f = {0};
+    bench.server = scripted_http_start(&(scripted_http_options){.serve = serve_echo});
+    bench.config.proxy_url = (char *)(uintptr_t)scripted_http_url(bench.server);
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/x?y=z");
+    assert_int_equal(f.reason, KI_REASON_NONE);
+    assert_int_equal(strncmp(f.body.text, "GET http://api.example:8080/prefix/x?y=z HTTP/1.1\r\n", 50), 0);
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static char connect_head[16384];
+
+static scripted_next serve_refused_connect(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    (void)snprintf(connect_head, sizeof(connect_head), "%s", r->head);
+    (void)scripted_answer(c, "403 Forbidden", "", "not here");
+    return SCRIPTED_CLOSE;
+}
+
+static void a_proxy_of_a_tls_server_never_sees_the_credentials(void **state)
+{
+    (void)state;
+    char server[] = "https://api.example:6443";
+    http_bench bench = {.config.server = server};
+    fetch f = {0};
+    ki_credentials *credentials = fake();
+    bench.server = scripted_http_start(&(scripted_http_options){.serve = serve_refused_connect});
+    bench.config.proxy_url = (char *)(uintptr_t)scripted_http_url(bench.server);
+    http_bench_init(&bench, NULL, &(ki_http_options){.credentials = credentials});
+    fake_credentials.identity = (ki_identity){.authorization = "Bearer secret"};
+    fetch_get(&f, &bench, "/");
+    assert_int_not_equal(f.reason, KI_REASON_NONE);
+    assert_int_equal(f.heads, 0);
+    assert_int_equal(strncmp(connect_head, "CONNECT api.example:6443 HTTP/1.1\r\n", 35), 0);
+    assert_null(strstr(connect_head, "secret"));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+    ki_credentials_free(credentials);
+}
+
+static scripted_next serve_locked_proxy(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)r;
+    (void)user;
+    (void)scripted_answer(c, "407 Proxy Authentication Required", "", "");
+    return SCRIPTED_CLOSE;
+}
+
+static void a_proxy_that_wants_credentials_is_named(void **state)
+{
+    (void)state;
+    char server[] = "https://api.example:6443";
+    http_bench bench = {.config.server = server};
+    fetch f = {0};
+    bench.server = scripted_http_start(&(scripted_http_options){.serve = serve_locked_proxy});
+    bench.config.proxy_url = (char *)(uintptr_t)scripted_http_url(bench.server);
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_non_null(strstr(f.message, "the proxy http://127.0.0.1:"));
+    assert_non_null(strstr(f.message, "wants a user and a password, which belong into proxy-url"));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
+static void a_proxy_that_is_not_there_is_named_without_its_password(void **state)
+{
+    (void)state;
+    char server[] = "https://api.example:6443", proxy[] = "http://jane:s3cret@127.0.0.1:1";
+    http_bench bench = {.config = {.server = server, .proxy_url = proxy}};
+    fetch f = {0};
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_int_equal(f.reason, KI_REASON_CONNECTION_REFUSED);
+    assert_non_null(strstr(f.message, "the proxy http://<masked>@127.0.0.1:1 cannot be reached: "));
+    assert_null(strstr(f.message, "s3cret"));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 #define FLOW_TEST(test)                                                                                      \
     cmocka_unit_test_setup_teardown(test, failing_allocator_setup, failing_allocator_teardown)
 
@@ -414,6 +502,10 @@ int main(void)
         FLOW_TEST(an_https_proxy_without_tls_is_asked_for_by_http),
         FLOW_TEST(an_https_proxy_that_refuses_the_way_is_no_question_of_tls),
         FLOW_TEST(a_proxy_without_a_port_has_the_one_that_kubectl_takes),
+        FLOW_TEST(a_proxy_is_asked_for_the_whole_url),
+        FLOW_TEST(a_proxy_that_wants_credentials_is_named),
+        FLOW_TEST(a_proxy_that_is_not_there_is_named_without_its_password),
+        FLOW_TEST(a_proxy_of_a_tls_server_never_sees_the_credentials),
     };
     return cmocka_run_group_tests_name(__FILE__, tests, make_certificates, free_certificates);
 }
