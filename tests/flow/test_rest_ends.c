@@ -215,8 +215,11 @@ static void a_call_ends_when_its_time_is_over(void **state)
         assert_int_equal(o.code, 0);
         assert_true(o.ms >= 200 && o.ms < 10 * 1000);
         get.name = "half";
-        o = run(&w, &get);
-        assert_int_equal(o.rc, KI_ERR_TIMEOUT);
+        do { /* the head has come in that time, however busy the machine is */
+            o = run(&w, &get);
+            assert_int_equal(o.rc, KI_ERR_TIMEOUT);
+            get.timeout_ms *= 2;
+        } while (o.code == 0 && get.timeout_ms < HANG_MS);
         assert_int_equal(o.code, 200);
         rest_world_fini(&w);
     }
