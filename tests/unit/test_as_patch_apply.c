@@ -172,6 +172,16 @@ static void an_empty_map_is_no_conflict(void **state)
                   "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{'a':'1','b':'2'}}");
 }
 
+/* The object does not have it afterwards, but it is wanted. */
+static void an_empty_map_is_owned(void **state)
+{
+    (void)state;
+    json_t *tree = applied(resource_of("v1", "configmaps", "ConfigMap"), "me", NULL,
+                           "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{}}");
+    assert_tree(fields_of(tree, "me"), "{'f:data':{}}");
+    json_decref(tree);
+}
+
 static void conflicts_are_named(void **state)
 {
     (void)state;
@@ -327,6 +337,7 @@ int main(void)
         cmocka_unit_test(what_others_have_stays),
         cmocka_unit_test(fields_that_nobody_has_stay),
         cmocka_unit_test(an_empty_map_is_no_conflict),
+        cmocka_unit_test(an_empty_map_is_owned),
         cmocka_unit_test(conflicts_are_named),
         cmocka_unit_test(who_changes_nothing_has_no_time),
         cmocka_unit_test(equal_values_are_shared),
