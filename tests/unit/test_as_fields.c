@@ -129,6 +129,25 @@ static void a_watch_follows_objects_in_and_out_to_the_end(void **state)
     as_rig_fini(&rig);
 }
 
+/* Its texts are gone then, and those of a new one are there. */
+static void objects_are_found_after_their_definition_has_changed(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    init(&rig);
+    create(&rig, WIDGET("a", "'color':'red'"));
+    json_t *body = as_rig_get(&rig, CRDS, "widgets.example.com");
+    struct ki_as_call call = as_rig_call(&rig, CRDS, "widgets.example.com");
+    struct ki_as_object *object = NULL;
+    (void)json_object_set_new(json_object_get(json_object_get(body, "spec"), "names"), "shortNames",
+                              json_pack("[s]", "wd"));
+    assert_taken(ki_as_update(&call, body, &object, NULL, &rig.failure), &rig.failure);
+    ki_as_object_unref(object);
+    json_decref(body);
+    assert_true(matches(&rig, "a", "spec.color=red"));
+    as_rig_fini(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +155,7 @@ int main(void)
         cmocka_unit_test(other_fields_are_refused),
         cmocka_unit_test(the_version_of_a_write_does_not_matter),
         cmocka_unit_test(a_watch_follows_objects_in_and_out_to_the_end),
+        cmocka_unit_test(objects_are_found_after_their_definition_has_changed),
     };
     return RUN_TESTS(tests);
 }

@@ -110,6 +110,7 @@ static void names_of_fields_may_be_its_own(void **state)
     assert_text(object->fields[1].name, "x");
     struct ki_as_object *copy = ki_as_object_with_version(object, 12345);
     ki_as_object_unref(object);
+    assert_in_range(copy->fields[0].name.ptr - copy->text.ptr, 0, copy->block_bytes);
     assert_text(copy->fields[0].name, "spec.color");
     assert_text(copy->fields[0].value, "red");
     assert_text(copy->fields[1].name, "x");
