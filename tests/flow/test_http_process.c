@@ -20,10 +20,9 @@
 #include "flow/support/http_bench.h"
 #include "support/certificates.h"
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/thread.h"
-
-enum { HANG_MS = 30 * 1000 };
 
 /* ---- a resolver that hangs --------------------------------------------------------------------------- */
 
@@ -151,7 +150,7 @@ static void a_cancel_during_a_name_lookup_does_not_wait(void **state)
     uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
     fetch_free(&f);
     http_bench_fini(&bench);
-    assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < 1000);
+    assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < AT_ONCE_MS);
     assert_int_equal(lookups(), 1);
     set_hangs(false);
     wait_for_fds(fds);
@@ -193,7 +192,7 @@ static void a_client_is_freed_while_a_name_is_looked_up(void **state)
         uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
         ki_informer_free(informer);
         ki_client_free(client);
-        assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < 1000);
+        assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < AT_ONCE_MS);
         set_hangs(false);
         wait_for_fds(fds);
     }
