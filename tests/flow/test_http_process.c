@@ -166,6 +166,8 @@ static void a_lookup_takes_no_longer_than_connecting_may(void **state)
     http_bench_init(&bench, NULL, &(ki_http_options){.connect_timeout_ms = 50});
     fetch_get(&f, &bench, "/");
     assert_true(f.reason == KI_REASON_TIMEOUT || f.reason == KI_REASON_DNS);
+    while (lookups() == 0) /* on a busy machine its thread comes later than the time that it has */
+        (void)poll(NULL, 0, 1);
     assert_int_equal(lookups(), 1);
     fetch_free(&f);
     http_bench_fini(&bench);
