@@ -10,6 +10,8 @@ enum {
     HANG_MS = 120 * 1000,
     /* What may not wait for any timer is done by then: the timers that it could wait for are longer. */
     AT_ONCE_MS = 8 * 1000,
+    /* For alarm(), where what hangs would hang the test itself. */
+    WATCHDOG_SECONDS = 600,
 };
 
 #endif
