@@ -10,14 +10,6 @@
 
 enum { NODE_PORT_FIRST = 30000, NODE_PORT_COUNT = 2768 };
 
-static uint32_t hash_of(const char *text)
-{
-    uint32_t hash = 2166136261U;
-    for (; *text != 0; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619U;
-    return hash;
-}
-
 /* Go writes a port that is not set as 0. */
 static void forget_unset(json_t *port, const char *name)
 {
@@ -25,6 +17,14 @@ static void forget_unset(json_t *port, const char *name)
     if ((json_is_integer(value) && json_integer_value(value) == 0) ||
         (json_is_string(value) && json_string_length(value) == 0))
         (void)json_object_del(port, name);
+}
+
+static uint32_t hash_of(const char *text)
+{
+    uint32_t hash = 2166136261U;
+    for (; *text != 0; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619U;
+    return hash;
 }
 
 static int default_ports(json_t *tree, bool has_node_ports)

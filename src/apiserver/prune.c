@@ -29,6 +29,26 @@ static void note(struct pruner *pruner, const struct ki_as_path *path)
         pruner->rc = KI_ERR_NO_MEMORY;
 }
 
+/* Go always writes the rules of a role and the ports of a slice. */
+static bool is_always_written(const struct ki_as_schema *schema)
+{
+    static const char *const kinds[] = {"ClusterRole", "EndpointSlice", "Role"};
+    bool is_one = false;
+    for (size_t i = 0; schema->kind != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        is_one = is_one || strcmp(schema->kind, kinds[i]) == 0;
+    return is_one;
+}
+
+/* Of the other lists and maps that may be missing it writes no empty one. */
+static bool is_left_out(const struct ki_as_schema *schema, const struct ki_as_schema_field *field,
+                        const json_t *value)
+{
+    bool is_list = field->shape == KI_AS_FIELD_LIST && json_is_array(value);
+    bool is_map = field->shape == KI_AS_FIELD_MAP && json_is_object(value);
+    bool is_empty = (is_list || is_map) && json_array_size(value) + json_object_size(value) == 0;
+    return is_empty && (field->flags & KI_AS_FIELD_REQUIRED) == 0 && !is_always_written(schema);
+}
+
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
                          const struct ki_as_schema *schema, json_t *object);
 
@@ -56,26 +76,6 @@ static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
     }
 }
 
-/* Go always writes the rules of a role and the ports of a slice. */
-static bool is_always_written(const struct ki_as_schema *schema)
-{
-    static const char *const kinds[] = {"ClusterRole", "EndpointSlice", "Role"};
-    bool is_one = false;
-    for (size_t i = 0; schema->kind != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        is_one = is_one || strcmp(schema->kind, kinds[i]) == 0;
-    return is_one;
-}
-
-/* Of the other lists and maps that may be missing it writes no empty one. */
-static bool is_left_out(const struct ki_as_schema *schema, const struct ki_as_schema_field *field,
-                        const json_t *value)
-{
-    bool is_list = field->shape == KI_AS_FIELD_LIST && json_is_array(value);
-    bool is_map = field->shape == KI_AS_FIELD_MAP && json_is_object(value);
-    bool is_empty = (is_list || is_map) && json_array_size(value) + json_object_size(value) == 0;
-    return is_empty && (field->flags & KI_AS_FIELD_REQUIRED) == 0 && !is_always_written(schema);
-}
-
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
                          const struct ki_as_schema *schema, json_t *object)
 {
@@ -85,12 +85,15 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
         json_t *value = json_object_iter_value(at);
         const struct ki_as_schema_field *field = ki_as_schema_field(schema, name);
         next = json_object_iter_next(object, at);
+        if (field != NULL && !pruner->keeps_empty && is_left_out(schema, field, value)) {
+            (void)json_object_deln(object, name.ptr, name.len);
+            continue;
+        }
         if (field == NULL)
             note(pruner, KI_AS_MEMBER(path, name.ptr));
         else if (field->type >= KI_AS_TYPE_COUNT && !json_is_null(value))
             prune_field(pruner, KI_AS_MEMBER(path, name.ptr), field, value);
-        if (field == NULL || json_is_null(value) ||
-            (!pruner->keeps_empty && is_left_out(schema, field, value)))
+        if (field == NULL || json_is_null(value))
             (void)json_object_deln(object, name.ptr, name.len);
     }
 }

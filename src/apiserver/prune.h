@@ -11,12 +11,12 @@
 
 #include "apiserver/resource.h"
 
-/* Changes `tree`: unknown fields go, and so do nulls, empty lists and empty maps in built-in kinds and in
- * metadata, but where Kubernetes writes them. `unknown` is an
+/* Changes `tree`: unknown fields go, and so do nulls in built-in kinds and in metadata. `unknown` is an
  * array to which 'unknown field "spec.nodNme"' is added for each of the first hundred, or NULL. A Strict
  * request with any is 400 'strict decoding error: …', joined by ", ". Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_prune(const struct ki_as_resource *resource, json_t *tree, json_t *unknown);
-/* The same for what is applied, where empty lists and maps stay: their manager owns them. */
+/* There, empty lists and maps go, too, but where Kubernetes writes them. Not so in what is applied, whose
+ * manager owns them: the same without. */
 KI_NODISCARD int ki_as_prune_applied(const struct ki_as_resource *resource, json_t *tree);
 
 #endif
