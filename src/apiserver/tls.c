@@ -43,7 +43,8 @@ static int name_it(gnutls_x509_crt_t certificate, const char *address)
     return rc;
 }
 
-/* It vouches for itself and for nobody else: as an authority, not all clients would take it for a server's. */
+/* It vouches for itself and for nobody else: that of an authority not all clients would take for a
+ * server's. */
 static int fill(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const char *address)
 {
     unsigned char serial[SERIAL_BYTES];
