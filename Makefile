@@ -36,7 +36,7 @@ test-cluster: ## build a control plane with Go 1.26, start it on loopback, follo
 	@scripts/deps.sh build test
 	@scripts/test_cluster.sh
 
-test-clients: ## have kubectl, client-go's and JavaScript's informers talk to the embedded server
+test-clients: ## have kubectl, clients of Go, JavaScript and Python talk to the embedded server
 	@scripts/deps.sh build test
 	@scripts/test_clients.sh
 

@@ -1,20 +1,22 @@
 #!/bin/sh
-# Has other people's clients talk to the embedded API server: kubectl, client-go's informer, JavaScript's informer.
+# Has other people's clients talk to the embedded API server: kubectl, client-go's informer, JavaScript's informer,
+# Python's client.
 #
-#   scripts/test_clients.sh [kubectl] [go] [js]     all three, unless some are named
+#   scripts/test_clients.sh [kubectl] [go] [js] [python]     all four, unless some are named
 #
 # Go builds kubectl and the informer from its module proxy; without it, a kubectl on the PATH is taken. npm gets the
-# JavaScript client. All servers listen on loopback, and are ended by their process ids.
+# JavaScript client, pip the one for Python. All servers listen on loopback, and are ended by their process ids.
 # Exit status: 0 when all passed; 1; 77 when one could not be run, after a line that says why.
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- kubectl go js
+[ $# -gt 0 ] || set -- kubectl go js python
 preset=release
 go_minor_min=26
+python_minor_min=11
 build_seconds_max=1200
 folder=$PWD/build/clients
 program=$folder/clients
-no_connection='dial tcp|no such host|timeout|TLS|connection re(fused|set)|module lookup disabled|: 5[0-9][0-9] |ENOTFOUND|EAI_AGAIN|ECONNRE|ETIMEDOUT|ENETUNREACH|E5[0-9][0-9]'
+no_connection='dial tcp|no such host|timeout|TLS|connection re(fused|set)|module lookup disabled|: 5[0-9][0-9] |ENOTFOUND|EAI_AGAIN|ECONNRE|ETIMEDOUT|ENETUNREACH|E5[0-9][0-9]|NewConnection|ConnectTimeout|name resolution'
 work=$(mktemp -d)
 server_pid=
 client_pid=
@@ -78,6 +80,19 @@ install_js() {
     cp tests/clients/js/package-lock.json "$folder/js/installed.json"
 }
 
+has_python() {
+    python3 -c "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, $python_minor_min))" 2>/dev/null
+}
+
+# Once for each file of versions.
+install_python() {
+    ! cmp -s tests/clients/python/requirements.txt "$folder/python/installed.txt" || return 0
+    python3 -m venv --clear "$folder/python" || return
+    timeout $build_seconds_max "$folder/python/bin/python" -m pip install --disable-pip-version-check \
+        --no-deps --no-compile -r tests/clients/python/requirements.txt || return
+    cp tests/clients/python/requirements.txt "$folder/python/installed.txt"
+}
+
 # ---- servers and clients ----
 
 # with_server "FLAGS" COMMAND...: the command, with the name of a kubeconfig behind it
@@ -131,6 +146,13 @@ test_js() {
     command -v node >/dev/null && command -v npm >/dev/null || { not_run js "there is no Node with npm"; return; }
     get js "$folder/js.log" install_js || return
     with_server '--tls --token secret' node "$folder/js/informer.js"
+}
+
+test_python() {
+    has_python || { not_run python "there is no Python 3.$python_minor_min with venv"; return; }
+    get python "$folder/python.log" install_python || return
+    with_server '--tls --token secret' "$folder/python/bin/python" tests/clients/python/client.py \
+        tests/clients/manifests/deployment.yaml
 }
 
 mkdir -p "$folder"
