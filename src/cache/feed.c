@@ -93,6 +93,8 @@ static int init(ki_feed *feed, const ki_resource *resource, const ki_feed_option
         return KI_ERR_INVALID;
     int rc = ki_informer_setup_init(&feed->setup, &options->informer, err);
     if (rc == 0)
+        rc = ki_informer_setup_check(&feed->setup, feed->resource, err);
+    if (rc == 0)
         rc = init_parts(feed, err);
     if (rc == 0)
         rc = init_reflector(feed, err);

@@ -120,9 +120,8 @@ static int init(ki_informer *informer, const ki_resource *resource, const ki_inf
         return KI_ERR_INVALID;
     int rc = ki_informer_setup_init(&informer->setup, options, err);
     informer->used = informer->setup.options;
-    if (rc == 0 && informer->resource->scope == KI_SCOPE_CLUSTER && informer->used.ns[0] != 0)
-        rc = ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
-                     informer->resource->plural, informer->used.ns);
+    if (rc == 0)
+        rc = ki_informer_setup_check(&informer->setup, informer->resource, err);
     if (rc == 0)
         rc = init_data(informer, err);
     if (rc == 0)

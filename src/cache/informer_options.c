@@ -74,6 +74,8 @@ static int check(const ki_informer_options *options, ki_error *err)
 {
     if (options->watch_list < KI_WATCH_LIST_AUTO || options->watch_list > KI_WATCH_LIST_NEVER)
         return ki_fail(err, KI_ERR_INVALID, "informer: %d is no ki_watch_list", options->watch_list);
+    if (options->mutations < KI_MUTATIONS_AUTO || options->mutations > KI_MUTATIONS_IGNORE)
+        return ki_fail(err, KI_ERR_INVALID, "informer: %d is no ki_mutations", options->mutations);
     if (options->page_size < -1)
         return ki_fail(err, KI_ERR_INVALID, "informer: a page size of %lld", (long long)options->page_size);
     if (options->list_watch != NULL &&
@@ -110,6 +112,15 @@ int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *
     setup->options.label_selector = copy_text(&to, options->label_selector);
     setup->options.field_selector = copy_text(&to, options->field_selector);
     setup->options.name = options->name == NULL ? NULL : copy_text(&to, options->name);
+    return 0;
+}
+
+int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *resource, ki_error *err)
+{
+    const char *ns = setup->options.ns;
+    if (resource->scope == KI_SCOPE_CLUSTER && ns[0] != 0)
+        return ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
+                       resource->plural, ns);
     return 0;
 }
 

@@ -20,6 +20,11 @@ typedef struct ki_informer_setup {
 /* Copies `options`, which may be NULL. Returns 0, KI_ERR_INVALID with what is wrong, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *options,
                                         ki_error *err);
+
+/* Whether the resource can be asked for so. Returns 0, or KI_ERR_INVALID with what is wrong. */
+KI_NODISCARD int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *resource,
+                                         ki_error *err);
+
 void ki_informer_setup_fini(ki_informer_setup *setup);
 
 /* Whether both ask for the same: then one informer serves both. */
