@@ -25,6 +25,7 @@ static int init_reflector(ki_informer *informer, ki_error *err)
                                     .on_error = ki_informer_report,
                                     .on_status = ki_informer_report_status,
                                     .schedule = ki_informer_schedule_io,
+                                    .key_bytes_max = KI_KEY_BYTES,
                                     .user = informer};
     int rc = ki_source_open(informer->client, informer->resource, &informer->setup.options,
                             &options.list_watch, err);
