@@ -306,6 +306,8 @@ static int apply_some(ki_informer *informer)
 
 /* ---- dispatch: what happens by the clock ------------------------------------------------------------- */
 
+/* Before the first list has ended nobody has anything to be reminded of; a turn that comes then is due at the
+ * first check afterwards. */
 static void check_resync(ki_informer *informer, uint64_t now_ms)
 {
     ki_informer_timers *timers = &informer->timers;
@@ -314,7 +316,7 @@ static void check_resync(ki_informer *informer, uint64_t now_ms)
     ki_mutex_lock(&informer->mu);
     timers->resync_ms = now_ms + informer->check_ms;
     ki_mutex_unlock(&informer->mu);
-    if (ki_fanout_begin_resync(&informer->fanout, now_ms) > 0 &&
+    if (informer->apply.is_synced && ki_fanout_begin_resync(&informer->fanout, now_ms) > 0 &&
         ki_delta_fifo_push_marker(&informer->fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}) < 0)
         ki_fanout_end_resync(&informer->fanout); /* no memory: at the next check */
 }
