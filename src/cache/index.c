@@ -147,6 +147,7 @@ static int prepare_fresh(ki_index *index, const ki_index_change *change)
     if (rc == KI_ERR_NO_MEMORY)
         return rc;
     plan->is_refused = rc < 0;
+    plan->refusal = rc;
     if (plan->is_refused && !plan->was_refused)
         return ki_table_reserve(&index->refused, 1, &objects);
     for (size_t i = 0; i < plan->fresh.count; i++) {

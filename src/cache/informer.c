@@ -331,6 +331,7 @@ int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb c
     if (informer == NULL)
         return KI_ERR_INVALID;
     int rc = ki_store_add_index(informer->store, name, callback, user);
+    ki_informer_wake_dispatch(informer); /* which counts what the function has failed for */
     return remember(informer, rc, "adding the index", name == NULL || callback == NULL ? NULL : name);
 }
 
