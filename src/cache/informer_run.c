@@ -193,6 +193,7 @@ static void forget_queue_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
     informer->list_is_owed |= ki_apply_drop(&informer->apply);
     ki_fanout_end_resync(&informer->fanout);
     ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
+    ki_gauge_set(informer->metrics.queued_items, 0);
     informer->version = informer->apply.version;
 }
 

@@ -78,7 +78,7 @@ typedef struct run {
     ki_error err;
 } run;
 
-static void run_init_with(run *r, size_t backlog_items_max)
+static void run_init_with(run *r, size_t backlog_items_max, ki_overflow overflow)
 {
     *r = (run){0};
     heard_init(&r->what);
@@ -86,13 +86,14 @@ static void run_init_with(run *r, size_t backlog_items_max)
     local_rig_init(&r->rig, (ki_client_options){0});
     ki_handler handler = heard_handler(&r->what);
     handler.backlog_items_max = backlog_items_max;
+    handler.overflow = overflow;
     r->registration = ki_informer_add_handler(r->rig.informer, &handler);
     assert_non_null(r->registration);
 }
 
 static void run_init(run *r)
 {
-    run_init_with(r, 0);
+    run_init_with(r, 0, KI_OVERFLOW_COALESCE);
 }
 
 static void run_fini(run *r)
@@ -283,7 +284,7 @@ static void what_joins_in_the_backlog_of_a_handler_that_is_stuck_is_counted(void
     (void)state;
     ki_registration_stats stats;
     run r;
-    run_init_with(&r, 2);
+    run_init_with(&r, 2, KI_OVERFLOW_COALESCE);
     hold_in_update(&r);
     for (int i = 0; i < 50; i++)
         (void)local_source_put(r.rig.source, "a", "n0", i);
@@ -294,6 +295,32 @@ static void what_joins_in_the_backlog_of_a_handler_that_is_stuck_is_counted(void
     assert_true(stats.coalesced >= 40);
     assert_true(number_of(&r, "informer_listener_coalesced_total") >= 40);
     heard_let_go(&r.what);
+    run_fini(&r);
+}
+
+static void stop(void *user)
+{
+    run *r = user;
+    ki_informer_stop(r->rig.informer);
+}
+
+static void what_a_stop_has_dropped_is_not_measured_any_more(void **state)
+{
+    (void)state;
+    static const char queued[] = "informer_queued_items";
+    run r;
+    aside stopping;
+    run_init_with(&r, 2, KI_OVERFLOW_BLOCK);
+    hold_in_update(&r);
+    for (int i = 0; i < WAIT_MS / 10 && number_of(&r, queued) < 1; i++) {
+        (void)local_source_put(r.rig.source, "a", i % 2 == 0 ? "n0" : "n1", i);
+        aside_pause(1);
+    }
+    assert_true(number_of(&r, queued) >= 1);
+    aside_start(&stopping, stop, &r);
+    heard_let_go(&r.what);
+    aside_join(&stopping);
+    assert_true(number_of(&r, queued) < 1);
     run_fini(&r);
 }
 
@@ -389,6 +416,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_informer_has_synced_inside_of_on_synced),
         WITH_MEMORY_CHECK(the_backlog_of_a_handler_that_is_stuck_is_measured),
         WITH_MEMORY_CHECK(what_joins_in_the_backlog_of_a_handler_that_is_stuck_is_counted),
+        WITH_MEMORY_CHECK(what_a_stop_has_dropped_is_not_measured_any_more),
         WITH_MEMORY_CHECK(a_removal_frees_the_backlog_at_once_and_without_the_lock),
         WITH_MEMORY_CHECK(a_handler_that_cannot_be_let_in_keeps_no_event_from_the_others),
     };
