@@ -9,6 +9,7 @@
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
 #include "support/objects.h"
+#include "support/patience.h"
 #include "support/scripted_source.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
@@ -207,7 +208,7 @@ static void an_object_whose_key_no_store_takes_is_refused_and_told_of(void **sta
         ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &list_watch}, NULL);
     assert_int_equal(ki_informer_set_watch_error_handler(informer, note_error, &t), 0);
     assert_int_equal(ki_informer_start(informer, NULL), 0);
-    assert_int_equal(ki_informer_wait_for_sync(informer, 10 * 1000, NULL), 0);
+    assert_int_equal(ki_informer_wait_for_sync(informer, HANG_MS, NULL), 0);
     ki_informer_read_status(informer, &status);
     assert_int_equal(status.objects, 1);
     assert_int_equal(status.refused, 1);
