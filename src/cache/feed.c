@@ -64,11 +64,10 @@ static int init_parts(ki_feed *feed, ki_error *err)
     if (ki_job_init(&feed->io_job, feed->client->io, ki_feed_run_io) < 0 ||
         ki_job_init(&feed->dispatch_job, feed->client->dispatch, ki_feed_run_dispatch) < 0)
         return ki_fail_no_memory(err);
-    ki_error_log_init(&feed->errors, "feed", feed->resource, feed->client->clock);
-    ki_client_join(feed->client, &feed->alive,
-                   options->name == NULL ? feed->resource->plural : options->name);
-    ki_informer_metrics_init(&feed->metrics, feed->client->metrics,
-                             options->name == NULL ? feed->alive.name : options->name, feed->resource);
+    const char *name = ki_informer_setup_join(&feed->setup, feed->resource, feed->client, &feed->alive);
+    ki_informer_metrics_init(&feed->metrics, feed->client->metrics, name, feed->resource);
+    ki_error_log_init(&feed->errors, &(ki_error_log_owner){"feed", name, feed->resource},
+                      feed->client->clock);
     return 0;
 }
 

@@ -2,8 +2,6 @@
 /* Making, starting, stopping and freeing an informer: requests, which its jobs carry out. */
 #include "cache/informer.h"
 
-#include <stdio.h>
-
 #include "cache/registration.h"
 #include "cache/source.h"
 #include "util/alloc.h"
@@ -101,17 +99,6 @@ static void init_plain(ki_informer *informer)
     informer->timers = (ki_informer_timers){UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
 }
 
-/* From here on the client knows of it. Its name in metrics is that of its options, or one of its own. */
-static void join_by_name(ki_informer *informer)
-{
-    const ki_informer_options *options = &informer->setup.options;
-    char name[KI_CLIENT_NAME_BYTES];
-    (void)snprintf(name, sizeof(name), "%s%s%s", informer->resource->plural, options->ns[0] == 0 ? "" : "/",
-                   options->ns);
-    ki_client_join(informer->client, &informer->alive, options->name == NULL ? name : options->name);
-    informer->name = options->name == NULL ? informer->alive.name : options->name;
-}
-
 static int init(ki_informer *informer, const ki_resource *resource, const ki_informer_options *options,
                 ki_error *err)
 {
@@ -128,7 +115,8 @@ static int init(ki_informer *informer, const ki_resource *resource, const ki_inf
     if (rc == 0)
         rc = init_jobs(informer, err);
     if (rc == 0) {
-        join_by_name(informer);
+        informer->name =
+            ki_informer_setup_join(&informer->setup, informer->resource, informer->client, &informer->alive);
         ki_informer_metrics_init(&informer->metrics, informer->client->metrics, informer->name,
                                  informer->resource);
     }
@@ -136,7 +124,9 @@ static int init(ki_informer *informer, const ki_resource *resource, const ki_inf
         rc = init_reflector(informer, err);
     if (rc < 0)
         return rc;
-    ki_error_log_init(&informer->errors, "reflector", informer->resource, informer->client->clock);
+    ki_error_log_init(&informer->errors,
+                      &(ki_error_log_owner){"reflector", informer->name, informer->resource},
+                      informer->client->clock);
     informer->check_ms = ki_resync_period_ms(informer->setup.options.resync_ms);
     ki_apply_init(&informer->apply,
                   &(ki_apply_options){.store = informer->store,

@@ -2,6 +2,7 @@
 #include "cache/informer_options.h"
 
 #include <kinformer/selector.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -122,6 +123,17 @@ int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *r
         return ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
                        resource->plural, ns);
     return 0;
+}
+
+const char *ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource,
+                                   ki_client *client, ki_client_user *alive)
+{
+    const ki_informer_options *options = &setup->options;
+    char name[KI_CLIENT_NAME_BYTES];
+    (void)snprintf(name, sizeof(name), "%s%s%s", resource->plural, options->ns[0] == 0 ? "" : "/",
+                   options->ns);
+    ki_client_join(client, alive, options->name == NULL ? name : options->name);
+    return options->name == NULL ? alive->name : options->name;
 }
 
 void ki_informer_setup_fini(ki_informer_setup *setup)

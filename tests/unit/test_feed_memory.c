@@ -54,6 +54,20 @@ static void namespace_is_for_those_that_have_one(void **state)
     feed_rig_fini(&r);
 }
 
+static void feed_of_a_namespace_has_that_in_its_name(void **state)
+{
+    (void)state;
+    feed_rig r;
+    ki_metrics_text text = {0};
+    feed_rig_init(&r, 52);
+    assert_true(feed_rig_make_client(&r));
+    feed_rig_make_feed(&r, (ki_feed_options){.informer = {.ns = "a"}, .on_change = feed_rig_on_change});
+    assert_int_equal(ki_metrics_render(ki_client_metrics(r.client), &text, NULL), 0);
+    assert_non_null(strstr(text.bytes, "informer_lists_total{name=\"pods/a\","));
+    ki_metrics_text_fini(&text);
+    feed_rig_fini(&r);
+}
+
 static void null_feed_does_nothing(void **state)
 {
     (void)state;
@@ -120,6 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exactly_one_destination_is_wanted),
         cmocka_unit_test(namespace_is_for_those_that_have_one),
+        cmocka_unit_test(feed_of_a_namespace_has_that_in_its_name),
         cmocka_unit_test(null_feed_does_nothing),
         cmocka_unit_test(each_allocation_may_fail),
     };
