@@ -102,7 +102,8 @@ static int sweep_some(ki_apply *apply)
     return rc;
 }
 
-/* That it has synced is told by the next step, so that whoever hears of it finds what is published by then. */
+/* That it has synced is told by the next step, so that whoever hears of it finds what is published by
+ * then. */
 static void end_list(ki_apply *apply, const ki_delta_entry *entry)
 {
     apply->is_synced = apply->owes_synced = true;

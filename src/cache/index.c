@@ -266,8 +266,8 @@ static int find_former(void *entry, uint64_t hash, void *user)
 }
 
 /* The function fails for, or gives other values to, an object that it had given values to. Every posting is
- * asked then: a pointer that stayed behind would outlive the object. That it gives some of the same values and
- * no others is not noticed; nobody may do that. */
+ * asked then: a pointer that stayed behind would outlive the object. That it gives some of the same values
+ * and no others is not noticed; nobody may do that. */
 static void leave_everywhere(ki_index *index, const ki_index_change *change)
 {
     search s = {change, NULL};

@@ -27,8 +27,8 @@ KI_NODISCARD int ki_informer_setup_init(ki_informer_setup *setup, const ki_infor
 KI_NODISCARD int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *resource,
                                          ki_error *err);
 
-/* From here on the client knows of the one with these options. Returns its name in metrics and logs, theirs or
- * one of its own: "pods", "pods/ns", "pods#2". Lives as long as both. */
+/* From here on the client knows of the one with these options. Returns its name in metrics and logs, theirs
+ * or one of its own: "pods", "pods/ns", "pods#2". Lives as long as both. */
 const char *ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource,
                                    ki_client *client, ki_client_user *alive);
 
