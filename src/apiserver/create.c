@@ -69,6 +69,8 @@ static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, st
         return -1;
     if (ki_as_metadata_begin(verb, body) < 0)
         return -1;
+    if (ki_as_verb_is_for(verb, "batch", "jobs") && ki_as_job_begin(verb, body) < 0)
+        return -1;
     int rc = verb->call->is_sketch ? ki_as_validate_sketch(verb->resource, body, verb->failure)
                                    : ki_as_validate(verb->resource, body, verb->failure);
     if (rc < 0)
