@@ -12,6 +12,8 @@
 #include "apiserver/schema.h"
 #include "util/buf.h"
 
+struct ki_as_apply;
+
 /* Puts all of `config` into `target`: objects member by member, keyed lists element by element, the rest
  * as a whole. 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_merge(json_t *target, const json_t *config, struct ki_as_shape shape);
@@ -35,5 +37,14 @@ struct ki_as_contest {
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_apply_contest(const struct ki_as_contest *contest, ki_buf *path, json_t *out_set,
                                      json_t *out_paths);
+
+/* ---- apply_last.c: what kubectl has applied without the server's help ---------------------------------- */
+
+/* *out: the fields that kubectl applied last by itself, if it is who applies now; NULL: none. 0 or
+ * KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_apply_last_fields(const struct ki_as_apply *apply, struct ki_as_shape shape,
+                                         json_t **out);
+/* Has the annotation about it in `result` say what is applied now. 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_apply_last_write(const struct ki_as_apply *apply, json_t *result);
 
 #endif

@@ -124,6 +124,16 @@ static int write_owner(const struct ki_as_verb *verb, ki_buf *out)
     return rc < 0 ? rc : ki_buf_append_str(out, KI_STR(",\"time\":\""));
 }
 
+/* What a manager may own of what it has sent: a status has managers of its own. A new reference. */
+static json_t *owned_part(const struct ki_as_verb *verb, const json_t *tree)
+{
+    if (!verb->resource->has_status || verb->call->subresource.len > 0)
+        return json_incref((json_t *)tree);
+    json_t *part = json_copy((json_t *)tree);
+    (void)json_object_del(part, "status");
+    return part;
+}
+
 /* [{"manager":…,"fieldsV1":{…}}], or nothing when the object has nothing that could be managed. */
 static int write_entry(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out)
 {
@@ -135,8 +145,10 @@ static int write_entry(const struct ki_as_verb *verb, const json_t *tree, ki_buf
     if (rc == 0)
         rc = ki_buf_append_str(out, KI_STR("\",\"fieldsType\":\"FieldsV1\",\"fieldsV1\":"));
     size_t start = out->len;
+    json_t *part = owned_part(verb, tree);
     if (rc == 0)
-        rc = ki_as_field_text(ki_as_shape_of(verb->resource), tree, out);
+        rc = part == NULL ? -1 : ki_as_field_text(ki_as_shape_of(verb->resource), part, out);
+    json_decref(part);
     bool is_empty = out->len == start + 2;
     if (rc == 0)
         rc = ki_buf_append_str(out, KI_STR("}]"));

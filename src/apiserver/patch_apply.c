@@ -154,24 +154,37 @@ static int add_causes(json_t *causes, const json_t *paths, const json_t *entry)
     return rc;
 }
 
-/* Compares with one manager: its conflicts become causes, and, when forced, are taken from it. */
-static int contest_with(struct work *work, json_t *entry, json_t *causes)
+/* Compares with one manager: its conflicts become causes, or, without these, are taken from it. */
+static int contest_with(struct work *work, json_t *entry, const json_t *wanted, json_t *causes)
 {
     ki_buf path;
     json_t *owned = json_object_get(entry, "fieldsV1");
     json_t *set = json_object();
     json_t *paths = json_array();
-    struct ki_as_contest contest = {work->set, owned, work->config, work->apply->current, work->shape};
+    struct ki_as_contest contest = {wanted, owned, work->config, work->apply->current, work->shape};
     ki_buf_init(&path, PATH_BYTES_MAX);
     int rc =
         set == NULL || paths == NULL ? KI_ERR_NO_MEMORY : ki_as_apply_contest(&contest, &path, set, paths);
     ki_buf_fini(&path);
-    if (rc == 0 && work->apply->is_forced)
+    if (rc == 0 && causes == NULL)
         ki_as_field_set_subtract(owned, set);
     else if (rc == 0)
         rc = add_causes(causes, paths, entry);
     json_decref(set);
     json_decref(paths);
+    return rc;
+}
+
+static int contest_each(struct work *work, const json_t *wanted, json_t *causes)
+{
+    size_t index = 0;
+    json_t *entry = NULL;
+    int rc = 0;
+    json_array_foreach(work->entries, index, entry)
+    {
+        if (rc == 0)
+            rc = contest_with(work, entry, wanted, causes);
+    }
     return rc;
 }
 
@@ -219,22 +232,35 @@ static int fail_conflict(struct ki_as_failure *failure, json_t *causes)
     return rc;
 }
 
+/* Conflicts about anything but `allowed` (NULL: about nothing) are causes. */
+static int find_causes(struct work *work, const json_t *allowed, json_t *causes)
+{
+    json_t *wanted = ki_as_json_copy(work->set);
+    if (wanted != NULL && allowed != NULL)
+        ki_as_field_set_subtract(wanted, allowed);
+    int rc = wanted == NULL || causes == NULL ? KI_ERR_NO_MEMORY : contest_each(work, wanted, causes);
+    json_decref(wanted);
+    return rc;
+}
+
 static int contest_all(struct work *work, struct ki_as_failure *failure)
 {
+    json_t *allowed = NULL;
     json_t *causes = json_array();
-    size_t index = 0;
-    json_t *entry = NULL;
-    int rc = causes == NULL ? KI_ERR_NO_MEMORY : 0;
-    json_array_foreach(work->entries, index, entry)
-    {
+    int rc = 0;
+    if (!work->apply->is_forced) {
+        rc = ki_as_apply_last_fields(work->apply, work->shape, &allowed);
         if (rc == 0)
-            rc = contest_with(work, entry, causes);
+            rc = find_causes(work, allowed, causes);
     }
+    if (rc == 0 && json_array_size(causes) == 0)
+        rc = contest_each(work, work->set, NULL);
     if (rc < 0)
         rc = ki_as_fail_no_memory(failure);
     else if (json_array_size(causes) > 0)
         rc = fail_conflict(failure, causes);
     json_decref(causes);
+    json_decref(allowed);
     return rc;
 }
 
@@ -313,6 +339,8 @@ static int make_result(struct work *work)
     int rc = current == NULL ? 0 : ki_as_apply_merge(work->result, work->config, work->shape);
     if (rc == 0 && work->had != NULL)
         rc = remove_left_over(work);
+    if (rc == 0)
+        rc = ki_as_apply_last_write(work->apply, work->result);
     work->is_changed = current == NULL || !ki_as_json_equal(current, work->result);
     return rc < 0 ? rc : record(work);
 }

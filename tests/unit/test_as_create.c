@@ -264,6 +264,28 @@ static void a_dry_run_stores_nothing(void **state)
     as_rig_fini(&rig);
 }
 
+/* So that who writes it by its subresource takes it from nobody. */
+static void a_status_is_not_the_creators(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    struct ki_as_call call = as_rig_call(&rig, "pods", "default/");
+    struct ki_as_object *object = NULL;
+    json_t *body = tree_of("{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}]}}");
+    call.field_manager = KI_STR("me");
+    assert_taken(ki_as_create(&call, body, &object, &rig.failure), &rig.failure);
+    ki_as_object_unref(object);
+    json_decref(body);
+    json_t *tree = as_rig_get(&rig, "pods", "default/p");
+    const json_t *fields = ki_as_tree_at(tree, "metadata.managedFields.0.fieldsV1");
+    assert_string_equal(ki_as_tree_text(tree, "status.phase"), "Pending");
+    assert_non_null(json_object_get(fields, "f:spec"));
+    assert_null(json_object_get(fields, "f:status"));
+    json_decref(tree);
+    as_rig_fini(&rig);
+}
+
 static void the_manager_is_recorded(void **state)
 {
     (void)state;
@@ -339,6 +361,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_the_path_is_refused),
         cmocka_unit_test(a_version_is_refused_where_nothing_is),
         cmocka_unit_test(a_dry_run_stores_nothing),
+        cmocka_unit_test(a_status_is_not_the_creators),
         cmocka_unit_test(the_manager_is_recorded),
         cmocka_unit_test(a_seed_decides_what_is_generated),
         cmocka_unit_test(versions_of_a_definition_need_names),

@@ -209,6 +209,54 @@ static void who_changes_nothing_has_no_time(void **state)
     json_decref(tree);
 }
 
+#define LAST "kubectl.kubernetes.io/last-applied-configuration"
+
+/* As kubectl's own apply leaves it. */
+static json_t *applied_by_kubectl_alone(void)
+{
+    json_t *tree = updated_by("kubectl-client-side-apply");
+    json_t *annotations = json_pack("{s:s}", LAST,
+                                    "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{"
+                                    "\"annotations\":{},\"name\":\"web\"},\"spec\":{\"replicas\":1}}\n");
+    assert_int_equal(json_object_set_new(json_object_get(tree, "metadata"), "annotations", annotations), 0);
+    return tree;
+}
+
+static void kubectl_takes_over_what_it_applied_alone(void **state)
+{
+    (void)state;
+    json_t *tree =
+        applied(deployments(), "kubectl", applied_by_kubectl_alone(), "{" WEB "},'spec':{'replicas':2}}");
+    assert_int_equal(ki_as_tree_integer(tree, "spec.replicas", 0), 2);
+    assert_tree(fields_of(tree, "kubectl-client-side-apply"), "{'f:spec':{'f:paused':{}}}");
+    const json_t *annotations = ki_as_tree_at(tree, "metadata.annotations");
+    assert_string_equal(json_string_value(json_object_get(annotations, LAST)),
+                        "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"web\"},"
+                        "\"spec\":{\"replicas\":2}}\n");
+    json_decref(tree);
+    json_t *config = tree_of("{" WEB "},'spec':{'replicas':2,'paused':false}}");
+    tree = applied_by_kubectl_alone();
+    struct ki_as_resource resource = deployments();
+    struct ki_as_failure failure = {0};
+    struct ki_as_apply apply = {&resource, tree, config, "kubectl", "", false};
+    json_t *out = NULL;
+    assert_int_equal(ki_as_patch_apply(&apply, &out, &failure), -1);
+    assert_refused(&failure, 409,
+                   "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using apps/v1: "
+                   ".spec.paused");
+    json_decref(config);
+    json_decref(tree);
+}
+
+static void others_take_nothing_from_kubectl(void **state)
+{
+    (void)state;
+    assert_conflict(
+        applied_by_kubectl_alone(), "{" WEB "},'spec':{'replicas':2}}",
+        "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using apps/v1: "
+        ".spec.replicas");
+}
+
 static void equal_values_are_shared(void **state)
 {
     (void)state;
@@ -340,6 +388,8 @@ int main(void)
         cmocka_unit_test(an_empty_map_is_owned),
         cmocka_unit_test(conflicts_are_named),
         cmocka_unit_test(who_changes_nothing_has_no_time),
+        cmocka_unit_test(kubectl_takes_over_what_it_applied_alone),
+        cmocka_unit_test(others_take_nothing_from_kubectl),
         cmocka_unit_test(equal_values_are_shared),
         cmocka_unit_test(force_takes_fields_away),
         cmocka_unit_test(lists_without_keys_are_one_thing),
