@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kubectl may go over from its own apply, which keeps what it applied last in an annotation, to that of the server,
- * and back: as long as it applies under its own name, the fields of the annotation are its own, and the annotation
- * follows. */
+/* kubectl may go over from its own apply, which keeps what it applied last in an annotation, to that of the
+ * server, and back: as long as it applies under its own name, the fields of the annotation are its own, and
+ * the annotation follows. */
 #include <kinformer/error.h>
 #include <stdlib.h>
 #include <string.h>
