@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -46,6 +48,12 @@ func dryRun(config *rest.Config, contentType string, object runtime.Object, vers
 	if err != nil {
 		return nil, fmt.Errorf("%s as %s: %w: %s", version.Kind, contentType, err, text)
 	}
+	// A Job has its uid in labels and selectors, too.
+	var kept metav1.PartialObjectMetadata
+	if err = json.Unmarshal(text, &kept); err != nil {
+		return nil, err
+	}
+	text = bytes.ReplaceAll(text, []byte(kept.UID), []byte("uid"))
 	var tree map[string]any
 	err = json.Unmarshal(text, &tree)
 	metadata, _ := tree["metadata"].(map[string]any)
