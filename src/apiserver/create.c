@@ -9,10 +9,14 @@
 enum { NAME_TRIES = 8 };
 
 /* What comes in when it is new: no version yet, a status only from who may say it. */
-static int check_new(const struct ki_as_verb *verb, json_t *body)
+static int check_new(const struct ki_as_verb *verb, json_t *body, bool is_apply)
 {
     ki_str version = ki_as_metadata_text(body, "resourceVersion");
-    if (version.len > 0 && !ki_str_equal(version, KI_STR("0")) && !verb->call->is_whole)
+    /* What is no number is none, and neither is that of an apply. */
+    bool has_version = !is_apply && version.len > 0 && !ki_str_equal(version, KI_STR("0"));
+    for (size_t i = 0; i < version.len; i++)
+        has_version = has_version && version.ptr[i] >= '0' && version.ptr[i] <= '9';
+    if (has_version && !verb->call->is_whole)
         return ki_as_fail(verb->failure, 500, "", NULL,
                           "resourceVersion should not be set on objects to be created");
     (void)json_object_del(ki_as_metadata(body), "resourceVersion");
@@ -54,7 +58,7 @@ static int store_managed(const struct ki_as_verb *verb, json_t *body, struct ki_
 /* An apply has written managedFields already. */
 static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, struct ki_as_object **out)
 {
-    if (check_new(verb, body) < 0 || find_name(verb, body) < 0)
+    if (check_new(verb, body, is_apply) < 0 || find_name(verb, body) < 0)
         return -1;
     ki_str ns = ki_as_metadata_text(body, "namespace");
     ki_str name = ki_as_metadata_text(body, "name");

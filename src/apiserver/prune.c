@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apiserver/check.h"
+#include "apiserver/quantity.h"
 #include "apiserver/schema.h"
 #include "apiserver/tree.h"
 
@@ -55,6 +56,42 @@ static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
     }
 }
 
+/* What a field without fields is kept as: amounts in their shortest form, and no nulls among the members
+ * of a map, which Go takes for nothing of their type. A new reference, NULL without memory. */
+static json_t *settled(const struct ki_as_schema_field *field, json_t *value)
+{
+    if (field->type == KI_AS_TYPE_QUANTITY)
+        return json_is_null(value) ? json_string_nocheck("0") : ki_as_quantity_settled(value);
+    return field->type == KI_AS_TYPE_STRING && json_is_null(value) ? json_string_nocheck("")
+                                                                   : json_incref(value);
+}
+
+static void settle_members(struct pruner *pruner, const struct ki_as_schema_field *field, json_t *map)
+{
+    for (void *at = json_object_iter(map); at != NULL; at = json_object_iter_next(map, at)) {
+        json_t *value = json_object_iter_value(at);
+        json_t *kept = settled(field, value);
+        if (kept == NULL)
+            pruner->rc = KI_ERR_NO_MEMORY;
+        else if (kept == value)
+            json_decref(kept);
+        else if (json_object_iter_set_new(map, at, kept) < 0)
+            pruner->rc = KI_ERR_NO_MEMORY;
+    }
+}
+
+static void settle(struct pruner *pruner, const struct ki_as_schema_field *field, json_t *object, void *at)
+{
+    json_t *value = json_object_iter_value(at);
+    if (field->shape == KI_AS_FIELD_MAP)
+        settle_members(pruner, field, value);
+    if (field->shape != KI_AS_FIELD_ONE || field->type != KI_AS_TYPE_QUANTITY || json_is_null(value))
+        return;
+    json_t *kept = ki_as_quantity_settled(value);
+    if (kept == NULL || json_object_iter_set_new(object, at, kept) < 0)
+        pruner->rc = KI_ERR_NO_MEMORY;
+}
+
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
                          const struct ki_as_schema *schema, json_t *object)
 {
@@ -68,6 +105,8 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
             note(pruner, KI_AS_MEMBER(path, name.ptr));
         else if (field->type >= KI_AS_TYPE_COUNT && !json_is_null(value))
             prune_field(pruner, KI_AS_MEMBER(path, name.ptr), field, value);
+        else
+            settle(pruner, field, object, at);
         if (field == NULL || json_is_null(value))
             (void)json_object_deln(object, name.ptr, name.len);
     }

@@ -80,8 +80,6 @@ static void check_workload(struct ki_as_check *check, const json_t *spec, const 
     ki_as_check_not_negative(check, KI_AS_MEMBER(path, "replicas"), json_object_get(spec, "replicas"));
     ki_as_check_not_negative(check, KI_AS_MEMBER(path, "minReadySeconds"),
                              json_object_get(spec, "minReadySeconds"));
-    ki_as_check_not_negative(check, KI_AS_MEMBER(path, "revisionHistoryLimit"),
-                             json_object_get(spec, "revisionHistoryLimit"));
     if (selector == NULL)
         ki_as_check_required(check, KI_AS_MEMBER(path, "selector"), "");
     else if (is_empty_selector(selector))

@@ -12,6 +12,11 @@
 #include "apiserver/check.h"
 #include "apiserver/failure.h"
 #include "apiserver/resource.h"
+#include "apiserver/schema.h"
+
+/* Ends the check: 422 with the causes, and how many more there are, or nothing. */
+KI_NODISCARD int ki_as_check_conclude(struct ki_as_check *check, const struct ki_as_resource *resource,
+                                      const json_t *tree, struct ki_as_failure *failure);
 
 bool ki_as_is_resource(const struct ki_as_resource *resource, const char *group, const char *plural);
 
@@ -36,8 +41,15 @@ void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path
 /* Of a schema of a definition: each is a regular expression. */
 void ki_as_check_patterns(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema);
 
-/* 400 when a field of a built-in kind holds something of another type. */
+/* 400 when a field of a built-in kind holds something of another type. What the rules of the types find goes
+ * to `check`, unless that is NULL. */
 KI_NODISCARD int ki_as_check_types(const struct ki_as_resource *resource, const json_t *tree,
-                                   struct ki_as_failure *failure);
+                                   struct ki_as_check *check, struct ki_as_failure *failure);
+/* The same of what is the server's own, metadata and status, before it puts its own there. */
+KI_NODISCARD int ki_as_check_own_types(const struct ki_as_resource *resource, const json_t *tree,
+                                       struct ki_as_failure *failure);
+/* An object against the rules of its type (rules.txt). */
+void ki_as_check_rules(struct ki_as_check *check, const struct ki_as_path *path,
+                       const struct ki_as_schema *schema, const json_t *object);
 
 #endif

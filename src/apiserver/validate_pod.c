@@ -172,8 +172,6 @@ void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *pa
     ki_as_check_one_of(check, KI_AS_MEMBER(path, "dnsPolicy"), json_object_get(spec, "dnsPolicy"),
                        dns_policies);
     ki_as_check_labels(check, KI_AS_MEMBER(path, "nodeSelector"), json_object_get(spec, "nodeSelector"));
-    ki_as_check_not_negative(check, KI_AS_MEMBER(path, "terminationGracePeriodSeconds"),
-                             json_object_get(spec, "terminationGracePeriodSeconds"));
 }
 
 /* ---- changes

@@ -10,7 +10,7 @@ static void check_target(struct ki_as_check *check, const struct ki_as_path *pat
 {
     if (json_is_integer(target) && json_integer_value(target) != 0)
         ki_as_check_range(check, path, target, 1, 65535);
-    else if (json_is_string(target))
+    else if (ki_as_json_str(target).len > 0)
         ki_as_check_name(check, path, ki_as_json_str(target), ki_as_check_port_name);
 }
 

@@ -227,9 +227,13 @@ static void what_does_not_fit_the_path_is_refused(void **state)
     assert_refused(&rig.failure, 400,
                    "the API version in the data (v2) does not match the expected API version (v1)");
     as_rig_refuse_create(&rig, "configmaps", "default/", "{'metadata':7}");
-    assert_refused_with(&rig.failure, 400, "metadata must be an object");
+    assert_refused_with(
+        &rig.failure, 400,
+        "cannot unmarshal number into Go struct field ConfigMap.metadata of type v1.ObjectMeta");
     as_rig_refuse_create(&rig, "configmaps", "default/", "{'metadata':{'name':7}}");
-    assert_refused_with(&rig.failure, 400, "name must be a string");
+    assert_refused_with(
+        &rig.failure, 400,
+        "cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string");
     as_rig_refuse_create(&rig, "configmaps", "default/", "[]");
     assert_refused_with(&rig.failure, 400, "must be of type ConfigMap");
     as_rig_fini(&rig);

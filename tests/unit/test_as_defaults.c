@@ -177,7 +177,18 @@ static void custom_kinds_get_what_their_schema_says(void **state)
     filled(resource, "{}", "{'spec':{'size':3}}");
     filled(resource, "{'spec':{'size':null,'list':[{},{'on':false}]}}",
            "{'spec':{'size':3,'list':[{'on':true},{'on':false}]}}");
+    filled(resource, "{'spec':{'list':null}}", "{'spec':{'size':3}}");
     json_decref(resource.schema);
+}
+
+static void amounts_are_kept_as_kubernetes_writes_them(void **state)
+{
+    (void)state;
+    filled(resource_of("v1", "resourcequotas", "ResourceQuota"),
+           "{'metadata':{'name':'a','labels':{'a':null}},'spec':{'hard':{'cpu':2,'memory':'1024Mi','pods':"
+           "'1000m','x.io/a':'?','x.io/b':null}}}",
+           "{'metadata':{'name':'a','labels':{'a':''}},'spec':{'hard':{'cpu':'2','memory':'1Gi','pods':'1',"
+           "'x.io/a':'?','x.io/b':'0'}}}");
 }
 
 static void unknown_fields_are_taken_away_and_named(void **state)
@@ -247,6 +258,7 @@ int main(void)
         cmocka_unit_test(definitions_get_their_other_names),
         cmocka_unit_test(wrong_types_are_left_to_validation),
         cmocka_unit_test(custom_kinds_get_what_their_schema_says),
+        cmocka_unit_test(amounts_are_kept_as_kubernetes_writes_them),
         cmocka_unit_test(unknown_fields_are_taken_away_and_named),
         cmocka_unit_test(custom_kinds_are_pruned_by_their_schema),
         cmocka_unit_test(out_of_memory_is_an_error),

@@ -229,7 +229,7 @@ static void fields_hold_their_types(void **state)
     refused(maps(), "{'metadata':'x'}", 400,
             "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal string "
             "into Go struct "
-            "field ConfigMap.metadata of type ObjectMeta");
+            "field ConfigMap.metadata of type v1.ObjectMeta");
     refused(resource_of("apps/v1", "deployments", "Deployment"), "{" META ",'spec':{'replicas':'three'}}",
             400,
             "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal string "
@@ -237,6 +237,39 @@ static void fields_hold_their_types(void **state)
             "field DeploymentSpec.spec.replicas of type int32");
     refused(resource_of("v1", "secrets", "Secret"), "{" META ",'data':{'a':'?'}}", 400,
             "Secret in version \"v1\" cannot be handled as a Secret: illegal base64 data");
+    refused(
+        maps(), "{'metadata':{'name':'a','namespace':'default','labels':7}}", 400,
+        "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go "
+        "struct field ObjectMeta.metadata.labels of type map[string]string");
+    refused(pods(), "{" META ",'spec':{'containers':[7]}}", 400,
+            "Pod in version \"v1\" cannot be handled as a Pod: json: cannot unmarshal number into Go struct "
+            "field "
+            "PodSpec.spec.containers of type v1.Container");
+}
+
+static void amounts_and_times_are_read(void **state)
+{
+    struct ki_as_resource leases = resource_of("coordination.k8s.io/v1", "leases", "Lease");
+    (void)state;
+    refused(pods(),
+            "{" META ",'spec':{'containers':[{'name':'a','image':'x','resources':{'limits':{'cpu':'1x'}}}]}}",
+            400,
+            "Pod in version \"v1\" cannot be handled as a Pod: quantities must match the regular expression "
+            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+    taken(pods(), "{" META ",'spec':{'containers':[{'name':'a','image':'x','resources':{'limits':{'cpu':1,"
+                  "'memory':'1.5Gi'}}}]},'status':{'startTime':'2026-01-02T03:04:05.6+02:00'}}");
+    refused(pods(),
+            "{" META ",'spec':{'containers':[{'name':'a','image':'x'}]},'status':{'startTime':'now'}}", 400,
+            "Pod in version \"v1\" cannot be handled as a Pod: parsing time \"now\" as "
+            "\"2006-01-02T15:04:05Z07:00\": cannot parse \"now\" as \"2006\"");
+    taken(leases, "{" META ",'spec':{'renewTime':'2026-01-02T03:04:05.123456Z'}}");
+    refused(leases, "{" META ",'spec':{'renewTime':'2026-01-02T03:04:05Z'}}", 400,
+            "Lease in version \"v1\" cannot be handled as a Lease: parsing time \"2026-01-02T03:04:05Z\" as "
+            "\"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as \".000000\"");
+    refused(
+        leases, "{" META ",'spec':{'renewTime':'2026-01-02T03:04:05.123456'}}", 400,
+        "Lease in version \"v1\" cannot be handled as a Lease: parsing time \"2026-01-02T03:04:05.123456\" "
+        "as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"\" as \"Z07:00\"");
 }
 
 static void pods_need_containers_with_names_and_images(void **state)
@@ -482,6 +515,7 @@ int main(void)
         cmocka_unit_test(of_large_mistakes_the_first_are_told),
         cmocka_unit_test(annotations_have_a_limit),
         cmocka_unit_test(fields_hold_their_types),
+        cmocka_unit_test(amounts_and_times_are_read),
         cmocka_unit_test(pods_need_containers_with_names_and_images),
         cmocka_unit_test(parts_of_containers_are_checked),
         cmocka_unit_test(workloads_need_a_selector_of_their_pods),
