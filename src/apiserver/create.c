@@ -77,8 +77,9 @@ static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, st
                                    : ki_as_validate(verb->resource, body, verb->failure);
     if (rc < 0)
         return rc;
-    if (ki_as_collection_find(verb->collection, ns, name) != NULL)
-        return ki_as_fail_already_exists(verb->failure, verb->resource, name);
+    const struct ki_as_object *there = ki_as_collection_find(verb->collection, ns, name);
+    if (there != NULL)
+        return ki_as_fail_already_exists(verb->failure, verb->resource, name, there->is_deleting);
     return is_apply ? ki_as_verb_store(verb, body, out) : store_managed(verb, body, out);
 }
 

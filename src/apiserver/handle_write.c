@@ -82,13 +82,30 @@ static int check_type(struct ki_as_visit *visit)
                                                               "application/vnd.kubernetes.protobuf");
 }
 
-/* A body must be of the kind that its path names; one that names none is taken for it. */
+/* Custom kinds have no other that they could be taken for. */
+static int check_named(struct ki_as_visit *visit, const char *kind, const char *version)
+{
+    if (!visit->resource->is_custom || (kind != NULL && version != NULL))
+        return 0;
+    if (kind == NULL)
+        return ki_as_fail_bad_request(
+            visit->failure,
+            "the object provided is unrecognized (must be of type %s): Object 'Kind' is missing",
+            visit->resource->kind);
+    return ki_as_fail_bad_request(
+        visit->failure, "the API version in the data () does not match the expected API version (%s)",
+        visit->resource->api_version);
+}
+
+/* A body must be of the kind that its path names; of a built-in one that names none is taken for it. */
 static int check_kind(struct ki_as_visit *visit, const json_t *body)
 {
     bool is_scale = ki_str_equal(visit->request->subresource, KI_STR("scale"));
     const char *kind = json_string_value(json_object_get(body, "kind"));
     const char *version = json_string_value(json_object_get(body, "apiVersion"));
     const char *wanted = is_scale ? "Scale" : visit->resource->kind;
+    if (!is_scale && check_named(visit, kind, version) < 0)
+        return -1;
     if (kind != NULL && kind[0] != 0 && strcmp(kind, wanted) != 0)
         return ki_as_fail_bad_request(visit->failure,
                                       "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "

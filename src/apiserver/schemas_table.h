@@ -77,6 +77,7 @@ enum ki_as_rule_kind {
     KI_AS_RULE_ONE_OF, /* one of the words, if it is there */
     KI_AS_RULE_LABEL,  /* names, if they are there: see names.h */
     KI_AS_RULE_SUBDOMAIN,
+    KI_AS_RULE_LABEL_1035,
     KI_AS_RULE_SEGMENT,
     KI_AS_RULE_KEY,
     KI_AS_RULE_PORT_NAME,

@@ -91,6 +91,13 @@ static void check_workload(struct ki_as_check *check, const json_t *spec, const 
     ki_as_check_one_of(check, KI_AS_PATH("spec.template.spec.restartPolicy"), restart_policy, always);
 }
 
+/* Of pods that a rollout may take or add. */
+static bool is_nothing(const json_t *share)
+{
+    return (json_is_integer(share) && json_integer_value(share) == 0) ||
+           ki_str_equal(ki_as_json_str(share), KI_STR("0%"));
+}
+
 static void check_deployment(struct ki_as_check *check, const json_t *tree)
 {
     static const char *const types[] = {"Recreate", "RollingUpdate", NULL};
@@ -101,6 +108,44 @@ static void check_deployment(struct ki_as_check *check, const json_t *tree)
         ki_as_tree_at(tree, "spec.strategy.rollingUpdate") != NULL)
         ki_as_check_forbidden(check, KI_AS_PATH("spec.strategy.rollingUpdate"),
                               "may not be specified when strategy `type` is 'Recreate'");
+    const json_t *deadline = ki_as_tree_at(tree, "spec.progressDeadlineSeconds");
+    if (json_is_integer(deadline) &&
+        json_integer_value(deadline) <= ki_as_tree_integer(tree, "spec.minReadySeconds", 0))
+        ki_as_check_invalid(check, KI_AS_PATH("spec.progressDeadlineSeconds"), deadline,
+                            "must be greater than minReadySeconds");
+    const json_t *unavailable = ki_as_tree_at(tree, "spec.strategy.rollingUpdate.maxUnavailable");
+    if (is_nothing(unavailable) && is_nothing(ki_as_tree_at(tree, "spec.strategy.rollingUpdate.maxSurge")))
+        ki_as_check_invalid(check, KI_AS_PATH("spec.strategy.rollingUpdate.maxUnavailable"), unavailable,
+                            "may not be 0 when `maxSurge` is 0");
+}
+
+/* A selector is a map here, and what it may lack is taken from the template. */
+static void check_controller(struct ki_as_check *check, const json_t *tree)
+{
+    static const char *const always[] = {"Always", NULL};
+    const json_t *selector = ki_as_tree_at(tree, "spec.selector");
+    const json_t *template = ki_as_tree_at(tree, "spec.template");
+    const json_t *labels = ki_as_tree_at(template, "metadata.labels");
+    const char *key = NULL;
+    json_t *wanted = NULL;
+    bool is_met = true;
+    if (json_object_size(selector) == 0)
+        ki_as_check_required(check, KI_AS_PATH("spec.selector"), "");
+    if (template == NULL) {
+        ki_as_check_required(check, KI_AS_PATH("spec.template"), "");
+        return;
+    }
+    json_object_foreach((json_t *)selector, key, wanted)
+    {
+        const json_t *value = json_object_get(labels, key);
+        is_met = is_met && value != NULL && json_equal(value, wanted);
+    }
+    if (!is_met)
+        ki_as_check_invalid(check, KI_AS_PATH("spec.template.metadata.labels"), labels,
+                            "`selector` does not match template `labels`");
+    check_template(check, KI_AS_PATH("spec.template"), template);
+    ki_as_check_one_of(check, KI_AS_PATH("spec.template.spec.restartPolicy"),
+                       ki_as_tree_at(template, "spec.restartPolicy"), always);
 }
 
 static void check_replica_set(struct ki_as_check *check, const json_t *tree)
@@ -240,6 +285,54 @@ static void check_autoscaler(struct ki_as_check *check, const json_t *tree)
         ki_as_check_required(check, KI_AS_PATH("spec.scaleTargetRef.kind"), "");
 }
 
+/* What a role allows is about resources of groups, or about paths. */
+static void check_role_rules(struct ki_as_check *check, const json_t *tree, bool is_cluster)
+{
+    const struct ki_as_path *path = KI_AS_PATH("rules");
+    size_t index = 0;
+    json_t *rule = NULL;
+    json_array_foreach(json_object_get(tree, "rules"), index, rule)
+    {
+        const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
+        const json_t *paths = json_object_get(rule, "nonResourceURLs");
+        bool has_paths = json_array_size(paths) > 0;
+        bool has_groups = json_array_size(json_object_get(rule, "apiGroups")) > 0;
+        bool has_resources = json_array_size(json_object_get(rule, "resources")) > 0;
+        if (has_paths && !is_cluster)
+            ki_as_check_invalid(check, KI_AS_MEMBER(at, "nonResourceURLs"), paths,
+                                "namespaced rules cannot apply to non-resource URLs");
+        if (has_paths && (has_groups || has_resources))
+            ki_as_check_invalid(check, KI_AS_MEMBER(at, "nonResourceURLs"), paths,
+                                "rules cannot apply to both regular resources and non-resource URLs");
+        if (!has_paths && !has_groups)
+            ki_as_check_required(check, KI_AS_MEMBER(at, "apiGroups"),
+                                 "resource rules must supply at least one api group");
+        if (!has_paths && !has_resources)
+            ki_as_check_required(check, KI_AS_MEMBER(at, "resources"),
+                                 "resource rules must supply at least one resource");
+    }
+}
+
+static void check_role(struct ki_as_check *check, const json_t *tree)
+{
+    check_role_rules(check, tree, false);
+}
+
+static void check_cluster_role(struct ki_as_check *check, const json_t *tree)
+{
+    check_role_rules(check, tree, true);
+}
+
+/* An event is where its object is; what is in no namespace has its events in the default one. */
+static void check_event(struct ki_as_check *check, const json_t *tree)
+{
+    const json_t *given = ki_as_tree_at(tree, "involvedObject.namespace");
+    const char *wanted = ki_as_json_str(given).len > 0 ? json_string_value(given) : "default";
+    if (strcmp(ki_as_tree_text(tree, "metadata.namespace"), wanted) != 0)
+        ki_as_check_invalid_text(check, KI_AS_PATH("involvedObject.namespace"), ki_as_json_str(given),
+                                 "does not match event.namespace");
+}
+
 static void check_binding(struct ki_as_check *check, const json_t *tree)
 {
     if (ki_as_tree_text(tree, "roleRef.name")[0] == 0)
@@ -256,6 +349,8 @@ void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *re
         {"", "pods", check_pod},
         {"", "services", ki_as_check_service},
         {"", "configmaps", check_config_map},
+        {"", "events", check_event},
+        {"", "replicationcontrollers", check_controller},
         {"", "secrets", check_secret},
         {"", "persistentvolumeclaims", check_claim},
         {"", "persistentvolumes", check_volume},
@@ -266,6 +361,8 @@ void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *re
         {"batch", "jobs", check_job},
         {"batch", "cronjobs", check_cron_job},
         {"autoscaling", "horizontalpodautoscalers", check_autoscaler},
+        {"rbac.authorization.k8s.io", "roles", check_role},
+        {"rbac.authorization.k8s.io", "clusterroles", check_cluster_role},
         {"rbac.authorization.k8s.io", "rolebindings", check_binding},
         {"rbac.authorization.k8s.io", "clusterrolebindings", check_binding},
         {"apiextensions.k8s.io", "customresourcedefinitions", ki_as_check_definition},

@@ -37,7 +37,15 @@ void ki_as_check_definition(struct ki_as_check *check, const json_t *tree);
 /* A value against a JSON schema, as custom resources have it. */
 void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *value);
+/* The same at the cost of the budget that the check has. */
+void ki_as_check_schema_within(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                               const json_t *value);
 
+/* Whether a string or a number is what a JSON schema calls so. */
+bool ki_as_is_of_format(const char *format, const json_t *value);
+
+/* Of a schema of a definition: each place has one type. */
+void ki_as_check_structural(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema);
 /* Of a schema of a definition: each is a regular expression. */
 void ki_as_check_patterns(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema);
 

@@ -149,9 +149,9 @@ static void check_text(struct ki_as_check *check, const struct ki_as_path *path,
                        const struct ki_as_rule *rule, const json_t *value)
 {
     static const ki_as_name_check names[] = {
-        [KI_AS_RULE_LABEL] = ki_as_check_label,          [KI_AS_RULE_SUBDOMAIN] = ki_as_check_subdomain,
-        [KI_AS_RULE_SEGMENT] = ki_as_check_path_segment, [KI_AS_RULE_KEY] = ki_as_check_label_key,
-        [KI_AS_RULE_PORT_NAME] = ki_as_check_port_name,
+        [KI_AS_RULE_LABEL] = ki_as_check_label,           [KI_AS_RULE_SUBDOMAIN] = ki_as_check_subdomain,
+        [KI_AS_RULE_LABEL_1035] = ki_as_check_label_1035, [KI_AS_RULE_SEGMENT] = ki_as_check_path_segment,
+        [KI_AS_RULE_KEY] = ki_as_check_label_key,         [KI_AS_RULE_PORT_NAME] = ki_as_check_port_name,
     };
     const char *text = json_string_value(value);
     if (text == NULL || text[0] == '\0')

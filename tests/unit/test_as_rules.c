@@ -172,6 +172,38 @@ static void templates_are_looked_at_like_pods(void **state)
             "spec.template.spec.containers[0].livenessProbe: Required value: must specify a handler type");
 }
 
+static void kinds_are_checked_as_a_whole(void **state)
+{
+    struct ki_as_resource services = resource_of("v1", "services", "Service");
+    struct ki_as_resource roles = resource_of("rbac.authorization.k8s.io/v1", "roles", "Role");
+    struct ki_as_resource events = resource_of("v1", "events", "Event");
+    (void)state;
+    refused(pods(),
+            "{" META
+            ",'spec':{'containers':[{'name':'a','image':'x'}],'initContainers':[{'name':'a','image':'x'}]}}",
+            "spec.initContainers[0].name: Duplicate value: \"a\"");
+    refused(services, "{" META ",'spec':{'type':'ClusterIP','ports':[{'port':80,'nodePort':30080}]}}",
+            "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'");
+    taken(services,
+          "{" META ",'spec':{'type':'NodePort','ports':[{'port':80,'nodePort':30080,'targetPort':''}]}}");
+    refused(roles, "{" META ",'rules':[{'verbs':['get'],'nonResourceURLs':['/x']}]}",
+            "rules[0].nonResourceURLs: Invalid value: [\"/x\"]: namespaced rules cannot apply to "
+            "non-resource URLs");
+    refused(roles, "{" META ",'rules':[{'verbs':['get']}]}",
+            "[rules[0].apiGroups: Required value: resource rules must supply at least one api group, "
+            "rules[0].resources: Required value: resource rules must supply at least one resource]");
+    taken(events, "{" META ",'involvedObject':{'kind':'Pod','name':'p','namespace':'default'}}");
+    taken(events, "{" META ",'involvedObject':{'kind':'Node','name':'n'}}");
+    refused(events, "{" META ",'involvedObject':{'kind':'Pod','name':'p','namespace':'other'}}",
+            "involvedObject.namespace: Invalid value: \"other\": does not match event.namespace");
+    refused(resource_of("v1", "replicationcontrollers", "ReplicationController"),
+            "{" META
+            ",'spec':{'selector':{'a':'b'},'template':{'metadata':{'labels':{'a':'c'}},'spec':{'containers':"
+            "[{'name':'a','image':'x'}]}}}}",
+            "spec.template.metadata.labels: Invalid value: {\"a\":\"c\"}: `selector` does not match template "
+            "`labels`");
+}
+
 static void a_sketch_may_break_rules(void **state)
 {
     struct ki_as_resource resource = pods();
@@ -193,6 +225,7 @@ int main(void)
         cmocka_unit_test(shares_are_percentages),
         cmocka_unit_test(schedules_are_those_of_cron),
         cmocka_unit_test(templates_are_looked_at_like_pods),
+        cmocka_unit_test(kinds_are_checked_as_a_whole),
         cmocka_unit_test(a_sketch_may_break_rules),
     };
     return RUN_TESTS(tests);
