@@ -133,6 +133,19 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     return check_kind(visit, *out) < 0 ? KI_AS_STEP_FAILED : KI_AS_STEP_DONE;
 }
 
+/* Whoever replaces an object says its name once more. */
+static int check_name(struct ki_as_visit *visit, const json_t *body)
+{
+    const json_t *name = json_object_get(json_object_get(body, "metadata"), "name");
+    bool is_scale = ki_str_equal(visit->request->subresource, KI_STR("scale"));
+    if (visit->request->method != KI_AS_METHOD_PUT || is_scale || (name != NULL && !json_is_null(name)))
+        return 0;
+    return ki_as_fail_bad_request(
+        visit->failure,
+        "the name of the object (%.*s based on URL) was undeterminable: name must be provided",
+        KI_STR_ARGS(visit->request->name));
+}
+
 static enum ki_as_step put_object(struct ki_as_visit *visit, struct ki_as_call *call)
 {
     json_t *body = NULL;
@@ -140,6 +153,8 @@ static enum ki_as_step put_object(struct ki_as_visit *visit, struct ki_as_call *
     bool is_created = visit->request->method == KI_AS_METHOD_POST;
     int rc = (int)read_object(visit, &body);
     call->duplicates = visit->exchange->duplicates;
+    if (rc == 0)
+        rc = check_name(visit, body);
     if (rc == 0 && !ki_str_equal(visit->request->subresource, KI_STR("scale")))
         rc = ki_as_strict_body(call, body, visit->failure);
     if (rc == 0)

@@ -39,8 +39,8 @@ static bool wants_version(const struct ki_as_resource *resource)
 static bool is_made_by_update(const struct ki_as_resource *resource)
 {
     static const char *const plurals[] = {
-        "clusterrolebindings", "clusterroles", "endpoints", "events",   "leases", "limitranges",
-        "podtemplates",        "rolebindings", "roles",     "services", NULL};
+        "clusterrolebindings", "clusterroles", "endpoints",      "events",   "leases", "limitranges",
+        "rolebindings",        "roles",        "runtimeclasses", "services", NULL};
     return !resource->is_custom && is_one_of(resource, plurals);
 }
 

@@ -92,6 +92,36 @@ static void bodies_are_of_a_known_type(void **state)
     }
 }
 
+static void a_replacement_says_its_name(void **state)
+{
+    refused(*state, &(api_request){.method = "PUT", .path = MAPS "/a", .body = "{\"data\":{\"k\":\"v\"}}"},
+            400, "the name of the object (a based on URL) was undeterminable: name must be provided");
+    refused(*state,
+            &(api_request){.method = "PUT",
+                           .path = "/api/v1/namespaces/default/podtemplates/a",
+                           .body = "{\"metadata\":{\"name\":\"a\"}}"},
+            404, "podtemplates \"a\" not found");
+}
+
+static void custom_objects_say_what_they_are(void **state)
+{
+    static const char widgets[] = "/apis/example.com/v1/namespaces/default/widgets";
+    api_post(
+        *state, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        "{\"metadata\":{\"name\":\"widgets.example.com\"},\"spec\":{\"group\":\"example.com\",\"scope\":"
+        "\"Namespaced\",\"names\":{\"plural\":\"widgets\",\"kind\":\"Widget\"},\"versions\":[{\"name\":"
+        "\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
+    refused(*state,
+            &(api_request){.path = widgets,
+                           .body = "{\"apiVersion\":\"example.com/v1\",\"metadata\":{\"name\":\"a\"}}"},
+            400, "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing");
+    refused(*state,
+            &(api_request){.path = widgets, .body = "{\"kind\":\"Widget\",\"metadata\":{\"name\":\"a\"}}"},
+            400, "the API version in the data () does not match the expected API version (example.com/v1)");
+    api_post(*state, widgets,
+             "{\"kind\":\"Widget\",\"apiVersion\":\"example.com/v1\",\"metadata\":{\"name\":\"a\"}}");
+}
+
 static void a_time_below_zero_is_none(void **state)
 {
     refused(*state, &(api_request){.method = "DELETE", .path = MAPS "/a?gracePeriodSeconds=x"}, 400,
@@ -109,6 +139,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_of_managers_have_a_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(only_an_apply_is_forced, setup, teardown),
         cmocka_unit_test_setup_teardown(bodies_are_of_a_known_type, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_replacement_says_its_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(custom_objects_say_what_they_are, setup, teardown),
         cmocka_unit_test_setup_teardown(a_time_below_zero_is_none, setup, teardown),
     };
     return RUN_TESTS(tests);
