@@ -32,9 +32,10 @@ static int default_ports(json_t *tree, bool is_outside)
         uint32_t offset = (hash + (uint32_t)index) % NODE_PORT_COUNT;
         const json_t *number = json_object_get(port, "port");
         rc = ki_as_tree_default(port, "protocol", json_string("TCP"));
-        /* A name that is empty is none. */
+        /* A name that is empty is none, and so is 0. */
         const json_t *target = json_object_get(port, "targetPort");
-        if (json_is_string(target) && json_string_length(target) == 0)
+        if ((json_is_string(target) && json_string_length(target) == 0) ||
+            (json_is_integer(target) && json_integer_value(target) == 0))
             (void)json_object_del(port, "targetPort");
         if (rc == 0 && json_is_integer(number))
             rc = ki_as_tree_default(port, "targetPort", json_integer(json_integer_value(number)));
@@ -121,6 +122,10 @@ int ki_as_defaults_service(json_t *tree)
         KI_AS_TEXT("spec.externalTrafficPolicy", "Cluster"),
         {NULL, 0, NULL, 0},
     };
+    static const struct ki_as_default sticky[] = {
+        KI_AS_NUMBER("spec.sessionAffinityConfig.clientIP.timeoutSeconds", 10800),
+        {NULL, 0, NULL, 0},
+    };
     static const struct ki_as_default balanced[] = {
         KI_AS_TRUE("spec.allocateLoadBalancerNodePorts"),
         {NULL, 0, NULL, 0},
@@ -137,6 +142,8 @@ int ki_as_defaults_service(json_t *tree)
         rc = ki_as_defaults_fill(tree, internal);
     if (rc == 0 && has_node_ports(tree))
         rc = ki_as_defaults_fill(tree, outside);
+    if (rc == 0 && strcmp(ki_as_tree_text(tree, "spec.sessionAffinity"), "ClientIP") == 0)
+        rc = ki_as_defaults_fill(tree, sticky);
     if (rc == 0 && is_balanced)
         rc = ki_as_defaults_fill(tree, balanced);
     return rc;

@@ -184,6 +184,11 @@ static void check_job_spec(struct ki_as_check *check, const struct ki_as_path *p
 
 static void check_job(struct ki_as_check *check, const json_t *tree)
 {
+    const json_t *selector = ki_as_tree_at(tree, "spec.selector");
+    /* That of its uid alone is not its own. */
+    if (!ki_as_tree_is_true(tree, "spec.manualSelector") &&
+        json_object_size(json_object_get(selector, "matchLabels")) > 1)
+        ki_as_check_invalid(check, KI_AS_PATH("spec.selector"), selector, "`selector` not auto-generated");
     check_job_spec(check, KI_AS_PATH("spec"), json_object_get(tree, "spec"));
 }
 

@@ -91,10 +91,34 @@ static void services_get_an_address_and_ports(void **state)
     assert_in_range(ki_as_tree_integer(tree, "spec.ports.0.nodePort", 0), 30000, 32767);
     assert_string_equal(ki_as_tree_text(tree, "spec.externalTrafficPolicy"), "Cluster");
     json_decref(tree);
+    tree = tree_of(
+        "{'metadata':{'name':'a'},'spec':{'sessionAffinity':'ClientIP','ports':[{'port':80,'targetPort':0},"
+        "{'port':81,'targetPort':''}]}}");
+    assert_int_equal(ki_as_defaults_apply(&services, tree), 0);
+    assert_int_equal(ki_as_tree_integer(tree, "spec.sessionAffinityConfig.clientIP.timeoutSeconds", 0),
+                     10800);
+    assert_int_equal(ki_as_tree_integer(tree, "spec.ports.0.targetPort", 0), 80);
+    assert_int_equal(ki_as_tree_integer(tree, "spec.ports.1.targetPort", 0), 81);
+    json_decref(tree);
     filled(services, "{'metadata':{'name':'a'},'spec':{'type':'ExternalName','externalName':'x'}}",
            "{'metadata':{'name':'a'},'spec':{'type':'ExternalName','externalName':'x','sessionAffinity':'"
            "None'},'status':{"
            "'loadBalancer':{}}}");
+}
+
+static void controllers_select_by_the_labels_of_their_pods(void **state)
+{
+    struct ki_as_resource controllers = resource_of("v1", "replicationcontrollers", "ReplicationController");
+    json_t *tree =
+        tree_of("{'metadata':{'name':'a'},'spec':{'template':{'metadata':{'labels':{'a':'b'}},'spec':{"
+                "'terminationGracePeriodSeconds':-5,'serviceAccount':'s'}}}}");
+    (void)state;
+    assert_int_equal(ki_as_defaults_apply(&controllers, tree), 0);
+    assert_string_equal(ki_as_tree_text(tree, "spec.selector.a"), "b");
+    assert_string_equal(ki_as_tree_text(tree, "metadata.labels.a"), "b");
+    assert_int_equal(ki_as_tree_integer(tree, "spec.template.spec.terminationGracePeriodSeconds", 0), 1);
+    assert_string_equal(ki_as_tree_text(tree, "spec.template.spec.serviceAccountName"), "s");
+    json_decref(tree);
 }
 
 static void deployments_roll_out_by_quarters(void **state)
@@ -251,6 +275,7 @@ int main(void)
         cmocka_unit_test(pods_are_filled_as_a_real_server_does),
         cmocka_unit_test(images_without_a_fixed_tag_are_always_pulled),
         cmocka_unit_test(services_get_an_address_and_ports),
+        cmocka_unit_test(controllers_select_by_the_labels_of_their_pods),
         cmocka_unit_test(deployments_roll_out_by_quarters),
         cmocka_unit_test(namespaces_are_active_and_labelled),
         cmocka_unit_test(texts_of_secrets_become_data),
