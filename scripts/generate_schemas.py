@@ -42,7 +42,7 @@ SCALARS = ["any", "object", "string", "date-time", "byte", "integer", "int32", "
            "int-or-string", "quantity"]
 # In the order of enum ki_as_rule_kind; with how many numbers follow.
 RULES = {"required": 0, "min": 1, "range": 2, "one": 0, "label": 0, "subdomain": 0, "1035": 0, "segment": 0, "key": 0, "portname": 0,
-         "ip": 0, "cidr": 0, "port": 0, "percent": 1, "labels": 0, "schedule": 0, "within": 0, "some": 0, "single": 0}
+         "ip": 0, "cidr": 0, "absolute": 0, "port": 0, "percent": 1, "labels": 0, "schedule": 0, "within": 0, "some": 0, "single": 0}
 SCALARS_OF_GO = ["string", "integer", "int32", "int64", "number", "double", "boolean", "int-or-string"]
 SPECIAL = {
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",

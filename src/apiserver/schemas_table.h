@@ -83,6 +83,7 @@ enum ki_as_rule_kind {
     KI_AS_RULE_PORT_NAME,
     KI_AS_RULE_IP,
     KI_AS_RULE_CIDR,
+    KI_AS_RULE_ABSOLUTE, /* a path that begins with '/', if there is one */
     KI_AS_RULE_PORT,     /* a number of a port, or its name; missing is 0 */
     KI_AS_RULE_PERCENT,  /* a count, or a share; `low`: of so many percent at the most, 0: of any */
     KI_AS_RULE_LABELS,   /* a map of labels */

@@ -192,11 +192,18 @@ static void check_job(struct ki_as_check *check, const json_t *tree)
     check_job_spec(check, KI_AS_PATH("spec"), json_object_get(tree, "spec"));
 }
 
+enum { CRON_NAME_MAX = 52 };
+
 static void check_cron_job(struct ki_as_check *check, const json_t *tree)
 {
     static const char *const policies[] = {"Allow", "Forbid", "Replace", NULL};
     if (ki_as_tree_text(tree, "spec.schedule")[0] == 0)
         ki_as_check_required(check, KI_AS_PATH("spec.schedule"), "");
+    /* Its jobs have names that are eleven characters longer. */
+    ki_str name = ki_as_json_str(ki_as_tree_at(tree, "metadata.name"));
+    if (name.len > CRON_NAME_MAX)
+        ki_as_check_invalid_text(check, KI_AS_PATH("metadata.name"), name,
+                                 "must be no more than 52 characters");
     ki_as_check_one_of(check, KI_AS_PATH("spec.concurrencyPolicy"),
                        ki_as_tree_at(tree, "spec.concurrencyPolicy"), policies);
     check_job_spec(check, KI_AS_PATH("spec.jobTemplate.spec"), ki_as_tree_at(tree, "spec.jobTemplate.spec"));
@@ -290,44 +297,6 @@ static void check_autoscaler(struct ki_as_check *check, const json_t *tree)
         ki_as_check_required(check, KI_AS_PATH("spec.scaleTargetRef.kind"), "");
 }
 
-/* What a role allows is about resources of groups, or about paths. */
-static void check_role_rules(struct ki_as_check *check, const json_t *tree, bool is_cluster)
-{
-    const struct ki_as_path *path = KI_AS_PATH("rules");
-    size_t index = 0;
-    json_t *rule = NULL;
-    json_array_foreach(json_object_get(tree, "rules"), index, rule)
-    {
-        const struct ki_as_path *at = KI_AS_ELEMENT(path, index);
-        const json_t *paths = json_object_get(rule, "nonResourceURLs");
-        bool has_paths = json_array_size(paths) > 0;
-        bool has_groups = json_array_size(json_object_get(rule, "apiGroups")) > 0;
-        bool has_resources = json_array_size(json_object_get(rule, "resources")) > 0;
-        if (has_paths && !is_cluster)
-            ki_as_check_invalid(check, KI_AS_MEMBER(at, "nonResourceURLs"), paths,
-                                "namespaced rules cannot apply to non-resource URLs");
-        if (has_paths && (has_groups || has_resources))
-            ki_as_check_invalid(check, KI_AS_MEMBER(at, "nonResourceURLs"), paths,
-                                "rules cannot apply to both regular resources and non-resource URLs");
-        if (!has_paths && !has_groups)
-            ki_as_check_required(check, KI_AS_MEMBER(at, "apiGroups"),
-                                 "resource rules must supply at least one api group");
-        if (!has_paths && !has_resources)
-            ki_as_check_required(check, KI_AS_MEMBER(at, "resources"),
-                                 "resource rules must supply at least one resource");
-    }
-}
-
-static void check_role(struct ki_as_check *check, const json_t *tree)
-{
-    check_role_rules(check, tree, false);
-}
-
-static void check_cluster_role(struct ki_as_check *check, const json_t *tree)
-{
-    check_role_rules(check, tree, true);
-}
-
 /* An event is where its object is; what is in no namespace has its events in the default one. */
 static void check_event(struct ki_as_check *check, const json_t *tree)
 {
@@ -336,12 +305,6 @@ static void check_event(struct ki_as_check *check, const json_t *tree)
     if (strcmp(ki_as_tree_text(tree, "metadata.namespace"), wanted) != 0)
         ki_as_check_invalid_text(check, KI_AS_PATH("involvedObject.namespace"), ki_as_json_str(given),
                                  "does not match event.namespace");
-}
-
-static void check_binding(struct ki_as_check *check, const json_t *tree)
-{
-    if (ki_as_tree_text(tree, "roleRef.name")[0] == 0)
-        ki_as_check_required(check, KI_AS_PATH("roleRef.name"), "");
 }
 
 void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree)
@@ -366,10 +329,10 @@ void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *re
         {"batch", "jobs", check_job},
         {"batch", "cronjobs", check_cron_job},
         {"autoscaling", "horizontalpodautoscalers", check_autoscaler},
-        {"rbac.authorization.k8s.io", "roles", check_role},
-        {"rbac.authorization.k8s.io", "clusterroles", check_cluster_role},
-        {"rbac.authorization.k8s.io", "rolebindings", check_binding},
-        {"rbac.authorization.k8s.io", "clusterrolebindings", check_binding},
+        {"rbac.authorization.k8s.io", "roles", ki_as_check_role},
+        {"rbac.authorization.k8s.io", "clusterroles", ki_as_check_cluster_role},
+        {"rbac.authorization.k8s.io", "rolebindings", ki_as_check_binding},
+        {"rbac.authorization.k8s.io", "clusterrolebindings", ki_as_check_cluster_binding},
         {"apiextensions.k8s.io", "customresourcedefinitions", ki_as_check_definition},
     };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -34,6 +34,10 @@ void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resour
 void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree);
 void ki_as_check_service(struct ki_as_check *check, const json_t *tree);
 void ki_as_check_definition(struct ki_as_check *check, const json_t *tree);
+void ki_as_check_role(struct ki_as_check *check, const json_t *tree);
+void ki_as_check_cluster_role(struct ki_as_check *check, const json_t *tree);
+void ki_as_check_binding(struct ki_as_check *check, const json_t *tree);
+void ki_as_check_cluster_binding(struct ki_as_check *check, const json_t *tree);
 /* A value against a JSON schema, as custom resources have it. */
 void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *value);

@@ -164,6 +164,8 @@ static void check_text(struct ki_as_check *check, const struct ki_as_path *path,
     else if (rule->kind == KI_AS_RULE_CIDR && !is_cidr(text))
         ki_as_check_invalid(check, path, value,
                             "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+    else if (rule->kind == KI_AS_RULE_ABSOLUTE && text[0] != '/')
+        ki_as_check_invalid(check, path, value, "must be an absolute path");
     else if (rule->kind < KI_AS_RULE_IP)
         ki_as_check_name(check, path, ki_as_json_str(value), names[rule->kind]);
 }

@@ -204,6 +204,35 @@ static void kinds_are_checked_as_a_whole(void **state)
             "`labels`");
 }
 
+static void parts_of_ingresses_and_bindings_are_checked(void **state)
+{
+    static const char ingress[] =
+        "{%s,'spec':{'rules':[{'http':{'paths':[{'path':'%s','pathType':'%s','backend':"
+        "{'service':{'name':'s','port':{%s}}}}]}}]}}";
+    struct ki_as_resource ingresses = resource_of("networking.k8s.io/v1", "ingresses", "Ingress");
+    struct ki_as_resource bindings =
+        resource_of("rbac.authorization.k8s.io/v1", "cluster/clusterrolebindings", "ClusterRoleBinding");
+    char text[512];
+    (void)state;
+    (void)snprintf(text, sizeof(text), ingress, META, "/", "Prefix", "'number':80");
+    taken(ingresses, text);
+    (void)snprintf(text, sizeof(text), ingress, META, "x", "Prefix", "'number':80");
+    refused(ingresses, text, "paths[0].path: Invalid value: \"x\": must be an absolute path");
+    (void)snprintf(text, sizeof(text), ingress, META, "/", "Some", "'number':80");
+    refused(ingresses, text, "paths[0].pathType: Unsupported value: \"Some\"");
+    (void)snprintf(text, sizeof(text), ingress, META, "/", "Exact", "'number':80,'name':'http'");
+    refused(ingresses, text, "port.number: Forbidden: cannot set both port name & port number");
+    refused(bindings,
+            "{'metadata':{'name':'a'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io','kind':'Role','name':"
+            "'r'}}",
+            "roleRef.kind: Unsupported value: \"Role\": supported values: \"ClusterRole\"");
+    refused(bindings,
+            "{'metadata':{'name':'a'},'roleRef':{'kind':'ClusterRole','name':'r'},'subjects':[{'kind':'"
+            "ServiceAccount',"
+            "'name':'s'}]}",
+            "subjects[0].namespace: Required value");
+}
+
 static void a_sketch_may_break_rules(void **state)
 {
     struct ki_as_resource resource = pods();
@@ -226,6 +255,7 @@ int main(void)
         cmocka_unit_test(schedules_are_those_of_cron),
         cmocka_unit_test(templates_are_looked_at_like_pods),
         cmocka_unit_test(kinds_are_checked_as_a_whole),
+        cmocka_unit_test(parts_of_ingresses_and_bindings_are_checked),
         cmocka_unit_test(a_sketch_may_break_rules),
     };
     return RUN_TESTS(tests);
