@@ -33,37 +33,37 @@ if(KI_TESTS AND TARGET example_decode)
     set_tests_properties(example_replay_error PROPERTIES PASS_REGULAR_EXPRESSION
         "replay: 1 not ready: pods: BACKING_OFF")
     set_tests_properties(example_decode example_decode_nodes example_decode_error example_replay
-        example_replay_error PROPERTIES TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+        example_replay_error PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
 
 if(KI_TESTS AND TARGET example_low_level)
     add_test(NAME example_low_level COMMAND example_low_level)
     set_tests_properties(example_low_level PROPERTIES
         PASS_REGULAR_EXPRESSION "listed +web\nupdated +web\nlisted +db\ndeleted +db\nadded +cache\n2 pods at version 10\n"
-        TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+        TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
 
 # Without a cluster it says so; with one tests/cluster has it.
 if(KI_TESTS AND TARGET example_hello)
     add_test(NAME example_hello COMMAND example_hello)
-    set_tests_properties(example_hello PROPERTIES TIMEOUT 60
+    set_tests_properties(example_hello PROPERTIES TIMEOUT ${KI_TEST_SECONDS}
         ENVIRONMENT "${KI_TEST_ENVIRONMENT};KUBECONFIG=/nowhere;HOME=/nowhere;KUBERNETES_SERVICE_HOST="
         PASS_REGULAR_EXPRESSION "^hello: no cluster is configured")
 endif()
 if(KI_TESTS AND TARGET example_label)
     add_test(NAME example_label COMMAND example_label default web color red)
-    set_tests_properties(example_label PROPERTIES TIMEOUT 60
+    set_tests_properties(example_label PROPERTIES TIMEOUT ${KI_TEST_SECONDS}
         ENVIRONMENT "${KI_TEST_ENVIRONMENT};KUBECONFIG=/nowhere;HOME=/nowhere;KUBERNETES_SERVICE_HOST="
         PASS_REGULAR_EXPRESSION "^label: no cluster is configured")
 endif()
 if(KI_TESTS AND TARGET example_event_loop AND NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
     add_test(NAME example_event_loop COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/test_example_event_loop.sh
         $<TARGET_FILE:example_event_loop> $<TARGET_FILE:kinformer_program>)
-    set_tests_properties(example_event_loop PROPERTIES TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+    set_tests_properties(example_event_loop PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
 endif()
 if(KI_TESTS AND TARGET example_without_cluster)
     add_test(NAME example_without_cluster COMMAND example_without_cluster)
-    set_tests_properties(example_without_cluster PROPERTIES TIMEOUT 60 ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
+    set_tests_properties(example_without_cluster PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
         PASS_REGULAR_EXPRESSION
         "2 pods on n1\n1 pod on n1\nheard:\n\\+ default/a Pending\n~ default/a Running\n\\+ default/b Pending\n- default/b Pending\n$")
 endif()

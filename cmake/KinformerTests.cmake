@@ -47,7 +47,7 @@ set(KI_TEST_ENVIRONMENT
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
 
 # Far more than any test takes; an emulator is slow.
-set(KI_TEST_SECONDS 300)
+set(KI_TEST_SECONDS 900)
 if(CMAKE_CROSSCOMPILING)
     set(KI_TEST_SECONDS 1800)
 endif()

@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "support/api_rig.h"
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/clock.h"
-
-enum { AT_ONCE_MS = 3000 };
 
 #define LIST "GET /api/v1/pods HTTP/1.1\r\nHost: localhost\r\n\r\n"
 #define WATCH "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "support/api_rig.h"
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/clock.h"
 
-enum { HANG_MS = 60 * 1000, PODS = 20 };
+enum { PODS = 20 };
 
 typedef struct world {
     ki_apiserver *server;

@@ -12,6 +12,7 @@
 
 #include "support/api_rig.h"
 #include "support/certificates.h"
+#include "support/patience.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
 
@@ -205,7 +206,7 @@ static void synced_with(const char *kubeconfig)
     ki_informer *informer = ki_informer_new(client, &KI_CORE_V1_NAMESPACES, NULL, &err);
     assert_non_null(informer);
     assert_int_equal(ki_informer_start(informer, &err), 0);
-    assert_int_equal(ki_informer_wait_for_sync(informer, 20000, &err), 0);
+    assert_int_equal(ki_informer_wait_for_sync(informer, HANG_MS, &err), 0);
     ki_object *object = ki_store_get(ki_informer_store(informer), "", "kube-system");
     assert_non_null(object);
     ki_object_unref(object);

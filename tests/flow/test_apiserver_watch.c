@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/api_rig.h"
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/clock.h"
 
@@ -209,7 +210,7 @@ static void an_event_comes_at_once(void **state)
     free(api_receive(fd, "\r\n\r\n", NULL));
     api_put_pod(*state, "c", "web", "node-1");
     free(api_receive(fd, "\"name\":\"c\"", NULL));
-    assert_true(ki_clock_now_ms(ki_clock_real()) - begin_ms < 2000);
+    assert_true(ki_clock_now_ms(ki_clock_real()) - begin_ms < AT_ONCE_MS);
     close(fd);
 }
 
@@ -310,7 +311,7 @@ static void a_client_that_goes_away_is_forgotten(void **state)
     assert_string_equal(api_header(&answer, "Retry-After"), "1");
     api_answer_fini(&answer);
     close(fd);
-    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + 10000;
+    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
     while (!watches_let_in(server))
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
     ki_apiserver_stop(server);
@@ -334,15 +335,20 @@ static int open_slow_watch(ki_apiserver *server)
     return fd;
 }
 
-/* It reads nothing, so that nothing is taken for it; then what it missed is no longer there. */
+/* It reads nothing, so that nothing is taken for it; then what it missed is no longer there. On a busy
+ * machine that may take until it is cut: once more. */
 static void a_slow_client_is_told_that_it_is_too_slow(void **state)
 {
-    int fd = open_slow_watch(*state);
-    int error = 0;
-    char *got = api_receive(fd, "\"code\":410", &error);
-    assert_non_null(strstr(got, "\"type\":\"ERROR\""));
-    free(got);
-    close(fd);
+    bool is_told = false;
+    for (int tries = 0; !is_told && tries < 20; tries++) {
+        int fd = open_slow_watch(*state);
+        int error = 0;
+        char *got = api_receive(fd, "\"code\":410", &error);
+        is_told = strstr(got, "\"type\":\"ERROR\"") != NULL;
+        free(got);
+        close(fd);
+    }
+    assert_true(is_told);
 }
 
 static void a_client_that_never_reads_is_cut(void **state)
@@ -350,7 +356,7 @@ static void a_client_that_never_reads_is_cut(void **state)
     (void)state;
     ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.watches_max = 1, .history_events = 10});
     int fd = open_slow_watch(server);
-    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + 30000;
+    uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
     while (!watches_let_in(server))
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
     close(fd);

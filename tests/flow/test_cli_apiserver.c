@@ -11,11 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/patience.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
 #include "util/clock.h"
 
-enum { END_MS = 5000, TEXT_BYTES = 4096 };
+enum { TEXT_BYTES = 4096 };
 
 typedef struct process {
     pid_t pid;
@@ -118,7 +119,7 @@ static void expect_end(process *p, int signal_number)
     uint64_t begin_ms = ki_clock_now_ms(ki_clock_real());
     assert_int_equal(kill(p->pid, signal_number), 0);
     assert_int_equal(waitpid(p->pid, &status, 0), p->pid);
-    assert_true(ki_clock_now_ms(ki_clock_real()) - begin_ms < END_MS);
+    assert_true(ki_clock_now_ms(ki_clock_real()) - begin_ms < AT_ONCE_MS);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
     close(p->out);

@@ -11,11 +11,12 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "support/patience.h"
 #include "support/text_log.h"
 #include "support/unit.h"
 #include "util/clock.h"
 
-enum { HANG_MS = 90 * 1000, WORDS_MAX = 24, COLUMNS = 80, ROWS = 30 };
+enum { WORDS_MAX = 24, COLUMNS = 80, ROWS = 30 };
 
 /* ---- the process --------------------------------------------------------------------------------------- */
 

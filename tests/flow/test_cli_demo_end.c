@@ -9,10 +9,9 @@
 
 #include "cli/demo.h"
 #include "cli/failure.h"
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/clock.h"
-
-enum { HANG_MS = 60 * 1000 };
 
 static cli_output output;
 static cli_demo demo;

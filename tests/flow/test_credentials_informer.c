@@ -7,13 +7,12 @@
 #include <string.h>
 
 #include "support/certificates.h"
+#include "support/patience.h"
 #include "support/scripted_http.h"
 #include "support/temp_dir.h"
 #include "support/text_log.h"
 #include "support/unit.h"
 #include "util/clock.h"
-
-enum { HANG_MS = 30 * 1000 };
 
 #define ITEM(name, version)                                                                                  \
     "{\"metadata\":{\"namespace\":\"default\",\"name\":\"" name "\",\"uid\":\"" name                         \

@@ -10,10 +10,11 @@
 #include "flow/support/nghttpx.h"
 #include "support/aside.h"
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/scripted_http.h"
 #include "support/unit.h"
 
-enum { HANG_MS = 60 * 1000, INFORMERS = 6, MANY = 4000, FIRST_VERSION = 10 };
+enum { INFORMERS = 6, MANY = 4000, FIRST_VERSION = 10 };
 
 /* ---- the server -------------------------------------------------------------------------------------- */
 

@@ -20,10 +20,9 @@
 #include "flow/support/http_bench.h"
 #include "support/certificates.h"
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/thread.h"
-
-enum { HANG_MS = 30 * 1000 };
 
 /* ---- a resolver that hangs --------------------------------------------------------------------------- */
 
@@ -151,7 +150,7 @@ static void a_cancel_during_a_name_lookup_does_not_wait(void **state)
     uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
     fetch_free(&f);
     http_bench_fini(&bench);
-    assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < 1000);
+    assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < AT_ONCE_MS);
     assert_int_equal(lookups(), 1);
     set_hangs(false);
     wait_for_fds(fds);
@@ -167,6 +166,8 @@ static void a_lookup_takes_no_longer_than_connecting_may(void **state)
     http_bench_init(&bench, NULL, &(ki_http_options){.connect_timeout_ms = 50});
     fetch_get(&f, &bench, "/");
     assert_true(f.reason == KI_REASON_TIMEOUT || f.reason == KI_REASON_DNS);
+    while (lookups() == 0) /* on a busy machine its thread comes later than the time that it has */
+        (void)poll(NULL, 0, 1);
     assert_int_equal(lookups(), 1);
     fetch_free(&f);
     http_bench_fini(&bench);
@@ -193,7 +194,7 @@ static void a_client_is_freed_while_a_name_is_looked_up(void **state)
         uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
         ki_informer_free(informer);
         ki_client_free(client);
-        assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < 1000);
+        assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < AT_ONCE_MS);
         set_hangs(false);
         wait_for_fds(fds);
     }

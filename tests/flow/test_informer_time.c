@@ -10,11 +10,12 @@
 #include "cache/client.h"
 #include "flow/support/fake_credentials.h"
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/scripted_http.h"
 #include "support/unit.h"
 #include "util/units.h"
 
-enum { HANG_MS = 30 * 1000, INFORMERS = 3, HOUR_MS = 3600 * 1000 };
+enum { INFORMERS = 3, HOUR_MS = 3600 * 1000 };
 
 /* ---- the server -------------------------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "flow/support/rest_world.h"
 #include "support/aside.h"
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/unit.h"
 
 /* ---- what is sent ------------------------------------------------------------------------------------ */

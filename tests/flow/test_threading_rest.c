@@ -8,8 +8,6 @@
 #include "flow/support/rest_world.h"
 #include "support/unit.h"
 
-enum { WATCHDOG_SECONDS = 120 };
-
 typedef enum place { OUTSIDE, ON_ANSWER, HANDLER, ON_ERROR, READ_SECTION, PLACES } place;
 
 typedef struct stage stage;

@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/fd_watch.h"
 
-enum { PAIRS = 8, BYTES = 2000, ROUNDS = 30, HANG_MS = 60 * 1000 };
+enum { PAIRS = 8, BYTES = 2000, ROUNDS = 30 };
 
 /* What comes in at `near` is counted; the writers write to `far`. */
 typedef struct line {

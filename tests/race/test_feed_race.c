@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cache/client.h"
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/thread.h"
 
@@ -247,7 +248,7 @@ static void feed_that_is_stopped_and_started_processes_all(void **state)
     ki_thread thread = {0};
     setup(&r);
     make_feed(&r, (ki_feed_options){.queue = r.queue, .process = process, .informer = {.backoff_ms = 1}});
-    assert_int_equal(ki_feed_wait_for_sync(r.feed, 60000, NULL), 0);
+    assert_int_equal(ki_feed_wait_for_sync(r.feed, HANG_MS, NULL), 0);
     assert_int_equal(
         ki_thread_start(&thread, &(ki_thread_options){.name = "disturb", .run = disturb, .user = &r}, NULL),
         0);
@@ -339,7 +340,7 @@ static void store_is_read_while_it_is_fed(void **state)
     rig r;
     setup(&r);
     make_feed(&r, (ki_feed_options){.store = r.store});
-    assert_int_equal(ki_feed_wait_for_sync(r.feed, 60000, NULL), 0);
+    assert_int_equal(ki_feed_wait_for_sync(r.feed, HANG_MS, NULL), 0);
     write_events(&r);
     char version[16] = "";
     char last[16];
@@ -369,7 +370,7 @@ static void make_and_free(void *user)
     const ki_feed_options options = {.informer = {.list_watch = &list_watch}, .store = f->store};
     for (int i = 0; i < FREES; i++) {
         ki_feed *feed = ki_feed_new(f->rig->client, &KI_CORE_V1_PODS, &options, NULL);
-        if (feed == NULL || ki_feed_start(feed, NULL) < 0 || ki_feed_wait_for_sync(feed, 60000, NULL) < 0)
+        if (feed == NULL || ki_feed_start(feed, NULL) < 0 || ki_feed_wait_for_sync(feed, HANG_MS, NULL) < 0)
             f->rig->has_failed = true;
         f->source.written += i % 50;
         ki_job_wake(&f->source.job);

@@ -13,6 +13,7 @@
 #include "support/aside.h"
 #include "support/informer_rig.h"
 #include "support/objects.h"
+#include "support/patience.h"
 #include "support/require.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
@@ -20,8 +21,6 @@
 
 enum {
     RACE_MS = 1500,
-    WAIT_MS = 60 * 1000,
-    WATCHDOG_SECONDS = 280,
     KEYS = 30,
     SURVIVORS = 4, /* handlers that stay */
     GUESTS = 3,    /* that come and go, at a time */
@@ -316,13 +315,13 @@ static void assert_agreement(race *r)
     (void)local_source_put(r->rig.source, "a", "last", 1);
     snprintf(version, sizeof(version), "%" PRIu64, local_source_version(r->rig.source));
     ki_informer_retry_now(r->rig.informer);
-    int rc = ki_informer_wait_for_version(r->rig.informer, ki_str_of(version), WAIT_MS, &err);
+    int rc = ki_informer_wait_for_version(r->rig.informer, ki_str_of(version), HANG_MS, &err);
     assert_string_equal(err.message, "");
     assert_int_equal(rc, 0);
     assert_int_equal(local_source_differences(r->rig.source, store), 0);
     store_assert_sound(store);
     for (int i = 0; i < SURVIVORS; i++) {
-        for (int k = 0; k < WAIT_MS && heard_differences(&r->survivors[i], store) > 0; k++)
+        for (int k = 0; k < HANG_MS && heard_differences(&r->survivors[i], store) > 0; k++)
             aside_pause(1);
         assert_int_equal(heard_differences(&r->survivors[i], store), 0);
         assert_int_equal(r->survivors[i].synced, 1);

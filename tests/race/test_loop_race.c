@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/alloc.h"
 #include "util/loop.h"
 #include "util/random.h"
 
-enum { JOBS = 20, WAKERS = 3, WAKES = 3000, NS_PER_MS = 1000 * 1000, HANG_MS = 60 * 1000 };
+enum { JOBS = 20, WAKERS = 3, WAKES = 3000, NS_PER_MS = 1000 * 1000 };
 
 /* A job that is given things and notes how many of them it has seen. */
 typedef struct counter {

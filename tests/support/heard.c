@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/heard.h"
+#include "support/patience.h"
 
 #include <kinformer/object.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { WAIT_MS = 10 * 1000 };
 
 void heard_init(heard *what)
 {
@@ -187,7 +186,7 @@ int heard_wait(heard *what, atomic_int *counter, int at_least)
     ki_mutex_lock(&what->mu);
     int is_in_time = 1;
     while (*counter < at_least && is_in_time)
-        is_in_time = ki_cond_wait_ms(&what->changed, &what->mu, WAIT_MS);
+        is_in_time = ki_cond_wait_ms(&what->changed, &what->mu, HANG_MS);
     int is_there = *counter >= at_least;
     ki_mutex_unlock(&what->mu);
     return is_there;

@@ -6,10 +6,11 @@
 #include <stdio.h>
 
 #include "cache/client.h"
+#include "support/patience.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
-enum { NS_PER_MS = 1000000, WAIT_MS = 10 * 1000 };
+enum { NS_PER_MS = 1000000 };
 
 /* ---- virtual ----------------------------------------------------------------------------------------- */
 
@@ -130,7 +131,7 @@ void local_rig_fini(local_rig *rig)
 {
     ki_informer_free(rig->informer);
     assert_true(ki_client_wait(
-        rig->client, &(ki_wait){&rig->client->mu, &rig->client->changed, is_alone, rig->client}, WAIT_MS));
+        rig->client, &(ki_wait){&rig->client->mu, &rig->client->changed, is_alone, rig->client}, HANG_MS));
     assert_int_equal(local_source_released(rig->source), local_source_opened(rig->source));
     local_source_free(rig->source);
     ki_client_free(rig->client);
@@ -140,7 +141,7 @@ void local_rig_sync(local_rig *rig)
 {
     ki_error err = {0};
     assert_int_equal(ki_informer_start(rig->informer, &err), 0);
-    assert_int_equal(ki_informer_wait_for_sync(rig->informer, WAIT_MS, &err), 0);
+    assert_int_equal(ki_informer_wait_for_sync(rig->informer, HANG_MS, &err), 0);
 }
 
 void local_rig_catch_up(local_rig *rig)
@@ -148,7 +149,7 @@ void local_rig_catch_up(local_rig *rig)
     ki_error err = {0};
     char version[24];
     snprintf(version, sizeof(version), "%" PRIu64, local_source_version(rig->source));
-    int rc = ki_informer_wait_for_version(rig->informer, ki_str_of(version), WAIT_MS, &err);
+    int rc = ki_informer_wait_for_version(rig->informer, ki_str_of(version), HANG_MS, &err);
     assert_string_equal(err.message, "");
     assert_int_equal(rc, 0);
 }

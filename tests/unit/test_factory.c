@@ -12,9 +12,10 @@
 #include "support/aside.h"
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
+#include "support/patience.h"
 #include "support/unit.h"
 
-enum { WAIT_MS = 10 * 1000, A_WHILE_MS = 30, WATCHDOG_SECONDS = 120 };
+enum { A_WHILE_MS = 30 };
 
 typedef struct run {
     local_rig rig; /* without its informer */
@@ -45,7 +46,7 @@ static void start_and_sync(run *r)
 {
     ki_error err = {0};
     assert_int_equal(ki_factory_start(r->factory, &err), 0);
-    assert_int_equal(ki_factory_wait_for_sync(r->factory, WAIT_MS, &err), 0);
+    assert_int_equal(ki_factory_wait_for_sync(r->factory, HANG_MS, &err), 0);
 }
 
 /* ---- one for each collection ------------------------------------------------------------------------- */
@@ -288,7 +289,7 @@ static void a_wait_for_a_stopped_factory_is_in_vain(void **state)
     local_source_set_silent(r.rig.source, 1);
     assert_int_equal(ki_factory_start(r.factory, &err), 0);
     ki_factory_stop(r.factory);
-    assert_int_equal(ki_factory_wait_for_sync(r.factory, WAIT_MS, &err), KI_ERR_STOPPED);
+    assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, &err), KI_ERR_STOPPED);
     run_fini(&r);
 }
 
@@ -341,7 +342,7 @@ typedef struct waiting {
 static void wait_for_sync(void *user)
 {
     waiting *w = user;
-    w->rc = ki_factory_wait_for_sync(w->factory, WAIT_MS, NULL);
+    w->rc = ki_factory_wait_for_sync(w->factory, HANG_MS, NULL);
 }
 
 static void an_informer_that_was_not_started_is_not_waited_for(void **state)
@@ -350,7 +351,7 @@ static void an_informer_that_was_not_started_is_not_waited_for(void **state)
     run r;
     run_init(&r);
     assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
-    assert_int_equal(ki_factory_wait_for_sync(r.factory, WAIT_MS, NULL), 0);
+    assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, NULL), 0);
     run_fini(&r);
 }
 
@@ -369,7 +370,7 @@ static void an_informer_can_be_removed_while_another_thread_waits_for_it(void **
     assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
     assert_int_equal(ki_factory_remove(r.factory, pods), 0);
     assert_int_equal(local_source_opened(r.rig.source) - local_source_released(r.rig.source), 0);
-    assert_int_equal(aside_ends_within(&call, WAIT_MS), 1);
+    assert_int_equal(aside_ends_within(&call, HANG_MS), 1);
     aside_join(&call);
     assert_int_equal(w.rc, 0);
     run_fini(&r);
@@ -489,7 +490,7 @@ static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(voi
     assert_null(ki_factory_for_resource(r.factory, "pots"));
     assert_null(ki_factory_for_resource(r.factory, "nodse"));
     assert_start_reports(&r, KI_ERR_RESOURCE, "pots");
-    assert_int_equal(ki_factory_wait_for_sync(r.factory, WAIT_MS, NULL), 0);
+    assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, NULL), 0);
     assert_null(ki_factory_informer(r.factory, NULL));
     assert_start_reports(&r, KI_ERR_INVALID, "no resource");
     assert_null(ki_factory_for_resource(r.factory, NULL));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "support/patience.h"
 #include "util/fd_watch.h"
 
 #include <poll.h>
@@ -8,8 +9,6 @@
 
 #include "support/failing_allocator.h"
 #include "support/unit.h"
-
-enum { HANG_MS = 10 * 1000 };
 
 /* A loop, and a watch of one end of a pair of sockets; the other end is the test's. */
 typedef struct bench {

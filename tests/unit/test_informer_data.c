@@ -9,11 +9,12 @@
 
 #include "support/aside.h"
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/store_objects.h"
 #include "support/told.h"
 #include "support/unit.h"
 
-enum { SECOND = 1000, WAIT_MS = 10 * 1000, WATCHDOG_SECONDS = 120 };
+enum { SECOND = 1000 };
 
 /* ---- what is asked for ------------------------------------------------------------------------------- */
 
@@ -219,7 +220,7 @@ static void a_blocked_handler_pauses_the_source_and_all_of_it_comes_in_the_end(v
         snprintf(name, sizeof(name), "n%d", i);
         (void)local_source_put(rig.source, "a", name, i);
     }
-    for (int i = 0; i < WAIT_MS && status.queued < 3; i++) {
+    for (int i = 0; i < HANG_MS && status.queued < 3; i++) {
         aside_pause(1);
         ki_informer_read_status(rig.informer, &status);
     }

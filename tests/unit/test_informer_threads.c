@@ -11,10 +11,11 @@
 
 #include "support/aside.h"
 #include "support/informer_rig.h"
+#include "support/patience.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
-enum { WAIT_MS = 10 * 1000, A_WHILE_MS = 30, WATCHDOG_SECONDS = 120 };
+enum { A_WHILE_MS = 30 };
 
 typedef struct run {
     local_rig rig;
@@ -52,7 +53,7 @@ static void assert_converges(run *r)
     ki_store *store = ki_informer_store(r->rig.informer);
     assert_int_equal(local_source_differences(r->rig.source, store), 0);
     store_assert_sound(store);
-    for (int i = 0; i < WAIT_MS && heard_differences(&r->what, store) > 0; i++)
+    for (int i = 0; i < HANG_MS && heard_differences(&r->what, store) > 0; i++)
         aside_pause(1);
     assert_int_equal(heard_differences(&r->what, store), 0);
 }
@@ -86,7 +87,7 @@ static void what_was_written_can_be_waited_for(void **state)
     local_rig_sync(&r.rig);
     for (int i = 0; i < 50; i++) {
         snprintf(version, sizeof(version), "%" PRIu64, local_source_put(r.rig.source, "a", "n0", i));
-        assert_int_equal(ki_informer_wait_for_version(r.rig.informer, ki_str_of(version), WAIT_MS, NULL), 0);
+        assert_int_equal(ki_informer_wait_for_version(r.rig.informer, ki_str_of(version), HANG_MS, NULL), 0);
         ki_object *object = ki_store_get(ki_informer_store(r.rig.informer), "a", "n0");
         assert_int_equal(ki_object_get_int64(object, "/spec/value", &value), 0);
         assert_int_equal(value, i);
@@ -148,7 +149,7 @@ static void a_wait_that_times_out_says_what_is_going_on(void **state)
     assert_non_null(strstr(err.message, "Forbidden"));
     local_source_set_status(r.rig.source, 0);
     ki_informer_retry_now(r.rig.informer);
-    assert_int_equal(ki_informer_wait_for_sync(r.rig.informer, WAIT_MS, &err), 0);
+    assert_int_equal(ki_informer_wait_for_sync(r.rig.informer, HANG_MS, &err), 0);
     run_fini(&r);
 }
 
@@ -174,7 +175,7 @@ typedef struct waiting {
 static void wait_for_sync(void *user)
 {
     waiting *w = user;
-    w->rc = ki_informer_wait_for_sync(w->informer, WAIT_MS, NULL);
+    w->rc = ki_informer_wait_for_sync(w->informer, HANG_MS, NULL);
 }
 
 static void a_stop_ends_the_wait_of_another_thread(void **state)
@@ -189,7 +190,7 @@ static void a_stop_ends_the_wait_of_another_thread(void **state)
     aside_start(&call, wait_for_sync, &w);
     assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
     ki_informer_stop(r.rig.informer);
-    assert_int_equal(aside_ends_within(&call, WAIT_MS), 1);
+    assert_int_equal(aside_ends_within(&call, HANG_MS), 1);
     aside_join(&call);
     assert_int_equal(w.rc, KI_ERR_STOPPED);
     run_fini(&r);
@@ -210,12 +211,12 @@ static void a_stop_waits_for_the_callback_that_runs(void **state)
     run_init(&r);
     heard_hold(&r.what);
     local_rig_sync(&r.rig);
-    for (int i = 0; i < WAIT_MS && r.what.inside == 0; i++)
+    for (int i = 0; i < HANG_MS && r.what.inside == 0; i++)
         aside_pause(1);
     aside_start(&call, stop, r.rig.informer);
     assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
     heard_let_go(&r.what);
-    assert_int_equal(aside_ends_within(&call, WAIT_MS), 1);
+    assert_int_equal(aside_ends_within(&call, HANG_MS), 1);
     aside_join(&call);
     assert_int_equal(heard_events(&r.what), 1); /* the others wait for the restart */
     local_rig_sync(&r.rig);
@@ -236,7 +237,7 @@ static void removing_and_waiting_waits_for_the_callback_that_runs(void **state)
     run_init(&r);
     heard_hold(&r.what);
     local_rig_sync(&r.rig);
-    for (int i = 0; i < WAIT_MS && r.what.inside == 0; i++)
+    for (int i = 0; i < HANG_MS && r.what.inside == 0; i++)
         aside_pause(1);
     aside_start(&call, remove_and_wait, r.registration);
     assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
@@ -255,7 +256,7 @@ static void removing_does_not_wait_for_the_callback_that_runs(void **state)
     run_init(&r);
     heard_hold(&r.what);
     local_rig_sync(&r.rig);
-    for (int i = 0; i < WAIT_MS && r.what.inside == 0; i++)
+    for (int i = 0; i < HANG_MS && r.what.inside == 0; i++)
         aside_pause(1);
     ki_registration_remove(r.registration);
     assert_int_equal(r.what.releases, 0);
@@ -280,7 +281,7 @@ static void a_slow_handler_delays_neither_the_store_nor_another_handler(void **s
         (void)local_source_put(r.rig.source, "a", "n0", i);
     local_rig_catch_up(&r.rig);
     assert_true(heard_wait(&other, &other.updates, 1));
-    for (int i = 0; i < WAIT_MS && heard_differences(&other, ki_informer_store(r.rig.informer)) > 0; i++)
+    for (int i = 0; i < HANG_MS && heard_differences(&other, ki_informer_store(r.rig.informer)) > 0; i++)
         aside_pause(1);
     assert_int_equal(heard_differences(&other, ki_informer_store(r.rig.informer)), 0);
     assert_int_equal(heard_events(&r.what), 0);
@@ -329,20 +330,20 @@ static void a_blocking_handler_pauses_its_own_informer_only(void **state)
     run_init_with(&r, (ki_client_options){0}, block_at_two);
     ki_informer *other = ki_informer_new(r.rig.client, &KI_CORE_V1_SECRETS, NULL, &err);
     assert_int_equal(ki_informer_start(other, &err), 0);
-    assert_int_equal(ki_informer_wait_for_sync(other, WAIT_MS, &err), 0);
+    assert_int_equal(ki_informer_wait_for_sync(other, HANG_MS, &err), 0);
     local_rig_sync(&r.rig);
     assert_true(heard_wait(&r.what, &r.what.synced, 1));
     heard_hold(&r.what);
     for (int i = 0; i < 100; i++)
         (void)local_source_put(r.rig.source, "a", "n0", i);
     ki_registration_stats stats = {0};
-    for (int i = 0; i < WAIT_MS && stats.backlog <= 2; i++) {
+    for (int i = 0; i < HANG_MS && stats.backlog <= 2; i++) {
         aside_pause(1);
         ki_registration_read_stats(r.registration, &stats);
     }
     assert_true(stats.backlog > 2); /* what comes from now on waits */
     snprintf(version, sizeof(version), "%" PRIu64, local_source_put(r.rig.source, "z", "last", 1));
-    assert_int_equal(ki_informer_wait_for_version(other, ki_str_of(version), WAIT_MS, &err), 0);
+    assert_int_equal(ki_informer_wait_for_version(other, ki_str_of(version), HANG_MS, &err), 0);
     assert_int_equal(ki_informer_wait_for_version(r.rig.informer, ki_str_of(version), A_WHILE_MS, &err),
                      KI_ERR_TIMEOUT);
     heard_let_go(&r.what);
@@ -366,7 +367,7 @@ static void there_is_no_age_before_the_first_list_is_in_the_store(void **state)
     heard_hold(&r.what);
     assert_true(ki_informer_age_ms(r.rig.informer) == UINT64_MAX);
     assert_int_equal(ki_informer_start(r.rig.informer, NULL), 0);
-    for (int i = 0; i < WAIT_MS && status.phase != KI_PHASE_WATCHING; i++) {
+    for (int i = 0; i < HANG_MS && status.phase != KI_PHASE_WATCHING; i++) {
         aside_pause(1);
         ki_informer_read_status(r.rig.informer, &status);
     }
@@ -375,7 +376,7 @@ static void there_is_no_age_before_the_first_list_is_in_the_store(void **state)
     assert_true(ki_informer_age_ms(r.rig.informer) == UINT64_MAX);
     heard_let_go(&r.what);
     local_rig_sync(&r.rig);
-    assert_true(ki_informer_age_ms(r.rig.informer) <= WAIT_MS);
+    assert_true(ki_informer_age_ms(r.rig.informer) <= HANG_MS);
     run_fini(&r);
 }
 

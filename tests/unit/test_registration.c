@@ -10,10 +10,11 @@
 #include "support/aside.h"
 #include "support/exposition.h"
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/told.h"
 #include "support/unit.h"
 
-enum { SECOND = 1000, WAIT_MS = 10 * 1000, A_WHILE_MS = 30, WATCHDOG_SECONDS = 120 };
+enum { SECOND = 1000, A_WHILE_MS = 30 };
 
 /* Events that a run delivers at the most, and more than that. */
 enum { RUN = 64, MANY = 5 * RUN };
@@ -100,7 +101,7 @@ static void run_fini(run *r)
 static void wait_for_sync(void *user)
 {
     run *r = user;
-    r->rc = ki_registration_wait_for_sync(r->registration, WAIT_MS, &r->err);
+    r->rc = ki_registration_wait_for_sync(r->registration, HANG_MS, &r->err);
 }
 
 static void a_wait_lasts_until_the_handler_has_heard_of_all(void **state)
@@ -114,7 +115,7 @@ static void a_wait_lasts_until_the_handler_has_heard_of_all(void **state)
     aside_start(&call, wait_for_sync, &r);
     assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
     heard_let_go(&r.what);
-    assert_int_equal(aside_ends_within(&call, WAIT_MS / 2), 1);
+    assert_int_equal(aside_ends_within(&call, HANG_MS / 2), 1);
     aside_join(&call);
     assert_int_equal(r.rc, 0);
     assert_int_equal(r.what.adds, 3);
@@ -159,7 +160,7 @@ static void a_stop_ends_the_wait_for_a_handler(void **state)
     aside_start(&call, wait_for_sync, &r);
     assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
     ki_informer_stop(r.rig.informer);
-    assert_int_equal(aside_ends_within(&call, WAIT_MS / 2), 1);
+    assert_int_equal(aside_ends_within(&call, HANG_MS / 2), 1);
     aside_join(&call);
     assert_int_equal(r.rc, KI_ERR_STOPPED);
     run_fini(&r);
@@ -169,7 +170,7 @@ static void wait_inside(heard *what, const ki_event *event)
 {
     (void)event;
     run *r = what->user;
-    r->rc = ki_registration_wait_for_sync(r->registration, WAIT_MS, &r->err);
+    r->rc = ki_registration_wait_for_sync(r->registration, HANG_MS, &r->err);
     r->has_synced = ki_registration_has_synced(r->registration);
 }
 
@@ -226,15 +227,15 @@ static void the_backlog_of_a_handler_that_is_stuck_is_measured(void **state)
     assert_true(heard_wait(&r.what, &r.what.synced, 1));
     heard_hold(&r.what);
     (void)local_source_put(r.rig.source, "a", "n0", 0);
-    for (int i = 0; i < WAIT_MS && r.what.inside == 0; i++)
+    for (int i = 0; i < HANG_MS && r.what.inside == 0; i++)
         aside_pause(1);
     for (int i = 0; i < 50; i++)
         (void)local_source_put(r.rig.source, "a", "n0", i);
-    for (int i = 0; i < WAIT_MS / 10 && backlog_gauge(&r) < 50; i++)
+    for (int i = 0; i < HANG_MS / 10 && backlog_gauge(&r) < 50; i++)
         aside_pause(1);
     assert_true(backlog_gauge(&r) >= 50);
     heard_let_go(&r.what);
-    for (int i = 0; i < WAIT_MS / 10 && backlog_gauge(&r) > 0; i++)
+    for (int i = 0; i < HANG_MS / 10 && backlog_gauge(&r) > 0; i++)
         aside_pause(1);
     assert_true(backlog_gauge(&r) < 1);
     run_fini(&r);

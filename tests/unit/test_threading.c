@@ -6,10 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/patience.h"
 #include "support/threading_calls.h"
 #include "support/unit.h"
-
-enum { WATCHDOG_SECONDS = 240 };
 
 /* ---- the table --------------------------------------------------------------------------------------- */
 

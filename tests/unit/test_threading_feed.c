@@ -6,9 +6,8 @@
 
 #include "support/aside.h"
 #include "support/informer_rig.h"
+#include "support/patience.h"
 #include "support/unit.h"
-
-enum { WAIT_MS = 10 * 1000, WATCHDOG_SECONDS = 120 };
 
 typedef enum place { OUTSIDE, ON_CHANGE, TRANSFORM, ON_ERROR, READ_SECTION, PLACES } place;
 
@@ -62,7 +61,7 @@ static void on_release(void *user)
 
 static int pump_until(stage *s, int (*is_so)(stage *s))
 {
-    for (int i = 0; i < WAIT_MS && !is_so(s); i++)
+    for (int i = 0; i < HANG_MS && !is_so(s); i++)
         if (s->mode == KI_MODE_THREADS || ki_client_dispatch(s->rig.client, 1) == 0)
             aside_pause(1);
     return is_so(s);
@@ -131,7 +130,7 @@ static int free_feed(stage *s)
 
 static int wait_for_sync(stage *s)
 {
-    return ki_feed_wait_for_sync(s->feed, WAIT_MS, NULL);
+    return ki_feed_wait_for_sync(s->feed, HANG_MS, NULL);
 }
 
 static int is_stopped(stage *s)

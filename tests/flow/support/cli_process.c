@@ -10,10 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/patience.h"
 #include "support/unit.h"
 #include "util/clock.h"
 
-enum { HANG_MS = 30 * 1000, WORDS_MAX = 24 };
+enum { WORDS_MAX = 24 };
 
 /* How long a process takes to end when it is told to. The address sanitizer looks for leaks before. */
 #ifdef __SANITIZE_ADDRESS__

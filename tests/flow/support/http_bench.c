@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "flow/support/fake_credentials.h"
+#include "support/patience.h"
 #include "support/unit.h"
-
-enum { HANG_MS = 30 * 1000 };
 
 void http_bench_init(http_bench *bench, const scripted_http_options *server, const ki_http_options *options)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "flow/support/fake_credentials.h"
+#include "support/patience.h"
 #include "support/unit.h"
 
 ki_rest_request rest_request(int verb)

@@ -7,9 +7,8 @@
 #include <stdatomic.h>
 
 #include "cache/client.h"
+#include "support/patience.h"
 #include "support/scripted_http.h"
-
-enum { HANG_MS = 30 * 1000 };
 
 typedef struct rest_world {
     int mode;                  /* of the client, set before; as the next two */
