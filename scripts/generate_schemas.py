@@ -40,9 +40,12 @@ RESOURCES = ROOT / "src/api/resources.tsv"
 
 SCALARS = ["any", "object", "string", "date-time", "byte", "integer", "int32", "int64", "number", "double", "boolean",
            "int-or-string", "quantity"]
-# In the order of enum ki_as_rule_kind; with how many numbers follow.
-RULES = {"required": 0, "min": 1, "range": 2, "one": 0, "label": 0, "subdomain": 0, "1035": 0, "segment": 0, "key": 0, "portname": 0,
-         "ip": 0, "cidr": 0, "absolute": 0, "port": 0, "percent": 1, "labels": 0, "schedule": 0, "within": 0, "some": 0, "single": 0}
+# Words of rules.txt: what enum ki_as_rule_kind calls them, and how many numbers follow.
+RULES = {"required": ("REQUIRED", 0), "min": ("MIN", 1), "range": ("RANGE", 2), "one": ("ONE_OF", 0), "label": ("LABEL", 0),
+         "subdomain": ("SUBDOMAIN", 0), "1035": ("LABEL_1035", 0), "segment": ("SEGMENT", 0), "key": ("KEY", 0),
+         "portname": ("PORT_NAME", 0), "ip": ("IP", 0), "cidr": ("CIDR", 0), "absolute": ("ABSOLUTE", 0),
+         "port": ("PORT", 0), "percent": ("PERCENT", 1), "labels": ("LABELS", 0), "schedule": ("SCHEDULE", 0),
+         "within": ("WITHIN", 0), "some": ("SOME", 0), "single": ("SINGLE", 0)}
 SCALARS_OF_GO = ["string", "integer", "int32", "int64", "number", "double", "boolean", "int-or-string"]
 SPECIAL = {
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
@@ -272,11 +275,11 @@ def rule_line(line):
     if kind == "name":
         kind = {"port": "portname"}.get(words[0], words[0])
         words = []
-    numbers = [int(word) for word in words[:RULES[kind]]] + [0, 0]
-    words = words[RULES[kind]:]
+    name, count = RULES[kind]
+    numbers = [int(word) for word in words[:count]] + [0, 0]
+    words = words[count:]
     listed = "(const char *const[]){%s, NULL}" % ", ".join(quoted(word) for word in words[0].split(",")) if words else "NULL"
-    return "{%s, %s, %s, %d, %d, %d}," % (quoted(field), listed, quoted(detail or None), *numbers[:2],
-                                          list(RULES).index(kind))
+    return "{%s, %s, %s, %d, %d, KI_AS_RULE_%s}," % (quoted(field), listed, quoted(detail or None), *numbers[:2], name)
 
 
 def opening(name):

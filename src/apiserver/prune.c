@@ -66,18 +66,17 @@ static json_t *settled(const struct ki_as_schema_field *field, json_t *value)
                                                                    : json_incref(value);
 }
 
+/* Takes `kept` over, which may be the value that is there. */
+static void keep(struct pruner *pruner, json_t *object, void *at, json_t *kept)
+{
+    if (kept == NULL || json_object_iter_set_new(object, at, kept) < 0)
+        pruner->rc = KI_ERR_NO_MEMORY;
+}
+
 static void settle_members(struct pruner *pruner, const struct ki_as_schema_field *field, json_t *map)
 {
-    for (void *at = json_object_iter(map); at != NULL; at = json_object_iter_next(map, at)) {
-        json_t *value = json_object_iter_value(at);
-        json_t *kept = settled(field, value);
-        if (kept == NULL)
-            pruner->rc = KI_ERR_NO_MEMORY;
-        else if (kept == value)
-            json_decref(kept);
-        else if (json_object_iter_set_new(map, at, kept) < 0)
-            pruner->rc = KI_ERR_NO_MEMORY;
-    }
+    for (void *at = json_object_iter(map); at != NULL; at = json_object_iter_next(map, at))
+        keep(pruner, map, at, settled(field, json_object_iter_value(at)));
 }
 
 static void settle(struct pruner *pruner, const struct ki_as_schema_field *field, json_t *object, void *at)
@@ -87,9 +86,7 @@ static void settle(struct pruner *pruner, const struct ki_as_schema_field *field
         settle_members(pruner, field, value);
     if (field->shape != KI_AS_FIELD_ONE || field->type != KI_AS_TYPE_QUANTITY || json_is_null(value))
         return;
-    json_t *kept = ki_as_quantity_settled(value);
-    if (kept == NULL || json_object_iter_set_new(object, at, kept) < 0)
-        pruner->rc = KI_ERR_NO_MEMORY;
+    keep(pruner, object, at, ki_as_quantity_settled(value));
 }
 
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,

@@ -69,7 +69,7 @@ struct ki_as_schema {
     bool is_atomic;
 };
 
-/* In the order of the script. Of a list each element is looked at, but by the first. */
+/* Of a list each element is looked at, but by the first and the last ones. */
 enum ki_as_rule_kind {
     KI_AS_RULE_REQUIRED, /* there, and not empty */
     KI_AS_RULE_MIN,      /* a number, or an amount of a map of them, not below `low` */
