@@ -55,7 +55,7 @@ typedef struct ki_handler {
     ki_event_cb on_add;
     ki_event_cb on_update;
     ki_event_cb on_delete;
-    ki_handler_cb on_synced;    /* once, after the last initial add */
+    ki_handler_cb on_synced;    /* once, after the last initial add; the informer has synced by then */
     ki_handler_cb on_batch_end; /* after the last of a run of events: commit, reload once */
     ki_handler_cb on_release;   /* once, after the last callback of all: free `user` here */
     ki_filter_cb filter;        /* an object that starts or stops to pass becomes an add or a delete */

@@ -71,10 +71,11 @@ typedef struct ki_index_emit ki_index_emit;
 
 /**
  * Says under which values an object is found: calls ki_index_emit_value() for each, any number of times,
- * also never. The values depend on the object alone; the store asks again when the object leaves.
+ * also never. The values depend on the object alone: the store asks again when the object leaves, to take it
+ * out there. Under a value that is left out then it would be found after it is freed.
  *
  * Returns: 0; or KI_ERR_NO_MEMORY, and the put fails as a whole; or another negative code: the object is
- *          put into the store, out of this index, and that is counted.
+ *          put into the store, out of this index, and that is counted and logged.
  * Threads: that of the writer, under the store's lock and inside a read section: calls that would wait for
  *          the store are refused, get and peek are not.
  */

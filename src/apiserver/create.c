@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "apiserver/defaults.h"
-#include "apiserver/tree.h"
 #include "apiserver/validate.h"
 #include "apiserver/verbs_parts.h"
 
@@ -74,11 +73,8 @@ static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, st
         return -1;
     if (ki_as_metadata_begin(verb, body) < 0)
         return -1;
-    /* One that is loaded with a selector has the labels of its uid there as well. */
-    bool is_job = ki_as_verb_is_for(verb, "batch", "jobs");
-    bool has_selector = ki_as_tree_at(body, "spec.selector") != NULL && verb->call->is_whole;
-    if (is_job && !has_selector && ki_as_job_begin(body) < 0)
-        return ki_as_fail_no_memory(verb->failure);
+    if (ki_as_verb_is_for(verb, "batch", "jobs") && ki_as_job_begin(verb, body) < 0)
+        return -1;
     int rc = verb->call->is_sketch ? ki_as_validate_sketch(verb->resource, body, verb->failure)
                                    : ki_as_validate(verb->resource, body, verb->failure);
     if (rc < 0)

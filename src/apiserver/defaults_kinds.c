@@ -59,15 +59,18 @@ static const struct ki_as_default stateful_set[] = {
     KI_AS_NUMBER("spec.revisionHistoryLimit", 10),
     KI_AS_TEXT("spec.persistentVolumeClaimRetentionPolicy.whenDeleted", "Retain"),
     KI_AS_TEXT("spec.persistentVolumeClaimRetentionPolicy.whenScaled", "Retain"),
+    KI_AS_TEXT("spec.volumeClaimTemplates[].kind", "PersistentVolumeClaim"),
+    KI_AS_TEXT("spec.volumeClaimTemplates[].apiVersion", "v1"),
     KI_AS_TEXT("spec.volumeClaimTemplates[].spec.volumeMode", "Filesystem"),
+    KI_AS_TEXT("spec.volumeClaimTemplates[].status.phase", "Pending"),
     KI_AS_NUMBER("status.replicas", 0),
     KI_AS_NUMBER("status.availableReplicas", 0),
     END,
 };
 static const struct ki_as_default job[] = {
-    KI_AS_NUMBER("spec.parallelism", 1),
-    KI_AS_NUMBER("spec.completions", 1),
     KI_AS_NUMBER("spec.backoffLimit", 6),
+    KI_AS_FALSE("spec.manualSelector"),
+    KI_AS_OBJECT("spec.template.metadata"),
     KI_AS_TEXT("spec.completionMode", "NonIndexed"),
     KI_AS_FALSE("spec.suspend"),
     KI_AS_TEXT("spec.podReplacementPolicy", "TerminatingOrFailed"),
@@ -77,6 +80,8 @@ static const struct ki_as_default job[] = {
 static const struct ki_as_default cron_job[] = {
     KI_AS_TEXT("spec.concurrencyPolicy", "Allow"),
     KI_AS_FALSE("spec.suspend"),
+    KI_AS_OBJECT("spec.jobTemplate.metadata"),
+    KI_AS_OBJECT("spec.jobTemplate.spec.template.metadata"),
     KI_AS_NUMBER("spec.successfulJobsHistoryLimit", 3),
     KI_AS_NUMBER("spec.failedJobsHistoryLimit", 1),
     KI_AS_OBJECT("status"),
@@ -196,6 +201,15 @@ static int default_network_policy(json_t *tree)
                                          : json_pack("[s]", "Ingress"));
 }
 
+/* One pod is enough, unless somebody says how many run at once: then they share a queue of work. */
+static int default_job(json_t *tree)
+{
+    if (ki_as_tree_at(tree, "spec.parallelism") != NULL)
+        return 0;
+    int rc = ki_as_tree_default(tree, "spec.parallelism", json_integer(1));
+    return rc < 0 ? rc : ki_as_tree_default(tree, "spec.completions", json_integer(1));
+}
+
 static int default_role_binding(json_t *tree)
 {
     size_t index = 0;
@@ -272,7 +286,7 @@ static const struct kind kinds[] = {
     {"apps", "replicasets", replica_set, "spec.template.spec", NULL},
     {"apps", "daemonsets", daemon_set, "spec.template.spec", NULL},
     {"apps", "statefulsets", stateful_set, "spec.template.spec", NULL},
-    {"batch", "jobs", job, "spec.template.spec", NULL},
+    {"batch", "jobs", job, "spec.template.spec", default_job},
     {"batch", "cronjobs", cron_job, "spec.jobTemplate.spec.template.spec", NULL},
     {"discovery.k8s.io", "endpointslices", endpoint_slice, NULL, NULL},
     {"networking.k8s.io", "networkpolicies", network_policy, NULL, default_network_policy},

@@ -11,6 +11,15 @@
 
 enum { NODE_PORT_FIRST = 30000, NODE_PORT_COUNT = 2768 };
 
+/* Go writes a port that is not set as 0. */
+static void forget_unset(json_t *port, const char *name)
+{
+    const json_t *value = json_object_get(port, name);
+    if ((json_is_integer(value) && json_integer_value(value) == 0) ||
+        (json_is_string(value) && json_string_length(value) == 0))
+        (void)json_object_del(port, name);
+}
+
 static uint32_t hash_of(const char *text)
 {
     uint32_t hash = 2166136261U;
@@ -31,12 +40,9 @@ static int default_ports(json_t *tree, bool is_outside)
             return rc;
         uint32_t offset = (hash + (uint32_t)index) % NODE_PORT_COUNT;
         const json_t *number = json_object_get(port, "port");
+        forget_unset(port, "targetPort");
+        forget_unset(port, "nodePort");
         rc = ki_as_tree_default(port, "protocol", json_string("TCP"));
-        /* A name that is empty is none, and so is 0. */
-        const json_t *target = json_object_get(port, "targetPort");
-        if ((json_is_string(target) && json_string_length(target) == 0) ||
-            (json_is_integer(target) && json_integer_value(target) == 0))
-            (void)json_object_del(port, "targetPort");
         if (rc == 0 && json_is_integer(number))
             rc = ki_as_tree_default(port, "targetPort", json_integer(json_integer_value(number)));
         if (rc == 0 && is_outside)

@@ -32,6 +32,7 @@ struct ki_as_headers {
     ki_str authorization;
     ki_str host;
     ki_str origin;
+    ki_str upgrade;
     bool is_host_missing; /* which HTTP/1.1 demands, and HTTP/1.0 does not know */
 };
 

@@ -84,6 +84,22 @@ static bool is_resource(const struct ki_as_resource *resource, const char *group
     return strcmp(resource->plural, plural) == 0 && strcmp(resource->group, group) == 0;
 }
 
+/* ".spec.color" without its dot; "": none. */
+static const char *selectable_at(const json_t *list, size_t index)
+{
+    const char *path = json_string_value(json_object_get(json_array_get(list, index), "jsonPath"));
+    return path == NULL || path[0] != '.' ? "" : path + 1;
+}
+
+static bool is_selectable(const struct ki_as_resource *resource, ki_str field)
+{
+    for (size_t i = 0; i < json_array_size(resource->selectable); i++) {
+        if (ki_str_equal(field, ki_str_of(selectable_at(resource->selectable, i))))
+            return true;
+    }
+    return false;
+}
+
 /* The field under the name that objects have it under; empty: there is none. */
 static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
 {
@@ -92,6 +108,8 @@ static ki_str resolve(const struct ki_as_resource *resource, ki_str field)
         return field;
     if (ki_str_equal(field, KI_STR("metadata.namespace")))
         return is_cluster_only ? (ki_str){0} : field;
+    if (resource->is_custom)
+        return is_selectable(resource, field) ? field : (ki_str){0};
     /* What the node's name was called before there was a v1. */
     if (is_resource(resource, "", "pods") && ki_str_equal(field, KI_STR("spec.host")))
         return KI_STR("spec.nodeName");
@@ -162,11 +180,34 @@ static ki_str value_of(const struct field *field, const json_t *tree, struct par
     return ki_str_of(field->otherwise);
 }
 
+/* An object is the same in all versions, whichever it was written in. */
+static size_t custom_fields_of(const struct ki_as_resource *resource, const json_t *tree,
+                               struct ki_as_pair *out, char *scratch)
+{
+    size_t count = 0;
+    size_t index = 0;
+    const json_t *version = NULL;
+    struct parent parent = {0};
+    json_array_foreach(resource->versions, index, version)
+    {
+        const json_t *list = json_object_get(version, "selectableFields");
+        for (size_t i = 0; i < json_array_size(list) && count < KI_AS_FIELDS_MAX; i++) {
+            struct field field = {.name = selectable_at(list, i), .otherwise = ""};
+            out[count].name = ki_str_of(field.name);
+            out[count].value = value_of(&field, tree, &parent, scratch + count * SCRATCH_BYTES);
+            count++;
+        }
+    }
+    return count;
+}
+
 size_t ki_as_fields_of(const struct ki_as_resource *resource, const json_t *tree,
                        struct ki_as_pair out[KI_AS_FIELDS_MAX], char scratch[KI_AS_FIELDS_MAX * 64])
 {
     size_t count = 0;
     struct parent parent = {0};
+    if (resource->is_custom)
+        return custom_fields_of(resource, tree, out, scratch);
     size_t first = 0;
     while (first < FIELD_COUNT && !is_of(&fields[first], resource))
         first++;

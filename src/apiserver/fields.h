@@ -24,8 +24,8 @@ KI_NODISCARD int ki_as_field_resolve(const struct ki_as_resource *resource, ki_s
                                      struct ki_as_failure *failure);
 
 /* Writes the selectable fields of `tree`, but metadata.name and metadata.namespace, which the object has
- * anyway. Values are borrowed from the tree; numbers and booleans are written into `scratch` of 64 bytes a
- * field. Returns how many. */
+ * anyway. Values are borrowed from the tree, names of custom ones from the resource; numbers and booleans
+ * are written into `scratch` of 64 bytes a field. Returns how many. */
 size_t ki_as_fields_of(const struct ki_as_resource *resource, const json_t *tree,
                        struct ki_as_pair out[KI_AS_FIELDS_MAX], char scratch[KI_AS_FIELDS_MAX * 64]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "apiserver/connection.h"
@@ -198,9 +199,30 @@ static enum ki_as_step watch(struct ki_as_visit *visit, struct plan *plan)
     return KI_AS_STEP_FAILED;
 }
 
+static bool wants_websocket(const struct ki_as_visit *visit)
+{
+    ki_str upgrade = visit->exchange->headers.upgrade;
+    return upgrade.len == 9 && strncasecmp(upgrade.ptr, "websocket", 9) == 0;
+}
+
+/* Some clients ask for a WebSocket first. They wait for the end of an answer that is none, so that it must
+ * have one; and with 200 alone they ask at once again without, which is no error to them. */
+static enum ki_as_step refuse_websocket(struct ki_as_visit *visit)
+{
+    return ki_as_answer_tree(visit->exchange,
+                             json_pack("{s:s, s:{s:s, s:s, s:{}, s:s, s:s, s:s, s:i}}", "type", "ERROR",
+                                       "object", "kind", "Status", "apiVersion", "v1", "metadata", "status",
+                                       "Failure", "message",
+                                       "this server does not serve watches by WebSocket", "reason",
+                                       "ServiceUnavailable", "code", 503),
+                             200);
+}
+
 enum ki_as_step ki_as_handle_watch(struct ki_as_visit *visit)
 {
     struct plan plan = {0};
+    if (wants_websocket(visit))
+        return refuse_websocket(visit);
     enum ki_as_step step = make_plan(visit, &plan);
     if (step == KI_AS_STEP_DONE)
         step = watch(visit, &plan);

@@ -79,6 +79,7 @@ static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method
         .authorization = header(exchange, "Authorization"),
         .host = header(exchange, "Host"),
         .origin = header(exchange, "Origin"),
+        .upgrade = header(exchange, "Upgrade"),
     };
     exchange->headers.is_host_missing =
         strcmp(version, MHD_HTTP_VERSION_1_1) == 0 && exchange->headers.host.len == 0;

@@ -29,6 +29,14 @@ static json_t *own_entries(json_t *tree)
     return entries;
 }
 
+/* Who writes through a subresource is told apart; NULL: by none. */
+static const char *subresource_of(const struct ki_as_verb *verb)
+{
+    if (ki_str_equal(verb->call->subresource, KI_STR("status")))
+        return "status";
+    return ki_str_equal(verb->call->subresource, KI_STR("scale")) ? "scale" : NULL;
+}
+
 static bool is_entry_of(const struct ki_as_verb *verb, const json_t *entry, const char *subresource)
 {
     return ki_str_equal(ki_str_of(text_at(entry, "manager")), verb->call->field_manager) &&
@@ -42,7 +50,7 @@ static int take_away(const struct ki_as_verb *verb, json_t *tree, const json_t *
 {
     json_t *entries = json_object_get(ki_as_metadata(tree), "managedFields");
     struct ki_as_shape shape = ki_as_shape_of(verb->resource);
-    const char *subresource = ki_str_equal(verb->call->subresource, KI_STR("status")) ? "status" : "";
+    const char *subresource = subresource_of(verb) == NULL ? "" : subresource_of(verb);
     json_t *own = NULL;
     for (size_t i = json_array_size(entries); i > 0; i--) {
         json_t *entry = json_array_get(entries, i - 1);
@@ -63,11 +71,10 @@ static int take_away(const struct ki_as_verb *verb, json_t *tree, const json_t *
 
 static json_t *new_entry(const struct ki_as_verb *verb)
 {
-    bool is_status = ki_str_equal(verb->call->subresource, KI_STR("status"));
     ki_str manager = verb->call->field_manager;
     return json_pack("{s:s%, s:s, s:s, s:s, s:s, s:{}, s:s*}", "manager", manager.ptr, manager.len,
                      "operation", "Update", "apiVersion", verb->resource->api_version, "time", "",
-                     "fieldsType", "FieldsV1", "fieldsV1", "subresource", is_status ? "status" : NULL);
+                     "fieldsType", "FieldsV1", "fieldsV1", "subresource", subresource_of(verb));
 }
 
 static int record(const struct ki_as_verb *verb, json_t *tree, const json_t *changed)

@@ -153,11 +153,20 @@ static int count_on(const struct ki_as_verb *verb, json_t *tree, const json_t *b
     return set(verb, tree, "generation", json_integer(generation + 1));
 }
 
+/* Of a Deployment these count, too: its replica sets have copies of them. */
+static bool has_same_annotations(const json_t *tree, const json_t *before)
+{
+    const json_t *now = json_object_get(ki_as_metadata(tree), "annotations");
+    const json_t *then = json_object_get(ki_as_metadata(before), "annotations");
+    return (ki_as_is_empty(now) && ki_as_is_empty(then)) || ki_as_json_equal(now, then);
+}
+
 int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
 {
     if (!verb->resource->has_generation)
         return 0;
-    if (has_same_wishes(verb->resource, tree, before))
+    bool is_same = !ki_as_verb_is_for(verb, "apps", "deployments") || has_same_annotations(tree, before);
+    if (is_same && has_same_wishes(verb->resource, tree, before))
         return 0;
     return count_on(verb, tree, before);
 }

@@ -57,6 +57,8 @@ static void fill_fields(struct ki_as_pair *out, const struct ki_as_draft *draft,
     for (size_t i = draft->parts->field_count; i > 0; i--) {
         end -= fields[i - 1].value.len;
         out[i - 1] = (struct ki_as_pair){fields[i - 1].name, {end, fields[i - 1].value.len}};
+        if (draft->parts->has_own_names)
+            out[i - 1].name.ptr = end -= fields[i - 1].name.len;
     }
 }
 
@@ -100,6 +102,7 @@ static struct ki_as_object *assemble(const struct ki_as_draft *draft)
         .managed_bytes = (uint32_t)draft->parts->managed.len,
         .is_deleting = draft->is_deleting,
         .has_finalizers = draft->has_finalizers,
+        .has_own_names = draft->parts->has_own_names,
         .version = version_of(draft),
         .ns = text_at(block, draft->ns),
         .name = text_at(block, draft->name),
@@ -164,8 +167,11 @@ static void move_pairs(struct ki_as_object *copy, const struct ki_as_object *obj
             (struct ki_as_pair){moved(move, object->labels[i].name), moved(move, object->labels[i].value)};
     copy->labels = pairs;
     pairs += object->label_count;
-    for (size_t i = 0; i < object->field_count; i++)
-        pairs[i] = (struct ki_as_pair){object->fields[i].name, moved(move, object->fields[i].value)};
+    for (size_t i = 0; i < object->field_count; i++) {
+        ki_str name = object->fields[i].name;
+        pairs[i] = (struct ki_as_pair){object->has_own_names ? moved(move, name) : name,
+                                       moved(move, object->fields[i].value)};
+    }
     copy->fields = pairs;
 }
 

@@ -45,6 +45,7 @@ struct ki_as_object {
     uint32_t managed_bytes;  /* of that text; 0: they are those of a tree, or none */
     bool is_deleting;        /* metadata.deletionTimestamp is set */
     bool has_finalizers;     /* metadata.finalizers is not empty */
+    bool has_own_names;      /* those of the fields stand in the block */
     uint64_t version;
     ki_str ns; /* "" for cluster scope */
     ki_str name;
@@ -68,10 +69,11 @@ struct ki_as_object_parts {
     const json_t *tree;
     const struct ki_as_pair *fields;
     size_t field_count;
-    ki_str managed;   /* text of a list that takes the place of managedFields; "": those of the tree */
-    ki_str rest;      /* of all members, by ki_as_object_rest_member(); "": not written yet */
-    uint64_t version; /* in place of resourceVersion; 0: that of the tree */
-    ki_buf *scratch;  /* empty, and written over; NULL: memory of its own */
+    bool has_own_names; /* the names of the fields are copied, too */
+    ki_str managed;     /* text of a list that takes the place of managedFields; "": those of the tree */
+    ki_str rest;        /* of all members, by ki_as_object_rest_member(); "": not written yet */
+    uint64_t version;   /* in place of resourceVersion; 0: that of the tree */
+    ki_buf *scratch;    /* empty, and written over; NULL: memory of its own */
 };
 struct ki_as_object *ki_as_object_make(const struct ki_as_object_parts *parts);
 struct ki_as_object *ki_as_object_ref(struct ki_as_object *object);

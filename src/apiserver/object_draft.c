@@ -247,8 +247,12 @@ static int append_copies(struct ki_as_draft *draft)
         rc = append_missing(draft, "namespace", &draft->ns);
     if (rc == 0)
         rc = append_missing(draft, "uid", &draft->uid);
-    for (size_t i = 0; rc == 0 && i < parts->field_count; i++)
-        rc = ki_as_encode_plain(draft->block, parts->fields[i].value);
+    for (size_t i = 0; rc == 0 && i < parts->field_count; i++) {
+        if (parts->has_own_names)
+            rc = ki_as_encode_plain(draft->block, parts->fields[i].name);
+        if (rc == 0)
+            rc = ki_as_encode_plain(draft->block, parts->fields[i].value);
+    }
     if (!draft->is_label_escaped)
         return rc;
     const char *key = NULL;

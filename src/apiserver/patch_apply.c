@@ -24,6 +24,7 @@ struct work {
     json_t *had;     /* the fields of one's own entry; NULL: none */
     json_t *own_time;
     json_t *result;
+    bool is_changed; /* the object, by what is applied */
 };
 
 static void work_fini(struct work *work)
@@ -85,7 +86,7 @@ static int prepare_config(struct work *work)
     work->config = ki_as_json_copy(apply->config);
     if (work->config == NULL)
         return KI_ERR_NO_MEMORY;
-    int rc = ki_as_prune(apply->resource, work->config, NULL);
+    int rc = ki_as_prune_applied(apply->resource, work->config);
     if (rc < 0)
         return rc;
     restrict_config(work);
@@ -122,17 +123,15 @@ static int prepare_entries(struct work *work)
     return 0;
 }
 
-/* "kubectl" using apps/v1 at 2026-11-15T20:45:57Z, as the message about a conflict names a manager. */
+/* "kubectl" with subresource "scale" using apps/v1, as the message about a conflict names a manager. */
 static json_t *manager_text(const json_t *entry)
 {
     const char *subresource = ki_as_tree_text(entry, "subresource");
-    const char *time_text = ki_as_tree_text(entry, "time");
     bool is_update = strcmp(ki_as_tree_text(entry, "operation"), "Update") == 0;
-    return json_sprintf("\"%s\"%s%s%s%s%s%s%s", ki_as_tree_text(entry, "manager"),
+    return json_sprintf("\"%s\"%s%s%s%s%s", ki_as_tree_text(entry, "manager"),
                         subresource[0] == 0 ? "" : " with subresource \"", subresource,
                         subresource[0] == 0 ? "" : "\"", is_update ? " using " : "",
-                        is_update ? ki_as_tree_text(entry, "apiVersion") : "",
-                        is_update && time_text[0] != 0 ? " at " : "", is_update ? time_text : "");
+                        is_update ? ki_as_tree_text(entry, "apiVersion") : "");
 }
 
 static int add_causes(json_t *causes, const json_t *paths, const json_t *entry)
@@ -270,14 +269,23 @@ static json_t *time_now(void)
     return json_string(text);
 }
 
+/* Its time is that of the last change of the object by it; who has changed nothing yet has none. */
 static json_t *own_entry(const struct work *work)
 {
     const struct ki_as_apply *apply = work->apply;
-    bool is_same = work->had != NULL && work->own_time != NULL && json_equal(work->had, work->set);
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:O, s:s*}", "manager", apply->manager, "operation", "Apply",
-                     "apiVersion", apply->resource->api_version, "time",
-                     is_same ? json_incref(work->own_time) : time_now(), "fieldsType", "FieldsV1", "fieldsV1",
-                     work->set, "subresource", apply->subresource[0] == 0 ? NULL : apply->subresource);
+    json_t *entry =
+        json_pack("{s:s, s:s, s:s, s:s, s:O, s:s*}", "manager", apply->manager, "operation", "Apply",
+                  "apiVersion", apply->resource->api_version, "fieldsType", "FieldsV1", "fieldsV1", work->set,
+                  "subresource", apply->subresource[0] == 0 ? NULL : apply->subresource);
+    json_t *time = work->is_changed ? time_now() : json_incref(work->own_time);
+    bool is_enough = entry != NULL && (time != NULL || !work->is_changed);
+    if (is_enough && time != NULL)
+        is_enough = json_object_set(entry, "time", time) == 0;
+    json_decref(time);
+    if (is_enough)
+        return entry;
+    json_decref(entry);
+    return NULL;
 }
 
 /* One's own entry stands first, as those of appliers do. */
@@ -305,6 +313,7 @@ static int make_result(struct work *work)
     int rc = current == NULL ? 0 : ki_as_apply_merge(work->result, work->config, work->shape);
     if (rc == 0 && work->had != NULL)
         rc = remove_left_over(work);
+    work->is_changed = current == NULL || !ki_as_json_equal(current, work->result);
     return rc < 0 ? rc : record(work);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/patch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "apiserver/strict.h"
+#include "apiserver/tree.h"
 
-enum { MANAGER_BYTES = 129 };
+enum { MANAGER_BYTES = 129, WHY_BYTES = 256 };
 
 static bool is_for_scale(const struct ki_as_verb *verb)
 {
@@ -18,6 +20,29 @@ static int refuse_strategic(const struct ki_as_verb *verb)
         verb->failure, 415, "UnsupportedMediaType", NULL,
         "the body of the request was in an unknown format - accepted media types include: "
         "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
+}
+
+/* Other than with other bodies, nothing is filled in. */
+static int check_applied(const struct ki_as_verb *verb, const json_t *current, const json_t *body)
+{
+    const char *kind = ki_as_tree_text(body, "kind");
+    const char *version = ki_as_tree_text(body, "apiVersion");
+    const char *group_end = strchr(version, '/');
+    ki_str uid = ki_as_metadata_text(body, "uid");
+    if (is_for_scale(verb) || !json_is_object(body))
+        return 0;
+    if (strcmp(kind, verb->resource->kind) != 0 || strcmp(version, verb->resource->api_version) != 0)
+        return ki_as_fail_bad_request(verb->failure, "invalid object type: %s%s, Kind=%s",
+                                      group_end == NULL ? "/" : "", version, kind);
+    if (current == NULL && uid.len > 0) {
+        char why[WHY_BYTES];
+        (void)snprintf(
+            why, sizeof(why),
+            "uid mismatch: the provided object specified uid %.*s, and no existing object was found",
+            KI_STR_ARGS(uid));
+        return ki_as_fail_conflict(verb->failure, verb->resource, verb->call->name, why);
+    }
+    return 0;
 }
 
 static int apply(const struct ki_as_verb *verb, const json_t *current, const json_t *body, json_t **out)
@@ -36,7 +61,7 @@ static int apply(const struct ki_as_verb *verb, const json_t *current, const jso
         .subresource = ki_str_equal(verb->call->subresource, KI_STR("status")) ? "status" : "",
         .is_forced = verb->call->is_forced,
     };
-    if (ki_as_strict_applied(verb, body) < 0)
+    if (check_applied(verb, current, body) < 0 || ki_as_strict_applied(verb, body) < 0)
         return -1;
     return ki_as_patch_apply(&apply, out, verb->failure);
 }

@@ -15,6 +15,7 @@ enum { UNKNOWN_MAX = 100 };
 
 struct pruner {
     json_t *unknown; /* NULL: nobody asks */
+    bool keeps_empty;
     int rc;
 };
 
@@ -27,6 +28,26 @@ static void note(struct pruner *pruner, const struct ki_as_path *path)
     json_t *message = json_sprintf("unknown field \"%s\"", text);
     if (json_array_append_new(pruner->unknown, message) < 0)
         pruner->rc = KI_ERR_NO_MEMORY;
+}
+
+/* Go always writes the rules of a role and the ports of a slice. */
+static bool is_always_written(const struct ki_as_schema *schema)
+{
+    static const char *const kinds[] = {"ClusterRole", "EndpointSlice", "Role"};
+    bool is_one = false;
+    for (size_t i = 0; schema->kind != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        is_one = is_one || strcmp(schema->kind, kinds[i]) == 0;
+    return is_one;
+}
+
+/* Of the other lists and maps that may be missing it writes no empty one. */
+static bool is_left_out(const struct ki_as_schema *schema, const struct ki_as_schema_field *field,
+                        const json_t *value)
+{
+    bool is_list = field->shape == KI_AS_FIELD_LIST && json_is_array(value);
+    bool is_map = field->shape == KI_AS_FIELD_MAP && json_is_object(value);
+    bool is_empty = (is_list || is_map) && json_array_size(value) + json_object_size(value) == 0;
+    return is_empty && (field->flags & KI_AS_FIELD_REQUIRED) == 0 && !is_always_written(schema);
 }
 
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
@@ -97,14 +118,20 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
         json_t *value = json_object_iter_value(at);
         const struct ki_as_schema_field *field = ki_as_schema_field(schema, name);
+        /* Settling it may be its end. */
+        bool is_null = json_is_null(value);
         next = json_object_iter_next(object, at);
+        if (field != NULL && !pruner->keeps_empty && is_left_out(schema, field, value)) {
+            (void)json_object_deln(object, name.ptr, name.len);
+            continue;
+        }
         if (field == NULL)
             note(pruner, KI_AS_MEMBER(path, name.ptr));
-        else if (field->type >= KI_AS_TYPE_COUNT && !json_is_null(value))
+        else if (field->type >= KI_AS_TYPE_COUNT && !is_null)
             prune_field(pruner, KI_AS_MEMBER(path, name.ptr), field, value);
         else
             settle(pruner, field, object, at);
-        if (field == NULL || json_is_null(value))
+        if (field == NULL || is_null)
             (void)json_object_deln(object, name.ptr, name.len);
     }
 }
@@ -152,17 +179,28 @@ static void prune_custom(struct pruner *pruner, const struct ki_as_path *path, c
     }
 }
 
-int ki_as_prune(const struct ki_as_resource *resource, json_t *tree, json_t *unknown)
+static int prune(struct pruner *pruner, const struct ki_as_resource *resource, json_t *tree)
 {
-    struct pruner pruner = {unknown, 0};
     struct ki_as_shape shape = ki_as_shape_of(resource);
     if (shape.schema != NULL) {
-        prune_object(&pruner, NULL, shape.schema, tree);
-        return pruner.rc;
+        prune_object(pruner, NULL, shape.schema, tree);
+        return pruner->rc;
     }
     const struct ki_as_path *path = KI_AS_PATH("metadata");
-    prune_object(&pruner, path, ki_as_shape_metadata().schema, json_object_get(tree, "metadata"));
+    prune_object(pruner, path, ki_as_shape_metadata().schema, json_object_get(tree, "metadata"));
     if (resource->is_custom && resource->schema != NULL)
-        prune_custom(&pruner, NULL, resource->schema, tree, false);
-    return pruner.rc;
+        prune_custom(pruner, NULL, resource->schema, tree, false);
+    return pruner->rc;
+}
+
+int ki_as_prune(const struct ki_as_resource *resource, json_t *tree, json_t *unknown)
+{
+    struct pruner pruner = {.unknown = unknown};
+    return prune(&pruner, resource, tree);
+}
+
+int ki_as_prune_applied(const struct ki_as_resource *resource, json_t *tree)
+{
+    struct pruner pruner = {.keeps_empty = true};
+    return prune(&pruner, resource, tree);
 }

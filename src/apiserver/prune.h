@@ -16,5 +16,8 @@
  * array to which 'unknown field "spec.nodNme"' is added for each of the first hundred, or NULL. A Strict
  * request with any is 400 'strict decoding error: …', joined by ", ". Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_prune(const struct ki_as_resource *resource, json_t *tree, json_t *unknown);
+/* There, empty lists and maps go, too, but where Kubernetes writes them. Not so in what is applied, whose
+ * manager owns them: the same without. */
+KI_NODISCARD int ki_as_prune_applied(const struct ki_as_resource *resource, json_t *tree);
 
 #endif

@@ -24,6 +24,8 @@ void ki_as_resource_unref(struct ki_as_resource *resource)
     json_decref(resource->schema);
     json_decref(resource->columns);
     json_decref(resource->scale);
+    json_decref(resource->selectable);
+    json_decref(resource->versions);
     ki_free(resource);
 }
 

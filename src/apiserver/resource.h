@@ -40,9 +40,11 @@ struct ki_as_resource {
     const struct ki_as_schema *known; /* the fields of a built-in one; NULL: not looked up, or unknown */
     /* Of pods that name none, else NULL; in the trees of all of them, and nobody changes them. */
     json_t *tolerations;
-    json_t *schema;  /* openAPIV3Schema of a custom one, or NULL */
-    json_t *columns; /* additionalPrinterColumns of a custom one, or NULL */
-    json_t *scale;   /* where a custom one has its replicas (subresources.scale), or NULL */
+    json_t *schema;     /* openAPIV3Schema of a custom one, or NULL */
+    json_t *columns;    /* additionalPrinterColumns of a custom one, or NULL */
+    json_t *scale;      /* where a custom one has its replicas (subresources.scale), or NULL */
+    json_t *selectable; /* selectableFields of this version of a custom one, or NULL */
+    json_t *versions;   /* all of a custom one, whose selectable fields its objects are kept with, or NULL */
 };
 
 struct ki_as_resource *ki_as_resource_ref(struct ki_as_resource *resource);

@@ -121,6 +121,8 @@ static struct ki_as_resource *resource_of(const json_t *spec, const json_t *vers
     resource->has_scale = resource->scale != NULL;
     resource->schema = json_incref(json_object_get(json_object_get(version, "schema"), "openAPIV3Schema"));
     resource->columns = json_incref(json_object_get(version, "additionalPrinterColumns"));
+    resource->selectable = json_incref(json_object_get(version, "selectableFields"));
+    resource->versions = json_incref(json_object_get(spec, "versions"));
     return resource;
 }
 

@@ -71,6 +71,8 @@ static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const j
     char scratch[KI_AS_FIELDS_MAX * 64];
     struct ki_as_object_parts parts = {
         .tree = tree, .fields = fields, .managed = verb->managed, .rest = verb->rest};
+    /* A definition may be gone before its objects, which the history has. */
+    parts.has_own_names = verb->resource->is_custom;
     parts.field_count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);
     parts.version = verb->call->is_dry_run ? 0 : ki_as_storage_next_version(verb->storage);
     parts.scratch = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_TEXT);

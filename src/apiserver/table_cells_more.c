@@ -82,6 +82,14 @@ static int first_age(const json_t *tree, int64_t now, ki_buf *out, const char *c
     return ki_as_cell_age(out, since, now);
 }
 
+/* A text, though the column is one of booleans. */
+int ki_as_cell_suspended(const json_t *tree, int64_t now, ki_buf *out)
+{
+    (void)now;
+    return ki_as_cell_add(out, "",
+                          ki_as_tree_is_true(tree, "spec.suspend") ? KI_STR("True") : KI_STR("False"));
+}
+
 int ki_as_cell_event_first(const json_t *tree, int64_t now, ki_buf *out)
 {
     static const char *const paths[] = {"firstTimestamp", "deprecatedFirstTimestamp", "eventTime", NULL};

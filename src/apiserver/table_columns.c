@@ -146,7 +146,7 @@ static const struct ki_as_column cron_jobs[] = {
     NAME,
     TEXT("Schedule", "spec.schedule", ""),
     TEXT("Timezone", "spec.timeZone", "<none>"),
-    BOOLEAN("Suspend", "spec.suspend"),
+    {"Suspend", "boolean", 0, KI_AS_CELL_FUNCTION, NULL, NULL, ki_as_cell_suspended},
     COUNT("Active", "integer", "status.active"),
     {"Last Schedule", "string", 0, KI_AS_CELL_AGE, "status.lastScheduleTime", "<none>", NULL},
     AGE,

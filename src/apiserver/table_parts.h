@@ -67,6 +67,7 @@ int ki_as_cell_ready_of_replicas(const json_t *tree, int64_t now, ki_buf *out);
 int ki_as_cell_job_status(const json_t *tree, int64_t now, ki_buf *out);
 int ki_as_cell_job_completions(const json_t *tree, int64_t now, ki_buf *out);
 int ki_as_cell_job_duration(const json_t *tree, int64_t now, ki_buf *out);
+int ki_as_cell_suspended(const json_t *tree, int64_t now, ki_buf *out);
 int ki_as_cell_event_last(const json_t *tree, int64_t now, ki_buf *out);
 int ki_as_cell_event_first(const json_t *tree, int64_t now, ki_buf *out);
 int ki_as_cell_event_object(const json_t *tree, int64_t now, ki_buf *out);

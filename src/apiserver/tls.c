@@ -43,7 +43,8 @@ static int name_it(gnutls_x509_crt_t certificate, const char *address)
     return rc;
 }
 
-/* It vouches for itself, so it is its own authority. */
+/* It vouches for itself and for nobody else: that of an authority not all clients would take for a
+ * server's. */
 static int fill(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const char *address)
 {
     unsigned char serial[SERIAL_BYTES];
@@ -63,10 +64,9 @@ static int fill(gnutls_x509_crt_t certificate, gnutls_x509_privkey_t key, const 
     if (rc >= 0)
         rc = name_it(certificate, address);
     if (rc >= 0)
-        rc = gnutls_x509_crt_set_basic_constraints(certificate, 1, -1);
+        rc = gnutls_x509_crt_set_basic_constraints(certificate, 0, -1);
     if (rc >= 0)
-        rc = gnutls_x509_crt_set_key_usage(certificate,
-                                           GNUTLS_KEY_DIGITAL_SIGNATURE | GNUTLS_KEY_KEY_CERT_SIGN);
+        rc = gnutls_x509_crt_set_key_usage(certificate, GNUTLS_KEY_DIGITAL_SIGNATURE);
     if (rc >= 0)
         rc = gnutls_x509_crt_set_key_purpose_oid(certificate, GNUTLS_KP_TLS_WWW_SERVER, 0);
     return rc < 0 ? rc : gnutls_x509_crt_sign2(certificate, certificate, key, GNUTLS_DIG_SHA256, 0);

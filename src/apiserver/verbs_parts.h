@@ -49,7 +49,7 @@ ki_str ki_as_metadata_text(const json_t *tree, const char *name);
 KI_NODISCARD int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree);
 /* A new version of an object keeps what nobody may change. */
 KI_NODISCARD int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
-/* Counts generation on when more than metadata and status differ. */
+/* Counts generation on when more than metadata and status differ, or annotations of a Deployment. */
 KI_NODISCARD int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
 /* Without fields that are empty or unknown, so that it is as it will be read. */
 void ki_as_metadata_tidy(json_t *tree);
@@ -57,6 +57,11 @@ void ki_as_metadata_tidy(json_t *tree);
 KI_NODISCARD int ki_as_metadata_end(const struct ki_as_verb *verb, json_t *tree);
 /* generateName and five characters. */
 KI_NODISCARD int ki_as_metadata_generate_name(const struct ki_as_verb *verb, json_t *tree);
+
+/* ---- job.c --------------------------------------------------------------------------------------------- */
+
+/* A new Job, whose uid is known: its selector, and the labels of its pods. */
+KI_NODISCARD int ki_as_job_begin(const struct ki_as_verb *verb, json_t *tree);
 
 /* ---- managed.c: metadata.managedFields ----------------------------------------------------------------- */
 

@@ -355,8 +355,18 @@ static void end_batch(ki_apply *apply)
     apply->batch_count = 0;
 }
 
+static int tell_synced(ki_apply *apply)
+{
+    int rc = ki_fanout_tell_synced(apply->options.fanout);
+    ki_fanout_flush(apply->options.fanout);
+    apply->owes_synced = rc < 0;
+    return rc;
+}
+
 int ki_apply_step(ki_apply *apply)
 {
+    if (apply->owes_synced && tell_synced(apply) < 0)
+        return KI_ERR_NO_MEMORY;
     if (apply->batch_count == 0) {
         apply->batch_count =
             ki_delta_fifo_pop(apply->options.fifo, KI_APPLY_STEP, &apply->batch, &apply->batch_version);

@@ -46,6 +46,7 @@ typedef struct ki_apply {
     ki_apply_options options;
     ki_resource_version version; /* the store is complete up to here: F */
     bool is_synced;              /* a list has ended */
+    bool owes_synced;            /* and the handlers are to be told */
     uint32_t last_list;          /* the newest that has ended */
     uint32_t first_list; /* of this history of the server's: what only older ones have met is of another */
     ki_list batch;       /* popped and not done yet */
@@ -61,7 +62,7 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options);
 void ki_apply_fini(ki_apply *apply);
 
 /* One step. Returns 1 when there may be more to do, 0 when the queue was empty, KI_ERR_NO_MEMORY when it has
- * to be tried again. */
+ * to be tried again. Between two steps the caller publishes `is_synced` and `version`. */
 KI_NODISCARD int ki_apply_step(ki_apply *apply);
 
 /* Forgets what was popped and is not done, and what waits: a stop, when nothing is pushed any more. That

@@ -102,17 +102,14 @@ static int sweep_some(ki_apply *apply)
     return rc;
 }
 
-static int end_list(ki_apply *apply, const ki_delta_entry *entry)
+/* That it has synced is told by the next step, so that whoever hears of it finds what is published by
+ * then. */
+static void end_list(ki_apply *apply, const ki_delta_entry *entry)
 {
-    apply->is_synced = true;
-    int rc = ki_fanout_tell_synced(apply->options.fanout);
-    ki_fanout_flush(apply->options.fanout);
-    if (rc < 0)
-        return rc;
+    apply->is_synced = apply->owes_synced = true;
     if (entry->list > apply->last_list)
         apply->last_list = entry->list;
     ki_resource_version_advance(&apply->version, &entry->version);
-    return 1;
 }
 
 static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
@@ -136,10 +133,10 @@ static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
         ki_apply_plan_drop(apply);
         return 0;
     }
-    int rc = is_stale ? 1 : end_list(apply, entry);
-    if (rc == 1)
-        ki_apply_plan_drop(apply);
-    return rc;
+    if (!is_stale)
+        end_list(apply, entry);
+    ki_apply_plan_drop(apply);
+    return 1;
 }
 
 /* ---- resync ----------------------------------------------------------------------------------------- */

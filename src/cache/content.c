@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <kinformer/error.h>
+#include <stdio.h>
 
 #include "api/object_layout.h"
 #include "util/alloc.h"
@@ -105,13 +106,25 @@ static void cancel(ki_content *content)
         ki_index_cancel(index);
 }
 
+/* A prepared change has found that the function of the index fails for the object. */
+static ki_index_failure failure_of(const ki_index *index, const ki_object *object)
+{
+    ki_index_failure failure = {.code = index->plan->refusal};
+    (void)snprintf(failure.index, sizeof(failure.index), "%s", index->name);
+    (void)snprintf(failure.key, sizeof(failure.key), "%s", ki_object_key(object));
+    return failure;
+}
+
 /* Readers without a lock may see the table and the indexes in between. An object comes to the table first
  * and leaves it last, so what is found through an index is found by its key as well. */
 static void commit_indexes(ki_content *content, const ki_index_change *change)
 {
     ki_index *index = ki_content_first_index(content);
     for (; index != NULL; index = ki_content_next_index(index)) {
-        content->index_failures += index->plan->is_refused;
+        if (index->plan->is_refused) {
+            content->index_failures++;
+            content->failure = failure_of(index, change->fresh);
+        }
         ki_index_commit(index, change);
     }
 }
@@ -246,6 +259,7 @@ typedef struct index_build {
     const ki_keyer *keyer;
     ki_reclaim reclaim; /* private: nobody sees the index yet */
     uint64_t failures;
+    ki_index_failure failure; /* the last of them */
 } index_build;
 
 static int add_to_index(void *entry, uint64_t hash, void *user)
@@ -259,7 +273,10 @@ static int add_to_index(void *entry, uint64_t hash, void *user)
         ki_index_cancel(build->index);
         return rc;
     }
-    build->failures += build->index->plan->is_refused;
+    if (build->index->plan->is_refused) {
+        build->failures++;
+        build->failure = failure_of(build->index, entry);
+    }
     ki_index_commit(build->index, &change);
     return 0;
 }
@@ -287,7 +304,10 @@ int ki_content_add_index(ki_content *content, ki_str name, const ki_index_functi
         ki_index_free(build.index);
         return rc;
     }
-    content->index_failures += build.failures;
+    if (build.failures > 0) {
+        content->index_failures += build.failures;
+        content->failure = build.failure;
+    }
     publish_index(content, build.index);
     return 0;
 }

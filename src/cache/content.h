@@ -19,8 +19,9 @@ typedef struct ki_content {
     ki_table objects;
     _Atomic(ki_index *) indexes; /* newest last */
     const ki_keyer *keyer;
-    size_t bytes;            /* of the objects, without what they unescape later; the writer's */
-    uint64_t index_failures; /* likewise */
+    size_t bytes;             /* of the objects, without what they unescape later; the writer's */
+    uint64_t index_failures;  /* likewise */
+    ki_index_failure failure; /* the last of them */
 } ki_content;
 
 /* Empty, without an index. NULL when memory is out. */

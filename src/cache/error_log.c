@@ -9,10 +9,9 @@
 
 enum { LINES_AT_ONCE = 10, INTERVAL_SECONDS = 30 };
 
-void ki_error_log_init(ki_error_log *log, const char *component, const ki_resource *resource,
-                       const ki_clock *clock)
+void ki_error_log_init(ki_error_log *log, const ki_error_log_owner *owner, const ki_clock *clock)
 {
-    *log = (ki_error_log){.component = component, .resource = resource->plural, .clock = clock};
+    *log = (ki_error_log){.owner = *owner, .clock = clock};
     ki_token_bucket_init(&log->bucket, INTERVAL_SECONDS * KI_NS_PER_S, LINES_AT_ONCE);
 }
 
@@ -37,10 +36,10 @@ void ki_error_log_write(ki_error_log *log, const ki_watch_error *error)
     char more[80] = "";
     if (error->key[0] != 0 && !may_write(log, more, sizeof(more)))
         return;
-    ki_log(level, log->component,
-           KI_LOG_FIELDS({"resource", ki_str_of(log->resource)},
-                         {"reason", ki_str_of(ki_reason_name(error->reason))},
-                         {"key", ki_str_of(error->key)}),
+    ki_log(level, log->owner.component,
+           KI_LOG_FIELDS(
+               {"name", ki_str_of(log->owner.name)}, {"resource", ki_str_of(log->owner.resource->plural)},
+               {"reason", ki_str_of(ki_reason_name(error->reason))}, {"key", ki_str_of(error->key)}),
            "%s%s", error->error->message, more);
 }
 
@@ -48,6 +47,8 @@ void ki_error_log_object(ki_error_log *log, ki_str key, const char *message)
 {
     char more[80];
     if (may_write(log, more, sizeof(more)))
-        ki_log(KI_LOG_WARNING, log->component,
-               KI_LOG_FIELDS({"resource", ki_str_of(log->resource)}, {"key", key}), "%s%s", message, more);
+        ki_log(KI_LOG_WARNING, log->owner.component,
+               KI_LOG_FIELDS({"name", ki_str_of(log->owner.name)},
+                             {"resource", ki_str_of(log->owner.resource->plural)}, {"key", key}),
+               "%s%s", message, more);
 }

@@ -19,17 +19,21 @@
 #include "cache/token_bucket.h"
 #include "util/clock.h"
 
+/* Whose errors they are. All is borrowed. */
+typedef struct ki_error_log_owner {
+    const char *component; /* as the log has it */
+    const char *name;      /* as metrics have it, too: there may be several of one resource */
+    const ki_resource *resource;
+} ki_error_log_owner;
+
 typedef struct ki_error_log {
-    const char *component; /* constant, as the next two; borrowed */
-    const char *resource;
+    ki_error_log_owner owner; /* constant, as the next */
     const ki_clock *clock;
     ki_token_bucket bucket;
     uint64_t left_out; /* since the last line about an object */
 } ki_error_log;
 
-/* Of a resource; `component` as the log has it. */
-void ki_error_log_init(ki_error_log *log, const char *component, const ki_resource *resource,
-                       const ki_clock *clock);
+void ki_error_log_init(ki_error_log *log, const ki_error_log_owner *owner, const ki_clock *clock);
 
 void ki_error_log_write(ki_error_log *log, const ki_watch_error *error);
 

@@ -150,12 +150,13 @@ int ki_fanout_tell_synced(ki_fanout *fanout)
 size_t ki_fanout_begin_resync(ki_fanout *fanout, uint64_t now_ms)
 {
     size_t count = 0;
-    if (next_of(fanout, ki_list_first(&fanout->subscribers), KI_TO_RESYNCING) != NULL)
+    if (fanout->is_resyncing)
         return 0;
     FOR_EACH_SUBSCRIBER(fanout, KI_TO_ALL, subscriber)
     {
         count += ki_resync_turn_check(&subscriber->resync, now_ms);
     }
+    fanout->is_resyncing = count > 0;
     return count;
 }
 
@@ -165,6 +166,7 @@ void ki_fanout_end_resync(ki_fanout *fanout)
     {
         subscriber->resync.is_due = false;
     }
+    fanout->is_resyncing = false;
 }
 
 void ki_fanout_flush(ki_fanout *fanout)

@@ -30,6 +30,7 @@ typedef struct ki_subscriber {
 
 typedef struct ki_fanout {
     ki_list subscribers;
+    bool is_resyncing;                       /* also when all who are to be reminded have left */
     void (*wake)(ki_subscriber *subscriber); /* it has something to deliver */
 } ki_fanout;
 
@@ -57,8 +58,8 @@ void ki_fanout_tell(ki_fanout *fanout, ki_audience audience, const ki_notificati
  * again. */
 KI_NODISCARD int ki_fanout_tell_synced(ki_fanout *fanout);
 
-/* Looks who is to be reminded of every object now. Returns how many;
- * 0 also while the last time is not over. */
+/* Looks who is to be reminded of every object now. Returns how many; 0 also while the last time is not over:
+ * who joined it then would hear of the rest only. */
 size_t ki_fanout_begin_resync(ki_fanout *fanout, uint64_t now_ms);
 
 /* Everyone who was to be reminded has been. */

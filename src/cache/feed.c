@@ -64,11 +64,10 @@ static int init_parts(ki_feed *feed, ki_error *err)
     if (ki_job_init(&feed->io_job, feed->client->io, ki_feed_run_io) < 0 ||
         ki_job_init(&feed->dispatch_job, feed->client->dispatch, ki_feed_run_dispatch) < 0)
         return ki_fail_no_memory(err);
-    ki_error_log_init(&feed->errors, "feed", feed->resource, feed->client->clock);
-    ki_client_join(feed->client, &feed->alive,
-                   options->name == NULL ? feed->resource->plural : options->name);
-    ki_informer_metrics_init(&feed->metrics, feed->client->metrics,
-                             options->name == NULL ? feed->alive.name : options->name, feed->resource);
+    const char *name = ki_informer_setup_join(&feed->setup, feed->resource, feed->client, &feed->alive);
+    ki_informer_metrics_init(&feed->metrics, feed->client->metrics, name, feed->resource);
+    ki_error_log_init(&feed->errors, &(ki_error_log_owner){"feed", name, feed->resource},
+                      feed->client->clock);
     return 0;
 }
 
@@ -92,6 +91,8 @@ static int init(ki_feed *feed, const ki_resource *resource, const ki_feed_option
     if (feed->resource == NULL)
         return KI_ERR_INVALID;
     int rc = ki_informer_setup_init(&feed->setup, &options->informer, err);
+    if (rc == 0)
+        rc = ki_informer_setup_check(&feed->setup, feed->resource, err);
     if (rc == 0)
         rc = init_parts(feed, err);
     if (rc == 0)

@@ -72,10 +72,10 @@ static void drive_reflector(ki_feed *feed, const io_requests *requests)
     }
     if (requests->is_retry)
         ki_reflector_retry_now(reflector);
-    if (feed->is_full && feed->has_room) {
+    if (feed->has_room)
         feed->is_full = false;
+    if (!feed->is_full)
         ki_reflector_room(reflector);
-    }
     ki_reflector_tick(reflector);
 }
 

@@ -35,9 +35,11 @@ size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t b
 
 void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
 {
-    if (feed == NULL || out_status == NULL)
+    if (out_status == NULL)
         return;
     *out_status = (ki_informer_status){0};
+    if (feed == NULL)
+        return;
     ki_reflector_read_status(&((ki_feed *)feed)->reflector, out_status);
     ki_resource_version version = read_version(feed);
     memcpy(out_status->resource_version, version.text, version.len);

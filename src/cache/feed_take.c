@@ -189,7 +189,9 @@ static void publish(ki_feed *feed, const ki_change *change)
 }
 
 /* What was said before a change says nothing about the room behind it. Full is said first and asked again
- * afterwards: either the one who makes room sees that io waits for it, or io sees that there is some. */
+ * afterwards: either the one who makes room sees that io waits for it, or io sees that there is some. Then an
+ * earlier change of the same piece may have been told to wait, and nobody sees that any more: the job tells
+ * the reflector. */
 static int wait_for_room(ki_feed *feed)
 {
     feed->is_full = true;
@@ -198,6 +200,8 @@ static int wait_for_room(ki_feed *feed)
     if (!feed->has_room)
         return 1;
     feed->is_full = false;
+    if (feed->reflector.is_full)
+        ki_job_wake(&feed->io_job);
     return 0;
 }
 

@@ -147,6 +147,7 @@ static int prepare_fresh(ki_index *index, const ki_index_change *change)
     if (rc == KI_ERR_NO_MEMORY)
         return rc;
     plan->is_refused = rc < 0;
+    plan->refusal = rc;
     if (plan->is_refused && !plan->was_refused)
         return ki_table_reserve(&index->refused, 1, &objects);
     for (size_t i = 0; i < plan->fresh.count; i++) {
@@ -265,7 +266,8 @@ static int find_former(void *entry, uint64_t hash, void *user)
 }
 
 /* The function fails for, or gives other values to, an object that it had given values to. Every posting is
- * asked then: a pointer that stayed behind would outlive the object. */
+ * asked then: a pointer that stayed behind would outlive the object. That it gives some of the same values
+ * and no others is not noticed; nobody may do that. */
 static void leave_everywhere(ki_index *index, const ki_index_change *change)
 {
     search s = {change, NULL};

@@ -31,6 +31,7 @@ typedef struct ki_index_plan {
     ki_index_values fresh;  /* of the object that comes */
     ki_index_values former; /* of the object that goes */
     bool is_refused;        /* the function has failed for the object that comes */
+    int refusal;            /* with this code */
     bool was_refused;       /* it had failed for the object that goes, which is under no value then */
     bool is_astray;         /* it had not, but does not say where it has put that object */
 } ki_index_plan;
@@ -44,6 +45,13 @@ typedef struct ki_index {
     size_t name_len;
     char name[];
 } ki_index;
+
+/* A failure of an index function, for who tells of it. */
+typedef struct ki_index_failure {
+    int code;
+    char index[64]; /* both are cut where they are longer */
+    char key[320];
+} ki_index_failure;
 
 /* One object that goes, comes, or takes the place of another with its key. */
 typedef struct ki_index_change {

@@ -2,8 +2,6 @@
 /* Making, starting, stopping and freeing an informer: requests, which its jobs carry out. */
 #include "cache/informer.h"
 
-#include <stdio.h>
-
 #include "cache/registration.h"
 #include "cache/source.h"
 #include "util/alloc.h"
@@ -25,6 +23,7 @@ static int init_reflector(ki_informer *informer, ki_error *err)
                                     .on_error = ki_informer_report,
                                     .on_status = ki_informer_report_status,
                                     .schedule = ki_informer_schedule_io,
+                                    .key_bytes_max = KI_KEY_BYTES,
                                     .user = informer};
     int rc = ki_source_open(informer->client, informer->resource, &informer->setup.options,
                             &options.list_watch, err);
@@ -100,17 +99,6 @@ static void init_plain(ki_informer *informer)
     informer->timers = (ki_informer_timers){UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
 }
 
-/* From here on the client knows of it. Its name in metrics is that of its options, or one of its own. */
-static void join_by_name(ki_informer *informer)
-{
-    const ki_informer_options *options = &informer->setup.options;
-    char name[KI_CLIENT_NAME_BYTES];
-    (void)snprintf(name, sizeof(name), "%s%s%s", informer->resource->plural, options->ns[0] == 0 ? "" : "/",
-                   options->ns);
-    ki_client_join(informer->client, &informer->alive, options->name == NULL ? name : options->name);
-    informer->name = options->name == NULL ? informer->alive.name : options->name;
-}
-
 static int init(ki_informer *informer, const ki_resource *resource, const ki_informer_options *options,
                 ki_error *err)
 {
@@ -120,15 +108,15 @@ static int init(ki_informer *informer, const ki_resource *resource, const ki_inf
         return KI_ERR_INVALID;
     int rc = ki_informer_setup_init(&informer->setup, options, err);
     informer->used = informer->setup.options;
-    if (rc == 0 && informer->resource->scope == KI_SCOPE_CLUSTER && informer->used.ns[0] != 0)
-        rc = ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
-                     informer->resource->plural, informer->used.ns);
+    if (rc == 0)
+        rc = ki_informer_setup_check(&informer->setup, informer->resource, err);
     if (rc == 0)
         rc = init_data(informer, err);
     if (rc == 0)
         rc = init_jobs(informer, err);
     if (rc == 0) {
-        join_by_name(informer);
+        informer->name =
+            ki_informer_setup_join(&informer->setup, informer->resource, informer->client, &informer->alive);
         ki_informer_metrics_init(&informer->metrics, informer->client->metrics, informer->name,
                                  informer->resource);
     }
@@ -136,7 +124,9 @@ static int init(ki_informer *informer, const ki_resource *resource, const ki_inf
         rc = init_reflector(informer, err);
     if (rc < 0)
         return rc;
-    ki_error_log_init(&informer->errors, "reflector", informer->resource, informer->client->clock);
+    ki_error_log_init(&informer->errors,
+                      &(ki_error_log_owner){"reflector", informer->name, informer->resource},
+                      informer->client->clock);
     informer->check_ms = ki_resync_period_ms(informer->setup.options.resync_ms);
     ki_apply_init(&informer->apply,
                   &(ki_apply_options){.store = informer->store,
@@ -331,6 +321,7 @@ int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb c
     if (informer == NULL)
         return KI_ERR_INVALID;
     int rc = ki_store_add_index(informer->store, name, callback, user);
+    ki_informer_wake_dispatch(informer); /* which counts what the function has failed for */
     return remember(informer, rc, "adding the index", name == NULL || callback == NULL ? NULL : name);
 }
 

@@ -2,6 +2,7 @@
 #include "cache/informer_options.h"
 
 #include <kinformer/selector.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -74,6 +75,8 @@ static int check(const ki_informer_options *options, ki_error *err)
 {
     if (options->watch_list < KI_WATCH_LIST_AUTO || options->watch_list > KI_WATCH_LIST_NEVER)
         return ki_fail(err, KI_ERR_INVALID, "informer: %d is no ki_watch_list", options->watch_list);
+    if (options->mutations < KI_MUTATIONS_AUTO || options->mutations > KI_MUTATIONS_IGNORE)
+        return ki_fail(err, KI_ERR_INVALID, "informer: %d is no ki_mutations", options->mutations);
     if (options->page_size < -1)
         return ki_fail(err, KI_ERR_INVALID, "informer: a page size of %lld", (long long)options->page_size);
     if (options->list_watch != NULL &&
@@ -111,6 +114,26 @@ int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *
     setup->options.field_selector = copy_text(&to, options->field_selector);
     setup->options.name = options->name == NULL ? NULL : copy_text(&to, options->name);
     return 0;
+}
+
+int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *resource, ki_error *err)
+{
+    const char *ns = setup->options.ns;
+    if (resource->scope == KI_SCOPE_CLUSTER && ns[0] != 0)
+        return ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
+                       resource->plural, ns);
+    return 0;
+}
+
+const char *ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource,
+                                   ki_client *client, ki_client_user *alive)
+{
+    const ki_informer_options *options = &setup->options;
+    char name[KI_CLIENT_NAME_BYTES];
+    (void)snprintf(name, sizeof(name), "%s%s%s", resource->plural, options->ns[0] == 0 ? "" : "/",
+                   options->ns);
+    ki_client_join(client, alive, options->name == NULL ? name : options->name);
+    return options->name == NULL ? alive->name : options->name;
 }
 
 void ki_informer_setup_fini(ki_informer_setup *setup)

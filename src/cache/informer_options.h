@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* informer_options - the options of an informer, with copies of all that they point at.
  *
- *   From:     cache/informer.c, cache/factory.c
+ *   From:     cache/informer.c, cache/feed.c, cache/factory.c
  *   Locks:    none; constant once made.
  *   Not here: what the options mean.
  */
@@ -10,6 +10,8 @@
 
 #include <kinformer/informer.h>
 #include <stdbool.h>
+
+#include "cache/client.h"
 
 /* A zeroed one has the default options but for texts, which are NULL. */
 typedef struct ki_informer_setup {
@@ -20,6 +22,16 @@ typedef struct ki_informer_setup {
 /* Copies `options`, which may be NULL. Returns 0, KI_ERR_INVALID with what is wrong, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *options,
                                         ki_error *err);
+
+/* Whether the resource can be asked for so. Returns 0, or KI_ERR_INVALID with what is wrong. */
+KI_NODISCARD int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *resource,
+                                         ki_error *err);
+
+/* From here on the client knows of the one with these options. Returns its name in metrics and logs, theirs
+ * or one of its own: "pods", "pods/ns", "pods#2". Lives as long as both. */
+const char *ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource,
+                                   ki_client *client, ki_client_user *alive);
+
 void ki_informer_setup_fini(ki_informer_setup *setup);
 
 /* Whether both ask for the same: then one informer serves both. */

@@ -193,6 +193,7 @@ static void forget_queue_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
     informer->list_is_owed |= ki_apply_drop(&informer->apply);
     ki_fanout_end_resync(&informer->fanout);
     ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
+    ki_gauge_set(informer->metrics.queued_items, 0);
     informer->version = informer->apply.version;
 }
 
@@ -261,11 +262,10 @@ static void publish(ki_informer *informer)
     ki_mutex_unlock(&informer->mu);
 }
 
-static void measure(ki_informer *informer, uint64_t began_ns)
+static void measure(ki_informer *informer)
 {
     const ki_informer_metrics *metrics = &informer->metrics;
     uint64_t failures = ki_store_index_failures(informer->store);
-    ki_histogram_observe(metrics->processing_latency, ki_clock_now_ns(informer->client->clock) - began_ns);
     ki_counter_add(metrics->index_failures, failures - informer->index_failures);
     informer->index_failures = failures;
     ki_gauge_set(metrics->queued_items, (int64_t)ki_delta_fifo_items(&informer->fifo));
@@ -284,23 +284,31 @@ static void give_room(ki_informer *informer)
     }
 }
 
-/* Returns as ki_apply_step(). */
+/* Returns as ki_apply_step(). A run that finds nothing to apply says nothing about how long that takes. */
 static int apply_some(ki_informer *informer)
 {
+    const ki_clock *clock = informer->client->clock;
+    uint64_t began_ns = ki_clock_now_ns(clock);
     int rc = 1;
-    uint64_t began_ns = ki_clock_now_ns(informer->client->clock);
-    for (int i = 0; i < STEPS_AT_A_TIME && rc == 1 && !is_blocked(informer); i++)
+    bool was_something = false;
+    for (int i = 0; i < STEPS_AT_A_TIME && rc == 1 && !is_blocked(informer); i++) {
         rc = ki_apply_step(&informer->apply);
-    measure(informer, began_ns);
+        was_something |= rc == 1;
+        publish(informer);
+    }
+    if (was_something)
+        ki_histogram_observe(informer->metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
+    measure(informer);
     if (rc == 1 && informer->is_blocked)
         rc = 0; /* the handler wakes dispatch when it has caught up */
-    publish(informer);
     give_room(informer);
     return rc;
 }
 
 /* ---- dispatch: what happens by the clock ------------------------------------------------------------- */
 
+/* Before the first list has ended nobody has anything to be reminded of; a turn that comes then is due at the
+ * first check afterwards. */
 static void check_resync(ki_informer *informer, uint64_t now_ms)
 {
     ki_informer_timers *timers = &informer->timers;
@@ -309,7 +317,7 @@ static void check_resync(ki_informer *informer, uint64_t now_ms)
     ki_mutex_lock(&informer->mu);
     timers->resync_ms = now_ms + informer->check_ms;
     ki_mutex_unlock(&informer->mu);
-    if (ki_fanout_begin_resync(&informer->fanout, now_ms) > 0 &&
+    if (informer->apply.is_synced && ki_fanout_begin_resync(&informer->fanout, now_ms) > 0 &&
         ki_delta_fifo_push_marker(&informer->fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}) < 0)
         ki_fanout_end_resync(&informer->fanout); /* no memory: at the next check */
 }

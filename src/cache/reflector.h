@@ -47,6 +47,7 @@ typedef struct ki_reflector_options {
      * end. NULL: of this one alone. */
     uint64_t *stream_again_ns;
     const ki_informer_metrics *metrics; /* NULL: nothing is counted */
+    size_t key_bytes_max;               /* what has a longer key is refused; 0: nothing is */
 } ki_reflector_options;
 
 /* ---- what it is made of: for cache/reflector*.c ---------------------------------------------------- */

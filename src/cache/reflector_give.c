@@ -79,10 +79,27 @@ static int unshare(ki_object **object)
     return 0;
 }
 
+/* A key that the destination cannot take. Returns whether the object was refused, which has been told. */
+static int refuse_long_key(ki_reflector *reflector, const ki_object *object)
+{
+    ki_error why = {0};
+    ki_str key = ki_object_key_str(object);
+    size_t bytes_max = reflector->options.key_bytes_max;
+    if (bytes_max == 0 || key.len <= bytes_max)
+        return 0;
+    ki_fail(&why, KI_ERR_TOO_LARGE, "a key of %zu bytes, %zu are allowed", key.len, bytes_max);
+    ki_reflector_report_refused(reflector, &why, key);
+    return 1;
+}
+
 /* What the user makes of the object: a new reference, to the same one or another; or NULL, as above.
  * Returns 0, or KI_ERR_NO_MEMORY. */
 static int make_usable(ki_reflector *reflector, ki_object *object, ki_object **out_usable)
 {
+    if (refuse_long_key(reflector, object)) {
+        *out_usable = NULL;
+        return 0;
+    }
     ki_object *usable =
         reflector->options.informer->transform == NULL ? ki_object_ref(object) : transform(reflector, object);
     if (usable != NULL && usable != object && unshare(&usable) < 0) {

@@ -17,12 +17,15 @@ static void measure_backlog(const ki_registration *registration, const ki_listen
     ki_gauge_set(registration->metrics.backlog_bytes, (int64_t)stats->bytes);
 }
 
-/* The backlog is measured here as well: a handler that is stuck does not do it. */
+/* The backlog is measured here as well: a handler that is stuck does not do it. What is pushed joins what
+ * waits, so that is counted here alone. */
 void ki_registration_wake(ki_subscriber *subscriber)
 {
     ki_registration *registration = KI_CONTAINER_OF(subscriber, ki_registration, subscriber);
     ki_listener_stats stats = ki_listener_read_stats(&subscriber->listener);
     measure_backlog(registration, &stats);
+    ki_counter_add(registration->metrics.coalesced, stats.coalesced - registration->coalesced);
+    registration->coalesced = stats.coalesced;
     ki_job_wake(&registration->job);
 }
 
@@ -32,8 +35,6 @@ static void measure(ki_registration *registration)
 {
     ki_listener_stats stats = ki_listener_read_stats(&registration->subscriber.listener);
     measure_backlog(registration, &stats);
-    ki_counter_add(registration->metrics.coalesced, stats.coalesced - registration->coalesced);
-    registration->coalesced = stats.coalesced;
 }
 
 /* Calls the handler once. Whoever waits for a place in the backlog need not wait for the rest of the run. */

@@ -3,6 +3,7 @@
 #include "cache/store.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 #include "cache/rcu.h"
 #include "util/alloc.h"
@@ -94,11 +95,40 @@ void ki_store_batch_begin(ki_store *store)
     ki_mutex_lock(&store->mu);
 }
 
+/* The first failure is worth a line, and the second, the fourth, the eighth: a function may fail for all
+ * objects, each time. */
+static bool is_worth_a_line(uint64_t failures, uint64_t told)
+{
+    uint64_t mark = 1;
+    while (mark <= failures / 2)
+        mark *= 2;
+    return failures > 0 && mark > told;
+}
+
+/* The log is the program's, so it is written to without a lock. */
+static void end_writing(ki_store *store) KI_RELEASE(store->write_mu)
+{
+    const ki_content *content = ki_store_content(store);
+    uint64_t failures = content->index_failures;
+    ki_index_failure last;
+    bool is_told = is_worth_a_line(failures, store->failures_told);
+    if (is_told) {
+        last = content->failure;
+        store->failures_told = failures;
+    }
+    ki_mutex_unlock(&store->write_mu);
+    if (is_told)
+        ki_log(KI_LOG_WARNING, "store",
+               KI_LOG_FIELDS({"index", ki_str_of(last.index)}, {"key", ki_str_of(last.key)}),
+               "index functions have failed %" PRIu64 " times in all, the last one: %s", failures,
+               ki_error_text(last.code));
+}
+
 void ki_store_batch_end(ki_store *store)
 {
     ki_mutex_unlock(&store->mu);
     ki_reclaim_settle(&store->reclaim);
-    ki_mutex_unlock(&store->write_mu);
+    end_writing(store);
 }
 
 /* Relaxed: each number is for who asks how many, and orders nothing. */
@@ -276,7 +306,7 @@ int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count)
         ki_rcu_synchronize();
         ki_content_free(former);
     }
-    ki_mutex_unlock(&store->write_mu);
+    end_writing(store);
     return rc;
 }
 
@@ -292,7 +322,7 @@ int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, 
     ki_content *content = ki_store_content(store);
     int rc = ki_content_add_index(content, ki_str_of(name), &function);
     publish_numbers(store, content);
-    ki_mutex_unlock(&store->write_mu);
+    end_writing(store);
     return rc;
 }
 

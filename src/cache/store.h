@@ -29,7 +29,8 @@ struct ki_store {
     char apart[64];
     ki_mutex write_mu;
     ki_mutex mu;
-    ki_reclaim reclaim; /* guarded by write_mu */
+    ki_reclaim reclaim;     /* guarded by write_mu, as the next */
+    uint64_t failures_told; /* of index functions */
     _Atomic size_t count;
     _Atomic size_t bytes;
     _Atomic uint64_t index_failures;

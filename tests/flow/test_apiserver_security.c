@@ -15,6 +15,7 @@
 #include "support/patience.h"
 #include "support/temp_dir.h"
 #include "support/unit.h"
+#include "util/base64.h"
 
 static const char *const tokens[] = {"first-secret", "second-secret", NULL};
 
@@ -136,6 +137,29 @@ static void a_certificate_is_made_and_can_be_checked(void **state)
     ki_apiserver_stop(server);
 }
 
+/* A certificate of an authority some take for no server's. */
+static void a_certificate_is_for_a_server_alone(void **state)
+{
+    (void)state;
+    static const char no_authority[] = "\x55\x1d\x13\x01\x01\xff\x04\x02\x30"; /* a list of nothing */
+    char text[4096];
+    char bytes[4096];
+    size_t text_len = 0;
+    size_t len = 0;
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.is_tls = 1});
+    const char *at = strchr(ki_apiserver_certificate(server), '\n');
+    for (; *at != '-' && text_len < sizeof(text); at++)
+        if (*at != '\n')
+            text[text_len++] = *at;
+    assert_int_equal(ki_base64_decode((ki_str){text, text_len}, bytes, &len), 0);
+    size_t start = 0;
+    while (start + sizeof(no_authority) < len &&
+           memcmp(bytes + start, no_authority, sizeof(no_authority)) != 0)
+        start++;
+    assert_true(start + sizeof(no_authority) < len);
+    ki_apiserver_stop(server);
+}
+
 static void what_cannot_be_a_certificate_is_refused(void **state)
 {
     (void)state;
@@ -241,6 +265,7 @@ int main(void)
         cmocka_unit_test(pages_of_others_are_not_let_in_without_a_token),
         cmocka_unit_test(with_a_token_names_do_not_matter),
         cmocka_unit_test(a_certificate_is_made_and_can_be_checked),
+        cmocka_unit_test(a_certificate_is_for_a_server_alone),
         cmocka_unit_test(what_cannot_be_a_certificate_is_refused),
         cmocka_unit_test(an_address_that_is_none_is_refused),
         cmocka_unit_test(a_start_without_descriptors_is_an_error_and_no_more),

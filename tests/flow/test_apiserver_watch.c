@@ -129,6 +129,22 @@ static void a_streamed_list_wants_its_match(void **state)
     api_answer_fini(&answer);
 }
 
+/* At once, and with an answer that ends. */
+static void who_wants_a_websocket_is_told_to_do_without(void **state)
+{
+    api_answer answer =
+        api_call(*state, &(api_request){.path = "/api/v1/namespaces/default/pods?watch=1",
+                                        .headers = {"Connection: Upgrade", "Upgrade: WebSocket"}});
+    assert_int_equal(answer.status, 200);
+    size_t at = 0;
+    json_t *event = api_next_event(&answer, &at);
+    assert_string_equal(json_string_value(api_at(event, "type")), "ERROR");
+    assert_string_equal(json_string_value(api_at(event, "object.message")),
+                        "this server does not serve watches by WebSocket");
+    json_decref(event);
+    api_answer_fini(&answer);
+}
+
 static void an_old_version_is_410_in_the_stream(void **state)
 {
     uint64_t version = ki_apiserver_version(*state);
@@ -410,6 +426,7 @@ int main(void)
         TEST(from_a_version_it_tells_what_came_after),
         TEST(a_streamed_list_ends_with_its_marker),
         TEST(a_streamed_list_wants_its_match),
+        TEST(who_wants_a_websocket_is_told_to_do_without),
         TEST(an_old_version_is_410_in_the_stream),
         TEST(a_version_of_the_future_is_silence),
         TEST(objects_come_and_go_as_they_match),

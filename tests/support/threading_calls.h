@@ -34,6 +34,7 @@ int call_pop_waiting(stage *s);
 int call_pop_at_once(stage *s);
 int call_dispatch(stage *s);
 int call_free_client(stage *s);
+int call_write_store(stage *s);
 int call_free_store(stage *s);
 
 /* Each says whether the calls of a row have done what they are for. */

@@ -211,37 +211,6 @@ static void the_namespace_must_be_there(void **state)
     as_rig_fini(&rig);
 }
 
-static void a_job_knows_its_pods_by_its_uid(void **state)
-{
-    static const char job[] =
-        "{'metadata':{'name':'j'},'spec':{%s'template':{'metadata':{'labels':{'a':'b'}},'spec':"
-        "{'restartPolicy':'Never','containers':[{'name':'c','image':'i'}]}}}}";
-    struct as_rig rig;
-    char text[512];
-    (void)state;
-    as_rig_init_seeded(&rig);
-    (void)snprintf(text, sizeof(text), job, "");
-    json_t *tree = as_rig_create(&rig, "jobs.batch", "default/", text);
-    const char *uid = json_string_value(json_object_get(json_object_get(tree, "metadata"), "uid"));
-    json_t *spec = json_object_get(tree, "spec");
-    json_t *labels =
-        json_object_get(json_object_get(json_object_get(spec, "template"), "metadata"), "labels");
-    json_t *selector = json_object_get(json_object_get(spec, "selector"), "matchLabels");
-    assert_int_equal(json_object_size(labels), 5);
-    assert_string_equal(json_string_value(json_object_get(labels, "job-name")), "j");
-    assert_string_equal(json_string_value(json_object_get(labels, "batch.kubernetes.io/controller-uid")),
-                        uid);
-    assert_int_equal(json_object_size(selector), 1);
-    assert_string_equal(json_string_value(json_object_get(selector, "batch.kubernetes.io/controller-uid")),
-                        uid);
-    assert_true(json_equal(json_object_get(json_object_get(tree, "metadata"), "labels"), labels));
-    json_decref(tree);
-    (void)snprintf(text, sizeof(text), job, "'selector':{'matchLabels':{'a':'b'}},");
-    as_rig_refuse_create(&rig, "jobs.batch", "default/", text);
-    assert_refused_with(&rig.failure, 422, "`selector` not auto-generated");
-    as_rig_fini(&rig);
-}
-
 static void what_does_not_fit_the_path_is_refused(void **state)
 {
     (void)state;
@@ -379,7 +348,6 @@ int main(void)
         cmocka_unit_test(a_long_base_of_a_name_is_cut),
         cmocka_unit_test(a_second_one_of_a_name_is_refused),
         cmocka_unit_test(the_namespace_must_be_there),
-        cmocka_unit_test(a_job_knows_its_pods_by_its_uid),
         cmocka_unit_test(what_does_not_fit_the_path_is_refused),
         cmocka_unit_test(a_version_is_refused_where_nothing_is),
         cmocka_unit_test(a_dry_run_stores_nothing),

@@ -121,6 +121,20 @@ static void controllers_select_by_the_labels_of_their_pods(void **state)
     json_decref(tree);
 }
 
+/* So Go writes a port that nobody has set. */
+static void ports_of_zero_are_none(void **state)
+{
+    (void)state;
+    struct ki_as_resource services = resource_of("v1", "services", "Service");
+    json_t *tree = tree_of("{'metadata':{'name':'web'},'spec':{'type':'NodePort','ports':[{'port':80,"
+                           "'targetPort':0,'nodePort':0},{'port':81,'targetPort':''}]}}");
+    assert_int_equal(ki_as_defaults_apply(&services, tree), 0);
+    assert_int_equal(ki_as_tree_integer(tree, "spec.ports.0.targetPort", 0), 80);
+    assert_in_range(ki_as_tree_integer(tree, "spec.ports.0.nodePort", 0), 30000, 32767);
+    assert_int_equal(ki_as_tree_integer(tree, "spec.ports.1.targetPort", 0), 81);
+    json_decref(tree);
+}
+
 static void deployments_roll_out_by_quarters(void **state)
 {
     (void)state;
@@ -137,6 +151,24 @@ static void deployments_roll_out_by_quarters(void **state)
            "{'spec':{'replicas':0,'strategy':{'type':'Recreate'},'revisionHistoryLimit':10,'"
            "progressDeadlineSeconds':600},"
            "'status':{}}");
+}
+
+static void templates_say_what_they_are_for(void **state)
+{
+    (void)state;
+    json_t *tree = tree_of("{'spec':{'volumeClaimTemplates':[{'metadata':{'name':'d'},'spec':{}}]}}");
+    struct ki_as_resource sets = resource_of("apps/v1", "statefulsets", "StatefulSet");
+    assert_int_equal(ki_as_defaults_apply(&sets, tree), 0);
+    assert_tree(json_incref(ki_as_tree_at(tree, "spec.volumeClaimTemplates.0")),
+                "{'kind':'PersistentVolumeClaim','apiVersion':'v1','metadata':{'name':'d'},'spec':{"
+                "'volumeMode':'Filesystem'},'status':{'phase':'Pending'}}");
+    json_decref(tree);
+    tree = tree_of("{'spec':{'jobTemplate':{'spec':{'template':{'spec':{}}}}}}");
+    struct ki_as_resource jobs = resource_of("batch/v1", "cronjobs", "CronJob");
+    assert_int_equal(ki_as_defaults_apply(&jobs, tree), 0);
+    assert_tree(json_incref(ki_as_tree_at(tree, "spec.jobTemplate.metadata")), "{}");
+    assert_tree(json_incref(ki_as_tree_at(tree, "spec.jobTemplate.spec.template.metadata")), "{}");
+    json_decref(tree);
 }
 
 static void namespaces_are_active_and_labelled(void **state)
@@ -213,6 +245,11 @@ static void amounts_are_kept_as_kubernetes_writes_them(void **state)
            "'1000m','x.io/a':'?','x.io/b':null}}}",
            "{'metadata':{'name':'a','labels':{'a':''}},'spec':{'hard':{'cpu':'2','memory':'1Gi','pods':'1',"
            "'x.io/a':'?','x.io/b':'0'}}}");
+    json_t *tree = tree_of("{'spec':{'volumes':[{'name':'v','emptyDir':{'sizeLimit':1024}}]}}");
+    struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
+    assert_int_equal(ki_as_defaults_apply(&pods, tree), 0);
+    assert_string_equal(ki_as_tree_text(tree, "spec.volumes.0.emptyDir.sizeLimit"), "1024");
+    json_decref(tree);
 }
 
 static void unknown_fields_are_taken_away_and_named(void **state)
@@ -232,6 +269,24 @@ static void unknown_fields_are_taken_away_and_named(void **state)
     assert_string_equal(json_string_value(json_array_get(unknown, 2)), "unknown field \"spec.nodNme\"");
     assert_string_equal(json_string_value(json_array_get(unknown, 3)), "unknown field \"more\"");
     json_decref(unknown);
+}
+
+/* As Go writes them; what is no list or map, or means something, stays. */
+static void empty_lists_and_maps_are_left_out(void **state)
+{
+    (void)state;
+    filled(resource_of("v1", "configmaps", "ConfigMap"),
+           "{'metadata':{'name':'a'},'data':{},'binaryData':{}}", "{'metadata':{'name':'a'}}");
+    filled(resource_of("rbac.authorization.k8s.io/v1", "roles", "Role"), "{'rules':[]}", "{'rules':[]}");
+    filled(
+        resource_of("v1", "podtemplates", "PodTemplate"),
+        "{'template':{'metadata':{'labels':{}},'spec':{'nodeSelector':{},'containers':[],'volumes':[{'name':'"
+        "v',"
+        "'emptyDir':{}}],'dnsPolicy':'Default','restartPolicy':'Always','schedulerName':'s',"
+        "'terminationGracePeriodSeconds':1}}}",
+        "{'template':{'metadata':{},'spec':{'containers':[],'volumes':[{'name':'v','emptyDir':{}}],"
+        "'dnsPolicy':'Default','restartPolicy':'Always','schedulerName':'s','terminationGracePeriodSeconds':"
+        "1,'securityContext':{}}}}");
 }
 
 static void custom_kinds_are_pruned_by_their_schema(void **state)
@@ -276,7 +331,9 @@ int main(void)
         cmocka_unit_test(images_without_a_fixed_tag_are_always_pulled),
         cmocka_unit_test(services_get_an_address_and_ports),
         cmocka_unit_test(controllers_select_by_the_labels_of_their_pods),
+        cmocka_unit_test(ports_of_zero_are_none),
         cmocka_unit_test(deployments_roll_out_by_quarters),
+        cmocka_unit_test(templates_say_what_they_are_for),
         cmocka_unit_test(namespaces_are_active_and_labelled),
         cmocka_unit_test(texts_of_secrets_become_data),
         cmocka_unit_test(budgets_count_from_zero),
@@ -285,6 +342,7 @@ int main(void)
         cmocka_unit_test(custom_kinds_get_what_their_schema_says),
         cmocka_unit_test(amounts_are_kept_as_kubernetes_writes_them),
         cmocka_unit_test(unknown_fields_are_taken_away_and_named),
+        cmocka_unit_test(empty_lists_and_maps_are_left_out),
         cmocka_unit_test(custom_kinds_are_pruned_by_their_schema),
         cmocka_unit_test(out_of_memory_is_an_error),
     };

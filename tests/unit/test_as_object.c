@@ -95,6 +95,29 @@ static void the_tree_comes_back_with_its_kind_first(void **state)
     ki_as_object_unref(object);
 }
 
+/* Names that are nobody's for ever; both copies have them. */
+static void names_of_fields_may_be_its_own(void **state)
+{
+    (void)state;
+    json_t *tree = json_loads(pod, 0, NULL);
+    char name[] = "spec.color";
+    const struct ki_as_pair fields[] = {{ki_str_of(name), KI_STR("red")}, {KI_STR("x"), KI_STR("")}};
+    struct ki_as_object *object = ki_as_object_make(&(struct ki_as_object_parts){
+        .tree = tree, .fields = fields, .field_count = 2, .has_own_names = true});
+    memset(name, '-', sizeof(name));
+    assert_text(object->fields[0].name, "spec.color");
+    assert_text(object->fields[0].value, "red");
+    assert_text(object->fields[1].name, "x");
+    struct ki_as_object *copy = ki_as_object_with_version(object, 12345);
+    ki_as_object_unref(object);
+    assert_in_range(copy->fields[0].name.ptr - copy->text.ptr, 0, copy->block_bytes);
+    assert_text(copy->fields[0].name, "spec.color");
+    assert_text(copy->fields[0].value, "red");
+    assert_text(copy->fields[1].name, "x");
+    ki_as_object_unref(copy);
+    json_decref(tree);
+}
+
 static void another_version_changes_nothing_else(void **state)
 {
     (void)state;
@@ -179,6 +202,7 @@ int main(void)
         cmocka_unit_test(what_others_ask_is_at_hand),
         cmocka_unit_test(strings_that_are_escaped_are_at_hand_as_they_are),
         cmocka_unit_test(the_tree_comes_back_with_its_kind_first),
+        cmocka_unit_test(names_of_fields_may_be_its_own),
         cmocka_unit_test(another_version_changes_nothing_else),
         cmocka_unit_test(numbers_are_written_shortly),
         cmocka_unit_test(strings_are_escaped_only_where_they_must),

@@ -172,21 +172,41 @@ static void an_empty_map_is_no_conflict(void **state)
                   "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{'a':'1','b':'2'}}");
 }
 
+/* The object does not have it afterwards, but it is wanted. */
+static void an_empty_map_is_owned(void **state)
+{
+    (void)state;
+    json_t *tree = applied(resource_of("v1", "configmaps", "ConfigMap"), "me", NULL,
+                           "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a'},'data':{}}");
+    assert_tree(fields_of(tree, "me"), "{'f:data':{}}");
+    json_decref(tree);
+}
+
 static void conflicts_are_named(void **state)
 {
     (void)state;
-    assert_conflict(
-        updated_by("kubectl"), "{" WEB "},'spec':{'replicas':2}}",
-        "Apply failed with 1 conflict: conflict with \"kubectl\" using apps/v1 at 2026-11-15T20:45:57Z: "
-        ".spec.replicas");
-    assert_conflict(
-        updated_by("kubectl"), "{" WEB "},'spec':{'replicas':2,'paused':false}}",
-        "Apply failed with 2 conflicts: conflicts with \"kubectl\" using apps/v1 at 2026-11-15T20:45:57Z:\n"
-        "- .spec.replicas\n- .spec.paused");
+    assert_conflict(updated_by("kubectl"), "{" WEB "},'spec':{'replicas':2}}",
+                    "Apply failed with 1 conflict: conflict with \"kubectl\" using apps/v1: "
+                    ".spec.replicas");
+    assert_conflict(updated_by("kubectl"), "{" WEB "},'spec':{'replicas':2,'paused':false}}",
+                    "Apply failed with 2 conflicts: conflicts with \"kubectl\" using apps/v1:\n"
+                    "- .spec.replicas\n- .spec.paused");
     json_t *tree = applied(deployments(), "other", NULL, CONFIG("", CONTAINER("{'name':'c','image':'1'}")));
     assert_conflict(tree, CONFIG("", CONTAINER("{'name':'c','image':'2'}")),
                     "Apply failed with 1 conflict: conflict with \"other\": "
                     ".spec.template.spec.containers[name=\"c\"].image");
+}
+
+/* So that one sees who has changed what. */
+static void who_changes_nothing_has_no_time(void **state)
+{
+    (void)state;
+    json_t *tree = applied(deployments(), "me", updated_by("kubectl"), "{" WEB "},'spec':{'replicas':1}}");
+    assert_string_equal(ki_as_tree_text(tree, "metadata.managedFields.0.manager"), "me");
+    assert_null(ki_as_tree_at(tree, "metadata.managedFields.0.time"));
+    tree = applied(deployments(), "me", tree, "{" WEB ",'labels':{'a':'b'}},'spec':{'replicas':1}}");
+    assert_non_null(ki_as_tree_at(tree, "metadata.managedFields.0.time"));
+    json_decref(tree);
 }
 
 static void equal_values_are_shared(void **state)
@@ -317,7 +337,9 @@ int main(void)
         cmocka_unit_test(what_others_have_stays),
         cmocka_unit_test(fields_that_nobody_has_stay),
         cmocka_unit_test(an_empty_map_is_no_conflict),
+        cmocka_unit_test(an_empty_map_is_owned),
         cmocka_unit_test(conflicts_are_named),
+        cmocka_unit_test(who_changes_nothing_has_no_time),
         cmocka_unit_test(equal_values_are_shared),
         cmocka_unit_test(force_takes_fields_away),
         cmocka_unit_test(lists_without_keys_are_one_thing),

@@ -196,6 +196,12 @@ static void kinds_are_checked_as_a_whole(void **state)
     taken(events, "{" META ",'involvedObject':{'kind':'Node','name':'n'}}");
     refused(events, "{" META ",'involvedObject':{'kind':'Pod','name':'p','namespace':'other'}}",
             "involvedObject.namespace: Invalid value: \"other\": does not match event.namespace");
+    refused(
+        resource_of("batch/v1", "jobs", "Job"),
+        "{" META
+        ",'spec':{'selector':{'matchLabels':{'a':'b','batch.kubernetes.io/controller-uid':'1'}},'template':"
+        "{'spec':{'restartPolicy':'Never','containers':[{'name':'a','image':'x'}]}}}}",
+        "`selector` not auto-generated");
     refused(resource_of("v1", "replicationcontrollers", "ReplicationController"),
             "{" META
             ",'spec':{'selector':{'a':'b'},'template':{'metadata':{'labels':{'a':'c'}},'spec':{'containers':"

@@ -184,7 +184,7 @@ static void jobs_show_their_progress(void **state)
     shown(resource_of("batch/v1", "cronjobs", "CronJob"),
           "{'metadata':{'name':'c'," AT
           "},'spec':{'schedule':'* * * * *','suspend':false},'status':{'active':[{}]}}",
-          "['c','* * * * *','<none>',false,1,'<none>','78s','','','<none>']");
+          "['c','* * * * *','<none>','False',1,'<none>','78s','','','<none>']");
 }
 
 static void services_show_addresses_and_ports(void **state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include "apiserver/tree.h"
 #include "support/as_rig.h"
 #include "support/trees.h"
 #include "support/unit.h"
@@ -104,6 +105,21 @@ static void generations_count_changes_of_the_spec_alone(void **state)
                          DEPLOYMENT("", "},'status':{'replicas':3"));
     assert_int_equal(as_rig_number(json_incref(tree), "metadata.generation"), 2);
     assert_int_equal(as_rig_number(tree, "status.replicas"), 3);
+    as_rig_fini(&rig);
+}
+
+/* Replica sets have copies of them. */
+static void generations_count_annotations_of_deployments(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    init(&rig);
+    json_t *tree =
+        as_rig_update(&rig, "deployments.apps", "default/d", DEPLOYMENT(",'annotations':{'x':'y'}", ""));
+    assert_int_equal(as_rig_number(tree, "metadata.generation"), 2);
+    tree = as_rig_update(&rig, "deployments.apps", "default/d",
+                         DEPLOYMENT(",'annotations':{'x':'y'},'labels':{'a':'b'}", ""));
+    assert_int_equal(as_rig_number(tree, "metadata.generation"), 2);
     as_rig_fini(&rig);
 }
 
@@ -215,6 +231,35 @@ static void patches_are_updates_of_what_is_there(void **state)
     as_rig_fini(&rig);
 }
 
+/* Must be refused. */
+static void refuse_apply(struct as_rig *rig, const char *key, const char *text)
+{
+    struct ki_as_call call = as_rig_call(rig, "configmaps", key);
+    struct ki_as_object *object = NULL;
+    json_t *body = tree_of(text);
+    call.field_manager = KI_STR("me");
+    assert_int_equal(ki_as_patch(&call, KI_AS_PATCH_APPLY, body, &object, NULL, &rig->failure), -1);
+    json_decref(body);
+}
+
+static void what_is_applied_says_what_it_is(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    init(&rig);
+    refuse_apply(&rig, "default/a", "{'data':{}}");
+    assert_refused(&rig.failure, 400, "invalid object type: /, Kind=");
+    refuse_apply(&rig, "default/a", "{'kind':'Secret','apiVersion':'v1'}");
+    assert_refused(&rig.failure, 400, "invalid object type: /v1, Kind=Secret");
+    refuse_apply(&rig, "default/new", "{'kind':'ConfigMap','apiVersion':'apps/v1'}");
+    assert_refused(&rig.failure, 400, "invalid object type: apps/v1, Kind=ConfigMap");
+    refuse_apply(&rig, "default/new", "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'uid':'u'}}");
+    assert_refused(&rig.failure, 409,
+                   "Operation cannot be fulfilled on configmaps \"new\": uid mismatch: the provided object "
+                   "specified uid u, and no existing object was found");
+    as_rig_fini(&rig);
+}
+
 static void an_empty_patch_changes_nothing(void **state)
 {
     (void)state;
@@ -318,6 +363,27 @@ static void a_scale_shows_and_sets_replicas(void **state)
     as_rig_fini(&rig);
 }
 
+static void who_scales_is_a_manager_of_its_own(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    init(&rig);
+    struct ki_as_call call = as_rig_call(&rig, "deployments.apps/scale", "default/d");
+    struct ki_as_object *object = NULL;
+    json_t *body = tree_of("{'metadata':{'name':'d'},'spec':{'replicas':7}}");
+    call.field_manager = KI_STR("me");
+    assert_taken(ki_as_update(&call, body, &object, NULL, &rig.failure), &rig.failure);
+    ki_as_object_unref(object);
+    json_decref(body);
+    json_t *tree = as_rig_get(&rig, "deployments.apps", "default/d");
+    const json_t *entries = ki_as_tree_at(tree, "metadata.managedFields");
+    const json_t *entry = json_array_get(entries, json_array_size(entries) - 1);
+    assert_string_equal(ki_as_tree_text(entry, "subresource"), "scale");
+    assert_tree(json_incref(json_object_get(entry, "fieldsV1")), "{'f:spec':{'f:replicas':{}}}");
+    json_decref(tree);
+    as_rig_fini(&rig);
+}
+
 static bool update_without_memory(void *user)
 {
     struct as_rig *rig = user;
@@ -377,16 +443,19 @@ int main(void)
         cmocka_unit_test(a_version_that_is_no_number_is_refused),
         cmocka_unit_test(what_changes_nothing_has_no_new_version),
         cmocka_unit_test(generations_count_changes_of_the_spec_alone),
+        cmocka_unit_test(generations_count_annotations_of_deployments),
         cmocka_unit_test(status_and_spec_are_updated_apart),
         cmocka_unit_test(what_is_missing_is_not_found_but_for_some_kinds),
         cmocka_unit_test(a_name_that_is_not_the_paths_is_refused),
         cmocka_unit_test(managers_take_fields_from_each_other),
         cmocka_unit_test(patches_are_updates_of_what_is_there),
+        cmocka_unit_test(what_is_applied_says_what_it_is),
         cmocka_unit_test(an_empty_patch_changes_nothing),
         cmocka_unit_test(a_status_brings_labels_in_most_kinds),
         cmocka_unit_test(a_service_keeps_its_address),
         cmocka_unit_test(the_end_of_an_object_is_not_for_clients_to_say),
         cmocka_unit_test(a_scale_shows_and_sets_replicas),
+        cmocka_unit_test(who_scales_is_a_manager_of_its_own),
         cmocka_unit_test(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

@@ -16,6 +16,8 @@ static void count(const ki_log_record *record, void *user)
     (void)user;
     lines++;
     (void)snprintf(last, sizeof(last), "%s: %s", record->component, record->message);
+    assert_string_equal(record->fields[0].name, "name");
+    assert_true(ki_str_equal(record->fields[0].value, KI_STR("my-pods")));
 }
 
 static ki_clock test_clock;
@@ -27,7 +29,7 @@ static int set_up(void **state)
     lines = 0;
     ki_set_log(count, KI_LOG_INFO, NULL);
     ki_clock_init_virtual(&test_clock, 1, 0);
-    ki_error_log_init(&error_log, "test", &KI_CORE_V1_PODS, &test_clock);
+    ki_error_log_init(&error_log, &(ki_error_log_owner){"test", "my-pods", &KI_CORE_V1_PODS}, &test_clock);
     return 0;
 }
 

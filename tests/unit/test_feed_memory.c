@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Feeds that are wrong from the start, and feeds without memory. */
 #include <kinformer.h>
+#include <string.h>
 
 #include "support/failing_allocator.h"
 #include "support/feed_rig.h"
@@ -38,15 +39,47 @@ static void exactly_one_destination_is_wanted(void **state)
     feed_rig_fini(&r);
 }
 
+static void namespace_is_for_those_that_have_one(void **state)
+{
+    (void)state;
+    feed_rig r;
+    ki_error err = {0};
+    feed_rig_init(&r, 51);
+    assert_true(feed_rig_make_client(&r));
+    ki_feed_options options = {.informer = {.list_watch = &r.source, .ns = "a"},
+                               .on_change = feed_rig_on_change};
+    assert_null(ki_feed_new(r.client, &KI_CORE_V1_NODES, &options, &err));
+    assert_int_equal(err.code, KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "nodes"));
+    feed_rig_fini(&r);
+}
+
+static void feed_of_a_namespace_has_that_in_its_name(void **state)
+{
+    (void)state;
+    feed_rig r;
+    ki_metrics_text text = {0};
+    feed_rig_init(&r, 52);
+    assert_true(feed_rig_make_client(&r));
+    feed_rig_make_feed(&r, (ki_feed_options){.informer = {.ns = "a"}, .on_change = feed_rig_on_change});
+    assert_int_equal(ki_metrics_render(ki_client_metrics(r.client), &text, NULL), 0);
+    assert_non_null(strstr(text.bytes, "informer_lists_total{name=\"pods/a\","));
+    ki_metrics_text_fini(&text);
+    feed_rig_fini(&r);
+}
+
 static void null_feed_does_nothing(void **state)
 {
     (void)state;
     char version[8] = "x";
+    ki_informer_status status = {.objects = 5};
     ki_feed_free(NULL);
     ki_feed_stop(NULL);
     ki_feed_room(NULL);
     ki_feed_retry_now(NULL);
     ki_feed_read_status(NULL, NULL);
+    ki_feed_read_status(NULL, &status);
+    assert_int_equal(status.objects, 0);
     assert_int_equal(ki_feed_start(NULL, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_feed_has_synced(NULL), 0);
     assert_int_equal(ki_feed_last_resource_version(NULL, version, sizeof(version)), 0);
@@ -100,6 +133,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exactly_one_destination_is_wanted),
+        cmocka_unit_test(namespace_is_for_those_that_have_one),
+        cmocka_unit_test(feed_of_a_namespace_has_that_in_its_name),
         cmocka_unit_test(null_feed_does_nothing),
         cmocka_unit_test(each_allocation_may_fail),
     };

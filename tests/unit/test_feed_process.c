@@ -106,6 +106,33 @@ static void full_callback_is_left_alone_until_there_is_room(void **state)
     feed_rig_fini(&r);
 }
 
+/* Says each time that it is full, and from the second time on that there is room all the same. */
+static int make_room_inside(const ki_change *change, void *user)
+{
+    feed_rig *r = user;
+    int rc = feed_rig_on_change(change, user);
+    if (r->changes > 1)
+        ki_feed_room(r->feed);
+    return rc;
+}
+
+static void room_that_is_made_inside_of_a_later_change_is_noticed(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_init(&r, 36);
+    assert_true(feed_rig_make_client(&r));
+    feed_rig_make_feed(&r, (ki_feed_options){.informer = {.page_size = 5, .watch_list = KI_WATCH_LIST_NEVER},
+                                             .on_change = make_room_inside,
+                                             .user = &r});
+    r.full_after = 1;
+    feed_rig_start(&r);
+    feed_rig_run(&r, 30);
+    assert_true(ki_feed_has_synced(r.feed));
+    feed_rig_assert_array_is_world(&r);
+    feed_rig_fini(&r);
+}
+
 /* ---- starting and stopping ----------------------------------------------------------------------------- */
 
 static void stopped_feed_goes_on_where_it_was(void **state)
@@ -254,6 +281,7 @@ int main(void)
         cmocka_unit_test(what_fails_is_dropped),
         cmocka_unit_test(program_that_pops_for_itself_is_not_drowned),
         cmocka_unit_test(full_callback_is_left_alone_until_there_is_room),
+        cmocka_unit_test(room_that_is_made_inside_of_a_later_change_is_noticed),
         cmocka_unit_test(stopped_feed_goes_on_where_it_was),
         cmocka_unit_test(stopped_feed_processes_nothing),
         cmocka_unit_test(stop_and_start_from_a_callback_loses_nothing),

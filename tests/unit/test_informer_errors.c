@@ -9,6 +9,8 @@
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
 #include "support/objects.h"
+#include "support/patience.h"
+#include "support/scripted_source.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
@@ -174,6 +176,49 @@ static void the_watch_error_handler_hears_of_failures(void **state)
     virtual_rig_fini(&rig);
 }
 
+static void list_a_long_name(scripted_source *source, const ki_list_options *options, void *user)
+{
+    static const char body[] =
+        "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"9\"},"
+        "\"items\":[{\"metadata\":{\"name\":\"short\",\"resourceVersion\":\"5\"}},"
+        "{\"metadata\":{\"name\":\"%s\",\"resourceVersion\":\"6\"}}]}";
+    char name[KI_KEY_BYTES + 2] = "";
+    char text[sizeof(body) + sizeof(name)];
+    (void)user;
+    if (options->watch)
+        return;
+    memset(name, 'a', sizeof(name) - 1);
+    snprintf(text, sizeof(text), body, name);
+    scripted_whole(source, text);
+}
+
+static void an_object_whose_key_no_store_takes_is_refused_and_told_of(void **state)
+{
+    (void)state;
+    scripted_source source;
+    transformer t = {0};
+    ki_informer_status status;
+    scripted_source_init(&source);
+    source.at_once = list_a_long_name;
+    ki_list_watch list_watch = scripted_source_list_watch(&source);
+    list_watch.no_watch_list = 1;
+    ki_client *client =
+        ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, NULL);
+    ki_informer *informer =
+        ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &list_watch}, NULL);
+    assert_int_equal(ki_informer_set_watch_error_handler(informer, note_error, &t), 0);
+    assert_int_equal(ki_informer_start(informer, NULL), 0);
+    assert_int_equal(ki_informer_wait_for_sync(informer, HANG_MS, NULL), 0);
+    ki_informer_read_status(informer, &status);
+    assert_int_equal(status.objects, 1);
+    assert_int_equal(status.refused, 1);
+    assert_int_equal(t.errors, 1);
+    assert_non_null(strstr(t.message, "1025 bytes"));
+    ki_informer_free(informer);
+    ki_client_free(client);
+    scripted_source_fini(&source);
+}
+
 static void transform_and_watch_error_handler_are_set_before_the_start(void **state)
 {
     (void)state;
@@ -337,6 +382,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_transform_may_put_another_object_in_the_place),
         WITH_MEMORY_CHECK(what_a_transform_takes_from_another_informer_is_copied),
         WITH_MEMORY_CHECK(the_watch_error_handler_hears_of_failures),
+        WITH_MEMORY_CHECK(an_object_whose_key_no_store_takes_is_refused_and_told_of),
         WITH_MEMORY_CHECK(transform_and_watch_error_handler_are_set_before_the_start),
         cmocka_unit_test(a_null_informer_is_harmless),
         WITH_MEMORY_CHECK(an_error_of_the_set_up_is_reported_by_the_next_start),

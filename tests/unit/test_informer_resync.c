@@ -60,6 +60,31 @@ static void a_handler_lowers_the_check_period_only_before_the_start(void **state
     heard_fini(&late);
 }
 
+static void nobody_is_reminded_before_the_first_list_has_ended(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    heard what;
+    heard_init(&what);
+    const ki_informer_options slow = {.resync_ms = SECOND, .watch_list = KI_WATCH_LIST_NEVER, .page_size = 1};
+    virtual_rig_init_slow(&rig, &slow, 100, 3 * SECOND);
+    ki_handler handler = heard_handler(&what);
+    handler.resync_ms = SECOND;
+    assert_non_null(ki_informer_add_handler(rig.informer, &handler));
+    assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
+    int tenths = 0;
+    for (; tenths < 6000 && what.synced == 0; tenths++) {
+        virtual_rig_run(&rig, SECOND / 10);
+        assert_true(what.resyncs == 0 || what.synced == 1);
+    }
+    assert_in_range(tenths, 30, 5999); /* some seconds */
+    virtual_rig_run(&rig, 2 * SECOND);
+    assert_true(what.resyncs >= 5);
+    virtual_rig_fini(&rig);
+    assert_int_equal(what.wrongs, 0);
+    heard_fini(&what);
+}
+
 static void an_informer_without_a_period_never_resyncs(void **state)
 {
     (void)state;
@@ -238,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_resync_reaches_only_the_handler_that_asked_for_it),
         WITH_MEMORY_CHECK(a_handler_lowers_the_check_period_only_before_the_start),
+        WITH_MEMORY_CHECK(nobody_is_reminded_before_the_first_list_has_ended),
         WITH_MEMORY_CHECK(an_informer_without_a_period_never_resyncs),
         WITH_MEMORY_CHECK(a_reconnect_does_not_put_a_resync_off),
         WITH_MEMORY_CHECK(resyncs_go_on_after_a_reset_of_the_history),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/exposition.h"
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
 #include "support/unit.h"
@@ -105,6 +106,40 @@ static void the_metrics_have_the_informers_numbers(void **state)
     heard_fini(&what);
 }
 
+static double batches_applied(const virtual_rig *rig)
+{
+    ki_metrics_text text = {0};
+    exposition read;
+    assert_int_equal(ki_metrics_render(ki_client_metrics(rig->client), &text, NULL), 0);
+    exposition_read(&read, text.bytes);
+    ki_metrics_text_fini(&text);
+    const exposition_sample *count = exposition_find(&read, "informer_processing_latency_seconds_count",
+                                                     "name=pods,group=,version=v1,resource=pods");
+    assert_non_null(count);
+    double value = count->value;
+    exposition_free(&read);
+    return value;
+}
+
+static void a_run_that_applies_nothing_is_not_measured(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, NULL);
+    virtual_rig_sync(&rig);
+    virtual_rig_run(&rig, 10);
+    double before = batches_applied(&rig);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(ki_informer_start(rig.informer, NULL), 0); /* wakes dispatch */
+        virtual_rig_run(&rig, 10);
+    }
+    assert_true(batches_applied(&rig) <= before);
+    sim_world_update(rig.world, 1);
+    virtual_rig_run(&rig, 10);
+    assert_true(batches_applied(&rig) >= before + 1 && batches_applied(&rig) <= before + 1);
+    virtual_rig_fini(&rig);
+}
+
 /* Whether the numbers of an informer of that name are there. */
 static int has_numbers_of(const virtual_rig *rig, const char *name)
 {
@@ -159,6 +194,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_status_of_a_failing_informer_says_why),
         WITH_MEMORY_CHECK(a_retry_now_does_not_wait_for_the_back_off),
         WITH_MEMORY_CHECK(the_metrics_have_the_informers_numbers),
+        WITH_MEMORY_CHECK(a_run_that_applies_nothing_is_not_measured),
         WITH_MEMORY_CHECK(informers_of_one_resource_have_different_names_in_the_metrics),
         WITH_MEMORY_CHECK(an_informer_with_a_name_of_its_own_leaves_the_others_theirs),
     };

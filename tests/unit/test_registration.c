@@ -79,15 +79,22 @@ typedef struct run {
     ki_error err;
 } run;
 
-static void run_init(run *r)
+static void run_init_with(run *r, size_t backlog_items_max, ki_overflow overflow)
 {
     *r = (run){0};
     heard_init(&r->what);
     r->what.user = r;
     local_rig_init(&r->rig, (ki_client_options){0});
     ki_handler handler = heard_handler(&r->what);
+    handler.backlog_items_max = backlog_items_max;
+    handler.overflow = (int)overflow;
     r->registration = ki_informer_add_handler(r->rig.informer, &handler);
     assert_non_null(r->registration);
+}
+
+static void run_init(run *r)
+{
+    run_init_with(r, 0, KI_OVERFLOW_COALESCE);
 }
 
 static void run_fini(run *r)
@@ -201,9 +208,33 @@ static void a_handler_has_synced_inside_of_on_synced(void **state)
     run_fini(&r);
 }
 
+static void look_at_informer(heard *what, const ki_event *event)
+{
+    (void)event;
+    run *r = what->user;
+    char version[64];
+    (void)ki_informer_last_resource_version(r->rig.informer, version, sizeof(version));
+    r->has_synced = ki_informer_has_synced(r->rig.informer) && version[0] != 0;
+}
+
+/* By chance it may also be so when nobody takes care of it, but not each time. */
+static void the_informer_has_synced_inside_of_on_synced(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        run r;
+        run_init(&r);
+        r.what.in_synced = look_at_informer;
+        local_rig_sync(&r.rig);
+        assert_true(heard_wait(&r.what, &r.what.synced, 1));
+        assert_int_equal(r.has_synced, 1);
+        run_fini(&r);
+    }
+}
+
 /* ---- its backlog in the metrics ---------------------------------------------------------------------- */
 
-static double backlog_gauge(const run *r)
+static double number_of(const run *r, const char *name)
 {
     ki_metrics_text text = {0};
     exposition read;
@@ -212,32 +243,85 @@ static double backlog_gauge(const run *r)
     ki_metrics_text_fini(&text);
     double value = -1;
     for (size_t i = 0; i < read.count; i++)
-        if (strcmp(read.samples[i].name, "informer_listener_backlog") == 0)
+        if (strcmp(read.samples[i].name, name) == 0)
             value = read.samples[i].value;
     exposition_free(&read);
     return value;
 }
 
+/* The handler does not return from an update of a/n0. */
+static void hold_in_update(run *r)
+{
+    local_rig_sync(&r->rig);
+    assert_true(heard_wait(&r->what, &r->what.synced, 1));
+    heard_hold(&r->what);
+    (void)local_source_put(r->rig.source, "a", "n0", 0);
+    for (int i = 0; i < HANG_MS && r->what.inside == 0; i++)
+        aside_pause(1);
+    assert_int_equal(r->what.inside, 1);
+}
+
 static void the_backlog_of_a_handler_that_is_stuck_is_measured(void **state)
 {
     (void)state;
+    static const char backlog[] = "informer_listener_backlog";
     run r;
     run_init(&r);
-    local_rig_sync(&r.rig);
-    assert_true(heard_wait(&r.what, &r.what.synced, 1));
-    heard_hold(&r.what);
-    (void)local_source_put(r.rig.source, "a", "n0", 0);
-    for (int i = 0; i < HANG_MS && r.what.inside == 0; i++)
-        aside_pause(1);
+    hold_in_update(&r);
     for (int i = 0; i < 50; i++)
         (void)local_source_put(r.rig.source, "a", "n0", i);
-    for (int i = 0; i < HANG_MS / 10 && backlog_gauge(&r) < 50; i++)
+    for (int i = 0; i < HANG_MS / 10 && number_of(&r, backlog) < 50; i++)
         aside_pause(1);
-    assert_true(backlog_gauge(&r) >= 50);
+    assert_true(number_of(&r, backlog) >= 50);
     heard_let_go(&r.what);
-    for (int i = 0; i < HANG_MS / 10 && backlog_gauge(&r) > 0; i++)
+    for (int i = 0; i < HANG_MS / 10 && number_of(&r, backlog) > 0; i++)
         aside_pause(1);
-    assert_true(backlog_gauge(&r) < 1);
+    assert_true(number_of(&r, backlog) < 1);
+    run_fini(&r);
+}
+
+static void what_joins_in_the_backlog_of_a_handler_that_is_stuck_is_counted(void **state)
+{
+    (void)state;
+    ki_registration_stats stats;
+    run r;
+    run_init_with(&r, 2, KI_OVERFLOW_COALESCE);
+    hold_in_update(&r);
+    for (int i = 0; i < 50; i++)
+        (void)local_source_put(r.rig.source, "a", "n0", i);
+    local_rig_catch_up(&r.rig);
+    for (int i = 0; i < HANG_MS / 10 && number_of(&r, "informer_listener_coalesced_total") < 40; i++)
+        aside_pause(1);
+    ki_registration_read_stats(r.registration, &stats);
+    assert_true(stats.coalesced >= 40);
+    assert_true(number_of(&r, "informer_listener_coalesced_total") >= 40);
+    heard_let_go(&r.what);
+    run_fini(&r);
+}
+
+static void stop(void *user)
+{
+    run *r = user;
+    ki_informer_stop(r->rig.informer);
+}
+
+static void what_a_stop_has_dropped_is_not_measured_any_more(void **state)
+{
+    (void)state;
+    static const char queued[] = "informer_queued_items";
+    run r;
+    aside stopping;
+    run_init_with(&r, 2, KI_OVERFLOW_BLOCK);
+    hold_in_update(&r);
+    for (int i = 0; i < HANG_MS / 10 && number_of(&r, queued) < 1; i++) {
+        (void)local_source_put(r.rig.source, "a", i % 2 == 0 ? "n0" : "n1", i);
+        aside_pause(1);
+    }
+    assert_true(number_of(&r, queued) >= 1);
+    aside_start(&stopping, stop, &r);
+    heard_let_go(&r.what);
+    aside_join(&stopping);
+    assert_true(number_of(&r, queued) < 1);
     run_fini(&r);
 }
 
@@ -330,7 +414,10 @@ int main(void)
         WITH_MEMORY_CHECK(a_stop_ends_the_wait_for_a_handler),
         WITH_MEMORY_CHECK(a_wait_inside_of_a_callback_is_refused),
         WITH_MEMORY_CHECK(a_handler_has_synced_inside_of_on_synced),
+        WITH_MEMORY_CHECK(the_informer_has_synced_inside_of_on_synced),
         WITH_MEMORY_CHECK(the_backlog_of_a_handler_that_is_stuck_is_measured),
+        WITH_MEMORY_CHECK(what_joins_in_the_backlog_of_a_handler_that_is_stuck_is_counted),
+        WITH_MEMORY_CHECK(what_a_stop_has_dropped_is_not_measured_any_more),
         WITH_MEMORY_CHECK(a_removal_frees_the_backlog_at_once_and_without_the_lock),
         WITH_MEMORY_CHECK(a_handler_that_cannot_be_let_in_keeps_no_event_from_the_others),
     };

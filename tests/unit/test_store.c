@@ -3,6 +3,7 @@
 #include "cache/store.h"
 
 #include <kinformer/error.h>
+#include <kinformer/log.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <string.h>
@@ -265,6 +266,42 @@ static void a_failed_index_function_is_counted(void **state)
     store_end(store);
 }
 
+typedef struct failure_log {
+    int lines;
+    char key[64];
+    char message[128];
+} failure_log;
+
+static void note_failure(const ki_log_record *record, void *user)
+{
+    failure_log *log = user;
+    log->lines++;
+    for (size_t i = 0; i < record->field_count; i++)
+        if (strcmp(record->fields[i].name, "key") == 0)
+            snprintf(log->key, sizeof(log->key), "%.*s", KI_STR_ARGS(record->fields[i].value));
+    snprintf(log->message, sizeof(log->message), "%s", record->message);
+}
+
+static void a_failed_index_function_is_logged_ever_more_seldom(void **state)
+{
+    (void)state;
+    failure_log log = {0};
+    ki_store *store = store_begin();
+    assert_int_equal(ki_store_add_index(store, "tags", store_tags_index, NULL), 0);
+    ki_set_log(note_failure, KI_LOG_WARNING, &log);
+    store_put(store, store_object("ns", "good", 1, "a"));
+    assert_int_equal(log.lines, 0);
+    store_put(store, store_object("ns", "bad", 1, "!"));
+    assert_int_equal(log.lines, 1);
+    assert_string_equal(log.key, "ns/bad");
+    for (uint64_t i = 2; i <= 1000; i++)
+        store_put(store, store_object("ns", "bad", i, "!"));
+    assert_int_equal(log.lines, 10);
+    assert_non_null(strstr(log.message, "512 times"));
+    ki_set_log(NULL, KI_LOG_WARNING, NULL);
+    store_end(store);
+}
+
 static void peek_one_gives_the_newest(void **state)
 {
     (void)state;
@@ -340,6 +377,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_unknown_index_is_an_error),
         WITH_MEMORY_CHECK(an_index_added_later_holds_what_is_there),
         WITH_MEMORY_CHECK(a_failed_index_function_is_counted),
+        WITH_MEMORY_CHECK(a_failed_index_function_is_logged_ever_more_seldom),
         WITH_MEMORY_CHECK(peek_one_gives_the_newest),
         WITH_MEMORY_CHECK(an_index_function_cannot_lock_itself_out),
         WITH_MEMORY_CHECK(replace_makes_these_the_whole_content),

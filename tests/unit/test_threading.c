@@ -85,6 +85,11 @@ static const row rows[] = {
      {WORKS, REFUSED, REFUSED, REFUSED},
      0},
     {"client: free", call_free_client, stage_is_client_gone, {WAITS, NOTHING, NOTHING, NOTHING}, 0},
+    {"store: put, remove, replace, add_index, check",
+     call_write_store,
+     stage_has_nothing_to_show,
+     {WORKS, WORKS, WORKS, REFUSED},
+     0},
     {"store: free", call_free_store, stage_is_store_gone, {WAITS, WAITS, WAITS, NOTHING}, 0},
 };
 
