@@ -74,6 +74,9 @@ int ki_as_body_check(const struct ki_as_verb *verb, json_t *body)
         return ki_as_fail_bad_request(
             verb->failure,
             "the namespace of the provided object does not match the namespace sent on the request");
+    /* Manifests name one where there is none to name, and nobody minds. */
+    if (!verb->resource->is_namespaced)
+        (void)json_object_del(ki_as_metadata(body), "namespace");
     if (verb->call->name.len == 0)
         return 0;
     if (name.len == 0)

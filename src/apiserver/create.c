@@ -12,8 +12,9 @@ enum { NAME_TRIES = 8 };
 static int check_new(const struct ki_as_verb *verb, json_t *body, bool is_apply)
 {
     ki_str version = ki_as_metadata_text(body, "resourceVersion");
-    /* What is no number is none, and neither is that of an apply. */
-    bool has_version = !is_apply && version.len > 0 && !ki_str_equal(version, KI_STR("0"));
+    /* What is no number is none, and neither is that of an apply; what is not stored may have one. */
+    bool has_version =
+        !is_apply && !verb->call->is_dry_run && version.len > 0 && !ki_str_equal(version, KI_STR("0"));
     for (size_t i = 0; i < version.len; i++)
         has_version = has_version && version.ptr[i] >= '0' && version.ptr[i] <= '9';
     if (has_version && !verb->call->is_whole)

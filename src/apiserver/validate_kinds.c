@@ -61,11 +61,13 @@ static bool is_empty_selector(const json_t *selector)
            json_array_size(json_object_get(selector, "matchExpressions")) == 0;
 }
 
-static void check_template(struct ki_as_check *check, const struct ki_as_path *path, const json_t *template)
+/* `claims` are those of which each pod gets its own, or NULL. */
+static void check_template(struct ki_as_check *check, const struct ki_as_path *path, const json_t *template,
+                           const json_t *claims)
 {
     const struct ki_as_path *metadata = KI_AS_MEMBER(path, "metadata");
     ki_as_check_labels(check, KI_AS_MEMBER(metadata, "labels"), ki_as_tree_at(template, "metadata.labels"));
-    ki_as_check_pod_spec(check, KI_AS_MEMBER(path, "spec"), json_object_get(template, "spec"));
+    ki_as_check_pod_spec(check, KI_AS_MEMBER(path, "spec"), json_object_get(template, "spec"), claims);
 }
 
 /* `complaint` is what an empty selector is told. */
@@ -87,7 +89,8 @@ static void check_workload(struct ki_as_check *check, const json_t *spec, const 
     if (selector != NULL && !is_empty_selector(selector) && !selects(selector, labels))
         ki_as_check_invalid(check, KI_AS_PATH("spec.template.metadata.labels"), labels,
                             "`selector` does not match template `labels`");
-    check_template(check, KI_AS_MEMBER(path, "template"), template);
+    check_template(check, KI_AS_MEMBER(path, "template"), template,
+                   json_object_get(spec, "volumeClaimTemplates"));
     ki_as_check_one_of(check, KI_AS_PATH("spec.template.spec.restartPolicy"), restart_policy, always);
 }
 
@@ -143,7 +146,7 @@ static void check_controller(struct ki_as_check *check, const json_t *tree)
     if (!is_met)
         ki_as_check_invalid(check, KI_AS_PATH("spec.template.metadata.labels"), labels,
                             "`selector` does not match template `labels`");
-    check_template(check, KI_AS_PATH("spec.template"), template);
+    check_template(check, KI_AS_PATH("spec.template"), template, NULL);
     ki_as_check_one_of(check, KI_AS_PATH("spec.template.spec.restartPolicy"),
                        ki_as_tree_at(template, "spec.restartPolicy"), always);
 }
@@ -172,7 +175,7 @@ static void check_job_spec(struct ki_as_check *check, const struct ki_as_path *p
         ki_as_check_not_negative(check, KI_AS_MEMBER(path, counts[i]), json_object_get(spec, counts[i]));
     const struct ki_as_path *template = KI_AS_MEMBER(path, "template");
     const struct ki_as_path *template_spec = KI_AS_MEMBER(template, "spec");
-    check_template(check, template, json_object_get(spec, "template"));
+    check_template(check, template, json_object_get(spec, "template"), NULL);
     const char *policy = ki_as_tree_text(spec, "template.spec.restartPolicy");
     if (policy[0] == 0 || strcmp(policy, "Always") == 0)
         ki_as_check_required(check, KI_AS_MEMBER(template_spec, "restartPolicy"),
@@ -211,7 +214,7 @@ static void check_cron_job(struct ki_as_check *check, const json_t *tree)
 
 static void check_pod(struct ki_as_check *check, const json_t *tree)
 {
-    ki_as_check_pod_spec(check, KI_AS_PATH("spec"), json_object_get(tree, "spec"));
+    ki_as_check_pod_spec(check, KI_AS_PATH("spec"), json_object_get(tree, "spec"), NULL);
 }
 
 /* ---- configuration and storage

@@ -25,8 +25,9 @@ void ki_as_check_metadata(struct ki_as_check *check, const struct ki_as_resource
 /* Labels of an object or of a template. */
 void ki_as_check_labels(struct ki_as_check *check, const struct ki_as_path *path, const json_t *labels);
 
-/* The spec of a pod or of a template. */
-void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec);
+/* The spec of a pod or of a template; `claims` of a stateful set are volumes of its pods, too. */
+void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec,
+                          const json_t *claims);
 /* Of pods little may change. Looks at nothing else. */
 void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resource *resource,
                             const json_t *before, const json_t *after);

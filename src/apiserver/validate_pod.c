@@ -171,7 +171,25 @@ static void check_volumes(struct ki_as_check *check, const struct ki_as_path *pa
     }
 }
 
-void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec)
+/* The names of volumes, and of claims that become volumes. */
+static void know_volumes(struct ki_as_check *check, struct ki_as_keyed_list *names, const json_t *volumes,
+                         const json_t *claims)
+{
+    struct ki_as_identity identity = ki_as_identity_of("name");
+    size_t index = 0;
+    json_t *claim = NULL;
+    int rc = ki_as_keyed_list_init(names, &identity, volumes, json_array_size(claims));
+    json_array_foreach(claims, index, claim)
+    {
+        if (rc == 0 && json_object_get(claim, "metadata") != NULL)
+            rc = ki_as_keyed_list_add(names, json_object_get(claim, "metadata"));
+    }
+    if (rc < 0)
+        ki_as_check_no_memory(check);
+}
+
+void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec,
+                          const json_t *claims)
 {
     static const char *const restart_policies[] = {"Always", "OnFailure", "Never", NULL};
     static const char *const dns_policies[] = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None",
@@ -179,7 +197,7 @@ void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *pa
     const json_t *volumes = json_object_get(spec, "volumes");
     const json_t *containers = json_object_get(spec, "containers");
     struct ki_as_keyed_list names;
-    know(check, &names, volumes, "name");
+    know_volumes(check, &names, volumes, claims);
     check_volumes(check, KI_AS_MEMBER(path, "volumes"), volumes, &names);
     if (json_array_size(containers) == 0)
         ki_as_check_required(check, KI_AS_MEMBER(path, "containers"), "");

@@ -92,6 +92,14 @@ static void bodies_are_of_a_known_type(void **state)
     }
 }
 
+static void what_is_not_stored_may_have_a_version(void **state)
+{
+    static const char body[] = "{\"metadata\":{\"name\":\"b\",\"resourceVersion\":\"5\"}}";
+    api_post(*state, MAPS "?dryRun=All", body);
+    refused(*state, &(api_request){.path = MAPS, .body = body}, 500,
+            "resourceVersion should not be set on objects to be created");
+}
+
 static void a_replacement_says_its_name(void **state)
 {
     refused(*state, &(api_request){.method = "PUT", .path = MAPS "/a", .body = "{\"data\":{\"k\":\"v\"}}"},
@@ -139,6 +147,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_of_managers_have_a_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(only_an_apply_is_forced, setup, teardown),
         cmocka_unit_test_setup_teardown(bodies_are_of_a_known_type, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_not_stored_may_have_a_version, setup, teardown),
         cmocka_unit_test_setup_teardown(a_replacement_says_its_name, setup, teardown),
         cmocka_unit_test_setup_teardown(custom_objects_say_what_they_are, setup, teardown),
         cmocka_unit_test_setup_teardown(a_time_below_zero_is_none, setup, teardown),

@@ -234,6 +234,10 @@ static void what_does_not_fit_the_path_is_refused(void **state)
     assert_refused(&rig.failure, 500, "resourceVersion should not be set on objects to be created");
     json_decref(
         as_rig_create(&rig, "configmaps", "default/", "{'metadata':{'name':'b','resourceVersion':'new'}}"));
+    json_t *role = as_rig_create(&rig, "clusterroles.rbac.authorization.k8s.io", "",
+                                 "{'metadata':{'name':'r','namespace':'default'}}");
+    assert_null(json_object_get(json_object_get(role, "metadata"), "namespace"));
+    json_decref(role);
     as_rig_refuse_create(&rig, "configmaps", "default/", "{'metadata':7}");
     assert_refused_with(
         &rig.failure, 400,

@@ -239,6 +239,24 @@ static void parts_of_ingresses_and_bindings_are_checked(void **state)
             "subjects[0].namespace: Required value");
 }
 
+static void claims_of_a_stateful_set_are_volumes(void **state)
+{
+    static const char set[] =
+        "{%s,'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':"
+        "'b'}},'spec':{'containers':[{'name':'a','image':'x','volumeMounts':[{'name':'%s',"
+        "'mountPath':'/m'}]}],'volumes':[{'name':'w'}]}},'volumeClaimTemplates':[{'metadata':"
+        "{'name':'v'}},{}]}}";
+    struct ki_as_resource sets = resource_of("apps/v1", "statefulsets", "StatefulSet");
+    char text[512];
+    (void)state;
+    (void)snprintf(text, sizeof(text), set, META, "v");
+    taken(sets, text);
+    (void)snprintf(text, sizeof(text), set, META, "w");
+    taken(sets, text);
+    (void)snprintf(text, sizeof(text), set, META, "u");
+    refused(sets, text, "spec.template.spec.containers[0].volumeMounts[0].name: Not found: \"u\"");
+}
+
 static void a_sketch_may_break_rules(void **state)
 {
     struct ki_as_resource resource = pods();
@@ -262,6 +280,7 @@ int main(void)
         cmocka_unit_test(templates_are_looked_at_like_pods),
         cmocka_unit_test(kinds_are_checked_as_a_whole),
         cmocka_unit_test(parts_of_ingresses_and_bindings_are_checked),
+        cmocka_unit_test(claims_of_a_stateful_set_are_volumes),
         cmocka_unit_test(a_sketch_may_break_rules),
     };
     return RUN_TESTS(tests);
