@@ -9,17 +9,24 @@ enum { ANNOTATION_BYTES_MAX = 256 * 1024, NAME_BYTES_MAX = 1024 };
 /* Names that are not subdomains. */
 static ki_as_name_check name_check_of(const struct ki_as_resource *resource)
 {
+    static const char *const segments[][2] = {
+        {"", "events"},
+        {"apiregistration.k8s.io", "apiservices"},
+        {"certificates.k8s.io", "certificatesigningrequests"},
+        {"certificates.k8s.io", "clustertrustbundles"},
+        {"internal.apiserver.k8s.io", "storageversions"},
+        {"networking.k8s.io", "ipaddresses"},
+        {"policy", "poddisruptionbudgets"},
+    };
     if (strcmp(resource->group, "rbac.authorization.k8s.io") == 0)
         return ki_as_check_path_segment;
     if (ki_as_is_resource(resource, "", "namespaces") || ki_as_is_resource(resource, "", "services") ||
         ki_as_is_resource(resource, "apps", "statefulsets"))
         return ki_as_check_label;
-    if (strcmp(resource->group, "flowcontrol.apiserver.k8s.io") == 0 ||
-        ki_as_is_resource(resource, "apiregistration.k8s.io", "apiservices") ||
-        ki_as_is_resource(resource, "certificates.k8s.io", "clustertrustbundles") ||
-        ki_as_is_resource(resource, "internal.apiserver.k8s.io", "storageversions") ||
-        ki_as_is_resource(resource, "networking.k8s.io", "ipaddresses"))
-        return ki_as_check_path_segment;
+    for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++) {
+        if (ki_as_is_resource(resource, segments[i][0], segments[i][1]))
+            return ki_as_check_path_segment;
+    }
     return ki_as_check_subdomain;
 }
 
@@ -138,7 +145,8 @@ static void check_finalizers(struct ki_as_check *check, const struct ki_as_path 
                              const struct ki_as_resource *resource, const json_t *finalizers)
 {
     /* Those of the extensions are checked as custom kinds are. */
-    bool is_free = resource->is_custom || strcmp(resource->group, "apiextensions.k8s.io") == 0 ||
+    bool is_free = resource->is_custom || ki_as_is_resource(resource, "", "events") ||
+                   strcmp(resource->group, "apiextensions.k8s.io") == 0 ||
                    strcmp(resource->group, "apiregistration.k8s.io") == 0;
     size_t index = 0;
     json_t *finalizer = NULL;

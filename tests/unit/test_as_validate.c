@@ -87,6 +87,20 @@ static void names_are_checked_by_kind(void **state)
             "contain '/', metadata.name: Invalid value: \"a/b%\": may not contain '%']");
 }
 
+static void some_kinds_take_any_part_of_a_path_for_a_name(void **state)
+{
+    (void)state;
+    taken(resource_of("v1", "events", "Event"), "{'metadata':{'name':'A:b','namespace':'default'}}");
+    taken(resource_of("policy/v1", "poddisruptionbudgets", "PodDisruptionBudget"),
+          "{'metadata':{'name':'A:b','namespace':'default'}}");
+    refused(resource_of("v1", "events", "Event"), "{'metadata':{'name':'a/b','namespace':'default'}}", 422,
+            "Event \"a/b\" is invalid: metadata.name: Invalid value: \"a/b\": may not contain '/'");
+    refused(resource_of("flowcontrol.apiserver.k8s.io/v1", "cluster/flowschemas", "FlowSchema"),
+            "{'metadata':{'name':'A'}}", 422,
+            "FlowSchema.flowcontrol.apiserver.k8s.io \"A\" is invalid: metadata.name: Invalid value: "
+            "\"A\": " SUBDOMAIN);
+}
+
 static void names_and_namespaces_are_required(void **state)
 {
     (void)state;
@@ -148,6 +162,8 @@ static void finalizers_of_built_in_kinds_say_whose_they_are(void **state)
             "standard "
             "finalizer name nor is it fully qualified");
     taken(widgets, "{'metadata':{'name':'a','namespace':'default','finalizers':['x']}}");
+    taken(resource_of("v1", "events", "Event"),
+          "{'metadata':{'name':'system:a','namespace':'default','finalizers':['x']},'involvedObject':{}}");
 }
 
 static void of_many_mistakes_the_first_hundred_are_told(void **state)
@@ -588,6 +604,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_checked_by_kind),
+        cmocka_unit_test(some_kinds_take_any_part_of_a_path_for_a_name),
         cmocka_unit_test(names_and_namespaces_are_required),
         cmocka_unit_test(prefixes_of_names_may_end_with_a_hyphen),
         cmocka_unit_test(labels_annotations_and_finalizers_are_checked),
