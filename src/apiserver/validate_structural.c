@@ -8,7 +8,7 @@
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 128 };
 
 /* What the schema is of, for what is said when it has no type. */
 enum level { LEVEL_ROOT, LEVEL_FIELD, LEVEL_ITEM };
@@ -137,20 +137,26 @@ static void check_list(struct ki_as_check *check, const struct ki_as_path *path,
 
 /* ---- schemas ------------------------------------------------------------------------------------------- */
 
-static void check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
-                         size_t depth);
+static void check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema);
 
-static void check_place(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
-                        enum level level, size_t depth)
+static bool is_too_deep(const struct ki_as_path *path)
 {
-    if (!json_is_object(schema) || depth == DEPTH_MAX)
-        return;
-    check_type(check, path, schema, level);
-    check_schema(check, path, schema, depth);
+    size_t depth = 0;
+    for (; path != NULL; path = path->parent)
+        depth++;
+    return depth > DEPTH_MAX;
 }
 
-static void check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
-                         size_t depth)
+static void check_place(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                        enum level level)
+{
+    if (!json_is_object(schema) || is_too_deep(path))
+        return;
+    check_type(check, path, schema, level);
+    check_schema(check, path, schema);
+}
+
+static void check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema)
 {
     const json_t *value = json_object_get(schema, "default");
     const char *name = NULL;
@@ -163,12 +169,11 @@ static void check_schema(struct ki_as_check *check, const struct ki_as_path *pat
         ki_as_check_schema_within(check, KI_AS_MEMBER(path, "default"), schema, value);
     json_object_foreach(json_object_get(schema, "properties"), name, property)
     {
-        check_place(check, KI_AS_KEY(KI_AS_MEMBER(path, "properties"), name), property, LEVEL_FIELD,
-                    depth + 1);
+        check_place(check, KI_AS_KEY(KI_AS_MEMBER(path, "properties"), name), property, LEVEL_FIELD);
     }
     check_place(check, KI_AS_MEMBER(path, "additionalProperties"),
-                json_object_get(schema, "additionalProperties"), LEVEL_FIELD, depth + 1);
-    check_place(check, KI_AS_MEMBER(path, "items"), json_object_get(schema, "items"), LEVEL_ITEM, depth + 1);
+                json_object_get(schema, "additionalProperties"), LEVEL_FIELD);
+    check_place(check, KI_AS_MEMBER(path, "items"), json_object_get(schema, "items"), LEVEL_ITEM);
 }
 
 /* Of all kinds, and known without being said. */
@@ -201,7 +206,7 @@ void ki_as_check_structural(struct ki_as_check *check, const struct ki_as_path *
     struct ki_as_schema_budget budget = {0};
     check->budget = &budget;
     check_own_fields(check, path, schema);
-    check_place(check, path, schema, LEVEL_ROOT, 0);
+    check_place(check, path, schema, LEVEL_ROOT);
     check->budget = NULL;
     if (budget.is_spent)
         ki_as_check_forbidden(check, path, "its defaults are too costly to validate");
