@@ -13,6 +13,7 @@ import (
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -46,6 +47,12 @@ func dryRun(config *rest.Config, contentType string, object runtime.Object, vers
 	if err != nil {
 		return nil, fmt.Errorf("%s as %s: %w: %s", version.Kind, contentType, err, text)
 	}
+	var partial metav1.PartialObjectMetadata
+	if err := json.Unmarshal(text, &partial); err != nil {
+		return nil, err
+	}
+	// A job has its uid in labels, too.
+	text = []byte(strings.ReplaceAll(string(text), string(partial.UID), "uid"))
 	var tree map[string]any
 	err = json.Unmarshal(text, &tree)
 	metadata, _ := tree["metadata"].(map[string]any)
