@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/apiserver/schemas_table.c from src/apiserver/schemas.txt: which fields the built-in kinds have.
+"""Writes src/apiserver/schemas_table.c from src/apiserver/schemas.txt and rules.txt: which fields the built-in kinds
+have, and what their values may be.
 
     scripts/generate_schemas.py                 write the table
     scripts/generate_schemas.py --check         change nothing; fail when the table is not what would be written
@@ -20,6 +21,9 @@ strategic merge patch tells them apart ("merge" alone for scalars), retainKeys i
 that apply replaces as a whole. #3 is the number of the field in Kubernetes' protobuf; #2.3 is field 3 of the message in
 field 2, whose members stand among the others in JSON. pointer is a scalar that is there even if it is 0, false or "".
 micro is a time with microseconds; schema is a JSON schema, or what may stand in its place. A type that is a kind of its own has "kind=GROUP/VERSION/KIND" behind its name.
+
+rules.txt has one type a paragraph, too, and one rule a line: a field ("-" for the object itself), a word of RULES with what
+belongs to it, and behind a colon what is said instead of the usual.
 """
 import csv
 import glob
@@ -30,11 +34,18 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TEXT = ROOT / "src/apiserver/schemas.txt"
+RULES_TEXT = ROOT / "src/apiserver/rules.txt"
 TABLE = ROOT / "src/apiserver/schemas_table.c"
 RESOURCES = ROOT / "src/api/resources.tsv"
 
 SCALARS = ["any", "object", "string", "date-time", "byte", "integer", "int32", "int64", "number", "double", "boolean",
            "int-or-string", "quantity"]
+# Words of rules.txt: what enum ki_as_rule_kind calls them, and how many numbers follow.
+RULES = {"required": ("REQUIRED", 0), "min": ("MIN", 1), "range": ("RANGE", 2), "one": ("ONE_OF", 0), "label": ("LABEL", 0),
+         "subdomain": ("SUBDOMAIN", 0), "1035": ("LABEL_1035", 0), "segment": ("SEGMENT", 0), "key": ("KEY", 0),
+         "portname": ("PORT_NAME", 0), "ip": ("IP", 0), "cidr": ("CIDR", 0), "absolute": ("ABSOLUTE", 0),
+         "port": ("PORT", 0), "percent": ("PERCENT", 1), "labels": ("LABELS", 0), "schedule": ("SCHEDULE", 0),
+         "within": ("WITHIN", 0), "some": ("SOME", 0), "single": ("SINGLE", 0)}
 SCALARS_OF_GO = ["string", "integer", "int32", "int64", "number", "double", "boolean", "int-or-string"]
 SPECIAL = {
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
@@ -246,6 +257,31 @@ def field_line(words, numbers):
         quoted(name), quoted(keys), quoted(merge), type_number(kind, numbers), shape, " | ".join(flags) or "0", outer, inner)
 
 
+def read_rules(types):
+    """{type: [line]}; a type or field that there is not is a mistake."""
+    fields = {head[0]: {words[0] for words in lines} | {"-"} for head, lines in types}
+    rules = {}
+    for paragraph in RULES_TEXT.read_text().strip("\n").split("\n\n"):
+        head, *lines = paragraph.split("\n")
+        for line in lines:
+            assert line.split()[0] in fields[head], "%s has no %s" % (head, line)
+        rules[head] = [rule_line(line) for line in lines]
+    return rules
+
+
+def rule_line(line):
+    line, _, detail = line.strip().partition(": ")
+    field, kind, *words = line.split()
+    if kind == "name":
+        kind = {"port": "portname"}.get(words[0], words[0])
+        words = []
+    name, count = RULES[kind]
+    numbers = [int(word) for word in words[:count]] + [0, 0]
+    words = words[count:]
+    listed = "(const char *const[]){%s, NULL}" % ", ".join(quoted(word) for word in words[0].split(",")) if words else "NULL"
+    return "{%s, %s, %s, %d, %d, KI_AS_RULE_%s}," % (quoted(field), listed, quoted(detail or None), *numbers[:2], name)
+
+
 def opening(name):
     """The first eight bytes as a number, by which names are ordered as they are by themselves."""
     return "0x%016x," % int.from_bytes(name.encode()[:8].ljust(8, b"\0"), "big")
@@ -264,14 +300,17 @@ def packed(items):
 def table():
     types = read_types()
     numbers = {head[0]: number for number, (head, _) in enumerate(types)}
-    fields, rows, at = [], [], 0
+    of_types = read_rules(types)
+    fields, rows, rules, at = [], [], [], 0
     for head, lines in types:
         fields += [field_line(words, numbers) for words in lines]
         kind = option(head, "kind")
         group, version, name = kind.split("/") if kind else (None, None, None)
         api_version = None if kind is None else (group + "/" + version if group else version)
-        rows.append("{%s, %s, %s, %d, %d, %s}," % (quoted(head[0]), quoted(api_version), quoted(name), at, len(lines),
-                                                   "true" if "atomic" in head else "false"))
+        own = of_types.get(head[0], [])
+        rows.append("{%s, %s, %s, %d, %d, %d, %d, %s}," % (quoted(head[0]), quoted(api_version), quoted(name), at, len(lines),
+                                                           len(rules), len(own), "true" if "atomic" in head else "false"))
+        rules += own
         at += len(lines)
     of_kind = sorted((option(head, "kind").split("/")[2], number) for number, (head, _) in enumerate(types)
                      if option(head, "kind"))
@@ -279,7 +318,7 @@ def table():
     openings = [opening(words[0]) for _, lines in types for words in lines]
     return (
         "/* SPDX-License-Identifier: Apache-2.0 */\n"
-        "/* Generated by scripts/generate_schemas.py from src/apiserver/schemas.txt: change those. */\n"
+        "/* Generated by scripts/generate_schemas.py from src/apiserver/schemas.txt and rules.txt: change those. */\n"
         '#include "apiserver/schemas_table.h"\n\n'
         "/* clang-format off */\n\n"
         + "".join("#define %s KI_AS_FIELD_%s\n" % (name, name)
@@ -287,6 +326,7 @@ def table():
                                "MICRO", "SCHEMA"))
         + "\nconst struct ki_as_schema_field ki_as_schema_fields[] = {\n" + packed(fields) + "};\n"
         + "\nconst uint64_t ki_as_schema_openings[] = {\n" + packed(openings) + "};\n"
+        + "\nconst struct ki_as_rule ki_as_rules[] = {\n" + packed(rules) + "};\n"
         + "\nconst struct ki_as_schema ki_as_schemas[] = {\n" + packed(rows) + "};\n"
         + "\nconst uint16_t ki_as_schema_kinds[] = {\n" + packed(kinds) + "};\n"
         + "\nconst size_t ki_as_schema_kind_count = %d;\nconst size_t ki_as_schema_count = %d;\n" % (len(kinds), len(types))

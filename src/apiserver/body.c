@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "apiserver/patch_parts.h"
+#include "apiserver/validate_parts.h"
 #include "apiserver/verbs_parts.h"
 
 /* What stands there must be a string, or nothing. */
@@ -36,7 +38,6 @@ static int check_kind(const struct ki_as_verb *verb, const json_t *body)
 
 static int check_metadata(const struct ki_as_verb *verb, json_t *body)
 {
-    static const char *const texts[] = {"name", "namespace", "generateName", "uid", "resourceVersion"};
     json_t *metadata = json_object_get(body, "metadata");
     if (metadata == NULL || json_is_null(metadata)) {
         metadata = json_object();
@@ -45,12 +46,12 @@ static int check_metadata(const struct ki_as_verb *verb, json_t *body)
     }
     if (!json_is_object(metadata))
         return ki_as_fail_bad_request(
-            verb->failure, "%s in version \"%s\" cannot be handled as a %s: metadata must be an object",
-            verb->resource->kind, verb->resource->version, verb->resource->kind);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        if (check_text(verb, metadata, texts[i]) < 0)
-            return -1;
-    return 0;
+            verb->failure,
+            "%s in version \"%s\" cannot be handled as a %s: json: cannot unmarshal %s into Go struct field "
+            "%s.metadata of type v1.ObjectMeta",
+            verb->resource->kind, verb->resource->version, verb->resource->kind,
+            ki_as_patch_type_name(metadata), verb->resource->kind);
+    return ki_as_check_own_types(verb->resource, body, verb->failure);
 }
 
 static int fill(const struct ki_as_verb *verb, json_t *body, const char *name, ki_str text)
@@ -73,6 +74,9 @@ int ki_as_body_check(const struct ki_as_verb *verb, json_t *body)
         return ki_as_fail_bad_request(
             verb->failure,
             "the namespace of the provided object does not match the namespace sent on the request");
+    /* Manifests name one where there is none to name, and nobody minds. */
+    if (!verb->resource->is_namespaced)
+        (void)json_object_del(ki_as_metadata(body), "namespace");
     if (verb->call->name.len == 0)
         return 0;
     if (name.len == 0)

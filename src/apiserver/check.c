@@ -65,6 +65,21 @@ static char *text_of(const struct ki_as_check *check, const json_t *value)
     return is_quiet(check) ? NULL : ki_as_value_text(value);
 }
 
+void ki_as_check_join(struct ki_as_check *check, struct ki_as_check *other)
+{
+    check->count += other->count;
+    check->said += other->said;
+    check->said_bytes += other->said_bytes;
+    if (check->causes == NULL) {
+        check->causes = other->causes;
+    } else {
+        /* Without memory it is said that there is none: causes are missing then. */
+        (void)json_array_extend(check->causes, other->causes);
+        json_decref(other->causes);
+    }
+    *other = (struct ki_as_check){0};
+}
+
 void ki_as_check_no_memory(struct ki_as_check *check)
 {
     check->count++;

@@ -48,6 +48,8 @@ struct ki_as_check {
     struct ki_as_schema_budget *budget; /* of a check against a schema */
 };
 
+/* What another check has found comes behind. Takes it over. */
+void ki_as_check_join(struct ki_as_check *check, struct ki_as_check *other);
 /* It could not be looked at. */
 void ki_as_check_no_memory(struct ki_as_check *check);
 /* "Required value", and `detail` behind it unless it is "". */

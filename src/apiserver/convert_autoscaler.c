@@ -318,7 +318,7 @@ static int put_read(json_t *tree, const char *half, const char *member, json_t *
     json_t *parent = NULL;
     json_t *alone = json_pack("{s:{s:O}}", half, member, value);
     int rc = alone == NULL ? KI_ERR_NO_MEMORY : 0;
-    bool is_sound = rc == 0 && ki_as_check_types(&ki_as_autoscaler_kept, alone, &failure) == 0;
+    bool is_sound = rc == 0 && ki_as_check_types(&ki_as_autoscaler_kept, alone, NULL, &failure) == 0;
     if (is_sound)
         rc = ki_as_tree_object(tree, half, &parent);
     if (parent != NULL && json_object_set(parent, member, value) < 0)

@@ -9,10 +9,15 @@
 enum { NAME_TRIES = 8 };
 
 /* What comes in when it is new: no version yet, a status only from who may say it. */
-static int check_new(const struct ki_as_verb *verb, json_t *body)
+static int check_new(const struct ki_as_verb *verb, json_t *body, bool is_apply)
 {
     ki_str version = ki_as_metadata_text(body, "resourceVersion");
-    if (version.len > 0 && !ki_str_equal(version, KI_STR("0")) && !verb->call->is_whole)
+    /* What is no number is none, and neither is that of an apply; what is not stored may have one. */
+    bool has_version =
+        !is_apply && !verb->call->is_dry_run && version.len > 0 && !ki_str_equal(version, KI_STR("0"));
+    for (size_t i = 0; i < version.len; i++)
+        has_version = has_version && version.ptr[i] >= '0' && version.ptr[i] <= '9';
+    if (has_version && !verb->call->is_whole)
         return ki_as_fail(verb->failure, 500, "", NULL,
                           "resourceVersion should not be set on objects to be created");
     (void)json_object_del(ki_as_metadata(body), "resourceVersion");
@@ -54,7 +59,7 @@ static int store_managed(const struct ki_as_verb *verb, json_t *body, struct ki_
 /* An apply has written managedFields already. */
 static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, struct ki_as_object **out)
 {
-    if (check_new(verb, body) < 0 || find_name(verb, body) < 0)
+    if (check_new(verb, body, is_apply) < 0 || find_name(verb, body) < 0)
         return -1;
     ki_str ns = ki_as_metadata_text(body, "namespace");
     ki_str name = ki_as_metadata_text(body, "name");
@@ -75,8 +80,9 @@ static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, st
                                    : ki_as_validate(verb->resource, body, verb->failure);
     if (rc < 0)
         return rc;
-    if (ki_as_collection_find(verb->collection, ns, name) != NULL)
-        return ki_as_fail_already_exists(verb->failure, verb->resource, name);
+    const struct ki_as_object *there = ki_as_collection_find(verb->collection, ns, name);
+    if (there != NULL)
+        return ki_as_fail_already_exists(verb->failure, verb->resource, name, there->is_deleting);
     return is_apply ? ki_as_verb_store(verb, body, out) : store_managed(verb, body, out);
 }
 

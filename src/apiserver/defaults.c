@@ -138,6 +138,9 @@ int ki_as_defaults_schema(const json_t *schema, json_t *value)
         if (given != NULL && (there == NULL || is_null) &&
             json_object_set_new(value, name, ki_as_json_copy(given)) < 0)
             return KI_ERR_NO_MEMORY;
+        /* Nothing may stand there, and null says that there is nothing. */
+        if (given == NULL && is_null)
+            (void)json_object_del(value, name);
         rc = ki_as_defaults_schema(property, json_object_get(value, name));
         if (rc < 0)
             return rc;

@@ -17,4 +17,8 @@
  * kubernetes.io/metadata.name; … Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_defaults_apply(const struct ki_as_resource *resource, json_t *tree);
 
+/* A new version of a service keeps the address of the old one unless it says another, and loses what that had
+ * because of its type. Returns 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_service_carry(json_t *tree, const json_t *before);
+
 #endif

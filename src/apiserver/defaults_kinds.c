@@ -224,6 +224,29 @@ static int default_role_binding(json_t *tree)
     return rc;
 }
 
+/* Something of another type is left to validation. */
+static bool is_open(const json_t *map)
+{
+    return map == NULL || (json_is_object(map) && json_object_size(map) == 0);
+}
+
+/* What selects the pods, and its own labels, are those of the pods unless they are said. */
+static int default_controller(json_t *tree)
+{
+    json_t *labels = ki_as_tree_at(tree, "spec.template.metadata.labels");
+    json_t *metadata = json_object_get(tree, "metadata");
+    json_t *spec = json_object_get(tree, "spec");
+    if (json_object_size(labels) == 0 || !json_is_object(metadata))
+        return 0;
+    if (is_open(json_object_get(spec, "selector")) &&
+        json_object_set_new(spec, "selector", ki_as_json_copy(labels)) < 0)
+        return KI_ERR_NO_MEMORY;
+    if (is_open(json_object_get(metadata, "labels")) &&
+        json_object_set_new(metadata, "labels", ki_as_json_copy(labels)) < 0)
+        return KI_ERR_NO_MEMORY;
+    return 0;
+}
+
 static int default_definition(json_t *tree)
 {
     const char *kind = ki_as_tree_text(tree, "spec.names.kind");
@@ -257,7 +280,7 @@ static const struct kind kinds[] = {
     {"", "persistentvolumeclaims", claim, NULL, NULL},
     {"", "persistentvolumes", volume, NULL, NULL},
     {"", "endpoints", endpoints, NULL, NULL},
-    {"", "replicationcontrollers", replica_set, "spec.template.spec", NULL},
+    {"", "replicationcontrollers", replica_set, "spec.template.spec", default_controller},
     {"", "podtemplates", NULL, "template.spec", NULL},
     {"apps", "deployments", deployment, "spec.template.spec", default_deployment},
     {"apps", "replicasets", replica_set, "spec.template.spec", NULL},

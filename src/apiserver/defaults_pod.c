@@ -177,8 +177,15 @@ int ki_as_defaults_pod_spec(json_t *spec)
     if (rc == 0)
         rc = default_containers(json_object_get(spec, "initContainers"));
     const char *account = ki_as_tree_text(spec, "serviceAccountName");
+    const char *old_account = ki_as_tree_text(spec, "serviceAccount");
     if (rc == 0 && account[0] != 0)
         rc = ki_as_tree_default(spec, "serviceAccount", json_string(account));
+    else if (rc == 0 && old_account[0] != 0)
+        rc = ki_as_tree_default(spec, "serviceAccountName", json_string(old_account));
+    /* No time at all is the least that there is. */
+    if (rc == 0 && ki_as_tree_integer(spec, "terminationGracePeriodSeconds", 0) < 0 &&
+        json_object_set_new(spec, "terminationGracePeriodSeconds", json_integer(1)) < 0)
+        rc = KI_ERR_NO_MEMORY;
     return rc < 0 ? rc : ki_as_defaults_members(spec, &spec_defaults);
 }
 

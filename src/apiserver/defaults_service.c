@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/defaults.h"
 #include "apiserver/defaults_parts.h"
 #include "apiserver/tree.h"
 
@@ -27,7 +28,7 @@ static uint32_t hash_of(const char *text)
     return hash;
 }
 
-static int default_ports(json_t *tree, bool has_node_ports)
+static int default_ports(json_t *tree, bool is_outside)
 {
     uint32_t hash = hash_of(ki_as_tree_text(tree, "metadata.name"));
     size_t index = 0;
@@ -44,10 +45,52 @@ static int default_ports(json_t *tree, bool has_node_ports)
         rc = ki_as_tree_default(port, "protocol", json_string("TCP"));
         if (rc == 0 && json_is_integer(number))
             rc = ki_as_tree_default(port, "targetPort", json_integer(json_integer_value(number)));
-        if (rc == 0 && has_node_ports)
+        if (rc == 0 && is_outside)
             rc = ki_as_tree_default(port, "nodePort", json_integer(NODE_PORT_FIRST + (int)offset));
     }
     return rc;
+}
+
+static bool is_external(const json_t *tree)
+{
+    return strcmp(ki_as_tree_text(tree, "spec.type"), "ExternalName") == 0;
+}
+
+static bool has_node_ports(const json_t *tree)
+{
+    const char *type = ki_as_tree_text(tree, "spec.type");
+    return strcmp(type, "NodePort") == 0 || strcmp(type, "LoadBalancer") == 0;
+}
+
+/* What the server gave because of the type goes with it. */
+static void forget_node_ports(json_t *tree, const json_t *before)
+{
+    size_t index = 0;
+    json_t *port = NULL;
+    const json_t *policy = ki_as_tree_at(tree, "spec.externalTrafficPolicy");
+    json_array_foreach(ki_as_tree_at(tree, "spec.ports"), index, port)
+    {
+        const json_t *old_port = json_array_get(ki_as_tree_at(before, "spec.ports"), index);
+        const json_t *number = json_object_get(port, "nodePort");
+        if (number != NULL && json_equal(number, json_object_get(old_port, "nodePort")))
+            (void)json_object_del(port, "nodePort");
+    }
+    if (policy != NULL && json_equal(policy, ki_as_tree_at(before, "spec.externalTrafficPolicy")))
+        (void)json_object_del(json_object_get(tree, "spec"), "externalTrafficPolicy");
+}
+
+int ki_as_service_carry(json_t *tree, const json_t *before)
+{
+    json_t *spec = json_object_get(tree, "spec");
+    json_t *address = ki_as_tree_at(before, "spec.clusterIP");
+    bool is_same_sort = !is_external(before) && !is_external(tree);
+    if (!json_is_object(spec))
+        return 0;
+    if (has_node_ports(before) && !has_node_ports(tree))
+        forget_node_ports(tree, before);
+    if (!is_same_sort || address == NULL || ki_as_tree_text(tree, "spec.clusterIP")[0] != 0)
+        return 0;
+    return json_object_set(spec, "clusterIP", address) < 0 ? KI_ERR_NO_MEMORY : 0;
 }
 
 static int default_address(json_t *tree)
@@ -85,6 +128,10 @@ int ki_as_defaults_service(json_t *tree)
         KI_AS_TEXT("spec.externalTrafficPolicy", "Cluster"),
         {NULL, 0, NULL, 0},
     };
+    static const struct ki_as_default sticky[] = {
+        KI_AS_NUMBER("spec.sessionAffinityConfig.clientIP.timeoutSeconds", 10800),
+        {NULL, 0, NULL, 0},
+    };
     static const struct ki_as_default balanced[] = {
         KI_AS_TRUE("spec.allocateLoadBalancerNodePorts"),
         {NULL, 0, NULL, 0},
@@ -92,17 +139,17 @@ int ki_as_defaults_service(json_t *tree)
     if (!json_is_object(json_object_get(tree, "spec")))
         return 0;
     int rc = ki_as_defaults_fill(tree, all);
-    const char *type = ki_as_tree_text(tree, "spec.type");
-    bool is_balanced = strcmp(type, "LoadBalancer") == 0;
-    bool has_node_ports = is_balanced || strcmp(type, "NodePort") == 0;
+    bool is_balanced = strcmp(ki_as_tree_text(tree, "spec.type"), "LoadBalancer") == 0;
     if (rc == 0)
-        rc = default_ports(tree, has_node_ports);
-    if (rc == 0 && strcmp(type, "ExternalName") != 0)
+        rc = default_ports(tree, has_node_ports(tree));
+    if (rc == 0 && !is_external(tree))
         rc = default_address(tree);
-    if (rc == 0 && strcmp(type, "ExternalName") != 0)
+    if (rc == 0 && !is_external(tree))
         rc = ki_as_defaults_fill(tree, internal);
-    if (rc == 0 && has_node_ports)
+    if (rc == 0 && has_node_ports(tree))
         rc = ki_as_defaults_fill(tree, outside);
+    if (rc == 0 && strcmp(ki_as_tree_text(tree, "spec.sessionAffinity"), "ClientIP") == 0)
+        rc = ki_as_defaults_fill(tree, sticky);
     if (rc == 0 && is_balanced)
         rc = ki_as_defaults_fill(tree, balanced);
     return rc;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "apiserver/verbs_parts.h"
+#include "apiserver/write_options.h"
 
 enum { WHY_BYTES = 256 };
 
@@ -17,27 +18,6 @@ static bool is_dry_run(const json_t *options)
     return json_array_size(json_object_get(options, "dryRun")) > 0;
 }
 
-static int check_options(const json_t *options, struct ki_as_failure *failure)
-{
-    static const char *const policies[] = {"Orphan", "Background", "Foreground"};
-    static const struct ki_as_resource delete_options = {
-        .group = "meta.k8s.io", .kind = "DeleteOptions", .plural = "", .qualified = ""};
-    if (options != NULL && !json_is_object(options))
-        return ki_as_fail_bad_request(failure,
-                                      "the object provided is unrecognized (must be of type DeleteOptions)");
-    ki_str policy = text_at(options, "propagationPolicy");
-    for (size_t i = 0; policy.len > 0 && i < sizeof(policies) / sizeof(policies[0]); i++)
-        if (ki_str_equal(policy, ki_str_of(policies[i])))
-            return 0;
-    if (policy.len == 0)
-        return 0;
-    json_t *causes = NULL;
-    ki_as_cause_add(&causes, "FieldValueInvalid", "propagationPolicy",
-                    "Invalid value: \"%.*s\": must be one of Foreground, Background or Orphan",
-                    KI_STR_ARGS(policy));
-    return ki_as_fail_invalid(failure, &delete_options, (ki_str){0}, causes);
-}
-
 static int check_preconditions(const struct ki_as_verb *verb, const struct ki_as_object *object,
                                const json_t *options)
 {
@@ -49,13 +29,14 @@ static int check_preconditions(const struct ki_as_verb *verb, const struct ki_as
     (void)snprintf(version, sizeof(version), "%llu", (unsigned long long)object->version);
     if (wanted_uid.len > 0 && !ki_str_equal(wanted_uid, object->uid))
         (void)snprintf(why, sizeof(why),
-                       "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
+                       "the UID in the precondition (%.*s) does not match the UID in record (%.*s). The "
+                       "object might have been deleted and then recreated",
                        KI_STR_ARGS(wanted_uid), KI_STR_ARGS(object->uid));
     else if (wanted_version.len > 0 && !ki_str_equal(wanted_version, ki_str_of(version)))
-        (void)snprintf(
-            why, sizeof(why),
-            "Precondition failed: ResourceVersion in precondition: %.*s, ResourceVersion in object meta: %s",
-            KI_STR_ARGS(wanted_version), version);
+        (void)snprintf(why, sizeof(why),
+                       "the ResourceVersion in the precondition (%.*s) does not match the ResourceVersion in "
+                       "record (%s). The object might have been modified",
+                       KI_STR_ARGS(wanted_version), version);
     else
         return 0;
     return ki_as_fail_conflict(verb->failure, verb->resource, object->name, why);
@@ -93,7 +74,7 @@ int ki_as_delete(const struct ki_as_call *call, const json_t *options, struct ki
     struct ki_as_verb verb;
     struct ki_as_call own = *call;
     bool is_gone = false;
-    if (check_options(options, failure) < 0)
+    if (ki_as_delete_options_check(options, failure) < 0)
         return -1;
     own.is_dry_run = call->is_dry_run || is_dry_run(options);
     ki_as_storage_lock(call->storage);
@@ -132,7 +113,7 @@ int ki_as_delete_collection(const struct ki_as_call *call, const struct ki_as_se
     struct ki_as_verb verb;
     struct ki_as_call own = *call;
     struct ki_as_page page = {0};
-    if (check_options(options, failure) < 0)
+    if (ki_as_delete_options_check(options, failure) < 0)
         return -1;
     own.is_dry_run = call->is_dry_run || is_dry_run(options);
     ki_as_storage_lock(call->storage);

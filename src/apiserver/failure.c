@@ -133,11 +133,11 @@ int ki_as_fail_not_found(struct ki_as_failure *failure, const struct ki_as_resou
 }
 
 int ki_as_fail_already_exists(struct ki_as_failure *failure, const struct ki_as_resource *resource,
-                              ki_str name)
+                              ki_str name, bool is_deleting)
 {
     json_t *details = details_of(resource, name, resource->plural);
-    return ki_as_fail(failure, 409, "AlreadyExists", details, "%s \"%.*s\" already exists",
-                      resource->qualified, KI_STR_ARGS(name));
+    return ki_as_fail(failure, 409, "AlreadyExists", details, "%s%s \"%.*s\" already exists",
+                      is_deleting ? "object is being deleted: " : "", resource->qualified, KI_STR_ARGS(name));
 }
 
 int ki_as_fail_conflict(struct ki_as_failure *failure, const struct ki_as_resource *resource, ki_str name,

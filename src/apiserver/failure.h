@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <kinformer/common.h>
+#include <stdbool.h>
 
 struct ki_as_resource;
 
@@ -36,7 +37,7 @@ int ki_as_fail_not_found(struct ki_as_failure *failure, const struct ki_as_resou
 /* "404 page not found" as text, for a path that is no API. */
 int ki_as_fail_no_such_path(struct ki_as_failure *failure);
 int ki_as_fail_already_exists(struct ki_as_failure *failure, const struct ki_as_resource *resource,
-                              ki_str name);
+                              ki_str name, bool is_deleting);
 /* 409 Conflict: 'Operation cannot be fulfilled on pods "a": …'. */
 int ki_as_fail_conflict(struct ki_as_failure *failure, const struct ki_as_resource *resource, ki_str name,
                         const char *why);

@@ -4,6 +4,7 @@
 #include "apiserver/handle.h"
 #include "apiserver/proto.h"
 #include "apiserver/strict.h"
+#include "apiserver/write_options.h"
 
 /* ---- what all writes have in common -------------------------------------------------------------------- */
 
@@ -19,40 +20,22 @@ static ki_str manager_of(const struct ki_as_exchange *exchange)
 }
 
 /* fieldValidation. Who says nothing is warned. */
-static int read_strictness(struct ki_as_visit *visit, struct ki_as_call *call)
+static void read_strictness(struct ki_as_visit *visit, struct ki_as_call *call)
 {
-    static const char why[] = "supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"";
     static const char *const names[] = {
         [KI_AS_FIELDS_WARN] = "Warn", [KI_AS_FIELDS_STRICT] = "Strict", [KI_AS_FIELDS_IGNORE] = "Ignore"};
     ki_str given = visit->query->field_validation;
-    enum ki_as_method method = visit->request->method;
-    const char *kind = method == KI_AS_METHOD_POST    ? "CreateOptions"
-                       : method == KI_AS_METHOD_PATCH ? "PatchOptions"
-                                                      : "UpdateOptions";
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (given.len == 0 || ki_str_equal(given, ki_str_of(names[i]))) {
             call->strictness = (enum ki_as_strictness)i;
             call->warnings = visit->exchange->answer.warnings;
-            return 0;
+            return;
         }
-    json_t *cause = json_sprintf("Unsupported value: \"%.*s\": %s", KI_STR_ARGS(given), why);
-    json_t *details =
-        json_pack("{s:s, s:s, s:[{s:s, s:o, s:s}]}", "group", "meta.k8s.io", "kind", kind, "causes", "reason",
-                  "FieldValueNotSupported", "message", cause, "field", "fieldValidation");
-    return ki_as_fail(visit->failure, 422, "Invalid", details,
-                      "%s.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: \"%.*s\": %s",
-                      kind, KI_STR_ARGS(given), why);
 }
 
-static enum ki_as_step make_call(struct ki_as_visit *visit, struct ki_as_call *out)
+static void make_call(struct ki_as_visit *visit, struct ki_as_call *out)
 {
     const struct ki_as_query *query = visit->query;
-    if (query->dry_run.len > 0 && !ki_str_equal(query->dry_run, KI_STR("All"))) {
-        (void)ki_as_fail_bad_request(visit->failure,
-                                     "dryRun: Unsupported value: \"%.*s\": supported values: \"All\"",
-                                     KI_STR_ARGS(query->dry_run));
-        return KI_AS_STEP_FAILED;
-    }
     *out = (struct ki_as_call){.storage = visit->exchange->server->storage,
                                .resource = visit->resource,
                                .ns = visit->request->ns,
@@ -62,10 +45,10 @@ static enum ki_as_step make_call(struct ki_as_visit *visit, struct ki_as_call *o
                                .is_dry_run = query->dry_run.len > 0,
                                .is_forced = query->is_forced};
     if (visit->request->method == KI_AS_METHOD_DELETE)
-        return KI_AS_STEP_DONE;
+        return;
     if (visit->exchange->answer.warnings == NULL)
         visit->exchange->answer.warnings = json_array();
-    return (enum ki_as_step)read_strictness(visit, out);
+    read_strictness(visit, out);
 }
 
 static enum ki_as_step answer(struct ki_as_visit *visit, struct ki_as_object *object, int code)
@@ -85,13 +68,44 @@ static enum ki_as_step fail_type(struct ki_as_visit *visit, const char *types)
 
 /* ---- objects ------------------------------------------------------------------------------------------- */
 
-/* A body must be of the kind that its path names; one that names none is taken for it. */
+static int check_type(struct ki_as_visit *visit)
+{
+    ki_str type = ki_as_media_type(visit->exchange->headers.content_type);
+    bool is_known = type.len == 0 || ki_str_equal(type, KI_STR("application/json")) ||
+                    ki_str_equal(type, KI_STR("application/yaml")) || ki_str_equal(type, KI_STR("*/*"));
+    /* Custom kinds have no numbers for their fields. */
+    is_known |= !visit->resource->is_custom && ki_as_proto_is_type(type);
+    if (is_known)
+        return 0;
+    return (int)fail_type(visit, visit->resource->is_custom ? "application/json, application/yaml"
+                                                            : "application/json, application/yaml, "
+                                                              "application/vnd.kubernetes.protobuf");
+}
+
+/* Custom kinds have no other that they could be taken for. */
+static int check_named(struct ki_as_visit *visit, const char *kind, const char *version)
+{
+    if (!visit->resource->is_custom || (kind != NULL && version != NULL))
+        return 0;
+    if (kind == NULL)
+        return ki_as_fail_bad_request(
+            visit->failure,
+            "the object provided is unrecognized (must be of type %s): Object 'Kind' is missing",
+            visit->resource->kind);
+    return ki_as_fail_bad_request(
+        visit->failure, "the API version in the data () does not match the expected API version (%s)",
+        visit->resource->api_version);
+}
+
+/* A body must be of the kind that its path names; of a built-in one that names none is taken for it. */
 static int check_kind(struct ki_as_visit *visit, const json_t *body)
 {
     bool is_scale = ki_str_equal(visit->request->subresource, KI_STR("scale"));
     const char *kind = json_string_value(json_object_get(body, "kind"));
     const char *version = json_string_value(json_object_get(body, "apiVersion"));
     const char *wanted = is_scale ? "Scale" : visit->resource->kind;
+    if (!is_scale && check_named(visit, kind, version) < 0)
+        return -1;
     if (kind != NULL && kind[0] != 0 && strcmp(kind, wanted) != 0)
         return ki_as_fail_bad_request(visit->failure,
                                       "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
@@ -106,17 +120,8 @@ static int check_kind(struct ki_as_visit *visit, const json_t *body)
 
 static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
 {
-    ki_str type = ki_as_media_type(visit->exchange->headers.content_type);
-    bool is_known = type.len == 0 || ki_str_equal(type, KI_STR("application/json")) ||
-                    ki_str_equal(type, KI_STR("application/yaml")) || ki_str_equal(type, KI_STR("*/*"));
-    /* curl's -d says this of anything, and Kubernetes takes it for JSON. */
-    is_known |= ki_str_equal(type, KI_STR("application/x-www-form-urlencoded"));
-    /* Custom kinds have no numbers for their fields. */
-    is_known |= !visit->resource->is_custom && ki_as_proto_is_type(type);
-    if (!is_known)
-        return fail_type(visit, visit->resource->is_custom ? "application/json, application/yaml"
-                                                           : "application/json, application/yaml, "
-                                                             "application/vnd.kubernetes.protobuf");
+    if (check_type(visit) < 0)
+        return KI_AS_STEP_FAILED;
     if (ki_as_body_tree(visit->exchange, visit->resource->kind, out) < 0)
         return KI_AS_STEP_FAILED;
     if (!json_is_object(*out)) {
@@ -128,6 +133,19 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
     return check_kind(visit, *out) < 0 ? KI_AS_STEP_FAILED : KI_AS_STEP_DONE;
 }
 
+/* Whoever replaces an object says its name once more. */
+static int check_name(struct ki_as_visit *visit, const json_t *body)
+{
+    const json_t *name = json_object_get(json_object_get(body, "metadata"), "name");
+    bool is_scale = ki_str_equal(visit->request->subresource, KI_STR("scale"));
+    if (visit->request->method != KI_AS_METHOD_PUT || is_scale || (name != NULL && !json_is_null(name)))
+        return 0;
+    return ki_as_fail_bad_request(
+        visit->failure,
+        "the name of the object (%.*s based on URL) was undeterminable: name must be provided",
+        KI_STR_ARGS(visit->request->name));
+}
+
 static enum ki_as_step put_object(struct ki_as_visit *visit, struct ki_as_call *call)
 {
     json_t *body = NULL;
@@ -135,6 +153,8 @@ static enum ki_as_step put_object(struct ki_as_visit *visit, struct ki_as_call *
     bool is_created = visit->request->method == KI_AS_METHOD_POST;
     int rc = (int)read_object(visit, &body);
     call->duplicates = visit->exchange->duplicates;
+    if (rc == 0)
+        rc = check_name(visit, body);
     if (rc == 0 && !ki_str_equal(visit->request->subresource, KI_STR("scale")))
         rc = ki_as_strict_body(call, body, visit->failure);
     if (rc == 0)
@@ -171,19 +191,6 @@ static enum ki_as_step patch_type(struct ki_as_visit *visit, enum ki_as_patch_ty
                                   "application/strategic-merge-patch+json, application/apply-patch+yaml");
 }
 
-static enum ki_as_step check_apply(struct ki_as_visit *visit, enum ki_as_patch_type type)
-{
-    static const char why[] = "Required value: is required for apply patch";
-    if (type != KI_AS_PATCH_APPLY || visit->query->field_manager.len > 0)
-        return KI_AS_STEP_DONE;
-    json_t *details =
-        json_pack("{s:s, s:s, s:[{s:s, s:s, s:s}]}", "group", "meta.k8s.io", "kind", "PatchOptions", "causes",
-                  "reason", "FieldValueRequired", "message", why, "field", "fieldManager");
-    (void)ki_as_fail(visit->failure, 422, "Invalid", details,
-                     "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: %s", why);
-    return KI_AS_STEP_FAILED;
-}
-
 static enum ki_as_step patch(struct ki_as_visit *visit, struct ki_as_call *call)
 {
     enum ki_as_patch_type type = KI_AS_PATCH_JSON;
@@ -191,10 +198,10 @@ static enum ki_as_step patch(struct ki_as_visit *visit, struct ki_as_call *call)
     json_t *body = NULL;
     bool is_created = false;
     enum ki_as_step step = patch_type(visit, &type);
-    if (step == KI_AS_STEP_DONE)
-        step = check_apply(visit, type);
     if (step != KI_AS_STEP_DONE)
         return step;
+    if (ki_as_write_options_check(visit->request, type == KI_AS_PATCH_APPLY, visit->failure) < 0)
+        return KI_AS_STEP_FAILED;
     int rc = ki_as_body_tree(visit->exchange, "a patch", &body);
     call->duplicates = visit->exchange->duplicates;
     if (rc == 0 && body == NULL)
@@ -213,6 +220,8 @@ static int read_delete_options(struct ki_as_visit *visit, json_t **out)
     const struct ki_as_query *query = visit->query;
     uint64_t seconds = 0;
     json_t *options = NULL;
+    if (visit->exchange->body.len > 0 && check_type(visit) < 0)
+        return -1;
     if (ki_as_body_tree(visit->exchange, "DeleteOptions", &options) < 0)
         return -1;
     if (options == NULL)
@@ -226,11 +235,9 @@ static int read_delete_options(struct ki_as_visit *visit, json_t **out)
                                   json_stringn(query->propagation_policy.ptr, query->propagation_policy.len));
     if (query->grace_period_seconds.len == 0)
         return 0;
-    if (ki_as_version_parse(query->grace_period_seconds, &seconds, visit->failure) < 0) {
-        ki_as_failure_fini(visit->failure);
-        return ki_as_fail_bad_request(visit->failure, "strconv.ParseInt: parsing \"%.*s\": invalid syntax",
-                                      KI_STR_ARGS(query->grace_period_seconds));
-    }
+    /* Below zero there is no time, and that is all right. */
+    if (ki_as_number_parse(query->grace_period_seconds, &seconds, visit->failure) < 0)
+        return -1;
     (void)json_object_set_new(options, "gracePeriodSeconds", json_integer((json_int_t)seconds));
     return 0;
 }
@@ -298,17 +305,16 @@ static enum ki_as_step delete_one(struct ki_as_visit *visit, const struct ki_as_
 enum ki_as_step ki_as_handle_write(struct ki_as_visit *visit)
 {
     struct ki_as_call call;
-    enum ki_as_step step = make_call(visit, &call);
-    if (step != KI_AS_STEP_DONE)
-        return step;
+    enum ki_as_step step = KI_AS_STEP_FAILED;
+    make_call(visit, &call);
     if (visit->request->method == KI_AS_METHOD_PATCH)
         return patch(visit, &call);
+    if (ki_as_write_options_check(visit->request, false, visit->failure) < 0)
+        return step;
     if (visit->request->method != KI_AS_METHOD_DELETE)
         return put_object(visit, &call);
     json_t *options = NULL;
-    if (read_delete_options(visit, &options) < 0)
-        step = KI_AS_STEP_FAILED;
-    else
+    if (read_delete_options(visit, &options) == 0)
         step = visit->request->name.len > 0 ? delete_one(visit, &call, options)
                                             : delete_collection(visit, &call, options);
     json_decref(options);

@@ -103,6 +103,10 @@ int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json
     json_t *metadata = ki_as_metadata(tree);
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
         json_t *value = json_object_get(ki_as_metadata(before), kept[i]);
+        /* Who says another end is told that it cannot be changed. */
+        bool is_end = strncmp(kept[i], "deletion", 8) == 0;
+        if (is_end && !verb->call->is_whole && !ki_as_is_empty(json_object_get(metadata, kept[i])))
+            continue;
         if (value == NULL)
             (void)json_object_del(metadata, kept[i]);
         else if (json_object_set(metadata, kept[i], value) < 0)

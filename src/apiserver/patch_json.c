@@ -211,7 +211,8 @@ static int replace(struct patcher *patcher, const struct place *place, json_t *v
     }
     if (place->key == NULL)
         return set_root(patcher, value);
-    if (child(place->parent, place->key) == NULL) {
+    /* Members need not be there, as Kubernetes has it. */
+    if (!json_is_object(place->parent) && child(place->parent, place->key) == NULL) {
         json_decref(value);
         return ki_as_patch_refuse(patcher->failure,
                                   "replace operation does not apply: doc is missing key: %s: missing "
@@ -271,11 +272,11 @@ static int apply_one(struct patcher *patcher, const json_t *operation, const str
     const json_t *value = json_object_get(operation, "value");
     if (strcmp(name, "remove") == 0)
         return remove_at(patcher, place);
-    if (value == NULL)
+    if (strcmp(name, "test") == 0 && value == NULL)
         return ki_as_patch_refuse(patcher->failure, "operation, missing value field: missing value");
     if (strcmp(name, "test") == 0)
         return test(patcher, place, value);
-    json_t *copy = ki_as_json_copy(value);
+    json_t *copy = value == NULL ? json_null() : ki_as_json_copy(value);
     if (copy == NULL)
         return ki_as_fail_no_memory(patcher->failure);
     return strcmp(name, "add") == 0 ? add(patcher, place, copy) : replace(patcher, place, copy);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apiserver/check.h"
+#include "apiserver/quantity.h"
 #include "apiserver/schema.h"
 #include "apiserver/tree.h"
 
@@ -76,6 +77,39 @@ static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
     }
 }
 
+/* What a field without fields is kept as: amounts in their shortest form, and no nulls among the members
+ * of a map, which Go takes for nothing of their type. A new reference, NULL without memory. */
+static json_t *settled(const struct ki_as_schema_field *field, json_t *value)
+{
+    if (field->type == KI_AS_TYPE_QUANTITY)
+        return json_is_null(value) ? json_string_nocheck("0") : ki_as_quantity_settled(value);
+    return field->type == KI_AS_TYPE_STRING && json_is_null(value) ? json_string_nocheck("")
+                                                                   : json_incref(value);
+}
+
+/* Takes `kept` over, which may be the value that is there. */
+static void keep(struct pruner *pruner, json_t *object, void *at, json_t *kept)
+{
+    if (kept == NULL || json_object_iter_set_new(object, at, kept) < 0)
+        pruner->rc = KI_ERR_NO_MEMORY;
+}
+
+static void settle_members(struct pruner *pruner, const struct ki_as_schema_field *field, json_t *map)
+{
+    for (void *at = json_object_iter(map); at != NULL; at = json_object_iter_next(map, at))
+        keep(pruner, map, at, settled(field, json_object_iter_value(at)));
+}
+
+static void settle(struct pruner *pruner, const struct ki_as_schema_field *field, json_t *object, void *at)
+{
+    json_t *value = json_object_iter_value(at);
+    if (field->shape == KI_AS_FIELD_MAP)
+        settle_members(pruner, field, value);
+    if (field->shape != KI_AS_FIELD_ONE || field->type != KI_AS_TYPE_QUANTITY || json_is_null(value))
+        return;
+    keep(pruner, object, at, ki_as_quantity_settled(value));
+}
+
 static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
                          const struct ki_as_schema *schema, json_t *object)
 {
@@ -84,6 +118,8 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
         json_t *value = json_object_iter_value(at);
         const struct ki_as_schema_field *field = ki_as_schema_field(schema, name);
+        /* Settling it may be its end. */
+        bool is_null = json_is_null(value);
         next = json_object_iter_next(object, at);
         if (field != NULL && !pruner->keeps_empty && is_left_out(schema, field, value)) {
             (void)json_object_deln(object, name.ptr, name.len);
@@ -91,9 +127,11 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
         }
         if (field == NULL)
             note(pruner, KI_AS_MEMBER(path, name.ptr));
-        else if (field->type >= KI_AS_TYPE_COUNT && !json_is_null(value))
+        else if (field->type >= KI_AS_TYPE_COUNT && !is_null)
             prune_field(pruner, KI_AS_MEMBER(path, name.ptr), field, value);
-        if (field == NULL || json_is_null(value))
+        else
+            settle(pruner, field, object, at);
+        if (field == NULL || is_null)
             (void)json_object_deln(object, name.ptr, name.len);
     }
 }

@@ -11,7 +11,8 @@
 
 #include "apiserver/resource.h"
 
-/* Changes `tree`: unknown fields go, and so do nulls in built-in kinds and in metadata. `unknown` is an
+/* Changes `tree`: unknown fields go, and so do nulls in built-in kinds and in metadata, where amounts are
+ * then written as Kubernetes writes them. `unknown` is an
  * array to which 'unknown field "spec.nodNme"' is added for each of the first hundred, or NULL. A Strict
  * request with any is 400 'strict decoding error: …', joined by ", ". Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_prune(const struct ki_as_resource *resource, json_t *tree, json_t *unknown);

@@ -17,8 +17,7 @@ static bool read_flag(ki_str value)
     return false;
 }
 
-/* An int64 that is not negative here: limits and times below zero are none. */
-static int read_number(ki_str value, uint64_t *out, struct ki_as_failure *failure)
+int ki_as_number_parse(ki_str value, uint64_t *out, struct ki_as_failure *failure)
 {
     ki_str digits = value;
     uint64_t number = 0;
@@ -89,10 +88,12 @@ static int take_pair(ki_str name, ki_str value, struct ki_as_query *out, struct 
         out->has_send_initial_events = true;
     if (ki_str_equal(name, KI_STR("pretty")))
         out->has_pretty = true;
+    if (ki_str_equal(name, KI_STR("force")))
+        out->has_force = true;
     if (ki_str_equal(name, KI_STR("limit")))
-        return read_number(value, &out->limit, failure);
+        return ki_as_number_parse(value, &out->limit, failure);
     if (ki_str_equal(name, KI_STR("timeoutSeconds")))
-        return read_number(value, &out->timeout_seconds, failure);
+        return ki_as_number_parse(value, &out->timeout_seconds, failure);
     return 0;
 }
 

@@ -61,6 +61,7 @@ struct ki_as_query {
     bool allows_bookmarks;
     bool has_send_initial_events;
     bool send_initial_events;
+    bool has_force;
     bool is_forced;
     bool has_pretty;
     bool is_pretty;
@@ -89,6 +90,9 @@ enum ki_as_method ki_as_method_of(const char *name);
 KI_NODISCARD int ki_as_request_parse(ki_str address, struct ki_as_request *out,
                                      struct ki_as_failure *failure);
 void ki_as_request_fini(struct ki_as_request *request);
+
+/* An int64; limits and times below zero are none. 400 as Go says it for what is none. */
+KI_NODISCARD int ki_as_number_parse(ki_str value, uint64_t *out, struct ki_as_failure *failure);
 
 /* For request.c: the part behind '?', decoded in place. */
 KI_NODISCARD int ki_as_query_parse(char *text, size_t len, struct ki_as_query *out,

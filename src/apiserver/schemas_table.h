@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schemas_table - the fields of all built-in kinds, as data.
  *
- *   From:     schemas.txt, by scripts/generate_schemas.py
- *   To:       schema.h
+ *   From:     schemas.txt and rules.txt, by scripts/generate_schemas.py
+ *   To:       schema.h, validate_rules.c
  *   Locks:    none: constant
  *   Not here: custom resources
  */
@@ -64,13 +64,50 @@ struct ki_as_schema {
     const char *kind;
     uint16_t first_field; /* in ki_as_schema_fields, ordered by name */
     uint16_t field_count;
+    uint16_t first_rule; /* in ki_as_rules */
+    uint16_t rule_count;
     bool is_atomic;
+};
+
+/* Of a list each element is looked at, but by the first and the last ones. */
+enum ki_as_rule_kind {
+    KI_AS_RULE_REQUIRED, /* there, and not empty */
+    KI_AS_RULE_MIN,      /* a number, or an amount of a map of them, not below `low` */
+    KI_AS_RULE_RANGE,
+    KI_AS_RULE_ONE_OF, /* one of the words, if it is there */
+    KI_AS_RULE_LABEL,  /* names, if they are there: see names.h */
+    KI_AS_RULE_SUBDOMAIN,
+    KI_AS_RULE_LABEL_1035,
+    KI_AS_RULE_SEGMENT,
+    KI_AS_RULE_KEY,
+    KI_AS_RULE_PORT_NAME,
+    KI_AS_RULE_IP,
+    KI_AS_RULE_CIDR,
+    KI_AS_RULE_ABSOLUTE, /* a path that begins with '/', if there is one */
+    KI_AS_RULE_PORT,     /* a number of a port, or its name; missing is 0 */
+    KI_AS_RULE_PERCENT,  /* a count, or a share; `low`: of so many percent at the most, 0: of any */
+    KI_AS_RULE_LABELS,   /* a map of labels */
+    KI_AS_RULE_SCHEDULE, /* of cron */
+    KI_AS_RULE_WITHIN,   /* amounts, not above those of the same names in the field that the word names */
+    KI_AS_RULE_SOME,     /* the object has one of the words at least */
+    KI_AS_RULE_SINGLE,   /* and one at the most */
+};
+
+/* What values are good beyond their type. */
+struct ki_as_rule {
+    const char *field; /* "-": the object itself */
+    const char *const *words;
+    const char *detail; /* instead of what is said for all of the kind; NULL: that */
+    int64_t low;
+    int64_t high;
+    uint8_t kind;
 };
 
 extern const struct ki_as_schema_field ki_as_schema_fields[];
 /* The first eight bytes of each field's name, the first of them the highest,
  * with zeros behind a short one. */
 extern const uint64_t ki_as_schema_openings[];
+extern const struct ki_as_rule ki_as_rules[];
 extern const struct ki_as_schema ki_as_schemas[];
 extern const size_t ki_as_schema_count;
 /* Places in ki_as_schemas of those that are kinds, ordered by kind. */

@@ -21,8 +21,17 @@ static bool is_one_of(const struct ki_as_resource *resource, const char *const *
 /* Whether an update must say which version it is based on. */
 static bool wants_version(const struct ki_as_resource *resource)
 {
-    static const char *const plurals[] = {"apiservices", "customresourcedefinitions", "leases",
-                                          "poddisruptionbudgets", NULL};
+    static const char *const plurals[] = {"apiservices",
+                                          "csidrivers",
+                                          "csinodes",
+                                          "customresourcedefinitions",
+                                          "leases",
+                                          "mutatingwebhookconfigurations",
+                                          "poddisruptionbudgets",
+                                          "runtimeclasses",
+                                          "validatingwebhookconfigurations",
+                                          "volumeattachments",
+                                          NULL};
     return resource->is_custom || is_one_of(resource, plurals);
 }
 
@@ -30,8 +39,8 @@ static bool wants_version(const struct ki_as_resource *resource)
 static bool is_made_by_update(const struct ki_as_resource *resource)
 {
     static const char *const plurals[] = {
-        "clusterrolebindings", "clusterroles", "endpoints", "events",   "leases", "limitranges",
-        "podtemplates",        "rolebindings", "roles",     "services", NULL};
+        "clusterrolebindings", "clusterroles", "endpoints",      "events",   "leases", "limitranges",
+        "rolebindings",        "roles",        "runtimeclasses", "services", NULL};
     return !resource->is_custom && is_one_of(resource, plurals);
 }
 
@@ -67,10 +76,12 @@ static int check_version(const struct ki_as_verb *verb, const struct ki_as_updat
     if (read_version(verb, ki_as_metadata_text(update->tree, "resourceVersion"), &version) < 0)
         return -1;
     if (version == 0 && wants_version(verb->resource)) {
+        /* The resource is named where others name the kind. */
+        const struct ki_as_resource named = {.group = verb->resource->group, .kind = verb->resource->plural};
         json_t *causes = NULL;
         ki_as_cause_add(&causes, "FieldValueInvalid", "metadata.resourceVersion",
                         "Invalid value: 0: must be specified for an update");
-        return ki_as_fail_invalid(verb->failure, verb->resource, current->name, causes);
+        return ki_as_fail_invalid(verb->failure, &named, current->name, causes);
     }
     if (uid.len > 0 && !ki_str_equal(uid, current->uid)) {
         char why[256];
@@ -95,12 +106,21 @@ static int take_over(const struct ki_as_verb *verb, json_t *to, const json_t *fr
     return 0;
 }
 
-/* Of an update of the status only that counts. */
+/* Whether an update of the status may bring labels and the like along. */
+static bool has_free_metadata(const struct ki_as_resource *resource)
+{
+    static const char *const plurals[] = {"deployments", "volumeattachments", "customresourcedefinitions",
+                                          "apiservices", NULL};
+    return !resource->is_custom && !is_one_of(resource, plurals);
+}
+
+/* Of an update of the status only that counts, and in most kinds the metadata. */
 static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_update *update)
 {
     json_t *status = json_incref(json_object_get(update->tree, "status"));
     json_t *managed = json_incref(json_object_get(ki_as_metadata(update->tree), "managedFields"));
-    json_t *metadata = json_copy(ki_as_metadata(update->before));
+    json_t *metadata = has_free_metadata(verb->resource) ? json_incref(ki_as_metadata(update->tree))
+                                                         : json_copy(ki_as_metadata(update->before));
     (void)json_object_clear(update->tree);
     int rc = metadata == NULL ? -1 : json_object_update(update->tree, (json_t *)update->before);
     if (status == NULL)
@@ -132,6 +152,8 @@ static int complete(const struct ki_as_verb *verb, const struct ki_as_update *up
     if (json_object_get(ki_as_metadata(tree), "managedFields") == NULL &&
         take_over(verb, ki_as_metadata(tree), ki_as_metadata(update->before), "managedFields") < 0)
         return -1;
+    if (ki_as_verb_is_for(verb, "", "services") && ki_as_service_carry(tree, update->before) < 0)
+        return ki_as_fail_no_memory(verb->failure);
     if (ki_as_defaults_apply(verb->resource, tree) < 0)
         return ki_as_fail_no_memory(verb->failure);
     ki_as_metadata_tidy(tree);

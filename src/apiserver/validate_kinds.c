@@ -61,11 +61,13 @@ static bool is_empty_selector(const json_t *selector)
            json_array_size(json_object_get(selector, "matchExpressions")) == 0;
 }
 
-static void check_template(struct ki_as_check *check, const struct ki_as_path *path, const json_t *template)
+/* `claims` are those of which each pod gets its own, or NULL. */
+static void check_template(struct ki_as_check *check, const struct ki_as_path *path, const json_t *template,
+                           const json_t *claims)
 {
     const struct ki_as_path *metadata = KI_AS_MEMBER(path, "metadata");
     ki_as_check_labels(check, KI_AS_MEMBER(metadata, "labels"), ki_as_tree_at(template, "metadata.labels"));
-    ki_as_check_pod_spec(check, KI_AS_MEMBER(path, "spec"), json_object_get(template, "spec"));
+    ki_as_check_pod_spec(check, KI_AS_MEMBER(path, "spec"), json_object_get(template, "spec"), claims);
 }
 
 /* `complaint` is what an empty selector is told. */
@@ -80,8 +82,6 @@ static void check_workload(struct ki_as_check *check, const json_t *spec, const 
     ki_as_check_not_negative(check, KI_AS_MEMBER(path, "replicas"), json_object_get(spec, "replicas"));
     ki_as_check_not_negative(check, KI_AS_MEMBER(path, "minReadySeconds"),
                              json_object_get(spec, "minReadySeconds"));
-    ki_as_check_not_negative(check, KI_AS_MEMBER(path, "revisionHistoryLimit"),
-                             json_object_get(spec, "revisionHistoryLimit"));
     if (selector == NULL)
         ki_as_check_required(check, KI_AS_MEMBER(path, "selector"), "");
     else if (is_empty_selector(selector))
@@ -89,8 +89,16 @@ static void check_workload(struct ki_as_check *check, const json_t *spec, const 
     if (selector != NULL && !is_empty_selector(selector) && !selects(selector, labels))
         ki_as_check_invalid(check, KI_AS_PATH("spec.template.metadata.labels"), labels,
                             "`selector` does not match template `labels`");
-    check_template(check, KI_AS_MEMBER(path, "template"), template);
+    check_template(check, KI_AS_MEMBER(path, "template"), template,
+                   json_object_get(spec, "volumeClaimTemplates"));
     ki_as_check_one_of(check, KI_AS_PATH("spec.template.spec.restartPolicy"), restart_policy, always);
+}
+
+/* Of pods that a rollout may take or add. */
+static bool is_nothing(const json_t *share)
+{
+    return (json_is_integer(share) && json_integer_value(share) == 0) ||
+           ki_str_equal(ki_as_json_str(share), KI_STR("0%"));
 }
 
 static void check_deployment(struct ki_as_check *check, const json_t *tree)
@@ -103,6 +111,44 @@ static void check_deployment(struct ki_as_check *check, const json_t *tree)
         ki_as_tree_at(tree, "spec.strategy.rollingUpdate") != NULL)
         ki_as_check_forbidden(check, KI_AS_PATH("spec.strategy.rollingUpdate"),
                               "may not be specified when strategy `type` is 'Recreate'");
+    const json_t *deadline = ki_as_tree_at(tree, "spec.progressDeadlineSeconds");
+    if (json_is_integer(deadline) &&
+        json_integer_value(deadline) <= ki_as_tree_integer(tree, "spec.minReadySeconds", 0))
+        ki_as_check_invalid(check, KI_AS_PATH("spec.progressDeadlineSeconds"), deadline,
+                            "must be greater than minReadySeconds");
+    const json_t *unavailable = ki_as_tree_at(tree, "spec.strategy.rollingUpdate.maxUnavailable");
+    if (is_nothing(unavailable) && is_nothing(ki_as_tree_at(tree, "spec.strategy.rollingUpdate.maxSurge")))
+        ki_as_check_invalid(check, KI_AS_PATH("spec.strategy.rollingUpdate.maxUnavailable"), unavailable,
+                            "may not be 0 when `maxSurge` is 0");
+}
+
+/* A selector is a map here, and what it may lack is taken from the template. */
+static void check_controller(struct ki_as_check *check, const json_t *tree)
+{
+    static const char *const always[] = {"Always", NULL};
+    const json_t *selector = ki_as_tree_at(tree, "spec.selector");
+    const json_t *template = ki_as_tree_at(tree, "spec.template");
+    const json_t *labels = ki_as_tree_at(template, "metadata.labels");
+    const char *key = NULL;
+    json_t *wanted = NULL;
+    bool is_met = true;
+    if (json_object_size(selector) == 0)
+        ki_as_check_required(check, KI_AS_PATH("spec.selector"), "");
+    if (template == NULL) {
+        ki_as_check_required(check, KI_AS_PATH("spec.template"), "");
+        return;
+    }
+    json_object_foreach((json_t *)selector, key, wanted)
+    {
+        const json_t *value = json_object_get(labels, key);
+        is_met = is_met && value != NULL && json_equal(value, wanted);
+    }
+    if (!is_met)
+        ki_as_check_invalid(check, KI_AS_PATH("spec.template.metadata.labels"), labels,
+                            "`selector` does not match template `labels`");
+    check_template(check, KI_AS_PATH("spec.template"), template, NULL);
+    ki_as_check_one_of(check, KI_AS_PATH("spec.template.spec.restartPolicy"),
+                       ki_as_tree_at(template, "spec.restartPolicy"), always);
 }
 
 static void check_replica_set(struct ki_as_check *check, const json_t *tree)
@@ -129,7 +175,7 @@ static void check_job_spec(struct ki_as_check *check, const struct ki_as_path *p
         ki_as_check_not_negative(check, KI_AS_MEMBER(path, counts[i]), json_object_get(spec, counts[i]));
     const struct ki_as_path *template = KI_AS_MEMBER(path, "template");
     const struct ki_as_path *template_spec = KI_AS_MEMBER(template, "spec");
-    check_template(check, template, json_object_get(spec, "template"));
+    check_template(check, template, json_object_get(spec, "template"), NULL);
     const char *policy = ki_as_tree_text(spec, "template.spec.restartPolicy");
     if (policy[0] == 0 || strcmp(policy, "Always") == 0)
         ki_as_check_required(check, KI_AS_MEMBER(template_spec, "restartPolicy"),
@@ -141,14 +187,26 @@ static void check_job_spec(struct ki_as_check *check, const struct ki_as_path *p
 
 static void check_job(struct ki_as_check *check, const json_t *tree)
 {
+    const json_t *selector = ki_as_tree_at(tree, "spec.selector");
+    /* That of its uid alone is not its own. */
+    if (!ki_as_tree_is_true(tree, "spec.manualSelector") &&
+        json_object_size(json_object_get(selector, "matchLabels")) > 1)
+        ki_as_check_invalid(check, KI_AS_PATH("spec.selector"), selector, "`selector` not auto-generated");
     check_job_spec(check, KI_AS_PATH("spec"), json_object_get(tree, "spec"));
 }
+
+enum { CRON_NAME_MAX = 52 };
 
 static void check_cron_job(struct ki_as_check *check, const json_t *tree)
 {
     static const char *const policies[] = {"Allow", "Forbid", "Replace", NULL};
     if (ki_as_tree_text(tree, "spec.schedule")[0] == 0)
         ki_as_check_required(check, KI_AS_PATH("spec.schedule"), "");
+    /* Its jobs have names that are eleven characters longer. */
+    ki_str name = ki_as_json_str(ki_as_tree_at(tree, "metadata.name"));
+    if (name.len > CRON_NAME_MAX)
+        ki_as_check_invalid_text(check, KI_AS_PATH("metadata.name"), name,
+                                 "must be no more than 52 characters");
     ki_as_check_one_of(check, KI_AS_PATH("spec.concurrencyPolicy"),
                        ki_as_tree_at(tree, "spec.concurrencyPolicy"), policies);
     check_job_spec(check, KI_AS_PATH("spec.jobTemplate.spec"), ki_as_tree_at(tree, "spec.jobTemplate.spec"));
@@ -156,7 +214,7 @@ static void check_cron_job(struct ki_as_check *check, const json_t *tree)
 
 static void check_pod(struct ki_as_check *check, const json_t *tree)
 {
-    ki_as_check_pod_spec(check, KI_AS_PATH("spec"), json_object_get(tree, "spec"));
+    ki_as_check_pod_spec(check, KI_AS_PATH("spec"), json_object_get(tree, "spec"), NULL);
 }
 
 /* ---- configuration and storage
@@ -242,10 +300,14 @@ static void check_autoscaler(struct ki_as_check *check, const json_t *tree)
         ki_as_check_required(check, KI_AS_PATH("spec.scaleTargetRef.kind"), "");
 }
 
-static void check_binding(struct ki_as_check *check, const json_t *tree)
+/* An event is where its object is; what is in no namespace has its events in the default one. */
+static void check_event(struct ki_as_check *check, const json_t *tree)
 {
-    if (ki_as_tree_text(tree, "roleRef.name")[0] == 0)
-        ki_as_check_required(check, KI_AS_PATH("roleRef.name"), "");
+    const json_t *given = ki_as_tree_at(tree, "involvedObject.namespace");
+    const char *wanted = ki_as_json_str(given).len > 0 ? json_string_value(given) : "default";
+    if (strcmp(ki_as_tree_text(tree, "metadata.namespace"), wanted) != 0)
+        ki_as_check_invalid_text(check, KI_AS_PATH("involvedObject.namespace"), ki_as_json_str(given),
+                                 "does not match event.namespace");
 }
 
 void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree)
@@ -258,6 +320,8 @@ void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *re
         {"", "pods", check_pod},
         {"", "services", ki_as_check_service},
         {"", "configmaps", check_config_map},
+        {"", "events", check_event},
+        {"", "replicationcontrollers", check_controller},
         {"", "secrets", check_secret},
         {"", "persistentvolumeclaims", check_claim},
         {"", "persistentvolumes", check_volume},
@@ -268,8 +332,10 @@ void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *re
         {"batch", "jobs", check_job},
         {"batch", "cronjobs", check_cron_job},
         {"autoscaling", "horizontalpodautoscalers", check_autoscaler},
-        {"rbac.authorization.k8s.io", "rolebindings", check_binding},
-        {"rbac.authorization.k8s.io", "clusterrolebindings", check_binding},
+        {"rbac.authorization.k8s.io", "roles", ki_as_check_role},
+        {"rbac.authorization.k8s.io", "clusterroles", ki_as_check_cluster_role},
+        {"rbac.authorization.k8s.io", "rolebindings", ki_as_check_binding},
+        {"rbac.authorization.k8s.io", "clusterrolebindings", ki_as_check_cluster_binding},
         {"apiextensions.k8s.io", "customresourcedefinitions", ki_as_check_definition},
     };
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

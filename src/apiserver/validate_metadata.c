@@ -9,17 +9,24 @@ enum { ANNOTATION_BYTES_MAX = 256 * 1024, NAME_BYTES_MAX = 1024 };
 /* Names that are not subdomains. */
 static ki_as_name_check name_check_of(const struct ki_as_resource *resource)
 {
+    static const char *const segments[][2] = {
+        {"", "events"},
+        {"apiregistration.k8s.io", "apiservices"},
+        {"certificates.k8s.io", "certificatesigningrequests"},
+        {"certificates.k8s.io", "clustertrustbundles"},
+        {"internal.apiserver.k8s.io", "storageversions"},
+        {"networking.k8s.io", "ipaddresses"},
+        {"policy", "poddisruptionbudgets"},
+    };
     if (strcmp(resource->group, "rbac.authorization.k8s.io") == 0)
         return ki_as_check_path_segment;
     if (ki_as_is_resource(resource, "", "namespaces") || ki_as_is_resource(resource, "", "services") ||
         ki_as_is_resource(resource, "apps", "statefulsets"))
         return ki_as_check_label;
-    if (strcmp(resource->group, "flowcontrol.apiserver.k8s.io") == 0 ||
-        ki_as_is_resource(resource, "apiregistration.k8s.io", "apiservices") ||
-        ki_as_is_resource(resource, "certificates.k8s.io", "clustertrustbundles") ||
-        ki_as_is_resource(resource, "internal.apiserver.k8s.io", "storageversions") ||
-        ki_as_is_resource(resource, "networking.k8s.io", "ipaddresses"))
-        return ki_as_check_path_segment;
+    for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++) {
+        if (ki_as_is_resource(resource, segments[i][0], segments[i][1]))
+            return ki_as_check_path_segment;
+    }
     return ki_as_check_subdomain;
 }
 
@@ -121,9 +128,26 @@ static void check_owners(struct ki_as_check *check, const struct ki_as_path *pat
         ki_as_check_invalid(check, path, owners, "Only one reference can have Controller set to true");
 }
 
-static void check_finalizers(struct ki_as_check *check, const struct ki_as_path *path,
-                             const json_t *finalizers)
+/* Built-in kinds know three by heart, and of others want to know whose they are. */
+static void check_whose(struct ki_as_check *check, const struct ki_as_path *path, ki_str finalizer)
 {
+    static const char *const standard[] = {"kubernetes", "orphan", "foregroundDeletion"};
+    if (finalizer.len == 0 || memchr(finalizer.ptr, '/', finalizer.len) != NULL)
+        return;
+    for (size_t i = 0; i < sizeof(standard) / sizeof(standard[0]); i++)
+        if (ki_str_equal(finalizer, ki_str_of(standard[i])))
+            return;
+    ki_as_check_invalid_text(check, path, finalizer,
+                             "name is neither a standard finalizer name nor is it fully qualified");
+}
+
+static void check_finalizers(struct ki_as_check *check, const struct ki_as_path *path,
+                             const struct ki_as_resource *resource, const json_t *finalizers)
+{
+    /* Those of the extensions are checked as custom kinds are. */
+    bool is_free = resource->is_custom || ki_as_is_resource(resource, "", "events") ||
+                   strcmp(resource->group, "apiextensions.k8s.io") == 0 ||
+                   strcmp(resource->group, "apiregistration.k8s.io") == 0;
     size_t index = 0;
     json_t *finalizer = NULL;
     bool is_orphan = false;
@@ -132,6 +156,8 @@ static void check_finalizers(struct ki_as_check *check, const struct ki_as_path 
     {
         ki_str text = ki_as_json_str(finalizer);
         ki_as_check_name(check, path, text, ki_as_check_label_key);
+        if (!is_free)
+            check_whose(check, KI_AS_ELEMENT(path, index), text);
         is_orphan = is_orphan || ki_str_equal(text, KI_STR("orphan"));
         is_foreground = is_foreground || ki_str_equal(text, KI_STR("foregroundDeletion"));
     }
@@ -150,5 +176,6 @@ void ki_as_check_metadata(struct ki_as_check *check, const struct ki_as_resource
     ki_as_check_labels(check, KI_AS_MEMBER(path, "labels"), json_object_get(metadata, "labels"));
     check_annotations(check, KI_AS_MEMBER(path, "annotations"), json_object_get(metadata, "annotations"));
     check_owners(check, KI_AS_MEMBER(path, "ownerReferences"), json_object_get(metadata, "ownerReferences"));
-    check_finalizers(check, KI_AS_MEMBER(path, "finalizers"), json_object_get(metadata, "finalizers"));
+    check_finalizers(check, KI_AS_MEMBER(path, "finalizers"), resource,
+                     json_object_get(metadata, "finalizers"));
 }

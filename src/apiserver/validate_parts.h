@@ -12,6 +12,11 @@
 #include "apiserver/check.h"
 #include "apiserver/failure.h"
 #include "apiserver/resource.h"
+#include "apiserver/schema.h"
+
+/* Ends the check: 422 with the causes, and how many more there are, or nothing. */
+KI_NODISCARD int ki_as_check_conclude(struct ki_as_check *check, const struct ki_as_resource *resource,
+                                      const json_t *tree, struct ki_as_failure *failure);
 
 bool ki_as_is_resource(const struct ki_as_resource *resource, const char *group, const char *plural);
 
@@ -20,8 +25,9 @@ void ki_as_check_metadata(struct ki_as_check *check, const struct ki_as_resource
 /* Labels of an object or of a template. */
 void ki_as_check_labels(struct ki_as_check *check, const struct ki_as_path *path, const json_t *labels);
 
-/* The spec of a pod or of a template. */
-void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec);
+/* The spec of a pod or of a template; `claims` of a stateful set are volumes of its pods, too. */
+void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec,
+                          const json_t *claims);
 /* Of pods little may change. Looks at nothing else. */
 void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resource *resource,
                             const json_t *before, const json_t *after);
@@ -29,15 +35,34 @@ void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resour
 void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree);
 void ki_as_check_service(struct ki_as_check *check, const json_t *tree);
 void ki_as_check_definition(struct ki_as_check *check, const json_t *tree);
+void ki_as_check_role(struct ki_as_check *check, const json_t *tree);
+void ki_as_check_cluster_role(struct ki_as_check *check, const json_t *tree);
+void ki_as_check_binding(struct ki_as_check *check, const json_t *tree);
+void ki_as_check_cluster_binding(struct ki_as_check *check, const json_t *tree);
 /* A value against a JSON schema, as custom resources have it. */
 void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *value);
+/* The same at the cost of the budget that the check has. */
+void ki_as_check_schema_within(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                               const json_t *value);
 
+/* Whether a string or a number is what a JSON schema calls so. */
+bool ki_as_is_of_format(const char *format, const json_t *value);
+
+/* Of a schema of a definition: each place has one type. */
+void ki_as_check_structural(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema);
 /* Of a schema of a definition: each is a regular expression. */
 void ki_as_check_patterns(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema);
 
-/* 400 when a field of a built-in kind holds something of another type. */
+/* 400 when a field of a built-in kind holds something of another type. What the rules of the types find goes
+ * to `check`, unless that is NULL. */
 KI_NODISCARD int ki_as_check_types(const struct ki_as_resource *resource, const json_t *tree,
-                                   struct ki_as_failure *failure);
+                                   struct ki_as_check *check, struct ki_as_failure *failure);
+/* The same of what is the server's own, metadata and status, before it puts its own there. */
+KI_NODISCARD int ki_as_check_own_types(const struct ki_as_resource *resource, const json_t *tree,
+                                       struct ki_as_failure *failure);
+/* An object against the rules of its type (rules.txt). */
+void ki_as_check_rules(struct ki_as_check *check, const struct ki_as_path *path,
+                       const struct ki_as_schema *schema, const json_t *object);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "apiserver/keyed_list.h"
@@ -135,6 +136,25 @@ static void check_containers(struct ki_as_check *check, const struct ki_as_path 
     ki_as_keyed_list_fini(&names);
 }
 
+/* Names are those of all containers of a pod. */
+static void check_init_names(struct ki_as_check *check, const struct ki_as_path *path, const json_t *inits,
+                             const json_t *containers)
+{
+    struct ki_as_keyed_list known;
+    size_t index = 0;
+    json_t *container = NULL;
+    if (json_array_size(inits) == 0)
+        return;
+    know(check, &known, containers, "name");
+    json_array_foreach(inits, index, container)
+    {
+        const json_t *name = json_object_get(container, "name");
+        if (name != NULL && ki_as_keyed_list_find(&known, container) >= 0)
+            ki_as_check_duplicate(check, KI_AS_MEMBER(KI_AS_ELEMENT(path, index), "name"), name);
+    }
+    ki_as_keyed_list_fini(&known);
+}
+
 static void check_volumes(struct ki_as_check *check, const struct ki_as_path *path, const json_t *volumes,
                           const struct ki_as_keyed_list *names)
 {
@@ -151,7 +171,25 @@ static void check_volumes(struct ki_as_check *check, const struct ki_as_path *pa
     }
 }
 
-void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec)
+/* The names of volumes, and of claims that become volumes. */
+static void know_volumes(struct ki_as_check *check, struct ki_as_keyed_list *names, const json_t *volumes,
+                         const json_t *claims)
+{
+    struct ki_as_identity identity = ki_as_identity_of("name");
+    size_t index = 0;
+    json_t *claim = NULL;
+    int rc = ki_as_keyed_list_init(names, &identity, volumes, json_array_size(claims));
+    json_array_foreach(claims, index, claim)
+    {
+        if (rc == 0 && json_object_get(claim, "metadata") != NULL)
+            rc = ki_as_keyed_list_add(names, json_object_get(claim, "metadata"));
+    }
+    if (rc < 0)
+        ki_as_check_no_memory(check);
+}
+
+void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec,
+                          const json_t *claims)
 {
     static const char *const restart_policies[] = {"Always", "OnFailure", "Never", NULL};
     static const char *const dns_policies[] = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None",
@@ -159,34 +197,38 @@ void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *pa
     const json_t *volumes = json_object_get(spec, "volumes");
     const json_t *containers = json_object_get(spec, "containers");
     struct ki_as_keyed_list names;
-    know(check, &names, volumes, "name");
+    know_volumes(check, &names, volumes, claims);
     check_volumes(check, KI_AS_MEMBER(path, "volumes"), volumes, &names);
     if (json_array_size(containers) == 0)
         ki_as_check_required(check, KI_AS_MEMBER(path, "containers"), "");
     check_containers(check, KI_AS_MEMBER(path, "containers"), containers, &names);
     check_containers(check, KI_AS_MEMBER(path, "initContainers"), json_object_get(spec, "initContainers"),
                      &names);
+    check_init_names(check, KI_AS_MEMBER(path, "initContainers"), json_object_get(spec, "initContainers"),
+                     containers);
     ki_as_keyed_list_fini(&names);
     ki_as_check_one_of(check, KI_AS_MEMBER(path, "restartPolicy"), json_object_get(spec, "restartPolicy"),
                        restart_policies);
     ki_as_check_one_of(check, KI_AS_MEMBER(path, "dnsPolicy"), json_object_get(spec, "dnsPolicy"),
                        dns_policies);
     ki_as_check_labels(check, KI_AS_MEMBER(path, "nodeSelector"), json_object_get(spec, "nodeSelector"));
-    ki_as_check_not_negative(check, KI_AS_MEMBER(path, "terminationGracePeriodSeconds"),
-                             json_object_get(spec, "terminationGracePeriodSeconds"));
 }
 
 /* ---- changes
  * --------------------------------------------------------------------------------------------- */
 
-static bool is_changeable(const char *name)
+static bool is_changeable(const char *name, bool is_gated)
 {
-    static const char *const names[] = {
-        "activeDeadlineSeconds", "tolerations",     "terminationGracePeriodSeconds",
-        "ephemeralContainers",   "schedulingGates", "nodeName",
-        "nodeSelector",          "affinity",        "resources"};
+    static const char *const names[] = {"activeDeadlineSeconds", "tolerations", "ephemeralContainers",
+                                        "schedulingGates",       "nodeName",    "resources"};
+    /* Where it may run is open for as long as nobody may schedule it. */
+    static const char *const gated[] = {"nodeSelector", "affinity"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    for (size_t i = 0; is_gated && i < sizeof(gated) / sizeof(gated[0]); i++) {
+        if (strcmp(name, gated[i]) == 0)
             return true;
     }
     return false;
@@ -218,7 +260,7 @@ static bool is_same_containers(const json_t *before, const json_t *after)
     return true;
 }
 
-static bool is_same_spec(const json_t *before, const json_t *after)
+static bool is_same_spec(const json_t *before, const json_t *after, bool is_gated)
 {
     const char *name = NULL;
     json_t *value = NULL;
@@ -228,10 +270,31 @@ static bool is_same_spec(const json_t *before, const json_t *after)
         bool is_containers = strcmp(name, "containers") == 0 || strcmp(name, "initContainers") == 0;
         bool is_same = is_containers ? is_same_containers(old_value, value)
                                      : old_value != NULL && ki_as_json_equal(old_value, value);
-        if (!is_same && !is_changeable(name))
+        if (!is_same && !is_changeable(name, is_gated))
             return false;
     }
     return true;
+}
+
+/* Gates only go. */
+static void check_gates(struct ki_as_check *check, const json_t *old_spec, const json_t *new_spec)
+{
+    const struct ki_as_path *path = KI_AS_PATH("spec.schedulingGates");
+    struct ki_as_keyed_list known;
+    size_t index = 0;
+    json_t *gate = NULL;
+    char why[128];
+    know(check, &known, json_object_get(old_spec, "schedulingGates"), "name");
+    json_array_foreach(json_object_get(new_spec, "schedulingGates"), index, gate)
+    {
+        if (ki_as_keyed_list_find(&known, gate) >= 0)
+            continue;
+        (void)snprintf(why, sizeof(why), "only deletion is allowed, but found new scheduling gate '%s'",
+                       ki_as_tree_text(gate, "name"));
+        ki_as_cut_at_character(why);
+        ki_as_check_forbidden(check, KI_AS_MEMBER(KI_AS_ELEMENT(path, index), "name"), why);
+    }
+    ki_as_keyed_list_fini(&known);
 }
 
 void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resource *resource,
@@ -243,7 +306,9 @@ void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resour
         return;
     if (ki_as_json_equal(old_spec, new_spec))
         return;
-    if (!is_same_spec(old_spec, new_spec) || !is_same_spec(new_spec, old_spec))
+    check_gates(check, old_spec, new_spec);
+    bool is_gated = json_array_size(json_object_get(old_spec, "schedulingGates")) > 0;
+    if (!is_same_spec(old_spec, new_spec, is_gated) || !is_same_spec(new_spec, old_spec, is_gated))
         ki_as_check_forbidden(
             check, KI_AS_PATH("spec"),
             "pod updates may not change fields other than `spec.containers[*].image`,"

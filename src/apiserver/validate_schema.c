@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Custom objects against the schema of their definition: types, required members, enumerations, bounds,
- * patterns, and the combinations of schemas. Rules in CEL (x-kubernetes-validations) and formats are not
- * looked at. */
+ * patterns, formats, and the combinations of schemas. Rules in CEL (x-kubernetes-validations) are not looked
+ * at. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/keyed_list.h"
 #include "apiserver/schema_budget.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
@@ -178,6 +179,17 @@ static void check_string(struct ki_as_check *check, const struct ki_as_path *pat
         check_pattern(check, path, pattern, value);
 }
 
+static void check_format(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                         const json_t *value)
+{
+    const char *format = ki_as_tree_text(schema, "format");
+    if (format[0] == 0 || ki_as_is_of_format(format, value))
+        return;
+    char *shown = ki_as_value_text(value);
+    complain(check, path, value, "must be of type %s: %s", format, shown == NULL ? "" : shown);
+    ki_free(shown);
+}
+
 /* ---- lists and objects
  * ----------------------------------------------------------------------------------- */
 
@@ -197,6 +209,33 @@ static void check_unique(struct ki_as_check *check, const struct ki_as_path *pat
     }
 }
 
+/* Elements that some of their members tell apart. */
+static void check_keyed(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                        const json_t *list)
+{
+    const json_t *names = json_object_get(schema, "x-kubernetes-list-map-keys");
+    struct ki_as_identity identity = {0};
+    struct ki_as_keyed_list known = {0};
+    size_t index = 0;
+    json_t *element = NULL;
+    if (json_array_size(names) == 0 || json_array_size(names) > KI_AS_KEYS_MAX ||
+        !charge(check, path, ki_as_schema_weight(list)))
+        return;
+    for (; identity.keys.count < json_array_size(names); identity.keys.count++)
+        identity.keys.names[identity.keys.count] = ki_as_json_str(json_array_get(names, identity.keys.count));
+    if (ki_as_keyed_list_init(&known, &identity, list, 0) < 0) {
+        ki_as_check_no_memory(check);
+        return;
+    }
+    json_array_foreach(list, index, element)
+    {
+        long first = json_is_object(element) ? ki_as_keyed_list_find(&known, element) : -1;
+        if (first >= 0 && (size_t)first < index && charge_complaint(check, path, element))
+            ki_as_check_duplicate(check, KI_AS_ELEMENT(path, index), element);
+    }
+    ki_as_keyed_list_fini(&known);
+}
+
 static void check_list(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                        const json_t *value)
 {
@@ -210,6 +249,8 @@ static void check_list(struct ki_as_check *check, const struct ki_as_path *path,
         ki_as_check_too_many(check, path, size, (size_t)high);
     bool is_set = ki_as_tree_is_true(schema, "uniqueItems") ||
                   strcmp(ki_as_tree_text(schema, "x-kubernetes-list-type"), "set") == 0;
+    if (strcmp(ki_as_tree_text(schema, "x-kubernetes-list-type"), "map") == 0)
+        check_keyed(check, path, schema, value);
     bool is_each = is_set || json_is_object(items);
     for (size_t i = 0; is_each && i < size && !check->budget->is_spent; i++) {
         if (is_set)
@@ -300,6 +341,7 @@ static void check_value(struct ki_as_check *check, const struct ki_as_path *path
         !check_type(check, path, schema, value))
         return;
     check_enum(check, path, json_object_get(schema, "enum"), value);
+    check_format(check, path, schema, value);
     if (json_is_number(value))
         check_number(check, path, schema, value);
     else if (json_is_string(value))
@@ -309,6 +351,12 @@ static void check_value(struct ki_as_check *check, const struct ki_as_path *path
     else if (json_is_object(value))
         check_object(check, path, schema, value);
     check_combinations(check, path, schema, value);
+}
+
+void ki_as_check_schema_within(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
+                               const json_t *value)
+{
+    check_value(check, path, schema, value);
 }
 
 void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,

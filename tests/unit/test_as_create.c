@@ -226,10 +226,26 @@ static void what_does_not_fit_the_path_is_refused(void **state)
     as_rig_refuse_create(&rig, "configmaps", "default/", "{'apiVersion':'v2','metadata':{'name':'a'}}");
     assert_refused(&rig.failure, 400,
                    "the API version in the data (v2) does not match the expected API version (v1)");
+    as_rig_refuse_create(&rig, "configmaps", "default/", "{'metadata':{'name':'a','creationTimestamp':5}}");
+    assert_refused_with(&rig.failure, 400, "ObjectMeta.metadata.creationTimestamp of type string");
+    as_rig_refuse_create(&rig, "pods", "default/", "{'metadata':{'name':'a'},'status':5}");
+    assert_refused_with(&rig.failure, 400, "Pod.status of type v1.PodStatus");
+    as_rig_refuse_create(&rig, "configmaps", "default/", "{'metadata':{'name':'a','resourceVersion':'5'}}");
+    assert_refused(&rig.failure, 500, "resourceVersion should not be set on objects to be created");
+    json_decref(
+        as_rig_create(&rig, "configmaps", "default/", "{'metadata':{'name':'b','resourceVersion':'new'}}"));
+    json_t *role = as_rig_create(&rig, "clusterroles.rbac.authorization.k8s.io", "",
+                                 "{'metadata':{'name':'r','namespace':'default'}}");
+    assert_null(json_object_get(json_object_get(role, "metadata"), "namespace"));
+    json_decref(role);
     as_rig_refuse_create(&rig, "configmaps", "default/", "{'metadata':7}");
-    assert_refused_with(&rig.failure, 400, "metadata must be an object");
+    assert_refused_with(
+        &rig.failure, 400,
+        "cannot unmarshal number into Go struct field ConfigMap.metadata of type v1.ObjectMeta");
     as_rig_refuse_create(&rig, "configmaps", "default/", "{'metadata':{'name':7}}");
-    assert_refused_with(&rig.failure, 400, "name must be a string");
+    assert_refused_with(
+        &rig.failure, 400,
+        "cannot unmarshal number into Go struct field ObjectMeta.metadata.name of type string");
     as_rig_refuse_create(&rig, "configmaps", "default/", "[]");
     assert_refused_with(&rig.failure, 400, "must be of type ConfigMap");
     as_rig_fini(&rig);

@@ -91,10 +91,34 @@ static void services_get_an_address_and_ports(void **state)
     assert_in_range(ki_as_tree_integer(tree, "spec.ports.0.nodePort", 0), 30000, 32767);
     assert_string_equal(ki_as_tree_text(tree, "spec.externalTrafficPolicy"), "Cluster");
     json_decref(tree);
+    tree = tree_of(
+        "{'metadata':{'name':'a'},'spec':{'sessionAffinity':'ClientIP','ports':[{'port':80,'targetPort':0},"
+        "{'port':81,'targetPort':''}]}}");
+    assert_int_equal(ki_as_defaults_apply(&services, tree), 0);
+    assert_int_equal(ki_as_tree_integer(tree, "spec.sessionAffinityConfig.clientIP.timeoutSeconds", 0),
+                     10800);
+    assert_int_equal(ki_as_tree_integer(tree, "spec.ports.0.targetPort", 0), 80);
+    assert_int_equal(ki_as_tree_integer(tree, "spec.ports.1.targetPort", 0), 81);
+    json_decref(tree);
     filled(services, "{'metadata':{'name':'a'},'spec':{'type':'ExternalName','externalName':'x'}}",
            "{'metadata':{'name':'a'},'spec':{'type':'ExternalName','externalName':'x','sessionAffinity':'"
            "None'},'status':{"
            "'loadBalancer':{}}}");
+}
+
+static void controllers_select_by_the_labels_of_their_pods(void **state)
+{
+    struct ki_as_resource controllers = resource_of("v1", "replicationcontrollers", "ReplicationController");
+    json_t *tree =
+        tree_of("{'metadata':{'name':'a'},'spec':{'template':{'metadata':{'labels':{'a':'b'}},'spec':{"
+                "'terminationGracePeriodSeconds':-5,'serviceAccount':'s'}}}}");
+    (void)state;
+    assert_int_equal(ki_as_defaults_apply(&controllers, tree), 0);
+    assert_string_equal(ki_as_tree_text(tree, "spec.selector.a"), "b");
+    assert_string_equal(ki_as_tree_text(tree, "metadata.labels.a"), "b");
+    assert_int_equal(ki_as_tree_integer(tree, "spec.template.spec.terminationGracePeriodSeconds", 0), 1);
+    assert_string_equal(ki_as_tree_text(tree, "spec.template.spec.serviceAccountName"), "s");
+    json_decref(tree);
 }
 
 /* So Go writes a port that nobody has set. */
@@ -209,7 +233,23 @@ static void custom_kinds_get_what_their_schema_says(void **state)
     filled(resource, "{}", "{'spec':{'size':3}}");
     filled(resource, "{'spec':{'size':null,'list':[{},{'on':false}]}}",
            "{'spec':{'size':3,'list':[{'on':true},{'on':false}]}}");
+    filled(resource, "{'spec':{'list':null}}", "{'spec':{'size':3}}");
     json_decref(resource.schema);
+}
+
+static void amounts_are_kept_as_kubernetes_writes_them(void **state)
+{
+    (void)state;
+    filled(resource_of("v1", "resourcequotas", "ResourceQuota"),
+           "{'metadata':{'name':'a','labels':{'a':null}},'spec':{'hard':{'cpu':2,'memory':'1024Mi','pods':"
+           "'1000m','x.io/a':'?','x.io/b':null}}}",
+           "{'metadata':{'name':'a','labels':{'a':''}},'spec':{'hard':{'cpu':'2','memory':'1Gi','pods':'1',"
+           "'x.io/a':'?','x.io/b':'0'}}}");
+    json_t *tree = tree_of("{'spec':{'volumes':[{'name':'v','emptyDir':{'sizeLimit':1024}}]}}");
+    struct ki_as_resource pods = resource_of("v1", "pods", "Pod");
+    assert_int_equal(ki_as_defaults_apply(&pods, tree), 0);
+    assert_string_equal(ki_as_tree_text(tree, "spec.volumes.0.emptyDir.sizeLimit"), "1024");
+    json_decref(tree);
 }
 
 static void unknown_fields_are_taken_away_and_named(void **state)
@@ -290,6 +330,7 @@ int main(void)
         cmocka_unit_test(pods_are_filled_as_a_real_server_does),
         cmocka_unit_test(images_without_a_fixed_tag_are_always_pulled),
         cmocka_unit_test(services_get_an_address_and_ports),
+        cmocka_unit_test(controllers_select_by_the_labels_of_their_pods),
         cmocka_unit_test(ports_of_zero_are_none),
         cmocka_unit_test(deployments_roll_out_by_quarters),
         cmocka_unit_test(templates_say_what_they_are_for),
@@ -299,6 +340,7 @@ int main(void)
         cmocka_unit_test(definitions_get_their_other_names),
         cmocka_unit_test(wrong_types_are_left_to_validation),
         cmocka_unit_test(custom_kinds_get_what_their_schema_says),
+        cmocka_unit_test(amounts_are_kept_as_kubernetes_writes_them),
         cmocka_unit_test(unknown_fields_are_taken_away_and_named),
         cmocka_unit_test(empty_lists_and_maps_are_left_out),
         cmocka_unit_test(custom_kinds_are_pruned_by_their_schema),

@@ -41,7 +41,7 @@ static void a_group_is_named_in_message_and_details(void **state)
 {
     (void)state;
     struct ki_as_failure failure = {0};
-    assert_int_equal(ki_as_fail_already_exists(&failure, &deployments, KI_STR("a")), -1);
+    assert_int_equal(ki_as_fail_already_exists(&failure, &deployments, KI_STR("a"), false), -1);
     assert_status(
         &failure, 409,
         "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":"

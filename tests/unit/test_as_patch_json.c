@@ -114,6 +114,17 @@ static void pointers_are_unescaped(void **state)
     patched("{'a':{'':1}}", "[{'op':'remove','path':'/a/'}]", "{'a':{}}");
 }
 
+/* Not as the RFC has it, but as Kubernetes does. */
+static void what_is_replaced_need_not_be_there(void **state)
+{
+    (void)state;
+    patched("{'a':{}}", "[{'op':'replace','path':'/a/b','value':1}]", "{'a':{'b':1}}");
+    patched("{}", "[{'op':'add','path':'/a'}]", "{'a':null}");
+    patched("{'a':1}", "[{'op':'replace','path':'/a'}]", "{'a':null}");
+    refused("{'a':[1]}", "[{'op':'replace','path':'/a/1','value':1}]",
+            "replace operation does not apply: doc is missing key: 1: missing value");
+}
+
 static void what_does_not_apply_is_refused(void **state)
 {
     (void)state;
@@ -121,8 +132,6 @@ static void what_does_not_apply_is_refused(void **state)
             "add operation does not apply: doc is missing path: \"/baz/bat\": missing value");
     refused("{}", "[{'op':'remove','path':'/a'}]",
             "remove operation does not apply: Unable to remove nonexistent key: a: missing value");
-    refused("{}", "[{'op':'replace','path':'/a','value':1}]",
-            "replace operation does not apply: doc is missing key: a: missing value");
     refused("{'a':[1]}", "[{'op':'add','path':'/a/3','value':1}]",
             "error in add for path: '3': invalid index referenced");
     refused("{'a':[1]}", "[{'op':'remove','path':'/a/1'}]",
@@ -144,7 +153,7 @@ static void incomplete_operations_are_refused(void **state)
     (void)state;
     refused("{}", "[{'op':'jump','path':'/a'}]", "Unexpected kind: jump");
     refused("{}", "[{'op':'add','value':1}]", "operation missing path field: missing value");
-    refused("{}", "[{'op':'add','path':'/a'}]", "operation, missing value field: missing value");
+    refused("{}", "[{'op':'test','path':'/a'}]", "operation, missing value field: missing value");
     refused("{}", "[{'op':'copy','path':'/a'}]", "operation, missing from field: missing value");
 }
 
@@ -295,6 +304,7 @@ int main(void)
         cmocka_unit_test(tests_compare_by_value),
         cmocka_unit_test(pointers_are_unescaped),
         cmocka_unit_test(what_does_not_apply_is_refused),
+        cmocka_unit_test(what_is_replaced_need_not_be_there),
         cmocka_unit_test(incomplete_operations_are_refused),
         cmocka_unit_test(what_is_no_patch_is_a_bad_request),
         cmocka_unit_test(too_many_operations_are_too_large),

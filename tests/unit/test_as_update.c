@@ -279,6 +279,59 @@ static json_t *scale_of(struct as_rig *rig)
     return ki_as_scale_of(call.resource, object);
 }
 
+static void a_status_brings_labels_in_most_kinds(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    init(&rig);
+    json_decref(as_rig_create(&rig, "pods", "default/",
+                              "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}]}}"));
+    json_t *tree = as_rig_update(&rig, "pods/status", "default/p",
+                                 "{'metadata':{'name':'p','labels':{'a':'b'}},'status':{'phase':'Running'}}");
+    assert_string_equal(as_rig_text(json_incref(tree), "metadata.labels.a"), "b");
+    assert_string_equal(as_rig_text(json_incref(tree), "spec.containers.0.name"), "c");
+    assert_string_equal(as_rig_text(tree, "status.phase"), "Running");
+    as_rig_fini(&rig);
+}
+
+static void a_service_keeps_its_address(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    init(&rig);
+    json_decref(as_rig_create(&rig, "services", "default/",
+                              "{'metadata':{'name':'h'},'spec':{'clusterIP':'None','ports':[{'port':80}]}}"));
+    json_t *tree = as_rig_update(&rig, "services", "default/h",
+                                 "{'metadata':{'name':'h'},'spec':{'clusterIP':'','ports':[{'port':80}]}}");
+    assert_string_equal(as_rig_text(tree, "spec.clusterIP"), "None");
+    tree = as_rig_create(&rig, "services", "default/",
+                         "{'metadata':{'name':'n'},'spec':{'type':'NodePort','ports':[{'port':80}]}}");
+    assert_true(as_rig_number(json_incref(tree), "spec.ports.0.nodePort") > 0);
+    assert_int_equal(json_object_set_new(json_object_get(tree, "spec"), "type", json_string("ClusterIP")), 0);
+    char *text = json_dumps(tree, JSON_COMPACT);
+    json_decref(tree);
+    tree = as_rig_update(&rig, "services", "default/n", text);
+    assert_null(json_object_get(json_array_get(json_object_get(json_object_get(tree, "spec"), "ports"), 0),
+                                "nodePort"));
+    assert_null(json_object_get(json_object_get(tree, "spec"), "externalTrafficPolicy"));
+    json_decref(tree);
+    free(text);
+    as_rig_fini(&rig);
+}
+
+static void the_end_of_an_object_is_not_for_clients_to_say(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    init(&rig);
+    as_rig_refuse_update(&rig, "configmaps", "default/a",
+                         "{'metadata':{'name':'a','deletionTimestamp':'2026-01-02T03:04:05Z'}}");
+    assert_refused(&rig.failure, 422,
+                   "ConfigMap \"a\" is invalid: metadata.deletionTimestamp: Invalid value: "
+                   "\"2026-01-02T03:04:05Z\": field is immutable");
+    as_rig_fini(&rig);
+}
+
 static void a_scale_shows_and_sets_replicas(void **state)
 {
     (void)state;
@@ -289,18 +342,24 @@ static void a_scale_shows_and_sets_replicas(void **state)
     assert_tree(json_incref(json_object_get(scale, "spec")), "{'replicas':2}");
     assert_tree(json_incref(json_object_get(scale, "status")), "{'replicas':0,'selector':'a=b'}");
     json_decref(scale);
-    json_t *tree =
-        as_rig_update(&rig, "deployments.apps/scale", "default/d", "{'kind':'Scale','spec':{'replicas':5}}");
+    json_t *tree = as_rig_update(&rig, "deployments.apps/scale", "default/d",
+                                 "{'kind':'Scale','metadata':{'name':'d'},'spec':{'replicas':5}}");
     assert_int_equal(as_rig_number(json_incref(tree), "spec.replicas"), 5);
     assert_int_equal(as_rig_number(tree, "metadata.generation"), 2);
     tree = patch(&rig, "deployments.apps/scale", "default/d", KI_AS_PATCH_MERGE, "{'spec':{'replicas':6}}");
     assert_int_equal(as_rig_number(tree, "spec.replicas"), 6);
-    as_rig_refuse_update(&rig, "deployments.apps/scale", "default/d", "{'spec':{'replicas':-1}}");
+    as_rig_refuse_update(&rig, "deployments.apps/scale", "default/d",
+                         "{'metadata':{'name':'d'},'spec':{'replicas':-1}}");
     assert_refused_with(&rig.failure, 422,
                         "spec.replicas: Invalid value: -1: must be greater than or equal to 0");
     as_rig_refuse_update(&rig, "deployments.apps/scale", "default/d",
-                         "{'metadata':{'resourceVersion':'1'},'spec':{'replicas':1}}");
+                         "{'metadata':{'name':'d','resourceVersion':'1'},'spec':{'replicas':1}}");
     assert_refused_with(&rig.failure, 409, "the object has been modified");
+    as_rig_refuse_update(&rig, "deployments.apps/scale", "default/d", "{'spec':{'replicas':1}}");
+    assert_refused(&rig.failure, 400,
+                   "the name of the object (d based on URL) was undeterminable: name must be provided");
+    as_rig_refuse_update(&rig, "deployments.apps/scale", "default/d", "{'metadata':{'name':'e'}}");
+    assert_refused(&rig.failure, 400, "the name of the object (e) does not match the name on the URL (d)");
     as_rig_fini(&rig);
 }
 
@@ -311,7 +370,7 @@ static void who_scales_is_a_manager_of_its_own(void **state)
     init(&rig);
     struct ki_as_call call = as_rig_call(&rig, "deployments.apps/scale", "default/d");
     struct ki_as_object *object = NULL;
-    json_t *body = tree_of("{'spec':{'replicas':7}}");
+    json_t *body = tree_of("{'metadata':{'name':'d'},'spec':{'replicas':7}}");
     call.field_manager = KI_STR("me");
     assert_taken(ki_as_update(&call, body, &object, NULL, &rig.failure), &rig.failure);
     ki_as_object_unref(object);
@@ -392,6 +451,9 @@ int main(void)
         cmocka_unit_test(patches_are_updates_of_what_is_there),
         cmocka_unit_test(what_is_applied_says_what_it_is),
         cmocka_unit_test(an_empty_patch_changes_nothing),
+        cmocka_unit_test(a_status_brings_labels_in_most_kinds),
+        cmocka_unit_test(a_service_keeps_its_address),
+        cmocka_unit_test(the_end_of_an_object_is_not_for_clients_to_say),
         cmocka_unit_test(a_scale_shows_and_sets_replicas),
         cmocka_unit_test(who_scales_is_a_manager_of_its_own),
         cmocka_unit_test(each_allocation_may_fail),

@@ -37,6 +37,16 @@ static void refused_update(struct ki_as_resource resource, const char *before_te
     json_decref(after);
 }
 
+static void taken_update(struct ki_as_resource resource, const char *before_text, const char *after_text)
+{
+    json_t *before = tree_of(before_text);
+    json_t *after = tree_of(after_text);
+    struct ki_as_failure failure = {0};
+    assert_taken(ki_as_validate_update(&resource, before, after, &failure), &failure);
+    json_decref(before);
+    json_decref(after);
+}
+
 static struct ki_as_resource maps(void)
 {
     return resource_of("v1", "configmaps", "ConfigMap");
@@ -75,6 +85,20 @@ static void names_are_checked_by_kind(void **state)
             "ClusterRole.rbac.authorization.k8s.io \"a/b%\" is invalid: [metadata.name: Invalid value: "
             "\"a/b%\": may not "
             "contain '/', metadata.name: Invalid value: \"a/b%\": may not contain '%']");
+}
+
+static void some_kinds_take_any_part_of_a_path_for_a_name(void **state)
+{
+    (void)state;
+    taken(resource_of("v1", "events", "Event"), "{'metadata':{'name':'A:b','namespace':'default'}}");
+    taken(resource_of("policy/v1", "poddisruptionbudgets", "PodDisruptionBudget"),
+          "{'metadata':{'name':'A:b','namespace':'default'}}");
+    refused(resource_of("v1", "events", "Event"), "{'metadata':{'name':'a/b','namespace':'default'}}", 422,
+            "Event \"a/b\" is invalid: metadata.name: Invalid value: \"a/b\": may not contain '/'");
+    refused(resource_of("flowcontrol.apiserver.k8s.io/v1", "cluster/flowschemas", "FlowSchema"),
+            "{'metadata':{'name':'A'}}", 422,
+            "FlowSchema.flowcontrol.apiserver.k8s.io \"A\" is invalid: metadata.name: Invalid value: "
+            "\"A\": " SUBDOMAIN);
 }
 
 static void names_and_namespaces_are_required(void **state)
@@ -127,6 +151,21 @@ static void labels_annotations_and_finalizers_are_checked(void **state)
 }
 
 /* Each mistake is found; what is told of them does not grow with them. */
+static void finalizers_of_built_in_kinds_say_whose_they_are(void **state)
+{
+    struct ki_as_resource widgets = resource_of("example.com/v1", "widgets", "Widget");
+    widgets.is_custom = true;
+    (void)state;
+    taken(maps(), "{'metadata':{'name':'a','namespace':'default','finalizers':['orphan','x.io/a']}}");
+    refused(maps(), "{'metadata':{'name':'a','namespace':'default','finalizers':['x.io/a','x']}}", 422,
+            "ConfigMap \"a\" is invalid: metadata.finalizers[1]: Invalid value: \"x\": name is neither a "
+            "standard "
+            "finalizer name nor is it fully qualified");
+    taken(widgets, "{'metadata':{'name':'a','namespace':'default','finalizers':['x']}}");
+    taken(resource_of("v1", "events", "Event"),
+          "{'metadata':{'name':'system:a','namespace':'default','finalizers':['x']},'involvedObject':{}}");
+}
+
 static void of_many_mistakes_the_first_hundred_are_told(void **state)
 {
     (void)state;
@@ -229,7 +268,7 @@ static void fields_hold_their_types(void **state)
     refused(maps(), "{'metadata':'x'}", 400,
             "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal string "
             "into Go struct "
-            "field ConfigMap.metadata of type ObjectMeta");
+            "field ConfigMap.metadata of type v1.ObjectMeta");
     refused(resource_of("apps/v1", "deployments", "Deployment"), "{" META ",'spec':{'replicas':'three'}}",
             400,
             "Deployment in version \"v1\" cannot be handled as a Deployment: json: cannot unmarshal string "
@@ -237,6 +276,39 @@ static void fields_hold_their_types(void **state)
             "field DeploymentSpec.spec.replicas of type int32");
     refused(resource_of("v1", "secrets", "Secret"), "{" META ",'data':{'a':'?'}}", 400,
             "Secret in version \"v1\" cannot be handled as a Secret: illegal base64 data");
+    refused(
+        maps(), "{'metadata':{'name':'a','namespace':'default','labels':7}}", 400,
+        "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go "
+        "struct field ObjectMeta.metadata.labels of type map[string]string");
+    refused(pods(), "{" META ",'spec':{'containers':[7]}}", 400,
+            "Pod in version \"v1\" cannot be handled as a Pod: json: cannot unmarshal number into Go struct "
+            "field "
+            "PodSpec.spec.containers of type v1.Container");
+}
+
+static void amounts_and_times_are_read(void **state)
+{
+    struct ki_as_resource leases = resource_of("coordination.k8s.io/v1", "leases", "Lease");
+    (void)state;
+    refused(pods(),
+            "{" META ",'spec':{'containers':[{'name':'a','image':'x','resources':{'limits':{'cpu':'1x'}}}]}}",
+            400,
+            "Pod in version \"v1\" cannot be handled as a Pod: quantities must match the regular expression "
+            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+    taken(pods(), "{" META ",'spec':{'containers':[{'name':'a','image':'x','resources':{'limits':{'cpu':1,"
+                  "'memory':'1.5Gi'}}}]},'status':{'startTime':'2026-01-02T03:04:05.6+02:00'}}");
+    refused(pods(),
+            "{" META ",'spec':{'containers':[{'name':'a','image':'x'}]},'status':{'startTime':'now'}}", 400,
+            "Pod in version \"v1\" cannot be handled as a Pod: parsing time \"now\" as "
+            "\"2006-01-02T15:04:05Z07:00\": cannot parse \"now\" as \"2006\"");
+    taken(leases, "{" META ",'spec':{'renewTime':'2026-01-02T03:04:05.123456Z'}}");
+    refused(leases, "{" META ",'spec':{'renewTime':'2026-01-02T03:04:05Z'}}", 400,
+            "Lease in version \"v1\" cannot be handled as a Lease: parsing time \"2026-01-02T03:04:05Z\" as "
+            "\"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"Z\" as \".000000\"");
+    refused(
+        leases, "{" META ",'spec':{'renewTime':'2026-01-02T03:04:05.123456'}}", 400,
+        "Lease in version \"v1\" cannot be handled as a Lease: parsing time \"2026-01-02T03:04:05.123456\" "
+        "as \"2006-01-02T15:04:05.000000Z07:00\": cannot parse \"\" as \"Z07:00\"");
 }
 
 static void pods_need_containers_with_names_and_images(void **state)
@@ -370,7 +442,7 @@ static void definitions_are_checked(void **state)
             "{'metadata':{'name':'w.example.com'},'spec':{'group':'example.com','scope':'X','names':{'plural'"
             ":'widgets',"
             "'kind':'Widget'},'versions':[{'name':'v1','served':true,'storage':true,'schema':{'"
-            "openAPIV3Schema':{}}}]}}",
+            "openAPIV3Schema':{'type':'object'}}}]}}",
             422,
             "CustomResourceDefinition.apiextensions.k8s.io \"w.example.com\" is invalid: [spec.scope: "
             "Unsupported value: "
@@ -380,7 +452,8 @@ static void definitions_are_checked(void **state)
     refused(definitions,
             "{'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope':'Cluster',"
             "'names':{'plural':'widgets','kind':'Widget'},'versions':[{'name':'v1','served':true,'storage':"
-            "true,'schema':{'openAPIV3Schema':{'properties':{'a':{'items':{'pattern':'^[a-z'}}}}}}]}}",
+            "true,'schema':{'openAPIV3Schema':{'type':'object','properties':{'a':{'type':'array','items':{'"
+            "type':'string','pattern':'^[a-z'}}}}}}]}}",
             422,
             "CustomResourceDefinition.apiextensions.k8s.io \"widgets.example.com\" is invalid: "
             "spec.versions[0].schema.openAPIV3Schema.properties[a].items.pattern: Invalid value: \"^[a-z\": "
@@ -420,6 +493,63 @@ static void fields_that_stay_cannot_change(void **state)
         resource_of("v1", "services", "Service"), "{'metadata':{'name':'a'},'spec':{'clusterIP':'10.0.0.1'}}",
         "{'metadata':{'name':'a'},'spec':{'clusterIP':'10.0.0.2'}}",
         "Service \"a\" is invalid: spec.clusterIP: Invalid value: \"10.0.0.2\": field is immutable");
+}
+
+static void specs_that_stay_cannot_change(void **state)
+{
+    struct ki_as_resource claims = resource_of("v1", "persistentvolumeclaims", "PersistentVolumeClaim");
+    (void)state;
+    refused_update(
+        resource_of("apps/v1", "statefulsets", "StatefulSet"),
+        "{'metadata':{'name':'a'},'spec':{'serviceName':'a','replicas':1}}",
+        "{'metadata':{'name':'a'},'spec':{'serviceName':'b','replicas':2}}",
+        "StatefulSet.apps \"a\" is invalid: spec: Forbidden: updates to statefulset spec for fields "
+        "other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "
+        "'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden");
+    taken_update(resource_of("apps/v1", "statefulsets", "StatefulSet"),
+                 "{'metadata':{'name':'a'},'spec':{'serviceName':'a','replicas':1}}",
+                 "{'metadata':{'name':'a'},'spec':{'serviceName':'a','replicas':2,'minReadySeconds':3}}");
+    refused_update(
+        claims, "{'metadata':{'name':'a'},'spec':{'resources':{'requests':{'storage':'1Gi'}}}}",
+        "{'metadata':{'name':'a'},'spec':{'resources':{'requests':{'storage':'2Gi'}}}}",
+        "PersistentVolumeClaim \"a\" is invalid: spec: Forbidden: spec is immutable after creation "
+        "except resources.requests and volumeAttributesClassName for bound claims");
+    taken_update(
+        claims,
+        "{'metadata':{'name':'a'},'spec':{'resources':{'requests':{'storage':'1Gi'}}},'status':{'phase':"
+        "'Bound'}}",
+        "{'metadata':{'name':'a'},'spec':{'resources':{'requests':{'storage':'2Gi'}},'volumeName':'v'}}");
+    refused_update(resource_of("batch/v1", "jobs", "Job"),
+                   "{'metadata':{'name':'a'},'spec':{'completions':1}}",
+                   "{'metadata':{'name':'a'},'spec':{'completions':2}}",
+                   "Job.batch \"a\" is invalid: spec.completions: Invalid value: 2: field is immutable");
+    refused_update(
+        resource_of("v1", "cluster/nodes", "Node"), "{'metadata':{'name':'a'},'spec':{'providerID':'x'}}",
+        "{'metadata':{'name':'a'},'spec':{'providerID':'y'}}",
+        "Node \"a\" is invalid: spec.providerID: Forbidden: node updates may not change providerID "
+        "except from \"\" to valid");
+}
+
+static void where_a_pod_may_run_is_open_while_it_is_gated(void **state)
+{
+    static const char gated[] = "{'metadata':{'name':'a'},'spec':{'schedulingGates':[{'name':'g'}]}}";
+    (void)state;
+    taken_update(
+        pods(), gated,
+        "{'metadata':{'name':'a'},'spec':{'schedulingGates':[{'name':'g'}],'nodeSelector':{'a':'b'}}}");
+    taken_update(pods(), gated, "{'metadata':{'name':'a'},'spec':{}}");
+    refused_update(
+        pods(), gated, "{'metadata':{'name':'a'},'spec':{'schedulingGates':[{'name':'h'}]}}",
+        "Pod \"a\" is invalid: spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but "
+        "found new scheduling gate 'h'");
+    json_t *before = tree_of("{'metadata':{'name':'a'},'spec':{}}");
+    json_t *after = tree_of("{'metadata':{'name':'a'},'spec':{'nodeSelector':{'a':'b'}}}");
+    struct ki_as_resource resource = pods();
+    struct ki_as_failure failure = {0};
+    assert_int_equal(ki_as_validate_update(&resource, before, after, &failure), -1);
+    assert_refused_with(&failure, 422, "pod updates may not change fields other than");
+    json_decref(before);
+    json_decref(after);
 }
 
 static void pods_change_in_their_images_alone(void **state)
@@ -474,14 +604,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_checked_by_kind),
+        cmocka_unit_test(some_kinds_take_any_part_of_a_path_for_a_name),
         cmocka_unit_test(names_and_namespaces_are_required),
         cmocka_unit_test(prefixes_of_names_may_end_with_a_hyphen),
         cmocka_unit_test(labels_annotations_and_finalizers_are_checked),
+        cmocka_unit_test(finalizers_of_built_in_kinds_say_whose_they_are),
         cmocka_unit_test(of_many_mistakes_the_first_hundred_are_told),
         cmocka_unit_test(a_long_path_is_never_cut_within_a_character),
         cmocka_unit_test(of_large_mistakes_the_first_are_told),
         cmocka_unit_test(annotations_have_a_limit),
         cmocka_unit_test(fields_hold_their_types),
+        cmocka_unit_test(amounts_and_times_are_read),
         cmocka_unit_test(pods_need_containers_with_names_and_images),
         cmocka_unit_test(parts_of_containers_are_checked),
         cmocka_unit_test(workloads_need_a_selector_of_their_pods),
@@ -491,6 +624,8 @@ int main(void)
         cmocka_unit_test(definitions_are_checked),
         cmocka_unit_test(identity_cannot_change),
         cmocka_unit_test(fields_that_stay_cannot_change),
+        cmocka_unit_test(specs_that_stay_cannot_change),
+        cmocka_unit_test(where_a_pod_may_run_is_open_while_it_is_gated),
         cmocka_unit_test(pods_change_in_their_images_alone),
         cmocka_unit_test(what_is_deleted_gets_no_new_finalizers),
         cmocka_unit_test(out_of_memory_is_never_taken_for_good),

@@ -44,6 +44,31 @@ static void is_too_costly(const char *schema_of_x, const char *x)
 
 #define INVALID "Widget.example.com \"a\" is invalid: spec.x: Invalid value: "
 
+static void formats_are_checked(void **state)
+{
+    (void)state;
+    checked("{'type':'string','format':'date-time'}", "'2026-01-02t03:04:05z'", NULL);
+    checked("{'type':'string','format':'date-time'}", "'x'",
+            INVALID "\"x\": spec.x in body must be of type date-time: \"x\"");
+    checked("{'type':'integer','format':'int32'}", "2147483647", NULL);
+    checked("{'type':'integer','format':'int32'}", "2147483648",
+            INVALID "2147483648: spec.x in body must be of type int32: 2147483648");
+    checked("{'type':'string','format':'ipv4'}", "'::1'",
+            INVALID "\"::1\": spec.x in body must be of type ipv4: \"::1\"");
+    checked("{'type':'string','format':'ipv6'}", "'::1'", NULL);
+    checked("{'type':'string','format':'of its own'}", "'x'", NULL);
+}
+
+static void elements_are_told_apart_by_their_keys(void **state)
+{
+    static const char schema[] =
+        "{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['a','b']}";
+    (void)state;
+    checked(schema, "[{'a':1,'b':1},{'a':1,'b':2}]", NULL);
+    checked(schema, "[{'a':1,'b':1},{'a':1,'b':1,'c':2}]",
+            "Widget.example.com \"a\" is invalid: spec.x[1]: Duplicate value: {\"a\":1,\"b\":1,\"c\":2}");
+}
+
 static void types_are_checked(void **state)
 {
     (void)state;
@@ -262,6 +287,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_are_checked),
+        cmocka_unit_test(formats_are_checked),
+        cmocka_unit_test(elements_are_told_apart_by_their_keys),
         cmocka_unit_test(numbers_have_bounds),
         cmocka_unit_test(strings_have_lengths_and_patterns),
         cmocka_unit_test(patterns_may_not_take_long),

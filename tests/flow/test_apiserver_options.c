@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a write says beside the object: options of the query, of a delete's body, and the type of the body. */
+#include <stdio.h>
+#include <string.h>
+
+#include "support/api_rig.h"
+#include "support/unit.h"
+
+#define MAPS "/api/v1/namespaces/default/configmaps"
+
+static int setup(void **state)
+{
+    *state = api_rig_start(NULL);
+    api_post(*state, MAPS, "{\"metadata\":{\"name\":\"a\"}}");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    ki_apiserver_stop(*state);
+    return 0;
+}
+
+static void refused(const ki_apiserver *server, const api_request *request, int status, const char *message)
+{
+    api_answer answer = api_call(server, request);
+    assert_int_equal(answer.status, status);
+    if (strcmp(api_text(&answer, "message"), message) != 0)
+        fail_msg("\"%s\" is not \"%s\"", api_text(&answer, "message"), message);
+    api_answer_fini(&answer);
+}
+
+static void a_dry_run_is_of_all(void **state)
+{
+    static const char body[] = "{\"metadata\":{\"name\":\"b\"}}";
+    refused(
+        *state, &(api_request){.path = MAPS "?dryRun=Some", .body = body}, 422,
+        "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported values: "
+        "\"All\"");
+    refused(
+        *state, &(api_request){.method = "PUT", .path = MAPS "/a?dryRun=Some", .body = body}, 422,
+        "UpdateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported values: "
+        "\"All\"");
+    refused(
+        *state, &(api_request){.method = "DELETE", .path = MAPS "/a?dryRun=Some"}, 422,
+        "DeleteOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported values: "
+        "\"All\"");
+}
+
+static void names_of_managers_have_a_limit(void **state)
+{
+    char path[256];
+    (void)snprintf(path, sizeof(path), MAPS "?fieldManager=%0129d&fieldValidation=Perhaps", 7);
+    refused(
+        *state, &(api_request){.path = path, .body = "{\"metadata\":{\"name\":\"b\"}}"}, 422,
+        "CreateOptions.meta.k8s.io \"\" is invalid: [fieldManager: Too long: may not be more than 128 bytes, "
+        "fieldValidation: Unsupported value: \"Perhaps\": supported values: \"\", \"Ignore\", \"Strict\", "
+        "\"Warn\"]");
+    refused(*state,
+            &(api_request){.path = MAPS "?fieldManager=%01x", .body = "{\"metadata\":{\"name\":\"b\"}}"}, 422,
+            "CreateOptions.meta.k8s.io \"\" is invalid: fieldManager: Invalid value: \"\\x01x\": invalid "
+            "character U+0001 (at position 0)");
+}
+
+static void only_an_apply_is_forced(void **state)
+{
+    refused(*state,
+            &(api_request){.method = "PATCH",
+                           .path = MAPS "/a?force=true",
+                           .body = "{}",
+                           .headers = {"Content-Type: application/merge-patch+json"}},
+            422,
+            "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply "
+            "patch");
+}
+
+static void bodies_are_of_a_known_type(void **state)
+{
+    static const char message[] =
+        "the body of the request was in an unknown format - accepted media types include: application/json, "
+        "application/yaml, application/vnd.kubernetes.protobuf";
+    static const char *const types[] = {"Content-Type: application/x-www-form-urlencoded",
+                                        "Content-Type: text/plain"};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        refused(
+            *state,
+            &(api_request){.path = MAPS, .body = "{\"metadata\":{\"name\":\"b\"}}", .headers = {types[i]}},
+            415, message);
+        refused(*state,
+                &(api_request){.method = "DELETE", .path = MAPS "/a", .body = "{}", .headers = {types[i]}},
+                415, message);
+    }
+}
+
+static void what_is_not_stored_may_have_a_version(void **state)
+{
+    static const char body[] = "{\"metadata\":{\"name\":\"b\",\"resourceVersion\":\"5\"}}";
+    api_post(*state, MAPS "?dryRun=All", body);
+    refused(*state, &(api_request){.path = MAPS, .body = body}, 500,
+            "resourceVersion should not be set on objects to be created");
+}
+
+static void a_replacement_says_its_name(void **state)
+{
+    refused(*state, &(api_request){.method = "PUT", .path = MAPS "/a", .body = "{\"data\":{\"k\":\"v\"}}"},
+            400, "the name of the object (a based on URL) was undeterminable: name must be provided");
+    refused(*state,
+            &(api_request){.method = "PUT",
+                           .path = "/api/v1/namespaces/default/podtemplates/a",
+                           .body = "{\"metadata\":{\"name\":\"a\"}}"},
+            404, "podtemplates \"a\" not found");
+}
+
+static void custom_objects_say_what_they_are(void **state)
+{
+    static const char widgets[] = "/apis/example.com/v1/namespaces/default/widgets";
+    api_post(
+        *state, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        "{\"metadata\":{\"name\":\"widgets.example.com\"},\"spec\":{\"group\":\"example.com\",\"scope\":"
+        "\"Namespaced\",\"names\":{\"plural\":\"widgets\",\"kind\":\"Widget\"},\"versions\":[{\"name\":"
+        "\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
+    refused(*state,
+            &(api_request){.path = widgets,
+                           .body = "{\"apiVersion\":\"example.com/v1\",\"metadata\":{\"name\":\"a\"}}"},
+            400, "the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing");
+    refused(*state,
+            &(api_request){.path = widgets, .body = "{\"kind\":\"Widget\",\"metadata\":{\"name\":\"a\"}}"},
+            400, "the API version in the data () does not match the expected API version (example.com/v1)");
+    api_post(*state, widgets,
+             "{\"kind\":\"Widget\",\"apiVersion\":\"example.com/v1\",\"metadata\":{\"name\":\"a\"}}");
+}
+
+static void a_time_below_zero_is_none(void **state)
+{
+    refused(*state, &(api_request){.method = "DELETE", .path = MAPS "/a?gracePeriodSeconds=x"}, 400,
+            "strconv.ParseInt: parsing \"x\": invalid syntax");
+    api_answer answer =
+        api_call(*state, &(api_request){.method = "DELETE", .path = MAPS "/a?gracePeriodSeconds=-1"});
+    assert_int_equal(answer.status, 200);
+    api_answer_fini(&answer);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_dry_run_is_of_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_of_managers_have_a_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_an_apply_is_forced, setup, teardown),
+        cmocka_unit_test_setup_teardown(bodies_are_of_a_known_type, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_not_stored_may_have_a_version, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_replacement_says_its_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(custom_objects_say_what_they_are, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_time_below_zero_is_none, setup, teardown),
+    };
+    return RUN_TESTS(tests);
+}
