@@ -88,7 +88,8 @@ static bool run_ours(struct updates *updates, bool is_bytes, uint64_t *out_check
     struct pipeline pipeline = {0};
     struct pipeline_counter counter;
     pipeline_counter_init(&counter, updates->count);
-    const ki_handler handler = pipeline_counting_handler(&counter);
+    ki_handler handler = pipeline_counting_handler(&counter);
+    handler.overflow = KI_OVERFLOW_BLOCK; /* so that it hears of each update, however busy the machine is */
     if (is_bytes) {
         pipeline.source.next = next_of_body;
         pipeline.source.user = updates;

@@ -105,7 +105,8 @@ bool pipeline_memory_bench_stuck(const struct bench_options *options, bool *out_
     stuck.backlog_max = 2 * stuck.keys;
     sem_init(&stuck.may_go, 0, 0);
     pipeline_counter_init(&stuck.healthy, 0);
-    const ki_handler healthy = pipeline_counting_handler(&stuck.healthy);
+    ki_handler healthy = pipeline_counting_handler(&stuck.healthy);
+    healthy.overflow = KI_OVERFLOW_BLOCK; /* so that it hears of each update, however busy the machine is */
     const ki_handler stuck_one = {
         .on_add = hang, .on_update = hang, .user = &stuck.may_go, .backlog_items_max = stuck.backlog_max};
     bool is_done = counted_begin() && pipeline_open(&stuck.pipeline, NULL) &&
