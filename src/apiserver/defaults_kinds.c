@@ -77,6 +77,12 @@ static const struct ki_as_default job[] = {
     KI_AS_OBJECT("status"),
     END,
 };
+static const struct ki_as_default event[] = {
+    KI_AS_OBJECT("source"),
+    KI_AS_TEXT("reportingComponent", ""),
+    KI_AS_TEXT("reportingInstance", ""),
+    END,
+};
 static const struct ki_as_default cron_job[] = {
     KI_AS_TEXT("spec.concurrencyPolicy", "Allow"),
     KI_AS_FALSE("spec.suspend"),
@@ -247,6 +253,16 @@ static int default_controller(json_t *tree)
     return 0;
 }
 
+/* Go always writes these, set or not. */
+static int default_event(json_t *tree)
+{
+    static const char *const times[] = {"firstTimestamp", "lastTimestamp", "eventTime"};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof(times) / sizeof(times[0]); i++)
+        rc = ki_as_tree_default(tree, times[i], json_null());
+    return rc;
+}
+
 static int default_definition(json_t *tree)
 {
     const char *kind = ki_as_tree_text(tree, "spec.names.kind");
@@ -280,6 +296,7 @@ static const struct kind kinds[] = {
     {"", "persistentvolumeclaims", claim, NULL, NULL},
     {"", "persistentvolumes", volume, NULL, NULL},
     {"", "endpoints", endpoints, NULL, NULL},
+    {"", "events", event, NULL, default_event},
     {"", "replicationcontrollers", replica_set, "spec.template.spec", default_controller},
     {"", "podtemplates", NULL, "template.spec", NULL},
     {"apps", "deployments", deployment, "spec.template.spec", default_deployment},

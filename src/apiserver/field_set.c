@@ -77,7 +77,8 @@ static int compare_members(const struct step *step, const char *parent, json_t *
     json_t *value = NULL;
     json_object_foreach((json_t *)step->after, key, value)
     {
-        if (ki_as_field_is_nobodys(step->depth, parent, key))
+        bool is_unset = step->depth == 0 && json_is_null(value); /* as a time of an event */
+        if (is_unset || ki_as_field_is_nobodys(step->depth, parent, key))
             continue;
         struct step inner = {ki_as_shape_member(step->shape, ki_str_of(key)),
                              json_object_get(step->before, key), value, step->depth + 1};

@@ -185,7 +185,8 @@ int ki_as_field_text(struct ki_as_shape shape, const json_t *tree, ki_buf *out)
          at = json_object_iter_next((json_t *)tree, at)) {
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
         const json_t *value = json_object_iter_value(at);
-        if (ki_as_field_is_nobodys(0, "", name.ptr))
+        bool is_unset = json_is_null(value); /* as a time of an event */
+        if (is_unset || ki_as_field_is_nobodys(0, "", name.ptr))
             continue;
         if (ki_str_equal(name, KI_STR("metadata")) && json_is_object(value)) {
             rc = write_metadata(out, &(struct place){ki_as_shape_member(shape, name), value, 1}, &is_first);

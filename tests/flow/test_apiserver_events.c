@@ -65,6 +65,32 @@ static void a_new_event_is_shown_with_the_names_of_v1(void **state)
     api_answer_fini(&answer);
 }
 
+/* Go writes them always, and clients with types of their own ask for them. */
+static void what_is_not_set_is_there_all_the_same(void **state)
+{
+    static const char *const unset[][2] = {{OLD "/c", "firstTimestamp"},
+                                           {OLD "/c", "lastTimestamp"},
+                                           {OLD "/c", "eventTime"},
+                                           {NEW "/c", "deprecatedFirstTimestamp"},
+                                           {NEW "/c", "deprecatedLastTimestamp"},
+                                           {NEW "/c", "eventTime"}};
+    api_post(*state, OLD,
+             "{\"metadata\":{\"name\":\"c\"},\"involvedObject\":{\"namespace\":\"default\"},"
+             "\"lastTimestamp\":null}");
+    for (size_t i = 0; i < sizeof(unset) / sizeof(unset[0]); i++) {
+        api_answer answer = api_get(*state, unset[i][0]);
+        assert_true(json_is_null(api_at(answer.tree, unset[i][1])));
+        assert_null(strstr(answer.body, "f:eventTime"));
+        api_answer_fini(&answer);
+    }
+    api_answer answer = api_get(*state, OLD "/c");
+    assert_int_equal(json_object_size(api_at(answer.tree, "source")), 0);
+    assert_true(json_is_object(api_at(answer.tree, "source")));
+    assert_string_equal(api_text(&answer, "reportingComponent"), "");
+    assert_string_equal(api_text(&answer, "reportingInstance"), "");
+    api_answer_fini(&answer);
+}
+
 static void lists_of_both_have_both(void **state)
 {
     api_answer answer = api_get(*state, OLD);
@@ -153,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(an_event_of_v1_is_shown_with_the_new_names),
         TEST(a_new_event_is_shown_with_the_names_of_v1),
+        TEST(what_is_not_set_is_there_all_the_same),
         TEST(lists_of_both_have_both),
         TEST(selectors_have_the_names_of_their_form),
         TEST(a_patch_of_one_form_is_seen_in_the_other),
