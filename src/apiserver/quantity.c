@@ -45,7 +45,7 @@ static int read_number(ki_str text, size_t *at, struct ki_as_quantity *out)
             rc = 1;
         out->exponent -= is_fraction ? 1 : 0;
     }
-    out->number = is_negative ? -out->number : out->number;
+    out->number = is_negative && rc == 0 ? -out->number : out->number;
     *at = i;
     return digits == 0 ? -1 : rc;
 }
@@ -84,8 +84,9 @@ static int read_suffix(ki_str text, struct ki_as_quantity *out)
     return read_exponent(text, out);
 }
 
-/* Without zeros at the end. */
-static void shorten(struct ki_as_quantity *quantity)
+/* Without zeros at the end but those that a suffix asks for, which stands for a multiple of three. Returns
+ * false when there is no room for them. */
+static bool settle(struct ki_as_quantity *quantity)
 {
     while (quantity->number != 0 && quantity->number % 10 == 0) {
         quantity->number /= 10;
@@ -93,6 +94,10 @@ static void shorten(struct ki_as_quantity *quantity)
     }
     if (quantity->number == 0)
         quantity->exponent = 0;
+    for (; quantity->exponent % 3 != 0; quantity->exponent--)
+        if (__builtin_mul_overflow(quantity->number, 10, &quantity->number))
+            return false;
+    return quantity->exponent >= NANO && quantity->exponent <= EXPONENT_MAX;
 }
 
 int ki_as_quantity_parse(ki_str text, struct ki_as_quantity *out)
@@ -103,10 +108,7 @@ int ki_as_quantity_parse(ki_str text, struct ki_as_quantity *out)
     int suffix_rc = rc < 0 ? -1 : read_suffix((ki_str){text.ptr + at, text.len - at}, &quantity);
     if (rc < 0 || suffix_rc < 0)
         return -1;
-    if (rc > 0 || suffix_rc > 0)
-        return 1;
-    shorten(&quantity);
-    if (quantity.exponent < NANO || quantity.exponent > EXPONENT_MAX)
+    if (rc > 0 || suffix_rc > 0 || !settle(&quantity))
         return 1;
     *out = quantity;
     return 0;
@@ -130,20 +132,15 @@ int ki_as_quantity_of(const json_t *value, struct ki_as_quantity *out)
 
 static void write_decimal(const struct ki_as_quantity *quantity, char out[KI_AS_QUANTITY_BYTES])
 {
-    /* A suffix stands for a multiple of three; what does not fit then is rare enough to be said with e. */
-    int exponent = quantity->exponent;
-    int64_t number = quantity->number;
-    while (exponent % 3 != 0 && !__builtin_mul_overflow(number, 10, &number))
-        exponent--;
-    if (quantity->form == KI_AS_QUANTITY_EXPONENT && exponent != 0) {
-        (void)snprintf(out, KI_AS_QUANTITY_BYTES, "%llde%d", (long long)number, exponent);
+    if (quantity->form == KI_AS_QUANTITY_EXPONENT && quantity->exponent != 0) {
+        (void)snprintf(out, KI_AS_QUANTITY_BYTES, "%llde%d", (long long)quantity->number, quantity->exponent);
         return;
     }
     const char *suffix = "";
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
-        if (suffixes[i].form == KI_AS_QUANTITY_DECIMAL && suffixes[i].exponent == exponent)
+        if (suffixes[i].form == KI_AS_QUANTITY_DECIMAL && suffixes[i].exponent == quantity->exponent)
             suffix = suffixes[i].text;
-    (void)snprintf(out, KI_AS_QUANTITY_BYTES, "%lld%s", (long long)number, suffix);
+    (void)snprintf(out, KI_AS_QUANTITY_BYTES, "%lld%s", (long long)quantity->number, suffix);
 }
 
 /* The whole number, unless there is none. */

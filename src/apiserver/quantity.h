@@ -15,7 +15,7 @@
 
 enum ki_as_quantity_form { KI_AS_QUANTITY_DECIMAL, KI_AS_QUANTITY_BINARY, KI_AS_QUANTITY_EXPONENT };
 
-/* number * 10^exponent; the form is that of the suffix. */
+/* number * 10^exponent, a multiple of three; the form is that of the suffix. */
 struct ki_as_quantity {
     int64_t number;
     int exponent;
