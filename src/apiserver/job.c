@@ -19,14 +19,14 @@ static int add(json_t *labels, const char *name, json_t *value)
 
 static int label(const json_t *tree, json_t *labels)
 {
-    ki_str uid = ki_as_metadata_text(tree, "uid");
-    ki_str name = ki_as_metadata_text(tree, "name");
-    int rc = add(labels, UID_LABEL, json_stringn(uid.ptr, uid.len));
+    const char *uid = ki_as_tree_text(tree, "metadata.uid");
+    const char *name = ki_as_tree_text(tree, "metadata.name"); /* "" is refused later */
+    int rc = add(labels, UID_LABEL, json_string(uid));
     if (rc == 0)
-        rc = add(labels, NAME_LABEL, json_stringn(name.ptr, name.len));
+        rc = add(labels, NAME_LABEL, json_string(name));
     if (rc == 0)
-        rc = add(labels, "controller-uid", json_stringn(uid.ptr, uid.len));
-    return rc < 0 ? rc : add(labels, "job-name", json_stringn(name.ptr, name.len));
+        rc = add(labels, "controller-uid", json_string(uid));
+    return rc < 0 ? rc : add(labels, "job-name", json_string(name));
 }
 
 /* A Job without labels has those of its pods. */
@@ -41,7 +41,7 @@ static int copy_labels(json_t *tree, const json_t *labels)
 
 int ki_as_job_begin(const struct ki_as_verb *verb, json_t *tree)
 {
-    ki_str uid = ki_as_metadata_text(tree, "uid");
+    const char *uid = ki_as_tree_text(tree, "metadata.uid");
     json_t *labels = NULL;
     json_t *selected = NULL;
     bool has_pods = json_is_object(ki_as_tree_at(tree, "spec.template.spec"));
@@ -53,7 +53,7 @@ int ki_as_job_begin(const struct ki_as_verb *verb, json_t *tree)
     if (rc == 0 && labels != NULL && selected != NULL) {
         rc = label(tree, labels);
         if (rc == 0)
-            rc = add(selected, UID_LABEL, json_stringn(uid.ptr, uid.len));
+            rc = add(selected, UID_LABEL, json_string(uid));
         if (rc == 0)
             rc = copy_labels(tree, labels);
     }

@@ -67,6 +67,20 @@ static void who_selects_by_hand_is_left_alone(void **state)
     as_rig_fini(&rig);
 }
 
+static void a_job_without_a_name_is_refused_for_that(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    as_rig_init_seeded(&rig);
+    as_rig_refuse_create(&rig, "jobs.batch", "default/",
+                         "{'metadata':{},'spec':{'template':{'spec':{'restartPolicy':'Never','containers':[{"
+                         "'name':'c','image':'i'}]}}}}");
+    assert_refused(
+        &rig.failure, 422,
+        "Job.batch \"\" is invalid: metadata.name: Required value: name or generateName is required");
+    as_rig_fini(&rig);
+}
+
 static void a_queue_of_work_has_no_completions(void **state)
 {
     (void)state;
@@ -114,6 +128,7 @@ int main(void)
         cmocka_unit_test(a_job_selects_its_own_pods),
         cmocka_unit_test(labels_of_a_job_stay_its_own),
         cmocka_unit_test(who_selects_by_hand_is_left_alone),
+        cmocka_unit_test(a_job_without_a_name_is_refused_for_that),
         cmocka_unit_test(a_queue_of_work_has_no_completions),
         cmocka_unit_test(each_allocation_may_fail),
     };
