@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a Job gets when it is made: a selector that finds its own pods and nobody else's. */
-#include <string.h>
-
 #include "apiserver/tree.h"
 #include "apiserver/verbs_parts.h"
 
