@@ -180,6 +180,15 @@ static ki_str value_of(const struct field *field, const json_t *tree, struct par
     return ki_str_of(field->otherwise);
 }
 
+static bool has_name(const struct ki_as_pair *pairs, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (ki_str_equal(pairs[i].name, ki_str_of(name)))
+            return true;
+    }
+    return false;
+}
+
 /* An object is the same in all versions, whichever it was written in. */
 static size_t custom_fields_of(const struct ki_as_resource *resource, const json_t *tree,
                                struct ki_as_pair *out, char *scratch)
@@ -193,6 +202,8 @@ static size_t custom_fields_of(const struct ki_as_resource *resource, const json
         const json_t *list = json_object_get(version, "selectableFields");
         for (size_t i = 0; i < json_array_size(list) && count < KI_AS_FIELDS_MAX; i++) {
             struct field field = {.name = selectable_at(list, i), .otherwise = ""};
+            if (has_name(out, count, field.name))
+                continue;
             out[count].name = ki_str_of(field.name);
             out[count].value = value_of(&field, tree, &parent, scratch + count * SCRATCH_BYTES);
             count++;

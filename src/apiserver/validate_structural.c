@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/keyed_list.h"
 #include "apiserver/schema_budget.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
@@ -89,38 +90,31 @@ static void check_conditions(struct ki_as_check *check, const struct ki_as_path 
 
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
-static bool is_in(const json_t *list, const json_t *name)
-{
-    size_t index = 0;
-    json_t *one = NULL;
-    json_array_foreach(list, index, one)
-    {
-        if (json_equal(one, name))
-            return true;
-    }
-    return false;
-}
-
 /* Each key of a list of kind "map" is always there. */
 static void check_keys(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema)
 {
     const json_t *keys = json_object_get(schema, "x-kubernetes-list-map-keys");
     const json_t *items = json_object_get(schema, "items");
+    const struct ki_as_identity identity = ki_as_identity_of("");
+    const struct ki_as_path *at = KI_AS_MEMBER(KI_AS_MEMBER(path, "items"), "properties");
+    struct ki_as_keyed_list required = {0};
     size_t index = 0;
     json_t *key = NULL;
     if (json_array_size(keys) == 0)
         ki_as_check_required(check, KI_AS_MEMBER(path, "x-kubernetes-list-map-keys"),
                              "must not be empty if x-kubernetes-list-type is map");
+    if (ki_as_keyed_list_init(&required, &identity, json_object_get(items, "required"), 0) < 0)
+        ki_as_check_no_memory(check);
     json_array_foreach(keys, index, key)
     {
         const json_t *property = ki_as_json_member(json_object_get(items, "properties"), ki_as_json_str(key));
-        const struct ki_as_path *at = KI_AS_MEMBER(KI_AS_MEMBER(path, "items"), "properties");
-        if (json_object_get(property, "default") == NULL && !is_in(json_object_get(items, "required"), key))
+        if (json_object_get(property, "default") == NULL && ki_as_keyed_list_find(&required, key) < 0)
             ki_as_check_required(
                 check, KI_AS_MEMBER(KI_AS_KEY(at, json_string_value(key)), "default"),
                 "this property is in x-kubernetes-list-map-keys, so it must have a default or "
                 "be a required property");
     }
+    ki_as_keyed_list_fini(&required);
 }
 
 static void check_list(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema)

@@ -61,20 +61,34 @@ static void check_immutable(struct ki_as_check *check, const json_t *before, con
         ki_as_check_invalid(check, KI_AS_PATH(path), ki_as_tree_at(after, path), "field is immutable");
 }
 
+/* A claim gets its class and its volume once, and asks for more only when it has one. */
+static bool is_claim_kept(const json_t *before, const json_t *after)
+{
+    bool is_bound = strcmp(ki_as_tree_text(before, "status.phase"), "Bound") == 0;
+    const char *volume = ki_as_tree_text(before, "spec.volumeName");
+    return (volume[0] == 0 || is_same(before, after, "spec.volumeName")) &&
+           (ki_as_tree_at(before, "spec.storageClassName") == NULL ||
+            is_same(before, after, "spec.storageClassName")) &&
+           (is_bound || is_same(before, after, "spec.resources"));
+}
+
 /* A spec of which only some fields may change. */
 static const struct mostly_immutable {
     const char *group;
     const char *plural;
-    const char *free; /* ",name," for each of them */
+    const char *free;                                           /* ",name," for each of them */
+    bool (*is_well)(const json_t *before, const json_t *after); /* what else is asked for; NULL: nothing */
     const char *why;
 } mostly_immutables[] = {
     {"apps", "statefulsets",
      ",replicas,ordinals,template,updateStrategy,revisionHistoryLimit,persistentVolumeClaimRetentionPolicy,"
      "minReadySeconds,",
+     NULL,
      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
      "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
      "'minReadySeconds' are forbidden"},
     {"", "persistentvolumeclaims", ",volumeName,storageClassName,resources,volumeAttributesClassName,",
+     is_claim_kept,
      "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound "
      "claims"},
 };
@@ -95,25 +109,13 @@ static bool is_kept(const json_t *spec, const json_t *other, const char *free)
     return true;
 }
 
-/* A claim gets its class and its volume once, and asks for more only when it has one. */
-static bool is_claim_kept(const json_t *before, const json_t *after)
-{
-    bool is_bound = strcmp(ki_as_tree_text(before, "status.phase"), "Bound") == 0;
-    const char *volume = ki_as_tree_text(before, "spec.volumeName");
-    return (volume[0] == 0 || is_same(before, after, "spec.volumeName")) &&
-           (ki_as_tree_at(before, "spec.storageClassName") == NULL ||
-            is_same(before, after, "spec.storageClassName")) &&
-           (is_bound || is_same(before, after, "spec.resources"));
-}
-
 static void check_mostly_immutable(struct ki_as_check *check, const struct mostly_immutable *kind,
                                    const json_t *before, const json_t *after)
 {
     const json_t *old_spec = json_object_get(before, "spec");
     const json_t *new_spec = json_object_get(after, "spec");
-    bool is_claim = kind->group[0] == 0;
     if (!is_kept(old_spec, new_spec, kind->free) || !is_kept(new_spec, old_spec, kind->free) ||
-        (is_claim && !is_claim_kept(before, after)))
+        (kind->is_well != NULL && !kind->is_well(before, after)))
         ki_as_check_forbidden(check, KI_AS_PATH("spec"), kind->why);
 }
 

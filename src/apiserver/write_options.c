@@ -4,20 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/check.h"
 #include "apiserver/resource.h"
 #include "apiserver/tree.h"
+#include "apiserver/validate_parts.h"
 
 enum { MANAGER_BYTES_MAX = 128 };
 
-/* Ends the check as that of an object of the kind. */
+/* Ends the check as that of an object of the kind, which has no name. */
 static int conclude(struct ki_as_check *check, const char *kind, struct ki_as_failure *failure)
 {
     const struct ki_as_resource resource = {
         .group = "meta.k8s.io", .kind = kind, .plural = "", .qualified = ""};
-    if (check->count == 0)
-        return 0;
-    return ki_as_fail_invalid(failure, &resource, (ki_str){0}, check->causes);
+    return ki_as_check_conclude(check, &resource, NULL, failure);
 }
 
 static void check_manager(struct ki_as_check *check, ki_str manager)
@@ -54,6 +52,8 @@ static void check_validation(struct ki_as_check *check, ki_str text)
 {
     static const char *const known[] = {"", "Ignore", "Strict", "Warn", NULL};
     json_t *value = json_stringn(text.ptr, text.len);
+    if (value == NULL)
+        ki_as_check_no_memory(check);
     ki_as_check_one_of(check, KI_AS_PATH("fieldValidation"), value, known);
     json_decref(value);
 }
@@ -76,6 +76,8 @@ int ki_as_write_options_check(const struct ki_as_request *request, bool is_apply
         check_manager(&check, query->field_manager);
     if (query->dry_run.len > 0) {
         json_t *values = json_pack("[s%]", query->dry_run.ptr, query->dry_run.len);
+        if (values == NULL)
+            ki_as_check_no_memory(&check);
         check_dry_run(&check, values);
         json_decref(values);
     }

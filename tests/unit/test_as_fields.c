@@ -148,6 +148,41 @@ static void objects_are_found_after_their_definition_has_changed(void **state)
     as_rig_fini(&rig);
 }
 
+static void a_version_has_eight_at_the_most(void **state)
+{
+    (void)state;
+    struct as_rig rig;
+    json_t *tree = tree_of(WIDGETS);
+    json_t *fields = json_object_get(
+        json_array_get(json_object_get(json_object_get(tree, "spec"), "versions"), 0), "selectableFields");
+    while (json_array_size(fields) < 9)
+        assert_int_equal(json_array_append_new(fields, json_pack("{s:s}", "jsonPath", ".spec.color")), 0);
+    as_rig_init_seeded(&rig);
+    struct ki_as_call call = as_rig_call(&rig, CRDS, "");
+    struct ki_as_object *object = NULL;
+    assert_int_equal(ki_as_create(&call, tree, &object, &rig.failure), -1);
+    assert_refused_with(&rig.failure, 422, "selectableFields: Too many: 9: must have at most 8 items");
+    json_decref(tree);
+    as_rig_fini(&rig);
+}
+
+static void what_is_selectable_in_two_versions_is_kept_once(void **state)
+{
+    (void)state;
+    struct ki_as_pair fields[KI_AS_FIELDS_MAX];
+    char scratch[KI_AS_FIELDS_MAX * 64];
+    json_t *versions =
+        tree_of("[{'selectableFields':[{'jsonPath':'.spec.a'},{'jsonPath':'.spec.b'}]},{'selectableFields':["
+                "{'jsonPath':'.spec.b'},{'jsonPath':'.spec.c'}]}]");
+    json_t *tree = tree_of("{'spec':{'a':'1','b':'2','c':'3'}}");
+    const struct ki_as_resource resource = {.is_custom = true, .versions = versions};
+    assert_int_equal(ki_as_fields_of(&resource, tree, fields, scratch), 3);
+    assert_true(ki_str_equal(fields[2].name, KI_STR("spec.c")));
+    assert_true(ki_str_equal(fields[2].value, KI_STR("3")));
+    json_decref(tree);
+    json_decref(versions);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +191,8 @@ int main(void)
         cmocka_unit_test(the_version_of_a_write_does_not_matter),
         cmocka_unit_test(a_watch_follows_objects_in_and_out_to_the_end),
         cmocka_unit_test(objects_are_found_after_their_definition_has_changed),
+        cmocka_unit_test(a_version_has_eight_at_the_most),
+        cmocka_unit_test(what_is_selectable_in_two_versions_is_kept_once),
     };
     return RUN_TESTS(tests);
 }

@@ -2,6 +2,8 @@
 /* Schemas of definitions: each place of an object has one type. */
 #include <stdio.h>
 
+#include "apiserver/keyed_list.h"
+#include "apiserver/tree.h"
 #include "apiserver/validate.h"
 #include "support/trees.h"
 #include "support/unit.h"
@@ -109,6 +111,36 @@ static void what_no_schema_may_have_is_refused(void **state)
         "metadata is implicitly specified");
 }
 
+/* The storage's lock is held meanwhile. */
+static void many_keys_do_not_cost_their_square(void **state)
+{
+    enum { MANY = 2000 };
+    (void)state;
+    struct ki_as_resource resource = resource_of(
+        "apiextensions.k8s.io/v1", "cluster/customresourcedefinitions", "CustomResourceDefinition");
+    struct ki_as_failure failure = {0};
+    json_t *tree = tree_of(
+        "{'metadata':{'name':'widgets.example.com'},'spec':{'group':'example.com','scope':'Cluster','names':"
+        "{'plural':'widgets','kind':'Widget'},'versions':[{'name':'v1','served':true,'storage':true,"
+        "'schema':{'openAPIV3Schema':{'type':'object','properties':{'a':{'type':'array',"
+        "'x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':[],'items':{'type':'object',"
+        "'required':[]}}}}}}]}}");
+    const json_t *versions = json_object_get(json_object_get(tree, "spec"), "versions");
+    const json_t *list = ki_as_tree_at(json_array_get(versions, 0), "schema.openAPIV3Schema.properties.a");
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(json_array_append_new(json_object_get(list, "x-kubernetes-list-map-keys"),
+                                               json_sprintf("k%d", i)),
+                         0);
+        assert_int_equal(json_array_append_new(ki_as_tree_at(list, "items.required"), json_sprintf("k%d", i)),
+                         0);
+    }
+    size_t before = ki_as_keyed_list_comparisons();
+    assert_taken(ki_as_validate(&resource, tree, &failure), &failure);
+    size_t comparisons = ki_as_keyed_list_comparisons() - before;
+    assert_in_range(comparisons, MANY, 10 * MANY);
+    json_decref(tree);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -116,6 +148,7 @@ int main(void)
         cmocka_unit_test(conditions_say_no_types),
         cmocka_unit_test(keys_of_lists_are_always_there),
         cmocka_unit_test(what_no_schema_may_have_is_refused),
+        cmocka_unit_test(many_keys_do_not_cost_their_square),
     };
     return RUN_TESTS(tests);
 }
