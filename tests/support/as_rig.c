@@ -130,6 +130,24 @@ void as_rig_init_seeded(struct as_rig *rig)
     assert_taken(ki_as_seed(rig->storage, &rig->failure), &rig->failure);
 }
 
+bool as_rig_try_init_seeded(struct as_rig *rig)
+{
+    *rig = (struct as_rig){0};
+    rig->storage = ki_as_storage_new(&(struct ki_as_storage_options){.first_version = 1000, .seed = 1});
+    return rig->storage != NULL && ki_as_seed(rig->storage, &rig->failure) == 0;
+}
+
+bool as_rig_try_create(struct as_rig *rig, const char *resource, const char *key, const char *body)
+{
+    struct ki_as_call call = as_rig_call(rig, resource, key);
+    struct ki_as_object *object = NULL;
+    json_t *tree = json_loads(body, 0, NULL);
+    bool is_done = tree != NULL && ki_as_create(&call, tree, &object, &rig->failure) == 0;
+    ki_as_object_unref(object);
+    json_decref(tree);
+    return is_done;
+}
+
 struct ki_as_call as_rig_call(struct as_rig *rig, const char *resource, const char *key)
 {
     char qualified[128];

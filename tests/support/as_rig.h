@@ -38,6 +38,11 @@ const char *as_rig_events(struct ki_as_watch *watch);
 /* With the standard namespaces. */
 void as_rig_init_seeded(struct as_rig *rig);
 
+/* The same, and a create, where memory may be short: whether they were done. The body is proper JSON.
+ * as_rig_fini() is due either way. */
+bool as_rig_try_init_seeded(struct as_rig *rig);
+bool as_rig_try_create(struct as_rig *rig, const char *resource, const char *key, const char *body);
+
 /* "configmaps" and "default/a", "nodes" and "n", "deployments.apps/scale" and "default/a"; of a create the
  * name stays empty. Strings are borrowed. */
 struct ki_as_call as_rig_call(struct as_rig *rig, const char *resource, const char *key);

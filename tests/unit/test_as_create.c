@@ -347,11 +347,8 @@ static bool create_without_memory(void *user)
 static bool seed_and_create(void *user)
 {
     (void)user;
-    struct as_rig rig = {0};
-    rig.storage = ki_as_storage_new(&(struct ki_as_storage_options){.first_version = 1000, .seed = 1});
-    if (rig.storage == NULL)
-        return false;
-    bool is_done = ki_as_seed(rig.storage, &rig.failure) == 0 && create_without_memory(&rig);
+    struct as_rig rig;
+    bool is_done = as_rig_try_init_seeded(&rig) && create_without_memory(&rig);
     as_rig_fini(&rig);
     return is_done;
 }

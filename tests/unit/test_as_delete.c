@@ -516,34 +516,29 @@ static void a_definition_that_is_about_to_go_takes_no_new_objects(void **state)
     as_rig_fini(&rig);
 }
 
+static bool try_delete(struct as_rig *rig, const char *resource, const char *name)
+{
+    struct ki_as_call call = as_rig_call(rig, resource, name);
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    bool is_done = ki_as_delete(&call, NULL, &object, &is_gone, &rig->failure) == 0;
+    ki_as_object_unref(object);
+    return is_done;
+}
+
 static bool define_and_delete(void *user)
 {
     (void)user;
-    struct as_rig rig = {0};
-    rig.storage = ki_as_storage_new(&(struct ki_as_storage_options){.first_version = 1000, .seed = 1});
-    if (rig.storage == NULL)
-        return false;
-    struct ki_as_object *object = NULL;
-    bool is_gone = false;
-    bool is_done = ki_as_seed(rig.storage, &rig.failure) == 0;
-    json_t *body = json_loads("{\"metadata\":{\"name\":\"widgets.example.com\"},\"spec\":{\"group\":"
-                              "\"example.com\",\"scope\":\"Cluster\","
-                              "\"names\":{\"plural\":\"widgets\",\"kind\":\"Widget\"},\"versions\":[{"
-                              "\"name\":\"v1\",\"served\":true,\"storage\":"
-                              "true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}",
-                              0, NULL);
-    struct ki_as_call call = as_rig_call(&rig, CRDS, "");
-    is_done = is_done && body != NULL && ki_as_create(&call, body, &object, &rig.failure) == 0;
-    ki_as_object_unref(object);
-    call = as_rig_call(&rig, CRDS, "widgets.example.com");
-    object = NULL;
-    is_done = is_done && ki_as_delete(&call, NULL, &object, &is_gone, &rig.failure) == 0;
-    ki_as_object_unref(object);
-    object = NULL;
-    call = as_rig_call(&rig, "namespaces", "kube-node-lease");
-    is_done = is_done && ki_as_delete(&call, NULL, &object, &is_gone, &rig.failure) == 0;
-    ki_as_object_unref(object);
-    json_decref(body);
+    struct as_rig rig;
+    bool is_done =
+        as_rig_try_init_seeded(&rig) &&
+        as_rig_try_create(&rig, CRDS, "",
+                          "{\"metadata\":{\"name\":\"widgets.example.com\"},\"spec\":{\"group\":"
+                          "\"example.com\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"widgets\","
+                          "\"kind\":\"Widget\"},\"versions\":[{\"name\":\"v1\",\"served\":true,"
+                          "\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]"
+                          "}}") &&
+        try_delete(&rig, CRDS, "widgets.example.com") && try_delete(&rig, "namespaces", "kube-node-lease");
     as_rig_fini(&rig);
     return is_done;
 }

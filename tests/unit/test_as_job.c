@@ -98,20 +98,12 @@ static void a_queue_of_work_has_no_completions(void **state)
 static bool seed_and_create(void *user)
 {
     (void)user;
-    struct as_rig rig = {0};
-    struct ki_as_object *object = NULL;
-    rig.storage = ki_as_storage_new(&(struct ki_as_storage_options){.first_version = 1000, .seed = 1});
-    if (rig.storage == NULL)
-        return false;
-    bool is_done = ki_as_seed(rig.storage, &rig.failure) == 0;
-    json_t *body =
-        json_loads("{\"metadata\":{\"name\":\"j\"},\"spec\":{\"template\":{\"spec\":{"
-                   "\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}",
-                   0, NULL);
-    struct ki_as_call call = as_rig_call(&rig, "jobs.batch", "default/");
-    is_done = is_done && body != NULL && ki_as_create(&call, body, &object, &rig.failure) == 0;
-    ki_as_object_unref(object);
-    json_decref(body);
+    struct as_rig rig;
+    bool is_done = as_rig_try_init_seeded(&rig) &&
+                   as_rig_try_create(&rig, "jobs.batch", "default/",
+                                     "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"template\":{\"spec\":{"
+                                     "\"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"image\":"
+                                     "\"i\"}]}}}}");
     as_rig_fini(&rig);
     return is_done;
 }

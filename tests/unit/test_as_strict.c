@@ -64,30 +64,26 @@ struct trial {
 static bool run_trial(void *user)
 {
     const struct trial *trial = user;
-    struct as_rig rig = {0};
+    static const char resource[] = "events.events.k8s.io";
+    struct as_rig rig;
     struct ki_as_object *object = NULL;
-    rig.storage = ki_as_storage_new(&(struct ki_as_storage_options){.first_version = 1000, .seed = 1});
-    if (rig.storage == NULL)
-        return false;
-    json_t *body =
-        json_loads("{\"metadata\":{\"name\":\"a\"},\"note\":\"n\",\"regarding\":{\"name\":\"x\"}}", 0, NULL);
+    bool is_done = as_rig_try_init_seeded(&rig) &&
+                   as_rig_try_create(&rig, resource, "default/",
+                                     "{\"metadata\":{\"name\":\"a\"},\"note\":\"n\",\"regarding\":{\"name\":"
+                                     "\"x\"}}");
     json_t *patch = json_loads(trial->patch, 0, NULL);
     json_t *warnings = json_array();
-    bool is_done =
-        body != NULL && patch != NULL && warnings != NULL && ki_as_seed(rig.storage, &rig.failure) == 0;
-    struct ki_as_call call = as_rig_call(&rig, "events.events.k8s.io", "default/");
+    is_done = is_done && patch != NULL && warnings != NULL;
+    struct ki_as_call call = {0};
+    if (is_done)
+        call = as_rig_call(&rig, resource, "default/a");
     call.warnings = warnings;
-    is_done = is_done && ki_as_create(&call, body, &object, &rig.failure) == 0;
-    ki_as_object_unref(object);
-    object = NULL;
-    call.name = KI_STR("a");
     call.field_manager = KI_STR("me");
     call.strictness = trial->strictness;
     is_done = is_done &&
               (ki_as_patch(&call, trial->type, patch, &object, NULL, &rig.failure) == 0) == trial->is_taken;
     is_done = is_done && (trial->is_taken || rig.failure.status != NULL);
     ki_as_object_unref(object);
-    json_decref(body);
     json_decref(patch);
     json_decref(warnings);
     as_rig_fini(&rig);

@@ -408,22 +408,14 @@ static bool update_without_memory(void *user)
 static bool seed_and_update(void *user)
 {
     (void)user;
-    struct as_rig rig = {0};
-    struct ki_as_object *object = NULL;
-    rig.storage = ki_as_storage_new(&(struct ki_as_storage_options){.first_version = 1000, .seed = 1});
-    if (rig.storage == NULL)
-        return false;
-    bool is_done = ki_as_seed(rig.storage, &rig.failure) == 0;
-    json_t *body = json_loads(
-        "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},"
-        "\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":"
-        "\"c\",\"image\":\"i\"}]}}}}",
-        0, NULL);
-    struct ki_as_call call = as_rig_call(&rig, "deployments.apps", "default/");
-    is_done = is_done && body != NULL && ki_as_create(&call, body, &object, &rig.failure) == 0;
-    is_done = is_done && update_without_memory(&rig);
-    json_decref(body);
-    ki_as_object_unref(object);
+    struct as_rig rig;
+    bool is_done =
+        as_rig_try_init_seeded(&rig) &&
+        as_rig_try_create(&rig, "deployments.apps", "default/",
+                          "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"selector\":{\"matchLabels\":{"
+                          "\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},"
+                          "\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}") &&
+        update_without_memory(&rig);
     as_rig_fini(&rig);
     return is_done;
 }
