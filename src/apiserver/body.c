@@ -62,12 +62,25 @@ static int fill(const struct ki_as_verb *verb, json_t *body, const char *name, k
     return 0;
 }
 
+int ki_as_body_check_name(const json_t *body, ki_str wanted, struct ki_as_failure *failure)
+{
+    ki_str name = ki_as_metadata_text(body, "name");
+    if (name.len == 0)
+        return ki_as_fail_bad_request(
+            failure, "the name of the object (%.*s based on URL) was undeterminable: name must be provided",
+            KI_STR_ARGS(wanted));
+    if (ki_str_equal(name, wanted))
+        return 0;
+    return ki_as_fail_bad_request(failure,
+                                  "the name of the object (%.*s) does not match the name on the URL (%.*s)",
+                                  KI_STR_ARGS(name), KI_STR_ARGS(wanted));
+}
+
 int ki_as_body_check(const struct ki_as_verb *verb, json_t *body)
 {
     if (check_kind(verb, body) < 0 || check_metadata(verb, body) < 0)
         return -1;
     ki_str ns = ki_as_metadata_text(body, "namespace");
-    ki_str name = ki_as_metadata_text(body, "name");
     if (verb->resource->is_namespaced && ns.len == 0 && fill(verb, body, "namespace", verb->call->ns) < 0)
         return -1;
     if (verb->resource->is_namespaced && ns.len > 0 && !ki_str_equal(ns, verb->call->ns))
@@ -79,11 +92,7 @@ int ki_as_body_check(const struct ki_as_verb *verb, json_t *body)
         (void)json_object_del(ki_as_metadata(body), "namespace");
     if (verb->call->name.len == 0)
         return 0;
-    if (name.len == 0)
+    if (ki_as_metadata_text(body, "name").len == 0)
         return fill(verb, body, "name", verb->call->name);
-    if (!ki_str_equal(name, verb->call->name))
-        return ki_as_fail_bad_request(
-            verb->failure, "the name of the object (%.*s) does not match the name on the URL (%.*s)",
-            KI_STR_ARGS(name), KI_STR_ARGS(verb->call->name));
-    return 0;
+    return ki_as_body_check_name(body, verb->call->name, verb->failure);
 }

@@ -137,13 +137,9 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
 static int check_name(struct ki_as_visit *visit, const json_t *body)
 {
     const json_t *name = json_object_get(json_object_get(body, "metadata"), "name");
-    bool is_scale = ki_str_equal(visit->request->subresource, KI_STR("scale"));
-    if (visit->request->method != KI_AS_METHOD_PUT || is_scale || (name != NULL && !json_is_null(name)))
+    if (visit->request->method != KI_AS_METHOD_PUT || (name != NULL && !json_is_null(name)))
         return 0;
-    return ki_as_fail_bad_request(
-        visit->failure,
-        "the name of the object (%.*s based on URL) was undeterminable: name must be provided",
-        KI_STR_ARGS(visit->request->name));
+    return ki_as_body_check_name(body, visit->request->name, visit->failure);
 }
 
 static enum ki_as_step put_object(struct ki_as_visit *visit, struct ki_as_call *call)

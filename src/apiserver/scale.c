@@ -132,22 +132,6 @@ static int set_at(const struct ki_as_verb *verb, json_t *tree, const char *path,
                                                                      : 0;
 }
 
-static int check_name(const struct ki_as_verb *verb, const json_t *scale)
-{
-    ki_str given = ki_as_metadata_text(scale, "name");
-    ki_str wanted = verb->call->name;
-    if (given.len == 0)
-        return ki_as_fail_bad_request(
-            verb->failure,
-            "the name of the object (%.*s based on URL) was undeterminable: name must be provided",
-            KI_STR_ARGS(wanted));
-    if (!ki_str_equal(given, wanted))
-        return ki_as_fail_bad_request(
-            verb->failure, "the name of the object (%.*s) does not match the name on the URL (%.*s)",
-            KI_STR_ARGS(given), KI_STR_ARGS(wanted));
-    return 0;
-}
-
 static int check(const struct ki_as_verb *verb, const json_t *scale)
 {
     static const struct ki_as_resource kind = {
@@ -157,7 +141,7 @@ static int check(const struct ki_as_verb *verb, const json_t *scale)
     if (!json_is_object(scale) || (name != NULL && strcmp(name, "Scale") != 0))
         return ki_as_fail_bad_request(verb->failure,
                                       "the object provided is unrecognized (must be of type Scale)");
-    if (check_name(verb, scale) < 0)
+    if (ki_as_body_check_name(scale, verb->call->name, verb->failure) < 0)
         return -1;
     if (replicas != NULL && !json_is_integer(replicas))
         return ki_as_fail_bad_request(

@@ -40,6 +40,9 @@ struct ki_as_call {
 
 enum ki_as_patch_type { KI_AS_PATCH_JSON, KI_AS_PATCH_MERGE, KI_AS_PATCH_STRATEGIC, KI_AS_PATCH_APPLY };
 
+/* Whether what is sent in place of an object says its name, and the right one. */
+KI_NODISCARD int ki_as_body_check_name(const json_t *body, ki_str wanted, struct ki_as_failure *failure);
+
 /* `body` is borrowed and may be changed. `*out_is_created` (may be NULL): 201 rather than 200. */
 KI_NODISCARD int ki_as_create(const struct ki_as_call *call, json_t *body, struct ki_as_object **out,
                               struct ki_as_failure *failure);
