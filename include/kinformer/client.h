@@ -114,7 +114,9 @@ KI_API ki_metrics *ki_client_metrics(ki_client *client);
  * Has a function called on `io`, once, soon, at the latest in ki_client_free(): how a source with threads of
  * its own comes to the thread on which it may answer.
  *
- * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY.
+ * A callback may post again: others have their turn in between.
+ *
+ * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY; KI_ERR_STOPPED from a callback that ki_client_free() runs.
  */
 KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void *user), void *user);
 
@@ -127,8 +129,8 @@ KI_API int ki_client_fd(const ki_client *client);
 KI_API int ki_client_timeout_ms(ki_client *client);
 
 /**
- * Does what there is to do, for about `budget_ms`; 0: until there is nothing left. What is done in one go is
- * not cut short: a callback of the program's, and what is in proportion to the store (letting in a handler,
+ * Does what there is to do, for about `budget_ms`; 0: until there is nothing left, or callbacks have kept
+ * making work for each other. What is done in one go is not cut short: a callback of the program's, and what is in proportion to the store (letting in a handler,
  * planning what a relist sweeps away or a resync repeats: some milliseconds for 100,000 objects). Of what
  * servers send some 100 KB are read and decoded in one go, a millisecond's work; with `http2`, all that has
  * come for a connection.

@@ -24,21 +24,29 @@ typedef struct post {
     void *user;
 } post;
 
-static post *take_post(ki_client *client)
-{
-    ki_mutex_lock(&client->mu);
-    ki_list_node *node = ki_list_pop_front(&client->posts);
-    ki_mutex_unlock(&client->mu);
-    return node == NULL ? NULL : KI_CONTAINER_OF(node, post, node);
-}
-
+/* Those that are there now. What they post wakes the job again, behind the others. */
 static void run_posts(ki_job *job)
 {
     ki_client *client = KI_CONTAINER_OF(job, ki_client, post);
-    for (post *next = take_post(client); next != NULL; next = take_post(client)) {
+    ki_list taken;
+    ki_list_init(&taken);
+    ki_mutex_lock(&client->mu);
+    ki_list_splice_back(&taken, &client->posts);
+    ki_mutex_unlock(&client->mu);
+    for (ki_list_node *node = ki_list_pop_front(&taken); node != NULL; node = ki_list_pop_front(&taken)) {
+        post *next = KI_CONTAINER_OF(node, post, node);
         next->callback(next->user);
         ki_free(next);
     }
+}
+
+/* Nothing that was posted is forgotten, and nothing is posted from here on. */
+static void run_last_posts(ki_client *client)
+{
+    ki_mutex_lock(&client->mu);
+    client->takes_no_posts = true;
+    ki_mutex_unlock(&client->mu);
+    run_posts(&client->post);
 }
 
 int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
@@ -50,8 +58,14 @@ int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
         return KI_ERR_NO_MEMORY;
     *fresh = (post){.callback = callback, .user = user};
     ki_mutex_lock(&client->mu);
-    ki_list_push_back(&client->posts, &fresh->node);
+    bool is_taken = !client->takes_no_posts;
+    if (is_taken)
+        ki_list_push_back(&client->posts, &fresh->node);
     ki_mutex_unlock(&client->mu);
+    if (!is_taken) {
+        ki_free(fresh);
+        return KI_ERR_STOPPED;
+    }
     ki_job_wake(&client->post);
     return 0;
 }
@@ -91,7 +105,7 @@ static void destroy(ki_client *client)
     for (int i = 0; i < LOOPS; i++)
         if (client->loops[i].clock != NULL)
             ki_loop_stop(&client->loops[i]);
-    run_posts(&client->post); /* nothing that was posted is forgotten */
+    run_last_posts(client);
     if (client->calls != NULL)
         client->calls->free(client->calls);
     ki_http_free(client->http);

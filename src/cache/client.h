@@ -44,6 +44,7 @@ struct ki_client {
     ki_list users; /* guarded by mu, as all below: what was made with this client and is not gone yet */
     uint64_t serial;
     ki_list posts;
+    bool takes_no_posts;   /* guarded by mu: the last ones run */
     ki_client_part *calls; /* rest/rest.h; NULL: none were made yet */
     size_t handler_count;
     _Atomic bool is_running; /* changed under mu */

@@ -19,6 +19,10 @@ enum { WAIT_MS_MAX = 10 * 1000 };
  * awake do not keep the network waiting. */
 enum { RUNS_AT_A_TIME = 32 };
 
+/* A step ends after so many runs for each job there is: more than they need for what they do for each other,
+ * and an end where one keeps itself awake. */
+enum { RUNS_PER_JOB_MAX = 64 };
+
 /* The timers' array may grow as far as memory goes; jobs are bounded by who makes them. */
 #define JOBS_MAX (SIZE_MAX / 2 / sizeof(ki_heap_node *))
 
@@ -187,6 +191,8 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
     for (ki_job *job = take_locked(loop); job != NULL; job = take_locked(loop)) {
         run_locked(loop, job);
         count++;
+        if (count / RUNS_PER_JOB_MAX > loop->job_count)
+            break;
         if (until_ns != UINT64_MAX && ki_clock_now_ns(loop->clock) >= until_ns)
             break;
     }

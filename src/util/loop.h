@@ -80,8 +80,9 @@ KI_NODISCARD int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_
 void ki_loop_stop(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* Runs what is awake or due on the calling thread, which is inside of no job, until there is nothing left
- * or, unless it is 0, `budget_ns` have passed. What is woken meanwhile is run too, so a job that keeps
- * itself awake keeps a step without a budget busy. Returns how many jobs it ran. */
+ * or, unless it is 0, `budget_ns` have passed. What is woken meanwhile is run too, but where jobs keep
+ * themselves awake, or set timers that are due at once, the rest is left for the next step. Returns how many
+ * jobs it ran. */
 size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns) KI_EXCLUDES(loop->mu);
 
 /* When ki_loop_step() has something to do: 0: now; UINT64_MAX: not before something is woken; else the

@@ -262,6 +262,34 @@ static void a_step_ends_when_its_budget_has_passed(void **state)
     bench_fini(&b);
 }
 
+static void wake_self(task *self)
+{
+    ki_job_wake(&self->job);
+}
+
+static void set_a_timer_that_is_due(task *self)
+{
+    ki_job_wake_at(&self->job, 0);
+}
+
+/* The time of a virtual clock does not pass: no budget is ever used up. */
+static void a_step_ends_where_jobs_keep_themselves_awake(void **state)
+{
+    (void)state;
+    for (uint64_t budget_ns = 0; budget_ns <= 1; budget_ns++) {
+        bench b;
+        bench_init_virtual(&b);
+        b.tasks[0].act = wake_self;
+        b.tasks[1].act = set_a_timer_that_is_due;
+        wake_all(&b, "abc");
+        size_t count = ki_loop_step(&b.loop, budget_ns);
+        assert_true(count > 8 && count < 10000);
+        assert_int_equal(memcmp(b.ran, "abcabab", 7), 0);
+        assert_int_equal(ki_loop_next_ns(&b.loop), 0);
+        bench_fini(&b);
+    }
+}
+
 static void an_ended_job_is_not_woken(void **state)
 {
     (void)state;
@@ -528,6 +556,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_job_sets_its_timer_anew_in_its_run),
         WITH_MEMORY_CHECK(next_tells_when_there_is_something_to_do),
         WITH_MEMORY_CHECK(a_step_ends_when_its_budget_has_passed),
+        WITH_MEMORY_CHECK(a_step_ends_where_jobs_keep_themselves_awake),
         WITH_MEMORY_CHECK(an_ended_job_is_not_woken),
         WITH_MEMORY_CHECK(a_job_may_end_and_free_itself_in_its_run),
         WITH_MEMORY_CHECK(a_job_may_end_another_that_is_awake),
