@@ -25,8 +25,8 @@ typedef struct ki_metrics ki_metrics;
 
 typedef struct ki_metrics_options {
     const char *prefix;  /* of all names, as "myprogram_": letters, digits, _ and :. NULL: none */
-    size_t children_max; /* sets of label values per name; 0: 10,000 */
-    size_t bytes_max;    /* of the text of one name, and of all of ki_metrics_render(); 0: 64 MiB */
+    size_t children_max; /* sets of label values per name; 0: 1,000,000 */
+    size_t bytes_max;    /* of the text of ki_metrics_render(); 0: no limit */
     uint64_t reserved[4];
 } ki_metrics_options;
 
@@ -40,8 +40,9 @@ KI_API KI_NODISCARD ki_metrics *ki_metrics_new(const ki_metrics_options *options
 KI_API void ki_metrics_free(ki_metrics *metrics);
 
 /**
- * Takes the text of one metric: its HELP and TYPE lines and all its samples, whole lines, borrowed for the
- * call. `name` is its name, prefix included, for who wants to leave some out.
+ * Takes text of one metric, whole lines, borrowed for the call: its HELP and TYPE lines and its samples; with
+ * more than about 64 KiB of samples, the rest in further calls. `name` is its name, prefix included, for who
+ * wants to leave some out.
  *
  * Returns: 0 to go on, anything else to stop.
  */
@@ -49,9 +50,10 @@ typedef int (*ki_metrics_write_cb)(ki_str name, ki_str text, void *user);
 
 /**
  * Calls with the text of every metric that has a sample, sorted by name, and the samples by their labels. No
- * lock is held during a call.
+ * lock is held during a call, and no more than a piece is kept: with thousands of informers the whole is some
+ * hundred megabytes.
  *
- * Returns: 0, what the callback has stopped with, KI_ERR_TOO_LARGE, KI_ERR_NO_MEMORY, KI_ERR_INVALID.
+ * Returns: 0, what the callback has stopped with, KI_ERR_NO_MEMORY, KI_ERR_INVALID.
  */
 KI_API KI_NODISCARD int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, void *user,
                                          ki_error *err);
@@ -65,7 +67,7 @@ typedef struct ki_metrics_text {
 /**
  * The same in one piece.
  *
- * Returns:   0, or as ki_metrics_write().
+ * Returns:   0, or as ki_metrics_write(), or KI_ERR_TOO_LARGE: longer than bytes_max.
  * Ownership: the caller ends the text with ki_metrics_text_fini(). Untouched on failure.
  */
 KI_API KI_NODISCARD int ki_metrics_render(ki_metrics *metrics, ki_metrics_text *out_text, ki_error *err);

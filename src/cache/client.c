@@ -100,6 +100,20 @@ static int init_loops(ki_client *client, ki_error *err)
     return rc;
 }
 
+/* Names of informers hold names of namespaces, which others may choose. */
+static int init_users(ki_client *client, ki_error *err)
+{
+    if (client->seed != 0)
+        ki_hash_key_init_seeded(&client->hash_key, client->seed);
+    else if (ki_hash_key_init(&client->hash_key) < 0)
+        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+    ki_map_reserve(&client->names, 1);
+    ki_map_reserve(&client->serials, 1);
+    if (client->names.bucket_count == 0 || client->serials.bucket_count == 0)
+        return ki_fail_no_memory(err);
+    return 0;
+}
+
 static void destroy(ki_client *client)
 {
     for (int i = 0; i < LOOPS; i++)
@@ -116,6 +130,8 @@ static void destroy(ki_client *client)
         ki_loop_fini(&client->loops[i]);
     ki_metrics_free(client->metrics);
     ki_free(client->ns);
+    ki_map_fini(&client->names);
+    ki_map_fini(&client->serials);
     ki_cond_fini(&client->changed);
     ki_mutex_fini(&client->mu);
     ki_free(client);
@@ -137,7 +153,7 @@ ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_cl
     ki_list_init(&client->users);
     ki_list_init(&client->posts);
     client->metrics = options->metrics != NULL ? ki_metrics_ref(options->metrics) : ki_metrics_new(NULL, err);
-    if (client->metrics == NULL || init_loops(client, err) < 0) {
+    if (client->metrics == NULL || init_loops(client, err) < 0 || init_users(client, err) < 0) {
         destroy(client);
         return NULL;
     }
@@ -293,31 +309,46 @@ int ki_client_dispatch(ki_client *client, uint64_t budget_ms)
 
 /* ---- who is alive ------------------------------------------------------------------------------------ */
 
-static bool is_taken_locked(const ki_client *client, const char *name)
+static int has_name(const ki_map_node *node, const void *name)
 {
-    for (ki_list_node *node = ki_list_first(&client->users); node != NULL;
-         node = ki_list_next(&client->users, node))
-        if (strcmp(KI_CONTAINER_OF(node, ki_client_user, node)->name, name) == 0)
-            return true;
-    return false;
+    return strcmp(KI_CONTAINER_OF(node, ki_client_user, by_name)->name, name) == 0;
+}
+
+static int has_serial(const ki_map_node *node, const void *serial)
+{
+    return KI_CONTAINER_OF(node, ki_client_user, by_serial)->serial == *(const uint64_t *)serial;
+}
+
+static uint64_t hash_name(const ki_client *client, const char *name)
+{
+    return ki_hash(&client->hash_key, ki_str_of(name));
 }
 
 void ki_client_join(ki_client *client, ki_client_user *user, const char *name)
 {
     ki_mutex_lock(&client->mu);
     user->serial = ++client->serial;
-    int n = is_taken_locked(client, name)
-                ? snprintf(user->name, sizeof(user->name), "%.128s#%" PRIu64, name, user->serial)
-                : snprintf(user->name, sizeof(user->name), "%s", name);
+    bool is_taken = ki_map_find(&client->names, hash_name(client, name), has_name, name) != NULL;
+    int n = is_taken ? snprintf(user->name, sizeof(user->name), "%.128s#%" PRIu64, name, user->serial)
+                     : snprintf(user->name, sizeof(user->name), "%s", name);
     (void)n;
     ki_list_push_back(&client->users, &user->node);
+    int rc = ki_map_insert(&client->names, &user->by_name, hash_name(client, user->name));
+    assert(rc == 0); /* there is room, as for the next */
+    rc = ki_map_insert(&client->serials, &user->by_serial, user->serial);
+    assert(rc == 0);
+    (void)rc;
     ki_mutex_unlock(&client->mu);
 }
 
 void ki_client_leave(ki_client *client, ki_client_user *user)
 {
     ki_mutex_lock(&client->mu);
-    ki_list_remove(&user->node);
+    if (ki_list_node_is_linked(&user->node)) {
+        ki_list_remove(&user->node);
+        ki_map_remove(&client->names, &user->by_name);
+        ki_map_remove(&client->serials, &user->by_serial);
+    }
     ki_client_notify(client, &client->changed);
     ki_mutex_unlock(&client->mu);
 }
@@ -330,11 +361,7 @@ typedef struct sought {
 static bool is_gone(void *user)
 {
     const sought *s = user;
-    for (ki_list_node *node = ki_list_first(&s->client->users); node != NULL;
-         node = ki_list_next(&s->client->users, node))
-        if (KI_CONTAINER_OF(node, ki_client_user, node)->serial == s->serial)
-            return false;
-    return true;
+    return ki_map_find(&s->client->serials, s->serial, has_serial, &s->serial) == NULL;
 }
 
 void ki_client_wait_gone(ki_client *client, uint64_t serial)

@@ -16,7 +16,9 @@
 #include <stdbool.h>
 
 #include "http/http.h"
+#include "util/hash.h"
 #include "util/loop.h"
+#include "util/map.h"
 
 /* What is made once for a client, when it is first needed, and goes with it. */
 typedef struct ki_client_part {
@@ -39,9 +41,12 @@ struct ki_client {
     ki_http *http;
     char *ns;                 /* of the context; NULL: not said */
     uint64_t stream_again_ns; /* io's: see ki_reflector_options */
+    ki_hash_key hash_key;     /* of names; constant */
     ki_mutex mu;
     ki_cond changed;
-    ki_list users; /* guarded by mu, as all below: what was made with this client and is not gone yet */
+    ki_list users;  /* guarded by mu, as all below: what was made with this client and is not gone yet */
+    ki_map names;   /* of these by name; has room from the start, so that nothing fails later */
+    ki_map serials; /* and by serial, likewise */
     uint64_t serial;
     ki_list posts;
     bool takes_no_posts;   /* guarded by mu: the last ones run */
@@ -84,6 +89,8 @@ ki_client_part *ki_client_set_calls(ki_client *client, ki_client_part *part) KI_
 /* Something made with a client; it has to be gone before the client is. */
 typedef struct ki_client_user {
     ki_list_node node;
+    ki_map_node by_name;
+    ki_map_node by_serial;
     uint64_t serial;
     char name[KI_CLIENT_NAME_BYTES]; /* no other user of the client has it */
 } ki_client_user;

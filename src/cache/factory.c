@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One lock, which guards the array of informers; it is never held while an informer is made, waited for or
- * freed. Who waits for one says so, and it stays until then. */
+/* One lock, which guards the informers; it is never held while one is made, waited for or freed. Who waits for
+ * one says so, and it stays until then. */
 #include <kinformer/factory.h>
 #include <stdio.h>
 
@@ -8,6 +8,7 @@
 #include "cache/registration.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/map.h"
 
 typedef struct own_resync {
     ki_resource *resource;
@@ -16,32 +17,42 @@ typedef struct own_resync {
 
 /* An informer that someone waits for stays until nobody does, also when it was removed. */
 typedef struct member {
+    ki_list_node node;
+    ki_map_node by_setup; /* not when it was removed */
+    ki_map_node by_informer;
     ki_informer *informer;
     size_t waiting; /* calls of this factory's that wait for it */
     bool is_removed;
 } member;
 
 struct ki_factory {
-    ki_client *client; /* constant, as the next four */
+    ki_client *client; /* constant, as all up to mu */
+    ki_hash_key hash_key;
     ki_informer_setup setup;
     own_resync *resyncs;
     size_t resync_count;
     ki_error option_error; /* with a wrong option it makes, starts and waits for nothing, and says so */
     ki_mutex mu;
-    member *members; /* guarded by mu, as all below */
-    size_t count;
-    size_t capacity;
+    ki_list members;      /* guarded by mu, as all below; in the order in which they were made */
+    ki_map by_setup;      /* of these: what they were asked for with */
+    ki_map by_informer;   /* and what they are */
     ki_error setup_error; /* the first; the next start reports it */
 };
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
+
+static member *member_of(ki_list_node *node)
+{
+    return KI_CONTAINER_OF(node, member, node);
+}
 
 static void factory_fini(ki_factory *factory)
 {
     for (size_t i = 0; i < factory->resync_count; i++)
         ki_resource_free(factory->resyncs[i].resource);
     ki_free(factory->resyncs);
-    ki_free(factory->members);
+    ki_map_fini(&factory->by_setup);
+    ki_map_fini(&factory->by_informer);
     ki_informer_setup_fini(&factory->setup);
     ki_mutex_fini(&factory->mu);
     ki_free(factory);
@@ -77,7 +88,12 @@ ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
         return NULL;
     factory->client = client;
     ki_mutex_init(&factory->mu);
-    int rc = ki_informer_setup_init(&factory->setup, &options->informer, &factory->option_error);
+    ki_list_init(&factory->members);
+    int rc = ki_hash_key_init(&factory->hash_key);
+    if (rc < 0)
+        (void)ki_fail(&factory->option_error, rc, "factory: the system gives no random bytes");
+    else
+        rc = ki_informer_setup_init(&factory->setup, &options->informer, &factory->option_error);
     if (rc == 0)
         rc = copy_resyncs(factory, options->resync, &factory->option_error);
     if (rc == KI_ERR_NO_MEMORY) {
@@ -100,37 +116,61 @@ void ki_factory_free(ki_factory *factory)
     if (factory == NULL)
         return;
     ki_factory_stop(factory);
-    for (size_t i = 0; i < factory->count; i++)
-        ki_informer_free(factory->members[i].informer);
+    for (ki_list_node *node = NULL; (node = ki_list_pop_front(&factory->members)) != NULL;) {
+        ki_informer_free(member_of(node)->informer);
+        ki_free(member_of(node));
+    }
     factory_fini(factory);
 }
 
 /* ---- informers --------------------------------------------------------------------------------------- */
 
-static ki_informer *find_locked(const ki_factory *factory, const ki_resource *resource,
-                                const ki_informer_setup *setup)
+typedef struct sought {
+    const ki_resource *resource;
+    const ki_informer_setup *setup;
+} sought;
+
+static int is_as_sought(const ki_map_node *node, const void *key)
 {
-    for (size_t i = 0; i < factory->count; i++) {
-        ki_informer *informer = factory->members[i].informer;
-        if (!factory->members[i].is_removed && ki_resource_equal(informer->resource, resource) &&
-            ki_informer_setup_equal(&informer->setup, setup))
-            return informer;
-    }
-    return NULL;
+    const sought *s = key;
+    const ki_informer *informer = KI_CONTAINER_OF(node, member, by_setup)->informer;
+    return ki_resource_equal(informer->resource, s->resource) &&
+           ki_informer_setup_equal(&informer->setup, s->setup);
 }
 
-static int insert_locked(ki_factory *factory, ki_informer *informer)
+static uint64_t hash_of(const ki_factory *factory, const sought *s)
 {
-    if (factory->count == factory->capacity) {
-        size_t capacity = factory->capacity == 0 ? 8 : factory->capacity * 2;
-        member *members = ki_realloc(factory->members, capacity * sizeof(member));
-        if (members == NULL)
-            return KI_ERR_NO_MEMORY;
-        factory->members = members;
-        factory->capacity = capacity;
+    return ki_informer_setup_hash(s->setup, s->resource, &factory->hash_key);
+}
+
+static ki_informer *find_locked(const ki_factory *factory, const sought *s)
+{
+    ki_map_node *node = ki_map_find(&factory->by_setup, hash_of(factory, s), is_as_sought, s);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, member, by_setup)->informer;
+}
+
+static uint64_t hash_address(const ki_informer *informer)
+{
+    return (uint64_t)(uintptr_t)informer / sizeof(ki_informer);
+}
+
+static int insert_locked(ki_factory *factory, ki_informer *informer, const sought *s)
+{
+    member *fresh = ki_calloc(1, sizeof(*fresh));
+    if (fresh == NULL)
+        return KI_ERR_NO_MEMORY;
+    fresh->informer = informer;
+    int rc = ki_map_insert(&factory->by_setup, &fresh->by_setup, hash_of(factory, s));
+    if (rc == 0) {
+        rc = ki_map_insert(&factory->by_informer, &fresh->by_informer, hash_address(informer));
+        if (rc < 0)
+            ki_map_remove(&factory->by_setup, &fresh->by_setup);
     }
-    factory->members[factory->count++] = (member){.informer = informer};
-    return 0;
+    if (rc == 0)
+        ki_list_push_back(&factory->members, &fresh->node);
+    else
+        ki_free(fresh);
+    return rc;
 }
 
 static void remember_locked(ki_factory *factory, const ki_error *err)
@@ -148,19 +188,18 @@ static ki_informer *remember(ki_factory *factory, const ki_error *err)
 }
 
 /* The informer is made without the lock, so another thread may have made the same one meanwhile. */
-static ki_informer *informer_of(ki_factory *factory, const ki_resource *resource,
-                                const ki_informer_setup *setup)
+static ki_informer *informer_of(ki_factory *factory, const sought *s)
 {
     ki_error err = {0};
     ki_mutex_lock(&factory->mu);
-    ki_informer *informer = find_locked(factory, resource, setup);
+    ki_informer *informer = find_locked(factory, s);
     ki_mutex_unlock(&factory->mu);
     if (informer != NULL)
         return informer;
-    ki_informer *fresh = ki_informer_new(factory->client, resource, &setup->options, &err);
+    ki_informer *fresh = ki_informer_new(factory->client, s->resource, &s->setup->options, &err);
     ki_mutex_lock(&factory->mu);
-    informer = find_locked(factory, resource, setup);
-    if (informer == NULL && fresh != NULL && insert_locked(factory, fresh) == 0) {
+    informer = find_locked(factory, s);
+    if (informer == NULL && fresh != NULL && insert_locked(factory, fresh, s) == 0) {
         informer = fresh;
         fresh = NULL;
     }
@@ -185,7 +224,7 @@ ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *re
         (void)ki_fail(&err, KI_ERR_INVALID, "factory: no resource");
     if (resource == NULL || ki_informer_setup_init(&setup, options, &err) < 0)
         return remember(factory, &err);
-    ki_informer *informer = informer_of(factory, resource, &setup);
+    ki_informer *informer = informer_of(factory, &(sought){resource, &setup});
     ki_informer_setup_fini(&setup);
     return informer;
 }
@@ -222,52 +261,53 @@ ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name)
 
 /* ---- one after the other ----------------------------------------------------------------------------- */
 
-/* Informers come and go meanwhile: the next one is that with the next serial. */
-static member *next_locked(const ki_factory *factory, uint64_t *serial)
+/* The one behind `before`; NULL: the first. */
+static member *next_locked(const ki_factory *factory, const member *before)
 {
-    member *next = NULL;
-    for (size_t i = 0; i < factory->count; i++) {
-        member *each = &factory->members[i];
-        uint64_t its_serial = each->informer->alive.serial;
-        if (!each->is_removed && its_serial > *serial &&
-            (next == NULL || its_serial < next->informer->alive.serial))
-            next = each;
-    }
-    if (next != NULL)
-        *serial = next->informer->alive.serial;
-    return next;
+    ki_list_node *node =
+        before == NULL ? ki_list_first(&factory->members) : ki_list_next(&factory->members, &before->node);
+    while (node != NULL && member_of(node)->is_removed)
+        node = ki_list_next(&factory->members, node);
+    return node == NULL ? NULL : member_of(node);
+}
+
+static int is_informer(const ki_map_node *node, const void *key)
+{
+    return KI_CONTAINER_OF(node, member, by_informer)->informer == key;
 }
 
 static member *member_locked(const ki_factory *factory, const ki_informer *informer)
 {
-    for (size_t i = 0; i < factory->count; i++)
-        if (factory->members[i].informer == informer)
-            return &factory->members[i];
-    return NULL;
+    ki_map_node *node = ki_map_find(&factory->by_informer, hash_address(informer), is_informer, informer);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, member, by_informer);
 }
 
 static void take_out_locked(ki_factory *factory, member *out)
 {
-    *out = factory->members[--factory->count];
+    ki_list_remove(&out->node);
+    ki_map_remove(&factory->by_informer, &out->by_informer);
+    if (!out->is_removed)
+        ki_map_remove(&factory->by_setup, &out->by_setup);
+    ki_free(out);
 }
 
-/* To be waited for, without the lock, and given back. */
-static ki_informer *borrow_next(ki_factory *factory, uint64_t *serial)
+/* To be waited for, without the lock, and given back. Informers come and go meanwhile; `before` does not, for
+ * it has not been given back yet. */
+static member *borrow_next(ki_factory *factory, const member *before)
 {
     ki_mutex_lock(&factory->mu);
-    member *next = next_locked(factory, serial);
-    ki_informer *informer = next == NULL ? NULL : next->informer;
+    member *next = next_locked(factory, before);
     if (next != NULL)
         next->waiting++;
     ki_mutex_unlock(&factory->mu);
-    return informer;
+    return next;
 }
 
 /* Whoever is the last to wait for an informer that was removed frees it. Returns whether it was removed. */
-static bool give_back(ki_factory *factory, ki_informer *informer)
+static bool give_back(ki_factory *factory, member *given)
 {
     ki_mutex_lock(&factory->mu);
-    member *given = member_locked(factory, informer);
+    ki_informer *informer = given->informer;
     bool is_removed = given->is_removed;
     bool is_last = --given->waiting == 0 && is_removed;
     if (is_last)
@@ -282,8 +322,6 @@ static bool give_back(ki_factory *factory, ki_informer *informer)
 
 int ki_factory_start(ki_factory *factory, ki_error *err)
 {
-    uint64_t serial = 0;
-    member *next = NULL;
     if (factory == NULL)
         return ki_fail(err, KI_ERR_INVALID, "there is no factory: no client, or no memory");
     if (factory->option_error.code != 0)
@@ -291,7 +329,7 @@ int ki_factory_start(ki_factory *factory, ki_error *err)
     ki_mutex_lock(&factory->mu);
     ki_error first = factory->setup_error;
     factory->setup_error = (ki_error){0};
-    while ((next = next_locked(factory, &serial)) != NULL)
+    for (member *next = NULL; (next = next_locked(factory, next)) != NULL;)
         (void)!ki_informer_start(next->informer, first.code == 0 ? &first : NULL);
     ki_mutex_unlock(&factory->mu);
     if (first.code != 0 && err != NULL)
@@ -302,29 +340,26 @@ int ki_factory_start(ki_factory *factory, ki_error *err)
 /* All are told to stop before the first one is waited for. */
 void ki_factory_stop(ki_factory *factory)
 {
-    uint64_t serial = 0;
-    member *next = NULL;
-    ki_informer *informer = NULL;
     if (factory == NULL)
         return;
     ki_mutex_lock(&factory->mu);
-    while ((next = next_locked(factory, &serial)) != NULL)
+    for (member *next = NULL; (next = next_locked(factory, next)) != NULL;)
         ki_informer_request_stop(next->informer);
     ki_mutex_unlock(&factory->mu);
     if (ki_client_may_wait() < 0)
         return;
-    for (serial = 0; (informer = borrow_next(factory, &serial)) != NULL;) {
-        ki_informer_stop(informer);
-        (void)give_back(factory, informer);
+    member *next = NULL;
+    for (member *each = borrow_next(factory, NULL); each != NULL; each = next) {
+        ki_informer_stop(each->informer);
+        next = borrow_next(factory, each);
+        (void)give_back(factory, each);
     }
 }
 
 static size_t read_pending_locked(const ki_factory *factory, ki_factory_pending *out, size_t count)
 {
     size_t pending = 0;
-    uint64_t serial = 0;
-    member *next = NULL;
-    while ((next = next_locked(factory, &serial)) != NULL) {
+    for (member *next = NULL; (next = next_locked(factory, next)) != NULL;) {
         if (ki_informer_has_synced(next->informer))
             continue;
         if (pending < count) {
@@ -385,15 +420,19 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "factory: waiting inside of a callback or a read section");
     const ki_clock *clock = factory->client->clock;
     uint64_t began_ms = ki_clock_now_ms(clock);
-    uint64_t serial = 0;
-    ki_informer *informer = NULL;
-    while ((informer = borrow_next(factory, &serial)) != NULL) {
+    member *next = NULL;
+    for (member *each = borrow_next(factory, NULL); each != NULL; each = next) {
+        ki_informer *informer = each->informer;
         uint64_t passed_ms = ki_clock_now_ms(clock) - began_ms;
         uint64_t left_ms = passed_ms < timeout_ms ? timeout_ms - passed_ms : 0;
         int rc = ki_informer_was_started(informer) ? ki_informer_wait_for_sync(informer, left_ms, NULL) : 0;
-        bool is_removed = give_back(factory, informer);
-        if (rc < 0 && !is_removed)
+        next = borrow_next(factory, each);
+        bool is_removed = give_back(factory, each);
+        if (rc < 0 && !is_removed) {
+            if (next != NULL)
+                (void)give_back(factory, next);
             return fail_pending(factory, rc, err);
+        }
     }
     return 0;
 }
@@ -409,6 +448,7 @@ static bool forget_locked(ki_factory *factory, member *out)
         return true;
     }
     out->is_removed = true;
+    ki_map_remove(&factory->by_setup, &out->by_setup);
     ki_informer_abandon(out->informer);
     return false;
 }

@@ -197,3 +197,18 @@ bool ki_informer_setup_equal(const ki_informer_setup *a, const ki_informer_setup
     return same_texts(&a->options, &b->options) && same_numbers(&a->options, &b->options) &&
            same_callbacks(&a->options, &b->options);
 }
+
+/* Of what tells informers of one factory apart: numbers and paths are left out. */
+uint64_t ki_informer_setup_hash(const ki_informer_setup *setup, const ki_resource *resource,
+                                const ki_hash_key *key)
+{
+    const ki_informer_options *options = &setup->options;
+    const void *users[] = {options->list_watch == NULL ? NULL : options->list_watch->user,
+                           options->transform_user, options->tweak_user};
+    const char *texts[] = {resource->group,         resource->version,       resource->plural, options->ns,
+                           options->label_selector, options->field_selector, options->name};
+    uint64_t hash = ki_hash(key, (ki_str){(const char *)users, sizeof(users)});
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        hash = hash * 31 + ki_hash(key, ki_str_of(texts[i]));
+    return hash;
+}

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "cache/client.h"
+#include "util/hash.h"
 
 /* A zeroed one has the default options but for texts, which are NULL. */
 typedef struct ki_informer_setup {
@@ -36,5 +37,9 @@ void ki_informer_setup_fini(ki_informer_setup *setup);
 
 /* Whether both ask for the same: then one informer serves both. */
 bool ki_informer_setup_equal(const ki_informer_setup *a, const ki_informer_setup *b);
+
+/* Equal for those that ask for the same of the same resource. */
+uint64_t ki_informer_setup_hash(const ki_informer_setup *setup, const ki_resource *resource,
+                                const ki_hash_key *key);
 
 #endif

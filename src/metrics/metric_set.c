@@ -2,69 +2,108 @@
 #include "metrics/metric_set.h"
 
 #include <assert.h>
-#include <kinformer/error.h>
-#include <string.h>
 
-#include "util/alloc.h"
-
-enum { CAP_MIN = 8 };
-
-void ki_metric_set_fini(ki_metric_set *set)
+/* Of the address, mixed so that neighbours in memory have nothing in common. */
+static uint64_t rank_of(const ki_metric_node *node)
 {
-    ki_free(set->nodes);
-    *set = (ki_metric_set){0};
-}
-
-size_t ki_metric_set_lower_bound(const ki_metric_set *set, ki_str key)
-{
-    size_t low = 0;
-    size_t high = set->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ki_str_compare(set->nodes[middle]->key, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint64_t x = (uint64_t)(uintptr_t)node;
+    x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 29)) * 0xbf58476d1ce4e5b9U;
+    return x ^ (x >> 32);
 }
 
 ki_metric_node *ki_metric_set_find(const ki_metric_set *set, ki_str key)
 {
-    size_t at = ki_metric_set_lower_bound(set, key);
-    return at < set->count && ki_str_equal(set->nodes[at]->key, key) ? set->nodes[at] : NULL;
+    ki_metric_node *node = set->root;
+    while (node != NULL) {
+        int order = ki_str_compare(key, node->key);
+        if (order == 0)
+            break;
+        node = order < 0 ? node->left : node->right;
+    }
+    return node;
 }
 
-static int make_room(ki_metric_set *set)
+/* Cuts a tree in two: what is before `key`, and what is behind it. Each step hangs the next node of the way
+ * down at the free end of one of them, where it keeps its order and its rank below its new parent. */
+static void split(ki_metric_node *tree, ki_str key, ki_metric_node **before, ki_metric_node **behind)
 {
-    if (set->count < set->cap)
-        return 0;
-    size_t cap = set->cap == 0 ? CAP_MIN : set->cap * 2;
-    ki_metric_node **nodes = ki_realloc(set->nodes, cap * sizeof(ki_metric_node *));
-    if (nodes == NULL)
-        return KI_ERR_NO_MEMORY;
-    set->nodes = nodes;
-    set->cap = cap;
-    return 0;
+    while (tree != NULL) {
+        if (ki_str_compare(tree->key, key) < 0) {
+            *before = tree;
+            before = &tree->right;
+            tree = tree->right;
+        } else {
+            *behind = tree;
+            behind = &tree->left;
+            tree = tree->left;
+        }
+    }
+    *before = *behind = NULL;
 }
 
-int ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node)
+/* The node takes the place of the first one on its way down that ranks below it; what that place held is
+ * below the node then. */
+void ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node)
 {
     assert(ki_metric_set_find(set, node->key) == NULL);
-    int rc = make_room(set);
-    if (rc < 0)
-        return rc;
-    size_t at = ki_metric_set_lower_bound(set, node->key);
-    memmove(set->nodes + at + 1, set->nodes + at, (set->count - at) * sizeof(ki_metric_node *));
-    set->nodes[at] = node;
+    ki_metric_node **place = &set->root;
+    uint64_t rank = rank_of(node);
+    while (*place != NULL && rank_of(*place) >= rank)
+        place = ki_str_compare(node->key, (*place)->key) < 0 ? &(*place)->left : &(*place)->right;
+    split(*place, node->key, &node->left, &node->right);
+    *place = node;
     set->count++;
+}
+
+/* All keys of `left` are before those of `right`; of both the higher rank is on top. */
+static void join(ki_metric_node **place, ki_metric_node *left, ki_metric_node *right)
+{
+    while (left != NULL && right != NULL) {
+        if (rank_of(left) >= rank_of(right)) {
+            *place = left;
+            place = &left->right;
+            left = left->right;
+        } else {
+            *place = right;
+            place = &right->left;
+            right = right->left;
+        }
+    }
+    *place = left != NULL ? left : right;
+}
+
+void ki_metric_set_remove(ki_metric_set *set, ki_metric_node *node)
+{
+    ki_metric_node **place = &set->root;
+    while (*place != node) {
+        assert(*place != NULL);
+        place = ki_str_compare(node->key, (*place)->key) < 0 ? &(*place)->left : &(*place)->right;
+    }
+    join(place, node->left, node->right);
+    node->left = node->right = NULL;
+    set->count--;
+}
+
+/* As deep as the tree. What is to the right of a node behind the key is behind it as well. */
+static int walk(ki_metric_node *node, const ki_str *key, ki_metric_set_cb callback, void *user)
+{
+    while (node != NULL) {
+        ki_metric_node *right = node->right;
+        if (key == NULL || ki_str_compare(node->key, *key) > 0) {
+            int rc = walk(node->left, key, callback, user);
+            if (rc == 0)
+                rc = callback(node, user);
+            if (rc != 0)
+                return rc;
+            key = NULL;
+        }
+        node = right;
+    }
     return 0;
 }
 
-void ki_metric_set_remove(ki_metric_set *set, const ki_metric_node *node)
+int ki_metric_set_walk(const ki_metric_set *set, const ki_str *key, ki_metric_set_cb callback, void *user)
 {
-    size_t at = ki_metric_set_lower_bound(set, node->key);
-    assert(at < set->count && set->nodes[at] == node);
-    set->count--;
-    memmove(set->nodes + at, set->nodes + at + 1, (set->count - at) * sizeof(ki_metric_node *));
+    return walk(set->root, key, callback, user);
 }

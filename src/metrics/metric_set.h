@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metric_set - things with a text of their own, sorted by it: families by name, children by labels.
  *
- *   From:     metrics/metrics.c, metrics/metrics_write.c, metrics/prometheus.c
+ *   From:     metrics/metrics.c, metrics/metrics_write.c
  *   Locks:    the owner's.
- *   Not here: memory of the things; the set owns its array of pointers and nothing else.
+ *   Not here: memory; the nodes live inside the things.
  *
- * An array, and not a tree: things are written in order at every scrape and seldom come or go.
+ * A treap: a binary tree in which keys rise from left to right, and no node has a higher rank than its parent.
+ * Ranks are as good as random, so the depth is some multiple of log2(count), whatever order the keys come in:
+ * the hundred thousands of samples of many informers come and go one by one.
  */
 #ifndef KI_METRICS_METRIC_SET_H
 #define KI_METRICS_METRIC_SET_H
@@ -15,28 +17,30 @@
 /* The first member of what is in a set. */
 typedef struct ki_metric_node {
     ki_str key;
+    struct ki_metric_node *left;
+    struct ki_metric_node *right;
 } ki_metric_node;
 
-/* Zeroed: empty. Read the fields freely; change them through the functions. */
+/* Zeroed: empty. Read `count` freely; change it through the functions. */
 typedef struct ki_metric_set {
-    ki_metric_node **nodes;
+    ki_metric_node *root;
     size_t count;
-    size_t cap;
 } ki_metric_set;
-
-/* Frees the array. */
-void ki_metric_set_fini(ki_metric_set *set);
-
-/* The index of the first node whose key is not before `key`. */
-size_t ki_metric_set_lower_bound(const ki_metric_set *set, ki_str key);
 
 /* The node with this key, or NULL. */
 ki_metric_node *ki_metric_set_find(const ki_metric_set *set, ki_str key);
 
-/* Adds a node whose key is not there. Returns 0 or KI_ERR_NO_MEMORY; the set is unchanged then. */
-KI_NODISCARD int ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node);
+/* Adds a node whose key is not there. */
+void ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node);
 
 /* Removes a node that is there. */
-void ki_metric_set_remove(ki_metric_set *set, const ki_metric_node *node);
+void ki_metric_set_remove(ki_metric_set *set, ki_metric_node *node);
+
+/* Returns 0 to go on, anything else to stop. */
+typedef int (*ki_metric_set_cb)(ki_metric_node *node, void *user);
+
+/* Calls with the nodes behind `key` in order; NULL: with all. The callback changes no set, but may free the
+ * node if it goes on to the end. Returns what it stopped with, or 0. */
+int ki_metric_set_walk(const ki_metric_set *set, const ki_str *key, ki_metric_set_cb callback, void *user);
 
 #endif

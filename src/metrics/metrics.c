@@ -12,8 +12,7 @@
 #include "util/error.h"
 
 enum {
-    CHILDREN_MAX = 10000,
-    TEXT_BYTES_MAX = 64 * 1024 * 1024,
+    CHILDREN_MAX = 1000000,
     LABELS_BYTES_MAX = 64 * 1024,
 };
 
@@ -46,7 +45,7 @@ ki_metrics *ki_metrics_new(const ki_metrics_options *options, ki_error *err)
     *metrics = (ki_metrics){
         .prefix = {(char *)(metrics + 1), prefix.len},
         .children_max = given.children_max > 0 ? given.children_max : CHILDREN_MAX,
-        .bytes_max = given.bytes_max > 0 ? given.bytes_max : TEXT_BYTES_MAX,
+        .bytes_max = given.bytes_max > 0 ? given.bytes_max : SIZE_MAX,
     };
     if (prefix.len > 0)
         memcpy(metrics + 1, prefix.ptr, prefix.len);
@@ -62,26 +61,26 @@ ki_metrics *ki_metrics_ref(ki_metrics *metrics)
     return metrics;
 }
 
-static void free_child(ki_metric_child *child)
+static int free_child(ki_metric_node *node, void *user)
 {
-    ki_free(child->allocation);
+    (void)user;
+    ki_free(((ki_metric_child *)node)->allocation);
+    return 0;
 }
 
-static void free_family(ki_metric_family *family)
+static int free_family(ki_metric_node *node, void *user)
 {
-    for (size_t i = 0; i < family->children.count; i++)
-        free_child((ki_metric_child *)family->children.nodes[i]);
-    ki_metric_set_fini(&family->children);
+    ki_metric_family *family = (ki_metric_family *)node;
+    (void)ki_metric_set_walk(&family->children, NULL, free_child, user);
     ki_free(family);
+    return 0;
 }
 
 void ki_metrics_free(ki_metrics *metrics)
 {
     if (metrics == NULL || !ki_refcount_unref(&metrics->refs))
         return;
-    for (size_t i = 0; i < metrics->families.count; i++)
-        free_family((ki_metric_family *)metrics->families.nodes[i]);
-    ki_metric_set_fini(&metrics->families);
+    (void)ki_metric_set_walk(&metrics->families, NULL, free_family, NULL);
     ki_mutex_fini(&metrics->mu);
     ki_free(metrics);
 }
@@ -108,20 +107,30 @@ static ki_metric_family *new_family(ki_metrics *metrics, const ki_metric_desc *d
     return family;
 }
 
+typedef struct sought_family {
+    const ki_metric_desc *desc;
+    ki_metric_family *found;
+} sought_family;
+
+static int compare_desc(ki_metric_node *node, void *user)
+{
+    sought_family *sought = user;
+    ki_metric_family *family = (ki_metric_family *)node;
+    if (family->desc == sought->desc)
+        sought->found = family;
+    return sought->found != NULL;
+}
+
 /* Finds or makes the family. NULL when memory is out. */
 static ki_metric_family *family_locked(ki_metrics *metrics, const ki_metric_desc *desc)
     KI_REQUIRES(metrics->mu)
 {
-    for (size_t i = 0; i < metrics->families.count; i++) {
-        ki_metric_family *family = (ki_metric_family *)metrics->families.nodes[i];
-        if (family->desc == desc)
-            return family;
-    }
+    sought_family sought = {.desc = desc};
+    if (ki_metric_set_walk(&metrics->families, NULL, compare_desc, &sought) != 0)
+        return sought.found;
     ki_metric_family *family = new_family(metrics, desc);
-    if (family != NULL && ki_metric_set_insert(&metrics->families, &family->node) < 0) {
-        free_family(family);
-        return NULL;
-    }
+    if (family != NULL)
+        ki_metric_set_insert(&metrics->families, &family->node);
     return family;
 }
 
@@ -183,10 +192,7 @@ static ki_metric_child *child_locked(ki_metrics *metrics, const ki_metric_desc *
         child = new_child(family, labels);
         if (child == NULL)
             return NULL;
-        if (ki_metric_set_insert(&family->children, &child->node) < 0) {
-            free_child(child);
-            return NULL;
-        }
+        ki_metric_set_insert(&family->children, &child->node);
     }
     child->uses++;
     return child;
@@ -225,7 +231,7 @@ static void drop_cell(void *cell)
         ki_metric_set_remove(&child->family->children, &child->node);
     ki_mutex_unlock(&metrics->mu);
     if (is_last)
-        free_child(child);
+        (void)free_child(&child->node, NULL);
 }
 
 /* ---- by type ------------------------------------------------------------------------------------------- */

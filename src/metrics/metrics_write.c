@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving the text out, one family at a time. */
+/* Giving the text out, one piece of a family at a time. */
 #include <kinformer/metrics.h>
+#include <stdbool.h>
 
 #include "metrics/prometheus.h"
 #include "metrics/registry.h"
@@ -8,33 +9,66 @@
 #include "util/buf.h"
 #include "util/error.h"
 
-/* The family behind `name` in order, or NULL. Families come while a walk is on its way, so it goes on by name
- * and not by number. */
-static const ki_metric_family *family_behind_locked(const ki_metrics *metrics, ki_str name)
-    KI_REQUIRES(metrics->mu)
+/* What is written without giving the lock away; the last sample may pass the first. */
+enum { PIECE_BYTES = 64 * 1024, PIECE_BYTES_MAX = 64 * 1024 * 1024 };
+
+/* Families and children come while a walk is on its way, and children go: it goes on by name and labels. */
+typedef struct walk {
+    const ki_metric_family *family; /* the one that is being written */
+    ki_buf labels;                  /* of the last sample that was written */
+    bool is_inside;                 /* more samples of it may follow */
+    ki_buf text;
+} walk;
+
+static int note_family(ki_metric_node *node, void *user)
 {
-    size_t at = ki_metric_set_lower_bound(&metrics->families, name);
-    if (at < metrics->families.count && ki_str_equal(metrics->families.nodes[at]->key, name))
-        at++;
-    return at < metrics->families.count ? (const ki_metric_family *)metrics->families.nodes[at] : NULL;
+    const ki_metric_family *family = (const ki_metric_family *)node;
+    if (family->children.count == 0)
+        return 0;
+    *(const ki_metric_family **)user = family;
+    return 1;
 }
 
-/* Appends the text of the next family that has one. Returns 0 with the family, or with NULL at the end. */
-static int write_next(ki_metrics *metrics, ki_str name, ki_buf *text, const ki_metric_family **out_family)
+/* Writes samples until the piece is full: 1, or a failure. */
+static int put_child(ki_metric_node *node, void *user)
 {
+    walk *w = user;
+    int rc = ki_prometheus_child(&w->text, (ki_metric_child *)node);
+    if (rc < 0 || w->text.len < PIECE_BYTES)
+        return rc;
+    ki_buf_reset(&w->labels, PIECE_BYTES);
+    rc = ki_buf_append_str(&w->labels, node->key);
+    return rc < 0 ? rc : 1;
+}
+
+static int put_more_locked(const ki_metrics *metrics, walk *w) KI_REQUIRES(metrics->mu)
+{
+    ki_str labels = ki_buf_str(&w->labels);
     int rc = 0;
-    size_t before = text->len;
-    const ki_metric_family *family;
-    ki_mutex_lock(&metrics->mu);
+    if (!w->is_inside) {
+        const ki_str *name = w->family == NULL ? NULL : &w->family->node.key;
+        w->family = NULL;
+        if (ki_metric_set_walk(&metrics->families, name, note_family, &w->family) == 0)
+            return 0;
+        rc = ki_prometheus_head(&w->text, w->family);
+    }
+    if (rc == 0)
+        rc = ki_metric_set_walk(&w->family->children, w->is_inside ? &labels : NULL, put_child, w);
+    w->is_inside = rc == 1;
+    return rc < 0 ? rc : 0;
+}
+
+/* Writes the next piece, none at the end, where there is no family. The rest of a family may be empty: what
+ * it held has gone. */
+static int next_piece(ki_metrics *metrics, walk *w)
+{
+    int rc;
+    ki_buf_reset(&w->text, PIECE_BYTES_MAX);
     do {
-        family = family_behind_locked(metrics, name);
-        if (family == NULL)
-            break;
-        name = family->node.key;
-        rc = ki_prometheus_family(text, family);
-    } while (rc == 0 && text->len == before);
-    ki_mutex_unlock(&metrics->mu);
-    *out_family = family;
+        ki_mutex_lock(&metrics->mu);
+        rc = put_more_locked(metrics, w);
+        ki_mutex_unlock(&metrics->mu);
+    } while (rc == 0 && w->family != NULL && w->text.len == 0);
     return rc;
 }
 
@@ -46,42 +80,37 @@ static int fail_write(ki_error *err, int rc)
 
 int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, void *user, ki_error *err)
 {
-    const ki_metric_family *family = NULL;
-    ki_str name = {0};
-    ki_buf text;
-    int rc;
+    walk w = {0};
+    int rc = 0;
     if (metrics == NULL || callback == NULL)
         return ki_fail(err, KI_ERR_INVALID, "metrics or callback are missing");
-    ki_buf_init(&text, metrics->bytes_max);
-    for (;;) {
-        ki_buf_reset(&text, metrics->bytes_max);
-        rc = write_next(metrics, name, &text, &family);
+    ki_buf_init(&w.text, PIECE_BYTES_MAX);
+    ki_buf_init(&w.labels, PIECE_BYTES_MAX);
+    do {
+        rc = next_piece(metrics, &w);
         if (rc < 0)
             rc = fail_write(err, rc);
-        if (rc < 0 || family == NULL)
-            break;
-        name = family->node.key;
-        rc = callback(name, ki_buf_str(&text), user);
-        if (rc != 0)
-            break;
-    }
-    ki_buf_fini(&text);
+        else if (w.family != NULL)
+            rc = callback(w.family->node.key, ki_buf_str(&w.text), user);
+    } while (rc == 0 && w.family != NULL);
+    ki_buf_fini(&w.labels);
+    ki_buf_fini(&w.text);
     return rc;
+}
+
+static int append(ki_str name, ki_str text, void *user)
+{
+    (void)name;
+    return ki_buf_append_str(user, text);
 }
 
 int ki_metrics_render(ki_metrics *metrics, ki_metrics_text *out_text, ki_error *err)
 {
-    const ki_metric_family *family = NULL;
-    ki_str name = {0};
     ki_buf text;
-    int rc;
     if (metrics == NULL || out_text == NULL)
         return ki_fail(err, KI_ERR_INVALID, "metrics or a place for their text are missing");
     ki_buf_init(&text, metrics->bytes_max);
-    do {
-        rc = write_next(metrics, name, &text, &family);
-        name = family == NULL ? name : family->node.key;
-    } while (rc == 0 && family != NULL);
+    int rc = ki_metrics_write(metrics, append, &text, err);
     if (rc == 0)
         rc = ki_buf_append_byte(&text, 0);
     if (rc < 0) {

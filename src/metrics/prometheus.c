@@ -263,22 +263,26 @@ static void put_comment(writer *w, const char *keyword, ki_str name, ki_str text
     put_byte(w, '\n');
 }
 
-int ki_prometheus_family(ki_buf *out, const ki_metric_family *family)
+static const struct {
+    const char *name;
+    void (*put_child)(writer *w, ki_metric_child *child);
+} types[] = {
+    [KI_METRIC_COUNTER] = {"counter", put_counter},
+    [KI_METRIC_GAUGE] = {"gauge", put_gauge},
+    [KI_METRIC_HISTOGRAM] = {"histogram", put_histogram},
+};
+
+int ki_prometheus_head(ki_buf *out, const ki_metric_family *family)
 {
-    static const struct {
-        const char *name;
-        void (*put_child)(writer *w, ki_metric_child *child);
-    } types[] = {
-        [KI_METRIC_COUNTER] = {"counter", put_counter},
-        [KI_METRIC_GAUGE] = {"gauge", put_gauge},
-        [KI_METRIC_HISTOGRAM] = {"histogram", put_histogram},
-    };
     writer w = {.out = out};
-    if (family->children.count == 0)
-        return 0;
     put_comment(&w, "HELP", family->node.key, ki_str_of(family->desc->help));
     put_comment(&w, "TYPE", family->node.key, ki_str_of(types[family->desc->type].name));
-    for (size_t i = 0; i < family->children.count; i++)
-        types[family->desc->type].put_child(&w, (ki_metric_child *)family->children.nodes[i]);
+    return w.rc;
+}
+
+int ki_prometheus_child(ki_buf *out, ki_metric_child *child)
+{
+    writer w = {.out = out};
+    types[child->family->desc->type].put_child(&w, child);
     return w.rc;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prometheus - the text exposition format, version 0.0.4.
  *
- *   From:     metrics/metrics.c (labels, once per child), metrics/metrics_write.c (families)
+ *   From:     metrics/metrics.c (labels, once per child), metrics/metrics_write.c (families and children)
  *   To:       util/buf.h
- *   Locks:    the caller holds the mutex of the metrics around ki_prometheus_family().
+ *   Locks:    the caller holds the mutex of the metrics around ki_prometheus_child().
  *   Not here: which families there are; HTTP.
  */
 #ifndef KI_METRICS_PROMETHEUS_H
@@ -17,8 +17,9 @@
  * KI_ERR_NO_MEMORY; the buffer holds anything after a failure. */
 KI_NODISCARD int ki_prometheus_labels(ki_buf *out, const ki_metric_desc *desc, const ki_str *values);
 
-/* Appends the lines of a family; none when it has no child. Returns as above. */
-KI_NODISCARD int ki_prometheus_family(ki_buf *out, const ki_metric_family *family);
+/* Appends the lines that say what a family is, and those of one child of it. Return as above. */
+KI_NODISCARD int ki_prometheus_head(ki_buf *out, const ki_metric_family *family);
+KI_NODISCARD int ki_prometheus_child(ki_buf *out, ki_metric_child *child);
 
 enum { KI_PROMETHEUS_NUMBER_BYTES = 32 };
 

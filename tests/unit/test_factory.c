@@ -99,6 +99,35 @@ static void other_options_make_another_informer(void **state)
     run_fini(&r);
 }
 
+/* Each has some forty samples, and no two the same name. */
+static void many_informers_are_told_apart_counted_and_removed(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    static ki_informer *informers[MANY];
+    run r;
+    run_init(&r);
+    for (size_t i = 0; i < MANY; i++) {
+        char ns[16];
+        snprintf(ns, sizeof(ns), "ns-%zu", i / 2);
+        ki_informer_options options = {.ns = ns, .label_selector = i % 2 == 0 ? "" : "x=y"};
+        informers[i] = ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &options);
+        assert_non_null(informers[i]);
+        assert_ptr_equal(ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &options), informers[i]);
+    }
+    assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), MANY);
+    assert_string_equal(informers[6]->name, "pods/ns-3");
+    assert_int_equal(strncmp(informers[7]->name, "pods/ns-3#", 10), 0);
+    assert_int_equal(ki_metrics_refused(ki_client_metrics(r.rig.client)), 0);
+    ki_metrics_text text = {0};
+    assert_int_equal(ki_metrics_render(ki_client_metrics(r.rig.client), &text, NULL), 0);
+    ki_metrics_text_fini(&text);
+    for (size_t i = MANY; i-- > 0;)
+        assert_int_equal(ki_factory_remove(r.factory, informers[i]), 0);
+    assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
+    run_fini(&r);
+}
+
 static void every_resource_can_be_had(void **state)
 {
     (void)state;
@@ -533,6 +562,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(the_same_collection_has_the_same_informer),
         WITH_MEMORY_CHECK(other_options_make_another_informer),
+        WITH_MEMORY_CHECK(many_informers_are_told_apart_counted_and_removed),
         WITH_MEMORY_CHECK(every_resource_can_be_had),
         WITH_MEMORY_CHECK(a_custom_resource_can_be_had_by_name),
         WITH_MEMORY_CHECK(the_options_are_those_of_every_informer),

@@ -298,6 +298,84 @@ static void a_writer_may_use_the_metrics(void **state)
     ki_metrics_free(metrics);
 }
 
+enum { MANY = 10000 };
+
+typedef struct pieces {
+    ki_metrics *metrics;
+    ki_counter *counters[MANY]; /* NULL: dropped */
+    size_t calls;
+    size_t samples;
+    size_t longest;
+} pieces;
+
+static ki_counter *counter_of(ki_metrics *metrics, size_t i)
+{
+    char code[16];
+    snprintf(code, sizeof(code), "%06zu", i);
+    return ki_metrics_counter(metrics, &requests, (ki_str[]){ki_str_of(code), KI_STR("a")});
+}
+
+/* With the first piece every other sample goes, and one comes in front: none is written twice, and all that
+ * stay are written. */
+static int take_piece(ki_str name, ki_str text, void *user)
+{
+    pieces *p = user;
+    assert_true(ki_str_equal(name, KI_STR("requests_total")));
+    assert_int_equal(text.ptr[text.len - 1], '\n');
+    p->longest = text.len > p->longest ? text.len : p->longest;
+    for (size_t i = 0; i < text.len; i++)
+        p->samples += text.ptr[i] == '\n';
+    if (p->calls++ > 0)
+        return 0;
+    p->samples -= 2; /* HELP and TYPE */
+    for (size_t i = p->samples; i < MANY; i += 2) {
+        ki_counter_drop(p->counters[i]);
+        p->counters[i] = NULL;
+    }
+    ki_counter_drop(p->counters[p->samples - 1]); /* where the walk stands */
+    assert_non_null(ki_metrics_counter(p->metrics, &requests, (ki_str[]){KI_STR("0"), KI_STR("a")}));
+    return 0;
+}
+
+static void a_long_family_comes_in_pieces_while_samples_come_and_go(void **state)
+{
+    (void)state;
+    static pieces p;
+    p = (pieces){.metrics = new_metrics()};
+    for (size_t i = 0; i < MANY; i++)
+        p.counters[i] = counter_of(p.metrics, i);
+    ki_metrics_text text = {0};
+    assert_int_equal(ki_metrics_render(p.metrics, &text, NULL), 0);
+    assert_int_equal(ki_metrics_write(p.metrics, take_piece, &p, NULL), 0);
+    size_t left = 0;
+    for (size_t i = 0; i < MANY; i++)
+        left += p.counters[i] != NULL;
+    assert_int_equal(p.samples, left);
+    assert_true(p.calls > 2 && p.longest < 66 * 1024 && text.len > 4 * p.longest);
+    ki_metrics_text_fini(&text);
+    ki_metrics_free(p.metrics);
+}
+
+static void text_grows_as_needed(void **state)
+{
+    (void)state;
+    enum { LABEL_BYTES = 60000, SAMPLES = 1200 }; /* 72 MB */
+    static char host[LABEL_BYTES];
+    ki_metrics *metrics = new_metrics();
+    ki_metrics_text text = {0};
+    memset(host, 'h', sizeof(host));
+    for (int i = 0; i < SAMPLES; i++) {
+        char code[16];
+        snprintf(code, sizeof(code), "%d", i);
+        assert_non_null(
+            ki_metrics_counter(metrics, &requests, (ki_str[]){ki_str_of(code), {host, sizeof(host)}}));
+    }
+    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
+    assert_true(text.len > (size_t)LABEL_BYTES * SAMPLES);
+    ki_metrics_text_fini(&text);
+    ki_metrics_free(metrics);
+}
+
 static void text_has_a_maximum(void **state)
 {
     (void)state;
@@ -309,8 +387,8 @@ static void text_has_a_maximum(void **state)
     assert_int_equal(ki_metrics_render(metrics, &text, &err), KI_ERR_TOO_LARGE);
     assert_int_equal(err.code, KI_ERR_TOO_LARGE);
     assert_null(text.bytes);
-    assert_int_equal(ki_metrics_write(metrics, collect, &w, NULL), KI_ERR_TOO_LARGE);
-    assert_int_equal(w.calls, 0);
+    assert_int_equal(ki_metrics_write(metrics, collect, &w, NULL), 0); /* keeps nothing */
+    assert_int_equal(w.calls, 1);
     assert_int_equal(ki_metrics_write(metrics, NULL, NULL, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_metrics_render(NULL, &text, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_metrics_render(metrics, NULL, NULL), KI_ERR_INVALID);
@@ -377,6 +455,8 @@ int main(void)
         cmocka_unit_test(children_have_a_maximum),
         cmocka_unit_test(a_writer_gets_one_family_at_a_time),
         cmocka_unit_test(a_writer_may_use_the_metrics),
+        cmocka_unit_test(a_long_family_comes_in_pieces_while_samples_come_and_go),
+        cmocka_unit_test(text_grows_as_needed),
         cmocka_unit_test(text_has_a_maximum),
         WITH_MEMORY_CHECK(without_memory_the_rest_is_counted),
     };
