@@ -19,8 +19,9 @@
  *     body has not ended after 10 s, or is longer than 64 KiB, is cancelled as well: its status counts all
  *     the same.
  *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is asked for
- *     again with the same `continue_token`, after a while; a page with no item is followed by the next after
- *     a second.
+ *     again with the same `continue_token`, after a while, three times in all and for 30 s at the most; then
+ *     the list begins anew. A page with no item is followed by the next after a second. No token comes twice
+ *     in one list: that is an error.
  *   - BOOKMARK events, one a minute, tell that the source is alive: without any, ki_informer_age_ms() goes on
  *     while nothing changes.
  *   - Two requests may be under way at a time: a watch, and beside it a LIST of one item (limit 1), which

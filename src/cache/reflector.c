@@ -383,6 +383,7 @@ int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *optio
     ki_answer_set_owner(&reflector->answer, &owner, reflector);
     ki_answer_set_owner(&reflector->probe_answer, &owner, reflector);
     ki_buf_init(&reflector->list.continue_token, CONTINUE_TOKEN_BYTES_MAX);
+    ki_buf_init(&reflector->list.marked_token, CONTINUE_TOKEN_BYTES_MAX);
     ki_mutex_init(&reflector->status_mu);
     init_report(reflector);
     return 0;
@@ -397,6 +398,7 @@ void ki_reflector_fini(ki_reflector *reflector)
     ki_answer_fini(&reflector->answer);
     ki_answer_fini(&reflector->probe_answer);
     ki_buf_fini(&reflector->list.continue_token);
+    ki_buf_fini(&reflector->list.marked_token);
     ki_mutex_fini(&reflector->status_mu);
     if (source->release != NULL)
         source->release(source->user);

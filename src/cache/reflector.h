@@ -72,12 +72,13 @@ typedef struct ki_list_attempt {
     int has_given;               /* an item of it */
     int was_interrupted;         /* by a page that failed: the server may have another history since */
     uint32_t pages;              /* that are complete */
-    uint32_t repeats;            /* how often in a row the same token came */
     uint32_t page_failures;      /* of the page that is asked for */
+    uint64_t page_ns;            /* when that was first asked for */
     int page_has_items;          /* the one that is asked for, or was last */
     ki_backoff page_backoff;     /* between its failures */
     ki_resource_version version; /* of its first page */
     ki_buf continue_token;
+    ki_buf marked_token; /* the one behind the last page whose number is a power of two */
 } ki_list_attempt;
 
 /* One watch, from its request on. */

@@ -5,7 +5,12 @@
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
-enum { PAGE_ITEMS = 500, PAGES_MAX = 100 * 1000, REPEATS_MAX = 2, PAGE_FAILURES_MAX = 10 };
+enum {
+    PAGE_ITEMS = 500,
+    PAGES_MAX = 100 * 1000,
+    PAGE_ASKS_MAX = 3, /* for the same page, */
+    PAGE_SECONDS_MAX = 30
+};
 
 /* ---- both kinds of lists --------------------------------------------------------------------------- */
 
@@ -13,8 +18,11 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
 {
     ki_list_attempt *list = &reflector->list;
     ki_buf token = list->continue_token;
+    ki_buf marked = list->marked_token;
     ki_buf_reset(&token, 0);
-    *list = (ki_list_attempt){.number = list->number + 1, .is_quorum = is_quorum, .continue_token = token};
+    ki_buf_reset(&marked, 0);
+    *list = (ki_list_attempt){
+        .number = list->number + 1, .is_quorum = is_quorum, .continue_token = token, .marked_token = marked};
     reflector->relist_ns = UINT64_MAX; /* this is it */
     list->begun_ns = ki_reflector_now_ns(reflector);
     reflector->report.lists++;
@@ -137,6 +145,8 @@ void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
     ki_list_options options = {.limit = page_limit(reflector)};
     if (is_page) {
         options.continue_token = ki_buf_str(&reflector->list.continue_token);
+        if (reflector->list.page_failures == 0)
+            reflector->list.page_ns = ki_reflector_now_ns(reflector);
     } else {
         options.resource_version = first_version(reflector);
         options.resource_version_match = first_match(options.resource_version);
@@ -196,24 +206,39 @@ void ki_reflector_list_step(ki_reflector *reflector, int step)
     }
 }
 
-static int is_endless(const ki_reflector *reflector, ki_list_attempt *list, ki_str token)
+/* Tokens that come round again, after however many others, meet the one that is marked: once the mark lies
+ * inside of the round and is as old as the round is long, the next of its kind is seen. The one before is at
+ * hand anyway. */
+static int is_seen(const ki_list_attempt *list, ki_str token)
+{
+    return ki_str_equal(token, ki_buf_str(&list->continue_token)) ||
+           ki_str_equal(token, ki_buf_str(&list->marked_token));
+}
+
+static int has_too_many_pages(const ki_reflector *reflector)
 {
     uint64_t pages_max = reflector->options.informer->pages_max;
-    int repeats = ki_str_equal(token, ki_buf_str(&list->continue_token));
-    list->repeats = repeats ? list->repeats + 1 : 0;
-    return list->pages >= (pages_max == 0 ? PAGES_MAX : pages_max) || list->repeats >= REPEATS_MAX;
+    return reflector->list.pages >= (pages_max == 0 ? PAGES_MAX : pages_max);
+}
+
+static int keep_token(ki_buf *kept, ki_str token)
+{
+    ki_buf_reset(kept, token.len);
+    return ki_buf_append_str(kept, token);
 }
 
 static void go_to_next_page(ki_reflector *reflector, ki_str token)
 {
     ki_list_attempt *list = &reflector->list;
-    if (is_endless(reflector, list, token)) {
-        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST, "the pages of the list have no end");
-        return;
-    }
+    int is_marked = (list->pages & (list->pages - 1)) == 0;
     list->page_failures = 0;
-    ki_buf_reset(&list->continue_token, token.len);
-    if (ki_buf_append_str(&list->continue_token, token) < 0)
+    if (has_too_many_pages(reflector))
+        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST, "the pages of the list have no end");
+    else if (is_seen(list, token))
+        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST,
+                             "the list has no end: a continue token has come again");
+    else if (keep_token(&list->continue_token, token) < 0 ||
+             (is_marked && keep_token(&list->marked_token, token) < 0))
         fail_without_memory(reflector);
     else
         ki_reflector_go_on(reflector, KI_STEP_PAGE, 0);
@@ -238,24 +263,29 @@ static void finish_page(ki_reflector *reflector)
  * twice. */
 static int is_page_worth_another_try(const ki_list_attempt *list, ki_reason reason)
 {
-    if (list->pages == 0 || list->page_has_items || list->page_failures >= PAGE_FAILURES_MAX)
+    if (list->pages == 0 || list->page_has_items)
         return 0;
     return reason == KI_REASON_TOO_MANY_REQUESTS || reason == KI_REASON_SERVER_ERROR ||
            ki_reason_is_transport(reason);
 }
 
-/* The same page of the same attempt. Its delays are its own: pages that come in between are progress. */
-static void ask_for_page_again(ki_reflector *reflector, const ki_failure *failure)
+/* The same page of the same attempt. Its delays are its own: pages that come in between are progress. Returns
+ * 0 when it was asked for often enough, or would be for too long: then the list begins anew. */
+static int ask_for_page_again(ki_reflector *reflector, const ki_failure *failure)
 {
     ki_list_attempt *list = &reflector->list;
+    uint64_t last_ns = list->page_ns + PAGE_SECONDS_MAX * KI_NS_PER_S;
     if (list->page_failures == 0) {
         list->page_backoff = reflector->backoff;
         ki_backoff_reset(&list->page_backoff);
     }
     list->page_failures++;
+    uint64_t delay = ki_reflector_delay_by_ns(reflector, &list->page_backoff, failure);
+    if (list->page_failures >= PAGE_ASKS_MAX || ki_reflector_now_ns(reflector) + delay > last_ns)
+        return 0;
     list->was_interrupted = 1;
-    ki_reflector_retry(reflector, failure, KI_STEP_PAGE,
-                       ki_reflector_delay_by_ns(reflector, &list->page_backoff, failure));
+    ki_reflector_retry(reflector, failure, KI_STEP_PAGE, delay);
+    return 1;
 }
 
 /* A token that is too old has one way out, a version that the server does not have another; each is tried
@@ -266,8 +296,8 @@ void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
     int is_expired = failure->reason == KI_REASON_EXPIRED;
     if (failure->reason == KI_REASON_NONE) {
         finish_page(reflector);
-    } else if (is_page_worth_another_try(list, failure->reason)) {
-        ask_for_page_again(reflector, failure);
+    } else if (is_page_worth_another_try(list, failure->reason) && ask_for_page_again(reflector, failure)) {
+        return;
     } else if (is_expired && list->pages > 0 && !list->is_whole) {
         ki_reflector_retry(reflector, failure, KI_STEP_WHOLE_LIST, 0);
     } else if ((is_expired || failure->reason == KI_REASON_VERSION_TOO_LARGE) && !list->is_quorum) {

@@ -294,15 +294,55 @@ static void versions_that_are_no_numbers_are_never_older(void **state)
     expect_requests(run, "WATCH rv=x9 bookmarks\n");
 }
 
-static void a_token_that_repeats_twice_is_an_error(void **state)
+static void a_token_that_comes_again_is_an_error(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
-    for (int i = 0; i < 3; i++)
-        scripted_whole(&run->source, LIST("10", "t", ""));
+    for (int i = 0; i < 2; i++)
+        scripted_whole(&run->source, LIST("10", "t", POD("a", "5")));
     expect_errors(run, "EndlessList\n");
-    expect_changes(run, "");
-    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+    assert_true(run->last_retry_ms >= 800);
+    expect_requests(run, "LIST rv=0 limit=500\nLIST continue=t limit=500\n");
+}
+
+/* Tokens of a list: some at first, then a round of others for ever. */
+typedef struct token_round {
+    unsigned before;
+    unsigned length;
+    unsigned pages;
+} token_round;
+
+static void answer_in_rounds(scripted_source *source, const ki_list_options *options, void *user)
+{
+    token_round *round = user;
+    char text[200];
+    (void)options;
+    unsigned number = round->pages++;
+    if (number >= round->before)
+        number = round->before + (number - round->before) % round->length;
+    snprintf(text, sizeof(text), LIST("10", "t%u", POD("a", "5")), number);
+    scripted_whole(source, text);
+}
+
+static void tokens_that_take_turns_are_an_error(void **state)
+{
+    reflector_run *run = *state;
+    for (unsigned before = 0; before < 20; before++)
+        for (unsigned length = 1; length < 40; length++) {
+            token_round round = {.before = before, .length = length};
+            run->source.at_once = answer_in_rounds;
+            run->source.user = &round;
+            if (run->is_begun)
+                reflector_run_restart(run, "");
+            else
+                reflector_run_start(run, "");
+            expect_errors(run, "EndlessList\n");
+            assert_true(round.pages <= 3 * (before + length) + 1);
+            assert_true(run->last_retry_ms >= 800);
+            ki_reflector_halt(&run->reflector);
+            reflector_run_wait_ms(run, 10 * 1000);
+        }
+    run->source.at_once = NULL;
 }
 
 /* With an item: pages without any are not asked for at once. */
@@ -519,7 +559,8 @@ int main(void)
         reflector_test(a_reset_that_finds_no_memory_twice_is_told_in_the_end),
         reflector_test(a_reset_that_finds_no_memory_is_told_later),
         reflector_test(versions_that_are_no_numbers_are_never_older),
-        reflector_test(a_token_that_repeats_twice_is_an_error),
+        reflector_test(a_token_that_comes_again_is_an_error),
+        reflector_test(tokens_that_take_turns_are_an_error),
         reflector_test(pages_without_an_end_are_an_error_and_do_not_fill_the_stack),
         reflector_test(the_most_pages_can_be_set),
         reflector_test(what_is_no_list_is_an_error_and_never_an_empty_list),

@@ -18,13 +18,19 @@ static void a_page_that_is_refused_for_now_is_asked_for_again(void **state)
 {
     reflector_run *run = *state;
     static const int codes[] = {429, 500, 502, 503, 504};
+    char page[300];
     start_second_page(run);
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         scripted_error(&run->source, codes[i], "");
         expect_requests(run, "");
         assert_true(run->last_retry_ms >= 800);
         reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-        expect_requests(run, "LIST continue=t1 limit=500\n");
+        snprintf(page, sizeof(page), "LIST continue=t%zu limit=500\n", i + 1);
+        expect_requests(run, page);
+        snprintf(page, sizeof(page), LIST("12", "t%zu", POD("b", "6")), i + 2);
+        scripted_whole(&run->source, page);
+        expect_changes(run, "ITEM 1 d/b@6\n");
+        text_log_clear(&run->source.requests);
     }
     scripted_whole(&run->source, LIST("12", "", POD("b", "6")));
     expect_changes(run, "ITEM 1 d/b@6\nEND 1 10\n");
@@ -58,11 +64,8 @@ static void a_page_that_is_cut_before_its_items_is_asked_for_again(void **state)
     scripted_body(&run->source, "{\"kind\":\"PodList\",\"metadata\":{\"continue\":\"t2\"},\"items\":[");
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    reflector_run_wait_ms(run, 60 * 1000); /* it is silent */
-    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    expect_errors(run, "ConnectionRefused\nConnectionLost\nTimeout\n");
-    expect_requests(run, "LIST continue=t1 limit=500\nLIST continue=t1 limit=500\ncancel\n"
-                         "LIST continue=t1 limit=500\n");
+    expect_errors(run, "ConnectionRefused\nConnectionLost\n");
+    expect_requests(run, "LIST continue=t1 limit=500\nLIST continue=t1 limit=500\n");
     scripted_whole(&run->source, LIST("10", "", POD("b", "6")));
     expect_changes(run, "ITEM 1 d/b@6\nEND 1 10\n");
 }
@@ -118,33 +121,53 @@ static void fail_page(reflector_run *run, int times)
     }
 }
 
-static void after_ten_more_tries_the_list_begins_again(void **state)
+static void a_page_that_has_failed_three_times_begins_the_list_again(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
-    fail_page(run, 10);
-    text_log_clear(&run->source.requests);
-    fail_page(run, 1);
-    expect_requests(run, "LIST rv=0 limit=500\n");
-    scripted_whole(&run->source, LIST("11", "t1", ""));
-    reflector_run_wait_ms(run, 1000);
-    fail_page(run, 10); /* of another attempt */
+    for (int attempt = 2; attempt < 5; attempt++) {
+        fail_page(run, 2);
+        expect_requests(run, "LIST continue=t1 limit=500\nLIST continue=t1 limit=500\n");
+        fail_page(run, 1);
+        expect_requests(run, "LIST rv=0 limit=500\n");
+        scripted_whole(&run->source, LIST("11", "t1", ""));
+        reflector_run_wait_ms(run, 1000);
+        text_log_clear(&run->source.requests);
+    }
     scripted_whole(&run->source, LIST("11", "", ""));
-    expect_changes(run, "END 2 11\n");
+    expect_changes(run, "END 4 11\n");
+}
+
+static void a_page_is_not_asked_for_longer_than_half_a_minute(void **state)
+{
+    reflector_run *run = *state;
+    start_second_page(run);
+    reflector_run_wait_ms(run, 60 * 1000); /* it is silent */
+    expect_errors(run, "Timeout\n");
+    text_log_clear(&run->source.requests);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "LIST rv=0 limit=500\n");
+    scripted_whole(&run->source, LIST("10", "t1", POD("a", "5")));
+    text_log_clear(&run->source.requests);
+    scripted_head(&run->source, 429, 31); /* until then it would be asked for too late */
+    scripted_end(&run->source);
+    assert_int_equal(run->last_retry_ms, 31000);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "LIST rv=0 limit=500\n");
 }
 
 static void each_page_has_its_own_tries_and_delays(void **state)
 {
     reflector_run *run = *state;
     start_second_page(run);
-    fail_page(run, 10);
+    fail_page(run, 2);
     scripted_whole(&run->source, LIST("10", "t2", POD("b", "6")));
     text_log_clear(&run->source.requests);
     scripted_error(&run->source, 429, "");
     assert_in_range(run->last_retry_ms, 800, 1600);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "LIST continue=t2 limit=500\n");
-    fail_page(run, 9);
+    fail_page(run, 1);
     scripted_whole(&run->source, LIST("10", "", ""));
     expect_changes(run, "ITEM 1 d/b@6\nEND 1 10\n");
 }
@@ -176,7 +199,7 @@ static void a_server_that_failed_between_pages_is_asked_for_its_history(void **s
     expect_requests(run, "cancel\nLIST rv= limit=500\n");
 }
 
-/* Two tokens take turns; the second page has an item that cannot be used. */
+/* Pages without an end; the second has an item that cannot be used. */
 static void answer_page_at_once(scripted_source *source, const ki_list_options *options, void *user)
 {
     unsigned *pages = user;
@@ -187,7 +210,7 @@ static void answer_page_at_once(scripted_source *source, const ki_list_options *
     snprintf(text, sizeof(text),
              "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"10\",\"continue\":\"t%u\"},\"items\":"
              "[%s]}",
-             *pages % 2, *pages == 2 ? "7" : "");
+             *pages, *pages == 2 ? "7" : "");
     scripted_whole(source, text);
 }
 
@@ -212,12 +235,15 @@ static void a_page_that_fails_at_once_is_not_asked_for_in_a_hurry(void **state)
     run->informer.backoff_ms = 1;
     run->informer.backoff_max_ms = 1;
     start_second_page(run);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++) { /* two pages again, the list, its first page */
         scripted_error(&run->source, 500, "");
         reflector_run_wait_ms(run, 2);
-        expect_requests(run, "LIST continue=t1 limit=500\n");
+        text_log_clear(&run->source.requests);
+        if (i == 2)
+            scripted_whole(&run->source, LIST("10", "t1", POD("a", "5")));
     }
     scripted_error(&run->source, 500, "");
+    text_log_clear(&run->source.requests);
     reflector_run_wait_ms(run, 900);
     expect_requests(run, "");
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
@@ -235,7 +261,8 @@ int main(void)
         reflector_test(the_first_page_that_fails_is_a_new_attempt),
         reflector_test(a_token_that_has_expired_meanwhile_leads_to_a_whole_list),
         reflector_test(other_answers_to_a_page_begin_the_list_again),
-        reflector_test(after_ten_more_tries_the_list_begins_again),
+        reflector_test(a_page_that_has_failed_three_times_begins_the_list_again),
+        reflector_test(a_page_is_not_asked_for_longer_than_half_a_minute),
         reflector_test(each_page_has_its_own_tries_and_delays),
         reflector_test(a_list_that_waits_for_a_page_can_be_halted),
         reflector_test(a_server_that_failed_between_pages_is_asked_for_its_history),
