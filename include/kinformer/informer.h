@@ -254,7 +254,7 @@ KI_API const char *ki_phase_name(ki_phase phase);
 /** Ages are in milliseconds; UINT64_MAX: never yet. */
 typedef struct ki_informer_status {
     ki_phase phase;
-    ki_reason reason; /* of the last failure, NONE once all is well again */
+    ki_reason reason; /* of the last failure, NONE once all is well again; never NONE while BACKING_OFF */
     int http_status;  /* of the last failure; 0: none */
     int has_synced;
     uint64_t phase_age_ms;

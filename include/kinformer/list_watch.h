@@ -82,7 +82,10 @@ typedef struct ki_list_options {
     X(NO_MEMORY, "NoMemory")                                                                                 \
     X(REDIRECTED, "Redirected")                                                                              \
     X(NO_CREDENTIALS, "NoCredentials") /* a plug-in or a file of ours: nothing was asked */                  \
-    X(OTHER, "Other")
+    X(OTHER, "Other")                                                                                        \
+    /* Nothing has failed: why it waits all the same. */                                                     \
+    X(PACED, "Paced")       /* for its turn: five requests at once, and then one a second */                 \
+    X(RESUMING, "Resuming") /* after a start, for the answer to a watch from what is known */
 
 typedef enum ki_reason {
 #define KI_REASON_ENUM(name, text) KI_REASON_##name,

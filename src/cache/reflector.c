@@ -2,8 +2,10 @@
 #include "cache/reflector.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "cache/client.h"
+#include "cache/reason.h"
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
@@ -106,6 +108,8 @@ void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options 
 static void begin_step(ki_reflector *reflector, ki_reflector_step step)
 {
     reflector->quiet_ns = ki_reflector_now_ns(reflector);
+    if (step != KI_STEP_WATCH && reflector->report.reason == KI_REASON_PACED)
+        ki_reflector_clear_failure(reflector);
     if (step == KI_STEP_WATCH)
         ki_reflector_begin_watch(reflector);
     else if (step == KI_STEP_SYNC && ki_reflector_may_stream(reflector))
@@ -126,8 +130,11 @@ static int has_token(ki_reflector *reflector, uint64_t now)
         return 1;
     reflector->next_ns = due;
     reflector->report.retry_ns = due;
-    if (!is_page)
-        ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+    if (is_page)
+        return 0;
+    ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+    if (reflector->report.reason == KI_REASON_NONE)
+        ki_reflector_set_reason(reflector, KI_REASON_PACED, "requests are sent one a second at the most");
     return 0;
 }
 
@@ -289,15 +296,21 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
     ki_reflector_watch_heard(reflector);
 }
 
-/* Nobody watches from here on; why is said when all of the refusal has come. */
+/* Nobody watches from here on. The status of the answer says why until all of the refusal has come. */
 static void refused(ki_answer *answer, void *user)
 {
     ki_reflector *reflector = user;
+    ki_phase phase = reflector->report.phase;
+    char message[64];
     if (answer != &reflector->answer)
         return;
     reflector->quiet_ns = ki_reflector_now_ns(reflector);
-    if (reflector->report.phase == KI_PHASE_WATCHING)
-        ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+    if (phase != KI_PHASE_WATCHING && phase != KI_PHASE_BACKING_OFF)
+        return;
+    (void)snprintf(message, sizeof(message), "the server answers %d", answer->http_status);
+    ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+    ki_reflector_set_reason(reflector, ki_reason_of_status(answer->http_status, &(ki_status){0}), message);
+    reflector->report.http_status = answer->http_status;
 }
 
 static void count_event(const ki_reflector *reflector, int number)

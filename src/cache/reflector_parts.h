@@ -116,6 +116,9 @@ void ki_reflector_note_success(ki_reflector *reflector);
 /* Nothing is wrong any more. */
 void ki_reflector_clear_failure(ki_reflector *reflector);
 
+/* Why it is as it is, for the status alone: nobody else is told. BACKING_OFF has always a reason. */
+void ki_reflector_set_reason(ki_reflector *reflector, ki_reason reason, const char *message);
+
 /* Tells the status and whoever listens. */
 void ki_reflector_report_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns);
 

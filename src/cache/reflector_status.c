@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the reflector is: for the status, and for whoever wants to hear of failures. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,13 @@ void ki_reflector_clear_failure(ki_reflector *reflector)
     reflector->report.message[0] = 0;
 }
 
+void ki_reflector_set_reason(ki_reflector *reflector, ki_reason reason, const char *message)
+{
+    reflector->report.reason = reason;
+    reflector->report.http_status = 0;
+    (void)snprintf(reflector->report.message, sizeof(reflector->report.message), "%s", message);
+}
+
 /* Changes that have not been published, because others followed at once, are not told. */
 static void tell_status(ki_reflector *reflector)
 {
@@ -39,6 +47,7 @@ static void tell_status(ki_reflector *reflector)
 
 void ki_reflector_publish(ki_reflector *reflector)
 {
+    assert(reflector->report.phase != KI_PHASE_BACKING_OFF || reflector->report.reason != KI_REASON_NONE);
     ki_mutex_lock(&reflector->status_mu);
     reflector->published = reflector->report;
     ki_mutex_unlock(&reflector->status_mu);

@@ -41,8 +41,11 @@ void ki_reflector_begin_watch(ki_reflector *reflector)
 {
     ki_list_options options = {.resource_version = ki_resource_version_str(&reflector->version)};
     reflector->doing = KI_STEP_WATCH;
-    if (reflector->report.phase == KI_PHASE_STOPPED)
+    if (reflector->report.phase == KI_PHASE_STOPPED) {
         ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+        ki_reflector_set_reason(reflector, KI_REASON_RESUMING,
+                                "the watch goes on from what is known, and was not answered yet");
+    }
     ki_reflector_send_watch(reflector, &options);
 }
 

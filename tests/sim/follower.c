@@ -151,11 +151,20 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static void check_reason(sim_follower *follower)
+{
+    ki_informer_status status;
+    ki_informer_read_status(follower->informer, &status);
+    if (status.phase == KI_PHASE_BACKING_OFF && (status.reason == KI_REASON_NONE || status.message[0] == 0))
+        sim_run_fail(follower->run, "%s: backs off, and does not say why", follower->name);
+}
+
 void sim_follower_look(sim_follower *follower)
 {
     size_t count = 0;
     if (follower->informer == NULL)
         return;
+    check_reason(follower);
     const ki_list *queue = &follower->informer->fifo.queue;
     for (const ki_list_node *node = ki_list_first(queue); node != NULL; node = ki_list_next(queue, node))
         count += KI_CONTAINER_OF(node, ki_delta_entry, node)->count;

@@ -57,6 +57,7 @@ static void on_status(void *user)
 {
     reflector_run *run = user;
     ki_informer_status status = reflector_run_status(run);
+    assert_true(status.phase != KI_PHASE_BACKING_OFF || status.reason != KI_REASON_NONE);
     text_log_add(&run->statuses, "%s %s\n", ki_phase_name(status.phase), ki_reason_name(status.reason));
 }
 

@@ -12,6 +12,8 @@ static void reasons_have_names(void **state)
     assert_string_equal(ki_reason_name(KI_REASON_NONE), "");
     assert_string_equal(ki_reason_name(KI_REASON_EXPIRED), "Expired");
     assert_string_equal(ki_reason_name(KI_REASON_OTHER), "Other");
+    assert_string_equal(ki_reason_name(KI_REASON_PACED), "Paced");
+    assert_string_equal(ki_reason_name(KI_REASON_RESUMING), "Resuming");
     assert_string_equal(ki_reason_name((ki_reason)99), "");
 }
 

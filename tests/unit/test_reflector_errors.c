@@ -186,8 +186,11 @@ static void a_watch_that_is_refused_without_an_end_is_no_watch(void **state)
     reflector_run_wait_ms(run, 2000);
     scripted_end(&run->source);
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    text_log_clear(&run->statuses);
     scripted_head(&run->source, 503, 0);
-    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_BACKING_OFF);
+    expect_statuses(run, "BACKING_OFF ServerError\n");
+    assert_int_equal(reflector_run_status(run).http_status, 503);
+    assert_string_equal(reflector_run_status(run).message, "the server answers 503");
     reflector_run_wait_ms(run, 10 * 1000 - 1);
     expect_errors(run, "");
     reflector_run_wait_ms(run, 2);

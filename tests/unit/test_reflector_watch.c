@@ -459,7 +459,7 @@ static void what_is_known_goes_on_with_a_watch(void **state)
     reflector_run *run = *state;
     reflector_run_start(run, "33");
     expect_requests(run, "WATCH rv=33 bookmarks\n");
-    expect_statuses(run, "BACKING_OFF \n");
+    expect_statuses(run, "BACKING_OFF Resuming\n");
     scripted_head(&run->source, 200, 0);
     expect_statuses(run, "WATCHING \n");
 }
@@ -481,6 +481,40 @@ static void whatever_the_server_does_it_gets_five_requests_and_then_one_a_second
     assert_int_equal(reflector_run_status(run).lists + reflector_run_status(run).watches, 5);
     assert_int_equal(reflector_run_status(run).retry_ms, 1000);
     assert_int_equal(reflector_run_wait_while(run, KI_PHASE_BACKING_OFF), 1000);
+}
+
+/* Watches that live for a second, and no longer, use up the tokens. */
+static void a_wait_for_its_turn_alone_is_paced(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    while (ki_token_bucket_take(&run->reflector.bucket, ki_clock_now_ns(&run->clock)) == 0)
+        continue;
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 1000);
+    while (ki_token_bucket_take(&run->reflector.bucket, ki_clock_now_ns(&run->clock)) == 0)
+        continue;
+    text_log_clear(&run->statuses);
+    scripted_end(&run->source);
+    expect_statuses(run, "BACKING_OFF Paced\n");
+    assert_string_equal(reflector_run_status(run).message, "requests are sent one a second at the most");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_head(&run->source, 200, 0);
+    expect_statuses(run, "WATCHING \n");
+    expect_errors(run, "");
+}
+
+static void a_list_that_has_its_turn_is_not_paced_any_more(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    ki_reflector_halt(&run->reflector);
+    while (ki_token_bucket_take(&run->reflector.bucket, ki_clock_now_ns(&run->clock)) == 0)
+        continue;
+    text_log_clear(&run->statuses);
+    reflector_run_restart(run, "");
+    reflector_run_wait_ms(run, 1000);
+    expect_statuses(run, "BACKING_OFF Paced\nLISTING \n");
 }
 
 static void a_user_may_end_the_back_off(void **state)
@@ -544,6 +578,8 @@ int main(void)
         reflector_test(a_watch_waits_while_there_is_no_room),
         reflector_test(what_is_known_goes_on_with_a_watch),
         reflector_test(whatever_the_server_does_it_gets_five_requests_and_then_one_a_second),
+        reflector_test(a_wait_for_its_turn_alone_is_paced),
+        reflector_test(a_list_that_has_its_turn_is_not_paced_any_more),
         reflector_test(a_user_may_end_the_back_off),
         reflector_test(ending_the_back_off_is_for_one_request),
     };
