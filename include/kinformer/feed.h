@@ -124,7 +124,9 @@ KI_API KI_NODISCARD int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms
  */
 KI_API size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t buffer_bytes);
 
-/** As of an informer; `objects` and `bytes` are those of `store`, `queued` those of `queue`, else 0. */
+/** As of an informer; `objects` and `bytes` are those of `store`, `queued` those of `queue`, else 0;
+ * `success_age_ms` is the time since the destination took the end of a list, an event or a bookmark, or,
+ * while keys wait in `queue`, since the one whose turn is next was queued. */
 KI_API void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status);
 
 KI_EXTERN_C_END

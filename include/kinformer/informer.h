@@ -158,8 +158,20 @@ KI_API size_t ki_informer_last_resource_version(const ki_informer *informer, cha
 KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_str version,
                                                      uint64_t timeout_ms, ki_error *err);
 
-/** How long the server has said nothing, in milliseconds; what it said last may still be on its way to the
- * store. UINT64_MAX before the first list is in the store. A read without a lock. */
+/**
+ * How old the store is, in milliseconds: for how long there may have been changes that it does not have.
+ *
+ * While nothing waits to be applied, it is the time since a list ended or an event or a bookmark came; a
+ * connection or the head of an answer proves nothing. While changes wait (a handler with KI_OVERFLOW_BLOCK
+ * that is behind, a reader inside of ki_read_lock(), a machine without time), it is the time since the oldest
+ * of them was received. A list under way counts once it has ended and is in the store.
+ *
+ * Servers send a bookmark about once a minute, so a store that follows one is seldom older than that; where a
+ * server sends none, the age grows for as long as nothing changes. It goes on growing after a stop.
+ *
+ * Returns: UINT64_MAX before the first list is in the store.
+ * Threads: any. A read without a lock.
+ */
 KI_API uint64_t ki_informer_age_ms(const ki_informer *informer);
 
 /** To read; writing is refused. Lives as long as the informer. */
@@ -189,7 +201,7 @@ KI_API int ki_informer_set_transform(ki_informer *informer, ki_transform_cb tran
 typedef struct ki_watch_error {
     ki_reason reason;
     int http_status;           /* 0: none */
-    uint64_t since_success_ms; /* since something last came as it should; UINT64_MAX: never yet */
+    uint64_t since_success_ms; /* since a list ended, an event or a bookmark came; UINT64_MAX: never yet */
     uint64_t retry_ms;         /* until the next try; 0: at once, or none is needed */
     const ki_error *error;     /* borrowed, as the next */
     const char *key;           /* of the object that was refused; else "" */
@@ -273,7 +285,7 @@ typedef struct ki_informer_status {
     uint64_t bytes_read;
     char resource_version[64];
     char message[KI_ERROR_MESSAGE_BYTES]; /* of the last failure */
-    uint64_t success_age_ms;              /* since something last came as it should */
+    uint64_t success_age_ms;              /* of the store: as ki_informer_age_ms() */
     uint64_t reserved[7];
 } ki_informer_status;
 

@@ -381,5 +381,7 @@ int ki_apply_step(ki_apply *apply)
         end_entry(entry); /* a marker that is done */
     if (ki_list_is_empty(&apply->batch))
         end_batch(apply);
+    else
+        ki_delta_fifo_reach(apply->options.fifo, first_of(apply));
     return 1;
 }

@@ -21,7 +21,9 @@ int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options
         return KI_ERR_SYSTEM;
     *fifo = (ki_delta_fifo){.items_max = options->items_max == 0 ? ITEMS_DEFAULT : options->items_max,
                             .bytes_max = options->bytes_max == 0 ? BYTES_DEFAULT : options->bytes_max,
-                            .hash_key = hash_key};
+                            .hash_key = hash_key,
+                            .heard_ns = UINT64_MAX};
+    atomic_init(&fifo->fresh_ns, UINT64_MAX);
     ki_mutex_init(&fifo->mu);
     ki_cond_init(&fifo->changed);
     ki_list_init(&fifo->queue);
@@ -54,6 +56,7 @@ static void drop_all_locked(ki_delta_fifo *fifo)
     fifo->items = 0;
     fifo->bytes = 0;
     fifo->ended_list = 0;
+    fifo->heard_ns = ki_delta_fifo_fresh_ns(fifo); /* what was heard since is forgotten */
 }
 
 void ki_delta_fifo_fini(ki_delta_fifo *fifo)
@@ -90,10 +93,41 @@ static int is_full_locked(const ki_delta_fifo *fifo)
     return fifo->items >= fifo->items_max || fifo->bytes >= fifo->bytes_max;
 }
 
+/* ---- how fresh the consumer is ----------------------------------------------------------------------- */
+
+/* Relaxed: one number, with which nothing else is read. */
+uint64_t ki_delta_fifo_fresh_ns(const ki_delta_fifo *fifo)
+{
+    return atomic_load_explicit(&fifo->fresh_ns, memory_order_relaxed);
+}
+
+/* Relaxed: as above. While something waits only the consumer calls this, else only the producer. */
+static void set_fresh(ki_delta_fifo *fifo, uint64_t fresh_ns)
+{
+    atomic_store_explicit(&fifo->fresh_ns, fresh_ns, memory_order_relaxed);
+}
+
+void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next)
+{
+    set_fresh(fifo, next->fresh_ns);
+}
+
+/* What a watch tells comes in order: so when it tells of something, all before that has been received. Before
+ * the end of a list nothing is complete. */
+static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
+{
+    return is_of_watch && fifo->heard_ns != UINT64_MAX ? fifo->now_ns : fifo->heard_ns;
+}
+
+/* ---- pushing ----------------------------------------------------------------------------------------- */
+
 /* Puts a new entry at the end of the queue. */
-static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry)
+static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry, uint64_t fresh_ns)
 {
     entry->version_before = fifo->received;
+    entry->fresh_ns = fresh_ns;
+    if (fifo->finished == fifo->pushed)
+        set_fresh(fifo, fresh_ns);
     ki_list_push_back(&fifo->queue, &entry->node);
     fifo->items++;
     fifo->pushed++;
@@ -181,12 +215,15 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
     size_t before = entry->bytes;
+    int is_of_watch = ki_resource_version_is_set(version);
     delta.after_list = fifo->ended_list;
     if (!merges_delete(entry, delta) && !is_said(entry, &delta))
         append(entry, delta);
     fifo->bytes += entry->bytes - before;
     if (!ki_list_node_is_linked(&entry->node))
-        enqueue_locked(fifo, entry);
+        enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_of_watch));
+    if (is_of_watch)
+        fifo->heard_ns = fifo->now_ns;
     ki_resource_version_advance(&fifo->received, version);
     return is_full_locked(fifo);
 }
@@ -214,6 +251,13 @@ int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
     return rc;
 }
 
+/* A list that is older than what was received proves nothing, nor does such a bookmark. */
+static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
+{
+    return (entry->kind == KI_ENTRY_LIST_END || entry->kind == KI_ENTRY_BOOKMARK) &&
+           !ki_resource_version_is_newer(&fifo->received, &entry->version);
+}
+
 int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list, ki_str version)
 {
     ki_delta_entry *entry = entry_new(kind, (ki_str){0});
@@ -226,7 +270,10 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
         return rc;
     }
     ki_mutex_lock(&fifo->mu);
-    enqueue_locked(fifo, entry);
+    int is_news = is_news_locked(fifo, entry);
+    enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news && kind == KI_ENTRY_BOOKMARK));
+    if (is_news)
+        fifo->heard_ns = fifo->now_ns;
     ki_resource_version_advance(&fifo->received, &entry->version);
     if (kind == KI_ENTRY_LIST_END && list > fifo->ended_list)
         fifo->ended_list = list;
@@ -267,9 +314,9 @@ int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
     fifo->first_list_end = 0;
     drop_all_locked(fifo);
     fifo->received = (ki_resource_version){0};
-    enqueue_locked(fifo, entry);
+    enqueue_locked(fifo, entry, fifo->heard_ns);
     for (ki_list_node *node = ki_list_pop_front(&resyncs); node != NULL; node = ki_list_pop_front(&resyncs))
-        enqueue_locked(fifo, entry_of(node));
+        enqueue_locked(fifo, entry_of(node), fifo->heard_ns);
     ki_mutex_unlock(&fifo->mu);
     return 0;
 }
@@ -326,6 +373,9 @@ void ki_delta_fifo_finish(ki_delta_fifo *fifo, size_t count)
     uint64_t popped = fifo->pushed - fifo->items;
     fifo->finished = count < popped - fifo->finished ? fifo->finished + count : popped;
     fifo->is_synced |= fifo->first_list_end != 0 && fifo->finished >= fifo->first_list_end;
+    ki_list_node *head = ki_list_first(&fifo->queue);
+    if (fifo->finished == popped)
+        set_fresh(fifo, head == NULL ? fifo->heard_ns : entry_of(head)->fresh_ns);
     ki_mutex_unlock(&fifo->mu);
 }
 

@@ -11,6 +11,10 @@
  * that had been received until then: what is behind it in the queue is newer than that, so after a pop
  * everything up to the new head's `version_before` has left the queue. It may also leave before the end of a
  * list that was queued before it, so each change notes the newest list that had ended by then.
+ *
+ * How fresh the consumer is follows the same way: each entry notes up to which moment everything had been
+ * received before it. That moment is known from events, bookmarks and the ends of lists; an item of a list
+ * says nothing about what else there is.
  */
 #ifndef KI_CACHE_DELTA_FIFO_H
 #define KI_CACHE_DELTA_FIFO_H
@@ -58,7 +62,8 @@ typedef struct ki_delta_entry {
     uint32_t list;
     ki_resource_version version;
     ki_resource_version version_before;
-    ki_delta *deltas; /* oldest first; `first` while there is one */
+    uint64_t fresh_ns; /* all that was received before is complete up to this moment; UINT64_MAX: it is not */
+    ki_delta *deltas;  /* oldest first; `first` while there is one */
     uint32_t count;
     uint32_t cap;
     ki_delta first;
@@ -87,6 +92,9 @@ typedef struct ki_delta_fifo {
     size_t bytes_max;
     ki_resource_version received; /* the newest version that was queued */
     uint32_t ended_list;          /* the newest list whose end was queued; 0: none since the last reset */
+    uint64_t now_ns;           /* the producer's: when it received what it pushes; ki_delta_fifo_set_now() */
+    uint64_t heard_ns;         /* when the last event, bookmark or end of a list came; UINT64_MAX: never */
+    _Atomic uint64_t fresh_ns; /* see ki_delta_fifo_fresh_ns(); written under mu, or by the consumer */
     int is_closed;
     int is_synced;   /* the entries of the first list have been processed */
     uint64_t pushed; /* counts entries; with the two below it tells when those of the first list are out */
@@ -99,6 +107,13 @@ KI_NODISCARD int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_opt
 
 /* Drops what is queued. Takes a zeroed struct. */
 void ki_delta_fifo_fini(ki_delta_fifo *fifo);
+
+/* The producer received what it pushes from now on at this moment: one reading of the clock for many
+ * changes. */
+static inline void ki_delta_fifo_set_now(ki_delta_fifo *fifo, uint64_t now_ns)
+{
+    fifo->now_ns = now_ns;
+}
 
 /* Queue one change. The object is taken over on success; `version` is what has been received with it, empty
  * when it says nothing about that (an item of a list). Returns 1 when the queue is full now: stop producing
@@ -135,6 +150,15 @@ int ki_delta_fifo_wait(ki_delta_fifo *fifo, uint64_t timeout_ms) KI_EXCLUDES(fif
 /* Says that `count` popped entries have been processed, which is what ki_delta_fifo_has_synced() waits for.
  * Those of one pop before the next one. */
 void ki_delta_fifo_finish(ki_delta_fifo *fifo, size_t count) KI_EXCLUDES(fifo->mu);
+
+/* Says that of what was popped all before `next` has been processed: for a consumer that takes longer over
+ * what it popped. */
+void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next);
+
+/* The moment up to which everything that was received has been processed: when the oldest change that has not
+ * was received, or, if none waits, the last one; UINT64_MAX before the end of the first list. Any thread,
+ * without a lock. */
+uint64_t ki_delta_fifo_fresh_ns(const ki_delta_fifo *fifo);
 
 /* Whether everything of the first list has been processed. Once true, always true. */
 int ki_delta_fifo_has_synced(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);

@@ -115,6 +115,8 @@ ki_queued_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key,
     entry = ki_queued_entry_new(key);
     if (entry == NULL)
         return NULL;
+    /* Relaxed: the thread that pushes has set it. */
+    entry->queued_ns = atomic_load_explicit(&queue->now_ns, memory_order_relaxed);
     if (ki_queued_entry_append(entry, delta) < 0 || enqueue_locked(queue, entry) < 0) {
         ki_queued_entry_free(entry);
         return NULL;
@@ -177,6 +179,12 @@ int ki_delta_queue_push(ki_delta_queue *queue, ki_queued_delta delta)
     rc = push_locked(queue, key, delta);
     ki_mutex_unlock(&queue->mu);
     return rc;
+}
+
+/* Relaxed: the same thread pushes next. */
+void ki_delta_queue_set_now(ki_delta_queue *queue, uint64_t now_ns)
+{
+    atomic_store_explicit(&queue->now_ns, now_ns, memory_order_relaxed);
 }
 
 int ki_delta_queue_has_room(ki_delta_queue *queue)
@@ -291,6 +299,17 @@ int ki_delta_queue_has_synced(ki_delta_queue *queue)
     int has_synced = has_synced_locked(queue);
     ki_mutex_unlock(&queue->mu);
     return has_synced;
+}
+
+uint64_t ki_delta_queue_oldest_ns(ki_delta_queue *queue)
+{
+    ki_mutex_lock(&queue->mu);
+    ki_list_node *node = ki_list_first(&queue->processing);
+    if (node == NULL)
+        node = ki_list_first(&queue->waiting);
+    uint64_t oldest_ns = node == NULL ? 0 : ki_queued_entry_of(node)->queued_ns;
+    ki_mutex_unlock(&queue->mu);
+    return oldest_ns == 0 ? UINT64_MAX : oldest_ns;
 }
 
 size_t ki_delta_queue_len(ki_delta_queue *queue)

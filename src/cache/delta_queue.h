@@ -24,6 +24,7 @@ struct ki_delta_queue {
     ki_keyer keyer;
     size_t items_max;
     size_t bytes_max;
+    _Atomic uint64_t now_ns; /* when a feed received what it pushes; 0: others push */
     ki_mutex mu;
     ki_cond changed;
     ki_list waiting; /* guarded by mu, as all below */
@@ -57,6 +58,13 @@ void ki_delta_queue_remove_locked(ki_delta_queue *queue, ki_queued_entry *entry)
  * unless it is deleted: the collection as the producer has left it.
  * The callback runs under mu and returns 0. */
 void ki_delta_queue_walk(ki_delta_queue *queue, ki_walk_cb callback, void *user) KI_EXCLUDES(queue->mu);
+
+/* What is pushed from now on was received at this moment: for the next. */
+void ki_delta_queue_set_now(ki_delta_queue *queue, uint64_t now_ns);
+
+/* When the key whose turn is next, or that is being processed, began to wait; UINT64_MAX: none waits, or
+ * nobody has said. */
+uint64_t ki_delta_queue_oldest_ns(ki_delta_queue *queue) KI_EXCLUDES(queue->mu);
 
 int ki_delta_queue_is_full_locked(const ki_delta_queue *queue) KI_REQUIRES(queue->mu);
 

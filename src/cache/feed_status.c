@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cache/delta_queue.h"
 #include "cache/feed.h"
 #include "util/error.h"
+#include "util/units.h"
 
 /* ---- asking -------------------------------------------------------------------------------------------- */
 
@@ -33,6 +35,18 @@ size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t b
     return n < 0 ? 0 : (size_t)n;
 }
 
+/* What has been received and waits to be processed is not fresh. */
+static uint64_t read_age_ms(const ki_feed *feed, uint64_t received_age_ms)
+{
+    if (!ki_feed_has_synced(feed))
+        return UINT64_MAX;
+    uint64_t oldest_ns =
+        feed->options.queue == NULL ? UINT64_MAX : ki_delta_queue_oldest_ns(feed->options.queue);
+    if (oldest_ns == UINT64_MAX)
+        return received_age_ms;
+    return ki_ns_max(ki_ns_age_ms(ki_clock_now_ns(feed->client->clock), oldest_ns), received_age_ms);
+}
+
 void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
 {
     if (out_status == NULL)
@@ -41,6 +55,7 @@ void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
     if (feed == NULL)
         return;
     ki_reflector_read_status(&((ki_feed *)feed)->reflector, out_status);
+    out_status->success_age_ms = read_age_ms(feed, out_status->success_age_ms);
     ki_resource_version version = read_version(feed);
     memcpy(out_status->resource_version, version.text, version.len);
     out_status->has_synced = ki_feed_has_synced(feed);

@@ -214,6 +214,8 @@ int ki_feed_take_change(const ki_change *change, void *user)
         return 0;
     }
     bool had_room = atomic_exchange(&feed->has_room, false);
+    if (feed->options.queue != NULL)
+        ki_delta_queue_set_now(feed->options.queue, ki_clock_now_ns(feed->client->clock));
     int rc = feed->options.on_change != NULL ? call_user(feed, change) : write_change(feed, change);
     if (rc < 0) {
         ki_gathered_clear(&feed->gathered); /* the next attempt begins anew */

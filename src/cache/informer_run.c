@@ -79,6 +79,8 @@ static int wait_for_room(ki_informer *informer)
 int ki_informer_take_change(const ki_change *change, void *user)
 {
     ki_informer *informer = user;
+    if (informer->pushed == 0)
+        ki_delta_fifo_set_now(&informer->fifo, ki_clock_now_ns(informer->client->clock));
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;

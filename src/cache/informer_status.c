@@ -5,6 +5,7 @@
 
 #include "cache/informer.h"
 #include "util/error.h"
+#include "util/units.h"
 
 /* ---- asking -------------------------------------------------------------------------------------------- */
 
@@ -33,7 +34,10 @@ size_t ki_informer_last_resource_version(const ki_informer *informer, char *buff
 
 uint64_t ki_informer_age_ms(const ki_informer *informer)
 {
-    return informer == NULL || !informer->is_synced ? UINT64_MAX : ki_reflector_age_ms(&informer->reflector);
+    if (informer == NULL || !informer->is_synced)
+        return UINT64_MAX;
+    uint64_t fresh_ns = ki_delta_fifo_fresh_ns(&informer->fifo);
+    return ki_ns_age_ms(ki_clock_now_ns(informer->client->clock), fresh_ns);
 }
 
 void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status)
@@ -48,6 +52,7 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
     ki_resource_version version = read_version(informer);
     memcpy(out_status->resource_version, version.text, version.len);
     out_status->has_synced = informer->is_synced;
+    out_status->success_age_ms = ki_informer_age_ms(informer);
     out_status->objects = ki_store_count(informer->store);
     out_status->bytes = ki_store_bytes(informer->store);
     out_status->queued = ki_delta_fifo_items(&mine->fifo);

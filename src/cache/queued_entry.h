@@ -21,6 +21,7 @@ typedef struct ki_queued_entry {
     size_t cap;
     ki_queued_delta first;
     size_t bytes;
+    uint64_t queued_ns; /* when it began to wait; 0: nobody has said */
     size_t settled; /* deltas that were there before the change under way, which may have to be taken back */
     int is_listed;  /* its key is in the collection that replaces the former one */
     int is_initial; /* the queue has not synced before this is processed */

@@ -366,7 +366,6 @@ static void init_report(ki_reflector *reflector)
                                               .bookmark_ns = UINT64_MAX,
                                               .success_ns = UINT64_MAX};
     reflector->published = reflector->report;
-    atomic_init(&reflector->heard_ns, UINT64_MAX);
 }
 
 static const ki_informer_metrics no_metrics;
@@ -430,7 +429,6 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->has_expired = 0;
     reflector->malformed = 0;
     reflector->endless_streams = 0;
-    reflector->has_listed |= is_known;
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
     ki_reflector_go_on(reflector, is_known && !reflector->owes_list ? KI_STEP_WATCH : KI_STEP_SYNC, 0);

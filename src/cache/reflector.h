@@ -111,7 +111,7 @@ typedef struct ki_reflector_report {
     uint64_t byte_ns;
     uint64_t event_ns;
     uint64_t bookmark_ns;
-    uint64_t success_ns; /* something came as it should */
+    uint64_t success_ns; /* of the last event or bookmark that was taken, or the end of a list */
     uint64_t retry_ns;
     uint64_t lists;
     uint64_t watches;
@@ -141,10 +141,9 @@ struct ki_reflector {
     ki_answer probe_answer;
 
     ki_resource_version version;
-    int wants_quorum; /* the next list asks for the newest */
-    int owes_reset;   /* the next list begins with RESET */
-    int has_expired;  /* a watch, and none since has brought news */
-    int has_listed;
+    int wants_quorum;   /* the next list asks for the newest */
+    int owes_reset;     /* the next list begins with RESET */
+    int has_expired;    /* a watch, and none since has brought news */
     int owes_list;      /* one was due, or under way, when it was halted */
     uint32_t malformed; /* watches in a row that could not be read, without news */
     ki_list_attempt list;
@@ -162,7 +161,6 @@ struct ki_reflector {
     ki_reason told_reason;
     ki_reflector_report published; /* guarded by status_mu */
     ki_mutex status_mu;
-    _Atomic uint64_t heard_ns; /* UINT64_MAX: no list has ended */
 };
 
 /* ---- calls ----------------------------------------------------------------------------------------- */
@@ -196,8 +194,5 @@ void ki_reflector_retry_now(ki_reflector *reflector);
 /* Any thread: fills in the members that the reflector knows: phase, reason, http_status, ages, retry_ms,
  * lists, watches, reconnects, events, refused, bytes_read, message. */
 void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_status);
-
-/* Any thread, without a lock: see ki_informer_age_ms(). */
-uint64_t ki_reflector_age_ms(const ki_reflector *reflector);
 
 #endif

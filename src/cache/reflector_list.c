@@ -89,11 +89,9 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     ki_histogram_observe(reflector->options.metrics->list_duration, now - reflector->list.begun_ns);
     reflector->version = reflector->list.version;
     reflector->wants_quorum = 0;
-    reflector->has_listed = 1;
     reflector->owes_list = 0;
     reflector->malformed = 0;
     reflector->watch.is_unproven = reflector->list.was_interrupted;
-    atomic_store_explicit(&reflector->heard_ns, now, memory_order_relaxed);
     ki_reflector_note_success(reflector);
     ki_reflector_clear_failure(reflector);
     return 0;

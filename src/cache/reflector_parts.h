@@ -110,7 +110,7 @@ int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_obj
 
 void ki_reflector_set_phase(ki_reflector *reflector, ki_phase phase);
 
-/* Something came as it should. */
+/* A list has ended, or a bookmark has come. */
 void ki_reflector_note_success(ki_reflector *reflector);
 
 /* Nothing is wrong any more. */

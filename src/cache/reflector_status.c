@@ -54,18 +54,11 @@ void ki_reflector_publish(ki_reflector *reflector)
     tell_status(reflector);
 }
 
-static uint64_t age_ms(uint64_t now_ns, uint64_t then_ns)
-{
-    if (then_ns == UINT64_MAX)
-        return UINT64_MAX;
-    return now_ns > then_ns ? (now_ns - then_ns) / KI_NS_PER_MS : 0;
-}
-
 /* Whoever is told may look at the status. */
 static void tell(ki_reflector *reflector, ki_watch_error *error)
 {
     ki_reflector_publish(reflector);
-    error->since_success_ms = age_ms(ki_reflector_now_ns(reflector), reflector->report.success_ns);
+    error->since_success_ms = ki_ns_age_ms(ki_reflector_now_ns(reflector), reflector->report.success_ns);
     if (reflector->options.on_error != NULL)
         reflector->options.on_error(error, reflector->options.user);
 }
@@ -115,12 +108,12 @@ void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_s
     out_status->phase = report.phase;
     out_status->reason = report.reason;
     out_status->http_status = report.http_status;
-    out_status->phase_age_ms = age_ms(now, report.phase_ns);
-    out_status->byte_age_ms = age_ms(now, report.byte_ns);
-    out_status->event_age_ms = age_ms(now, report.event_ns);
-    out_status->bookmark_age_ms = age_ms(now, report.bookmark_ns);
-    out_status->success_age_ms = age_ms(now, report.success_ns);
-    out_status->retry_ms = report.phase == KI_PHASE_BACKING_OFF ? age_ms(report.retry_ns, now) : 0;
+    out_status->phase_age_ms = ki_ns_age_ms(now, report.phase_ns);
+    out_status->byte_age_ms = ki_ns_age_ms(now, report.byte_ns);
+    out_status->event_age_ms = ki_ns_age_ms(now, report.event_ns);
+    out_status->bookmark_age_ms = ki_ns_age_ms(now, report.bookmark_ns);
+    out_status->success_age_ms = ki_ns_age_ms(now, report.success_ns);
+    out_status->retry_ms = report.phase == KI_PHASE_BACKING_OFF ? ki_ns_age_ms(report.retry_ns, now) : 0;
     out_status->lists = report.lists;
     out_status->watches = report.watches;
     out_status->reconnects = report.reconnects;
@@ -128,11 +121,4 @@ void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_s
     out_status->refused = report.refused;
     out_status->bytes_read = report.bytes_read;
     memcpy(out_status->message, report.message, sizeof(out_status->message));
-}
-
-/* Relaxed: one number, with which nothing else is read. */
-uint64_t ki_reflector_age_ms(const ki_reflector *reflector)
-{
-    uint64_t heard = atomic_load_explicit(&reflector->heard_ns, memory_order_relaxed);
-    return age_ms(ki_reflector_now_ns(reflector), heard);
 }

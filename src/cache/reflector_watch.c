@@ -49,14 +49,11 @@ void ki_reflector_begin_watch(ki_reflector *reflector)
     ki_reflector_send_watch(reflector, &options);
 }
 
-/* Bytes, or a head that is no error: the server is there. */
+/* Bytes, or a head that is no error: the server is there. That it tells what happens is shown by events and
+ * bookmarks alone. */
 void ki_reflector_watch_heard(ki_reflector *reflector)
 {
-    uint64_t now = ki_reflector_now_ns(reflector);
-    if (reflector->has_listed)
-        atomic_store_explicit(&reflector->heard_ns, now, memory_order_relaxed);
-    ki_backoff_set_healthy(&reflector->backoff, now);
-    ki_reflector_note_success(reflector);
+    ki_backoff_set_healthy(&reflector->backoff, ki_reflector_now_ns(reflector));
     ki_reflector_clear_failure(reflector);
     ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
 }
@@ -116,10 +113,12 @@ static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *
     }
     reflector->report.events++;
     reflector->report.event_ns = ki_reflector_now_ns(reflector);
-    if (ki_reflector_give_event(reflector, type, object, &version))
+    if (ki_reflector_give_event(reflector, type, object, &version)) {
+        reflector->report.success_ns = reflector->report.event_ns;
         advance(reflector, &version);
-    else if (type == KI_CHANGE_DELETED && reflector->doing == KI_STEP_WATCH)
+    } else if (type == KI_CHANGE_DELETED && reflector->doing == KI_STEP_WATCH) {
         ki_reflector_want_relist(reflector); /* else what is gone would stay */
+    }
 }
 
 /* What has waited for room says nothing about the server: a pause would be taken for an interval, and what
@@ -142,10 +141,13 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
     if (text.len == 0 || ki_resource_version_set(&version, text) < 0)
         return;
     note_bookmark(reflector);
-    if (ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_BOOKMARK, .version = text}) < 0)
+    if (ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_BOOKMARK, .version = text}) < 0) {
         ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
-    else
-        advance(reflector, &version);
+        return;
+    }
+    if (!ki_resource_version_is_newer(&reflector->version, &version)) /* else it is behind */
+        ki_reflector_note_success(reflector);
+    advance(reflector, &version);
 }
 
 ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)

@@ -26,4 +26,12 @@ static inline uint64_t ki_ns_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* How long ago a moment was, in milliseconds; UINT64_MAX for UINT64_MAX: never. */
+static inline uint64_t ki_ns_age_ms(uint64_t now_ns, uint64_t then_ns)
+{
+    if (then_ns == UINT64_MAX)
+        return UINT64_MAX;
+    return now_ns > then_ns ? (now_ns - then_ns) / KI_NS_PER_MS : 0;
+}
+
 #endif

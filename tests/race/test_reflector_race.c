@@ -22,7 +22,6 @@ static void read_all(void *user)
     while (!atomic_load(&r->stops)) {
         ki_informer_status status = reflector_run_status(r->run);
         r->saw_half |= status.events > 0 && status.lists == 0;
-        (void)ki_reflector_age_ms(&r->run->reflector);
     }
 }
 

@@ -68,7 +68,8 @@ static void print_entry(text_out *out, const ki_delta_entry *entry)
     static const char *const markers[] = {[KI_ENTRY_DELTAS] = "",
                                           [KI_ENTRY_LIST_END] = "END",
                                           [KI_ENTRY_RESYNC] = "RESYNC",
-                                          [KI_ENTRY_BOOKMARK] = "BOOKMARK"};
+                                          [KI_ENTRY_BOOKMARK] = "BOOKMARK",
+                                          [KI_ENTRY_RESET] = "RESET"};
     const char *separator = out->len == 0 ? "" : "; ";
     ki_str version = ki_resource_version_str(&entry->version);
     out->len += (size_t)snprintf(out->text + out->len, sizeof(out->text) - out->len, "%s%s%s%.0u", separator,

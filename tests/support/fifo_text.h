@@ -5,7 +5,7 @@
  *   To:       cache/delta_fifo.h, support/objects.h
  *
  * An entry is its key and its deltas, "default/a +1 ~2@3": a sign, the version, the list where there is one.
- * Markers are "END3 17", "RESYNC" and "BOOKMARK 18". Entries are separated by "; ".
+ * Markers are "END3 17", "RESYNC", "BOOKMARK 18" and "RESET4". Entries are separated by "; ".
  */
 #ifndef KI_TESTS_SUPPORT_FIFO_TEXT_H
 #define KI_TESTS_SUPPORT_FIFO_TEXT_H

@@ -133,6 +133,35 @@ static void room_that_is_made_inside_of_a_later_change_is_noticed(void **state)
     feed_rig_fini(&r);
 }
 
+/* ---- how old it is ------------------------------------------------------------------------------------- */
+
+static uint64_t age_of(const feed_rig *r)
+{
+    ki_informer_status status;
+    ki_feed_read_status(r->feed, &status);
+    return status.success_age_ms;
+}
+
+static void what_waits_in_the_queue_is_not_fresh(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_queue(&r, 37, (ki_feed_options){0});
+    feed_rig_run(&r, 5);
+    assert_true(age_of(&r) == UINT64_MAX); /* the first list waits */
+    while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
+        ;
+    assert_in_range(age_of(&r), 4000, 5000);
+    sim_world_touch_all(r.world);
+    feed_rig_run(&r, 100);
+    assert_in_range(age_of(&r), 99000, 101000); /* whatever bookmarks say */
+    while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
+        ;
+    feed_rig_run(&r, 1);
+    assert_true(age_of(&r) <= 61000);
+    feed_rig_fini(&r);
+}
+
 /* ---- starting and stopping ----------------------------------------------------------------------------- */
 
 static void stopped_feed_goes_on_where_it_was(void **state)
@@ -275,6 +304,7 @@ static void wait_for_sync_says_why_it_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_waits_in_the_queue_is_not_fresh),
         cmocka_unit_test(resync_delivers_each_known_object_again),
         cmocka_unit_test(resync_of_less_than_a_second_is_one_of_a_second),
         cmocka_unit_test(what_is_put_back_is_processed_later),

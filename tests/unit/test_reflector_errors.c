@@ -103,6 +103,8 @@ static void the_status_knows_since_when_nothing_works(void **state)
     assert_int_equal(status.reason, KI_REASON_CONNECTION_REFUSED);
     assert_in_range(status.success_age_ms, 300 + waited, 300 + waited + 1);
     scripted_head(&run->source, 200, 0);
+    assert_in_range(reflector_run_status(run).success_age_ms, 300 + waited, 300 + waited + 1);
+    scripted_body(&run->source, BOOKMARK("10"));
     assert_int_equal(reflector_run_status(run).success_age_ms, 0);
 }
 
@@ -143,23 +145,26 @@ static void a_halt_ends_the_failure_and_every_timer(void **state)
     expect_requests(run, "LIST rv=0 limit=500\n");
 }
 
-static void the_age_is_that_of_the_last_word_after_the_first_list(void **state)
+static void lists_events_and_bookmarks_are_successes_and_nothing_else_is(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
-    scripted_body(&run->source, "{");
-    assert_true(ki_reflector_age_ms(&run->reflector) == UINT64_MAX);
-    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
-    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    scripted_whole(&run->source, LIST("10", "", ""));
-    assert_int_equal(ki_reflector_age_ms(&run->reflector), 0);
+    scripted_body(&run->source, "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[" POD("a", "5"));
+    assert_true(reflector_run_status(run).success_age_ms == UINT64_MAX);
+    scripted_body(&run->source, "]}");
+    scripted_end(&run->source);
+    assert_int_equal(reflector_run_status(run).success_age_ms, 0);
     reflector_run_wait_ms(run, 700);
-    assert_int_equal(ki_reflector_age_ms(&run->reflector), 700);
+    scripted_head(&run->source, 200, 0);
     scripted_body(&run->source, " ");
-    assert_int_equal(ki_reflector_age_ms(&run->reflector), 0);
-    scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
-    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    assert_true(ki_reflector_age_ms(&run->reflector) > 0);
+    scripted_body(&run->source, BOOKMARK("9")); /* what we have is newer */
+    scripted_body(&run->source, EVENT("ADDED", "{\"metadata\":{\"name\":\"b\"}}"));
+    assert_int_equal(reflector_run_status(run).success_age_ms, 700);
+    scripted_body(&run->source, EVENT("ADDED", POD("b", "11")));
+    assert_int_equal(reflector_run_status(run).success_age_ms, 0);
+    reflector_run_wait_ms(run, 20);
+    scripted_body(&run->source, BOOKMARK("11"));
+    assert_int_equal(reflector_run_status(run).success_age_ms, 0);
 }
 
 static void a_list_that_is_refused_without_an_end_fails_with_its_status(void **state)
@@ -254,7 +259,7 @@ static void a_failure_tells_since_when_nothing_works(void **state)
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
     assert_int_equal(run->last_success_ms, 1234);
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
-    scripted_head(&run->source, 200, 0);
+    scripted_body(&run->source, BOOKMARK("10"));
     reflector_run_wait_ms(run, 55);
     scripted_cut(&run->source, KI_REASON_CONNECTION_LOST);
     assert_int_equal(run->last_success_ms, 55);
@@ -524,7 +529,7 @@ int main(void)
         reflector_test(a_list_that_is_refused_without_an_end_fails_with_its_status),
         reflector_test(a_watch_that_is_refused_without_an_end_is_no_watch),
         reflector_test(a_halt_ends_the_failure_and_every_timer),
-        reflector_test(the_age_is_that_of_the_last_word_after_the_first_list),
+        reflector_test(lists_events_and_bookmarks_are_successes_and_nothing_else_is),
         reflector_test(without_a_seed_no_two_are_alike),
         reflector_test(a_failure_tells_since_when_nothing_works),
         reflector_test(delays_of_lists_grow_and_begin_again_after_two_healthy_minutes),

@@ -30,6 +30,21 @@ static void a_watch_after_a_failure_that_is_silent_is_asked_about(void **state)
     expect_changes(run, "");
 }
 
+/* It tells which history the server has, and nothing about what happens in it. */
+static void an_answer_to_the_question_is_no_success(void **state)
+{
+    reflector_run *run = *state;
+    reconnect(run);
+    uint64_t age_ms = reflector_run_status(run).success_age_ms;
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 10000);
+    scripted_probe_whole(&run->source, LIST("10", "t", POD("a", "5")));
+    assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);
+    assert_int_equal(reflector_run_status(run).success_age_ms, age_ms + 10000);
+    scripted_body(&run->source, BOOKMARK("10"));
+    assert_int_equal(reflector_run_status(run).success_age_ms, 0);
+}
+
 static void a_watch_that_speaks_is_not_asked_about(void **state)
 {
     reflector_run *run = *state;
@@ -340,6 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         reflector_test(a_watch_after_a_failure_that_is_silent_is_asked_about),
+        reflector_test(an_answer_to_the_question_is_no_success),
         reflector_test(a_watch_that_speaks_is_not_asked_about),
         reflector_test(a_watch_after_a_list_is_not_asked_about),
         reflector_test(a_list_after_a_failure_proves_the_watch_behind_it),

@@ -104,13 +104,14 @@ static void a_list_that_was_due_still_is(void **state)
     expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
 }
 
-static void the_age_is_known_when_the_server_speaks(void **state)
+static void the_head_of_a_watch_is_no_success(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "33");
-    assert_true(ki_reflector_age_ms(&run->reflector) == UINT64_MAX);
     scripted_head(&run->source, 200, 0);
-    assert_int_equal(ki_reflector_age_ms(&run->reflector), 0);
+    assert_true(reflector_run_status(run).success_age_ms == UINT64_MAX);
+    scripted_body(&run->source, BOOKMARK("33"));
+    assert_int_equal(reflector_run_status(run).success_age_ms, 0);
 }
 
 int main(void)
@@ -124,7 +125,7 @@ int main(void)
         reflector_test(a_restart_asks_at_once_after_an_expired_version),
         reflector_test(a_restart_forgets_that_there_was_no_room),
         reflector_test(a_list_that_was_due_still_is),
-        reflector_test(the_age_is_known_when_the_server_speaks),
+        reflector_test(the_head_of_a_watch_is_no_success),
     };
     return RUN_TESTS(tests);
 }
