@@ -31,7 +31,8 @@ typedef struct ki_log_record {
     size_t field_count;
 } ki_log_record;
 
-/** Called from any thread, also from several at once; must not call into the library. */
+/** Called from any thread, also from several at once, and never while a lock of the library is held; must not
+ * call into the library. */
 typedef void (*ki_log_cb)(const ki_log_record *record, void *user);
 
 /**

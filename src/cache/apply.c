@@ -344,6 +344,7 @@ static int apply_changes(ki_apply *apply)
     }
     ki_store_batch_end(apply->options.store);
     ki_fanout_flush(apply->options.fanout);
+    ki_mutation_detector_report(apply->options.detector);
     return rc;
 }
 

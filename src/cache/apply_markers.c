@@ -99,6 +99,7 @@ static int sweep_some(ki_apply *apply)
     }
     ki_store_batch_end(apply->options.store);
     ki_fanout_flush(apply->options.fanout);
+    ki_mutation_detector_report(apply->options.detector);
     return rc;
 }
 

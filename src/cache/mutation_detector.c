@@ -14,9 +14,11 @@
 typedef struct watch {
     ki_list_node node;
     ki_map_node by_object;
+    ki_list_node found; /* linked: it has changed, and nobody was told yet */
     ki_object *object;
     size_t own_bytes;
     uint64_t fingerprint;
+    uint64_t told; /* the fingerprint before the change that is to be reported */
     size_t times_added;
     size_t key_len;
     char key[];
@@ -50,6 +52,7 @@ int ki_mutation_detector_init(ki_mutation_detector *detector, const ki_mutation_
                                        .name = options->name == NULL ? "" : options->name,
                                        .hash_key = hash_key};
     ki_list_init(&detector->watched);
+    ki_list_init(&detector->found);
     ki_map_init(&detector->by_object);
     if (detector->mode != KI_MUTATION_OFF)
         ki_log(KI_LOG_WARNING, "mutation_detector", KI_LOG_NO_FIELDS,
@@ -98,16 +101,32 @@ static void report(const ki_mutation_detector *detector, const ki_mutation *muta
 }
 
 /* Returns whether the object has changed since it was last looked at. */
-static int check_watch(const ki_mutation_detector *detector, watch *w)
+static bool check_watch(ki_mutation_detector *detector, watch *w)
 {
     uint64_t now = ki_object_fingerprint(w->object, w->own_bytes, &detector->hash_key);
     if (now == w->fingerprint)
-        return 0;
-    ki_mutation mutation = {
-        .key = {w->key, w->key_len}, .object = w->object, .before = w->fingerprint, .after = now};
+        return false;
+    if (!ki_list_node_is_linked(&w->found)) {
+        w->told = w->fingerprint;
+        ki_list_push_back(&detector->found, &w->found);
+    }
     w->fingerprint = now;
-    report(detector, &mutation);
-    return 1;
+    return true;
+}
+
+void ki_mutation_detector_report(ki_mutation_detector *detector)
+{
+    if (detector->mode == KI_MUTATION_OFF)
+        return;
+    for (ki_list_node *node = ki_list_pop_front(&detector->found); node != NULL;
+         node = ki_list_pop_front(&detector->found)) {
+        watch *w = KI_CONTAINER_OF(node, watch, found);
+        ki_mutation mutation = {
+            .key = {w->key, w->key_len}, .object = w->object, .before = w->told, .after = w->fingerprint};
+        report(detector, &mutation);
+        if (w->times_added == 0)
+            watch_free(w);
+    }
 }
 
 size_t ki_mutation_detector_check(ki_mutation_detector *detector)
@@ -117,7 +136,8 @@ size_t ki_mutation_detector_check(ki_mutation_detector *detector)
         return 0;
     for (ki_list_node *node = ki_list_first(&detector->watched); node != NULL;
          node = ki_list_next(&detector->watched, node))
-        changed += (size_t)check_watch(detector, KI_CONTAINER_OF(node, watch, node));
+        changed += check_watch(detector, KI_CONTAINER_OF(node, watch, node));
+    ki_mutation_detector_report(detector);
     return changed;
 }
 
@@ -186,5 +206,6 @@ void ki_mutation_detector_remove(ki_mutation_detector *detector, const ki_object
         return;
     ki_list_remove(&w->node);
     ki_map_remove(&detector->by_object, &w->by_object);
-    watch_free(w);
+    if (!ki_list_node_is_linked(&w->found)) /* otherwise it goes when it has been reported */
+        watch_free(w);
 }

@@ -3,7 +3,8 @@
  *
  *   From:     dispatch: when an object enters or leaves the store, and every second
  *   To:       the log, a callback; abort()
- *   Locks:    none; dispatch's.
+ *   Locks:    none; dispatch's. Objects enter and leave under the store's locks, so what is found then is
+ *             kept for ki_mutation_detector_report(): log and callback run without a lock.
  *   Not here: timers; which objects there are.
  *
  * An object has a fingerprint from when it enters, and is watched while it is in the store. The C compiler
@@ -49,6 +50,7 @@ typedef struct ki_mutation_detector {
     const char *name;
     ki_hash_key hash_key;
     ki_list watched;
+    ki_list found; /* those of them, and of those that have left, that are to be reported */
     ki_map by_object;
 } ki_mutation_detector;
 
@@ -67,11 +69,14 @@ void ki_mutation_detector_fini(ki_mutation_detector *detector);
  * KI_ERR_NO_MEMORY: it is not watched, and all else is as before. */
 KI_NODISCARD int ki_mutation_detector_add(ki_mutation_detector *detector, const ki_object *object);
 
-/* Checks an object and lets go of it. Takes one that is not watched as well. */
+/* Checks an object and lets go of it. Takes one that is not watched as well. Calls nobody. */
 void ki_mutation_detector_remove(ki_mutation_detector *detector, const ki_object *object);
 
-/* Checks everything that is watched. What has changed is reported once for each time it changes. Returns how
- * many have. */
+/* Reports what was found since the last time, also of objects that have left. Never under a lock. */
+void ki_mutation_detector_report(ki_mutation_detector *detector);
+
+/* Checks everything that is watched, and reports what was found. Whatever has changed is reported once for
+ * each time it is seen to have. Returns how many have. */
 size_t ki_mutation_detector_check(ki_mutation_detector *detector);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "util/clean.h"
+#include "util/thread.h"
 
 int ki_log_level_max;
 
@@ -36,6 +37,7 @@ void ki_log_write(ki_log_level level, const char *component, ki_log_fields field
 {
     assert(ki_log_is_on(level));
     assert(fields.count <= KI_LOG_FIELDS_MAX);
+    assert(ki_mutex_held() == 0); /* the sink may wait, or take a lock of its own */
     char message[FORMAT_BYTES];
     va_list args;
     va_start(args, format);

@@ -108,12 +108,29 @@ void ki_mutex_fini(ki_mutex *mutex)
     (void)rc;
 }
 
+#ifndef NDEBUG
+static _Thread_local size_t held;
+#define COUNT_HELD(change) (held += (size_t)(ptrdiff_t)(change))
+#else
+#define COUNT_HELD(change) ((void)0)
+#endif
+
+size_t ki_mutex_held(void)
+{
+#ifndef NDEBUG
+    return held;
+#else
+    return 0;
+#endif
+}
+
 KI_NO_THREAD_SAFETY_ANALYSIS
 void ki_mutex_lock(ki_mutex *mutex)
 {
     int rc = pthread_mutex_lock(&mutex->raw);
     assert(rc == 0);
     (void)rc;
+    COUNT_HELD(1);
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS
@@ -122,6 +139,7 @@ void ki_mutex_unlock(ki_mutex *mutex)
     int rc = pthread_mutex_unlock(&mutex->raw);
     assert(rc == 0);
     (void)rc;
+    COUNT_HELD(-1);
 }
 
 /* pthread measures time-outs by the calendar unless told otherwise. It refuses CLOCK_BOOTTIME. */

@@ -62,6 +62,9 @@ void ki_mutex_fini(ki_mutex *mutex);
 void ki_mutex_lock(ki_mutex *mutex) KI_ACQUIRE(*mutex);
 void ki_mutex_unlock(ki_mutex *mutex) KI_RELEASE(*mutex);
 
+/* How many the calling thread holds, for assertions; 0 where these are off. */
+size_t ki_mutex_held(void);
+
 typedef struct ki_cond {
     pthread_cond_t raw;
 } ki_cond;

@@ -132,6 +132,7 @@ static void an_object_that_leaves_is_checked(void **state)
     assert_int_equal(ki_mutation_detector_add(&detector, object), 0);
     *byte_of(object) ^= 1;
     ki_mutation_detector_remove(&detector, object);
+    ki_mutation_detector_report(&detector);
     assert_int_equal(r.count, 1);
     *byte_of(object) ^= 2;
     assert_int_equal(ki_mutation_detector_check(&detector), 0);
@@ -139,6 +140,43 @@ static void an_object_that_leaves_is_checked(void **state)
     ki_mutation_detector_fini(&detector);
     assert_int_equal(r.count, 1);
     (void)ki_object_unref(object);
+}
+
+/* It leaves under the store's locks; nobody is called there. */
+static void what_leaves_is_reported_when_asked_for_and_kept_until_then(void **state)
+{
+    (void)state;
+    ki_mutation_detector detector;
+    reports r;
+    ki_object *object = object_named("one");
+    detector_init(&detector, KI_MUTATION_REPORT, &r);
+    assert_int_equal(ki_mutation_detector_add(&detector, object), 0);
+    (void)ki_object_unref(object);
+    uint64_t before = ki_object_fingerprint(object, ki_object_own_bytes(object), &detector.hash_key);
+    *byte_of(object) ^= 1;
+    ki_mutation_detector_remove(&detector, object);
+    assert_int_equal(r.count, 0);
+    ki_mutation_detector_report(&detector);
+    assert_int_equal(r.count, 1);
+    assert_true(r.before == before);
+    ki_mutation_detector_report(&detector);
+    assert_int_equal(r.count, 1);
+    ki_mutation_detector_fini(&detector);
+}
+
+static void what_has_left_is_reported_at_the_end_at_the_latest(void **state)
+{
+    (void)state;
+    ki_mutation_detector detector;
+    reports r;
+    ki_object *object = object_named("one");
+    detector_init(&detector, KI_MUTATION_REPORT, &r);
+    assert_int_equal(ki_mutation_detector_add(&detector, object), 0);
+    *byte_of(object) ^= 1;
+    ki_mutation_detector_remove(&detector, object);
+    (void)ki_object_unref(object);
+    ki_mutation_detector_fini(&detector);
+    assert_int_equal(r.count, 1);
 }
 
 static void the_end_checks_what_is_left(void **state)
@@ -410,6 +448,8 @@ int main(void)
         WITH_MEMORY_CHECK(a_changed_byte_is_reported_with_its_key),
         WITH_MEMORY_CHECK(one_change_is_reported_once_and_the_next_again),
         WITH_MEMORY_CHECK(an_object_that_leaves_is_checked),
+        WITH_MEMORY_CHECK(what_leaves_is_reported_when_asked_for_and_kept_until_then),
+        WITH_MEMORY_CHECK(what_has_left_is_reported_at_the_end_at_the_latest),
         WITH_MEMORY_CHECK(the_end_checks_what_is_left),
         WITH_MEMORY_CHECK(no_byte_is_overlooked),
         WITH_MEMORY_CHECK(no_constant_of_the_header_is_overlooked),
