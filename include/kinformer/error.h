@@ -25,6 +25,7 @@ KI_EXTERN_C_BEGIN
     X(WOULD_DEADLOCK, -9, "the call would wait for its own thread")                                          \
     X(TIMEOUT, -10, "the time ran out")                                                                      \
     X(STOPPED, -11, "it has been stopped")                                                                   \
+    X(FORKED, -12, "it belongs to the process that made it, and this is a child")                            \
     X(JSON_SYNTAX, -20, "JSON: unexpected character")                                                        \
     X(JSON_LITERAL, -21, "JSON: neither a number nor true, false or null")                                   \
     X(JSON_CONTROL, -22, "JSON: unescaped control character in a string")                                    \
