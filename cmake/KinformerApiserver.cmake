@@ -26,7 +26,7 @@ set_target_properties(kinformer_apiserver PROPERTIES
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/apiserver.map)
 # What util/ exports for libkinformer stays inside here.
 target_link_options(kinformer_apiserver PRIVATE
-    -Wl,-Bsymbolic-functions -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/apiserver.map)
+    -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/apiserver.map)
 if(KI_WERROR AND NOT KI_SANITIZE AND NOT KI_FUZZ)
     target_link_options(kinformer_apiserver PRIVATE -Wl,--no-undefined)
 endif()

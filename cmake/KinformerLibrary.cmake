@@ -60,7 +60,8 @@ add_library(kinformer SHARED
 set_target_properties(kinformer PROPERTIES
     VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR})
-target_link_options(kinformer PRIVATE -Wl,-Bsymbolic-functions)
+# Never unloaded: its threads, and those of libcurl, would go on running where there is nothing any more.
+target_link_options(kinformer PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
 if(KI_WERROR AND NOT KI_SANITIZE AND NOT KI_FUZZ)
     target_link_options(kinformer PRIVATE -Wl,--no-undefined)
 endif()

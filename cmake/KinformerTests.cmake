@@ -41,6 +41,7 @@ target_link_libraries(kinformer_flow_support PRIVATE kinformer_test_base)
 
 set(KI_TEST_ENVIRONMENT
     "KI_PROGRAM=$<TARGET_FILE:kinformer_program>"
+    "KI_LIBRARY=$<TARGET_FILE:kinformer>"
     "KI_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures"
     "ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1"
     "UBSAN_OPTIONS=print_stacktrace=1"
@@ -94,6 +95,9 @@ foreach(source IN LISTS test_sources)
     if(name MATCHES "^test_cli_")
         target_link_libraries(${name} PRIVATE kinformer_cli)
         add_dependencies(${name} kinformer_program)
+    endif()
+    if(name STREQUAL "test_unload")
+        add_dependencies(${name} kinformer)
     endif()
     target_link_libraries(${name} PRIVATE kinformer_test_support)
     target_compile_definitions(${name} PRIVATE KI_PROJECT_VERSION="${PROJECT_VERSION}")
