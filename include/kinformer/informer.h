@@ -33,7 +33,7 @@ typedef struct ki_registration ki_registration;
 
 /** Whether the first sync may be a watch that begins with the list. */
 typedef enum ki_watch_list {
-    KI_WATCH_LIST_AUTO = 0, /* when the server takes it */
+    KI_WATCH_LIST_AUTO = 0, /* when the server takes it: after two that have failed, a LIST for ten minutes */
     KI_WATCH_LIST_ALWAYS,   /* never a LIST: tries again, and the status says why. A list_watch with
                              * `no_watch_list` is refused */
     KI_WATCH_LIST_NEVER

@@ -9,13 +9,16 @@
  *   - A first request is a watch with `send_initial_events`, unless `no_watch_list` says that the source does
  *     not know of it: ADDED events for all that is there, then a BOOKMARK whose object has the annotation
  *     "k8s.io/initial-events-end": "true" and the resourceVersion of the list, then events as they happen. No
- *     other BOOKMARK comes before that one. A source refuses it with a status of 400, 422 or 501, or with
- *     KI_ERR_INVALID from `begin`: a LIST follows at once.
+ *     other BOOKMARK is needed before that one, and none counts. A source refuses it with a status of 400,
+ *     405, 406, 415 or 422, or with KI_ERR_INVALID from `begin`: a LIST follows at once. One that fails twice
+ *     in a row in another way, with 5xx, by a cut, by silence, is followed by a LIST as well; then the
+ *     collection is listed for ten minutes before a stream is tried again.
  *   - Objects and lists have a resourceVersion, which rises with each change. A watch from a version that is
  *     no longer known is answered with 410, or with an ERROR event that holds such a Status.
  *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which
- *     nothing comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s, which count
- *     from its head or first byte; before that it has 60 s, too. An error (a status that is not 2xx) whose
+ *     no byte of the body comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s;
+ *     these count from when the request was sent (see `tells_sent`), and not while the source is to wait. An
+ *     error (a status that is not 2xx) whose
  *     body has not ended after 10 s, or is longer than 64 KiB, is cancelled as well: its status counts all
  *     the same.
  *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is asked for
@@ -117,9 +120,13 @@ typedef struct ki_list_watch {
     void (*release)(void *user);
     void *user;
     int no_watch_list; /* 1: never asked for a watch that begins with the list */
-    int reserved_flag;
+    int tells_sent;    /* 1: calls ki_answer_sent(); 0: a request is sent when it is begun */
     uint64_t reserved[4];
 } ki_list_watch;
+
+/** The request is on its way: what it took until then, for credentials or a connection, is no silence of the
+ * server's. For a source that `tells_sent`; where it is not called the request was never sent. */
+KI_API void ki_answer_sent(ki_answer *answer);
 
 /** The HTTP status of the answer, before its body; without it 200. A watch counts as one once its head
  * or a byte of it has come, so say it at once: see KI_PHASE_WATCHING. `retry_after_seconds` 0: not said. */

@@ -42,6 +42,7 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
     answer->kind = kind;
     answer->data = NULL;
     answer->is_open = 1;
+    answer->is_sent = !answer->source->tells_sent;
     answer->is_waiting = 0;
     answer->http_status = 200;
     answer->retry_after_seconds = 0;
@@ -68,6 +69,7 @@ void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_optio
     if (rc >= 0 || !answer->is_open)
         return;
     ki_failure failure = {.reason = rc == KI_ERR_NO_MEMORY ? KI_REASON_NO_MEMORY : KI_REASON_CONNECTION_LOST};
+    answer->is_sent = rc == KI_ERR_INVALID;
     if (rc == KI_ERR_INVALID) { /* the source does not know how to ask that */
         failure.reason = KI_REASON_BAD_REQUEST;
         failure.http_status = 400;
@@ -97,6 +99,16 @@ void ki_answer_resume(ki_answer *answer)
 static int is_good(const ki_answer *answer)
 {
     return answer->http_status >= 200 && answer->http_status < 300;
+}
+
+void ki_answer_sent(ki_answer *answer)
+{
+    if (answer == NULL || !answer->is_open)
+        return;
+    answer->owner->enter(answer->user);
+    answer->is_sent = 1;
+    answer->owner->sent(answer, answer->user);
+    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
 }
 
 void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds)

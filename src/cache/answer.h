@@ -43,6 +43,8 @@ typedef enum ki_answer_place {
 typedef struct ki_answer_owner {
     void (*enter)(void *user);
     void (*leave)(ki_answer_place place, void *user);
+    /* The request is on its way. */
+    void (*sent)(ki_answer *answer, void *user);
     /* The server has said something, of so many bytes, and no error; 0: a head. */
     void (*heard)(ki_answer *answer, size_t bytes, void *user);
     /* The head is that of an error; what more there is to say comes with `over`. */
@@ -64,6 +66,7 @@ struct ki_answer {
     void *data;
     ki_answer_kind kind;
     int is_open;
+    int is_sent;    /* the request; also when it has ended since */
     int is_feeding; /* inside of ki_answer_body(): the decoder is in use */
     int is_waiting; /* the source was told to wait */
     int has_decoder;

@@ -15,6 +15,7 @@
 #include <kinformer/client.h>
 #include <stdbool.h>
 
+#include "cache/stream_memory.h"
 #include "http/http.h"
 #include "util/hash.h"
 #include "util/loop.h"
@@ -40,7 +41,7 @@ struct ki_client {
     ki_credentials *credentials; /* set before the first informer is made, as the next; NULL: no server */
     ki_http *http;
     char *ns;                 /* of the context; NULL: not said */
-    uint64_t stream_again_ns; /* io's: see ki_reflector_options */
+    ki_stream_memory streams; /* io's: see ki_reflector_options */
     ki_hash_key hash_key;     /* of names; constant */
     ki_mutex mu;
     ki_cond changed;

@@ -29,6 +29,7 @@ static int check(const ki_feed_options *options, ki_error *err)
 static int init_reflector(ki_feed *feed, ki_error *err)
 {
     ki_reflector_options options = {.plan = feed->plan,
+                                    .resource = feed->resource,
                                     .informer = &feed->setup.options,
                                     .metrics = &feed->metrics,
                                     .clock = feed->client->clock,
@@ -41,7 +42,7 @@ static int init_reflector(ki_feed *feed, ki_error *err)
     if (rc < 0)
         return rc;
     if (feed->setup.options.list_watch == NULL)
-        options.stream_again_ns = &feed->client->stream_again_ns;
+        options.streams = &feed->client->streams;
     rc = ki_reflector_init(&feed->reflector, &options, err);
     if (rc < 0 && feed->setup.options.list_watch == NULL && options.list_watch.release != NULL)
         options.list_watch.release(options.list_watch.user);

@@ -39,7 +39,13 @@ static void on_pause(ki_transfer *transfer, void *user)
     ki_answer_pause(user);
 }
 
-static const ki_transfer_events events = {on_head, on_body, on_end, on_pause};
+static void on_sent(ki_transfer *transfer, void *user)
+{
+    (void)transfer;
+    ki_answer_sent(user);
+}
+
+static const ki_transfer_events events = {on_head, on_body, on_end, on_pause, on_sent};
 
 /* ---- the list_watch ---------------------------------------------------------------------------------- */
 
@@ -143,6 +149,7 @@ int ki_http_source_open(ki_http *http, const ki_resource *resource, const ki_inf
                                       .resume = resume,
                                       .release = release,
                                       .user = source,
-                                      .no_watch_list = streams_none(http, options)};
+                                      .no_watch_list = streams_none(http, options),
+                                      .tells_sent = 1};
     return 0;
 }

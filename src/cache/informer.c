@@ -14,6 +14,7 @@
 static int init_reflector(ki_informer *informer, ki_error *err)
 {
     ki_reflector_options options = {.plan = informer->plan,
+                                    .resource = informer->resource,
                                     .informer = &informer->used,
                                     .metrics = &informer->metrics,
                                     .clock = informer->client->clock,
@@ -30,7 +31,7 @@ static int init_reflector(ki_informer *informer, ki_error *err)
     if (rc < 0)
         return rc;
     if (informer->setup.options.list_watch == NULL)
-        options.stream_again_ns = &informer->client->stream_again_ns;
+        options.streams = &informer->client->streams;
     rc = ki_reflector_init(&informer->reflector, &options, err);
     if (rc < 0 && informer->setup.options.list_watch == NULL && options.list_watch.release != NULL)
         options.list_watch.release(options.list_watch.user);

@@ -154,11 +154,11 @@ static void run(ki_reflector *reflector)
 
 /* ---- what is due ----------------------------------------------------------------------------------- */
 
-/* Whether the list is streamed to us: before that nothing has been said about streams. The request may not
- * have been sent, for want of credentials or of a connection. */
-static int is_streaming(const ki_reflector *reflector)
+/* Whether a list was asked for by a watch. Before it is sent, for want of credentials or of a connection,
+ * silence says nothing about streams. */
+static int is_stream_sent(const ki_reflector *reflector)
 {
-    return reflector->doing == KI_STEP_STREAM && reflector->watch.was_heard;
+    return reflector->doing == KI_STEP_STREAM && reflector->answer.is_sent;
 }
 
 /* When the answer that is under way has been silent for too long. */
@@ -166,7 +166,7 @@ static uint64_t silence_due_ns(const ki_reflector *reflector)
 {
     if (ki_answer_is_refused(&reflector->answer))
         return reflector->quiet_ns + REFUSAL_SECONDS * KI_NS_PER_S;
-    if (is_streaming(reflector))
+    if (is_stream_sent(reflector))
         return reflector->quiet_ns + STREAM_SILENCE_SECONDS * KI_NS_PER_S;
     if (reflector->doing == KI_STEP_LIST || reflector->doing == KI_STEP_STREAM)
         return reflector->quiet_ns + LIST_SILENCE_SECONDS * KI_NS_PER_S;
@@ -263,7 +263,7 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
         ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "the watch has outlived its time");
     else if (now >= silence_due_ns(reflector) && ki_answer_is_refused(&reflector->answer))
         ki_answer_cut_refused(&reflector->answer);
-    else if (now >= silence_due_ns(reflector) && is_streaming(reflector))
+    else if (now >= silence_due_ns(reflector) && is_stream_sent(reflector) && reflector->watch.was_heard)
         ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
                              "nothing has come of the list for too long");
     else if (now >= silence_due_ns(reflector))
@@ -276,6 +276,15 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
 
 /* ---- what the answers tell ------------------------------------------------------------------------- */
 
+static void sent(ki_answer *answer, void *user)
+{
+    ki_reflector *reflector = user;
+    if (answer != &reflector->answer)
+        return;
+    reflector->quiet_ns = ki_reflector_now_ns(reflector);
+    reflector->watch.item_ns = reflector->quiet_ns;
+}
+
 static void heard(ki_answer *answer, size_t bytes, void *user)
 {
     ki_reflector *reflector = user;
@@ -286,7 +295,7 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
         reflector->report.byte_ns = now;
     if (answer != &reflector->answer)
         return;
-    if (bytes > 0 || (reflector->doing == KI_STEP_STREAM && !reflector->watch.was_heard))
+    if (bytes > 0)
         reflector->quiet_ns = now;
     reflector->watch.was_heard = 1;
     if (reflector->doing != KI_STEP_WATCH)
@@ -354,7 +363,7 @@ static int is_full(const ki_answer *answer, void *user)
     return answer == &reflector->answer && reflector->is_full;
 }
 
-static const ki_answer_owner owner = {enter, leave, heard, refused, step, over, is_full};
+static const ki_answer_owner owner = {enter, leave, sent, heard, refused, step, over, is_full};
 
 /* ---- calls ----------------------------------------------------------------------------------------- */
 
@@ -428,7 +437,7 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->wants_quorum = reflector->owes_reset;
     reflector->has_expired = 0;
     reflector->malformed = 0;
-    reflector->endless_streams = 0;
+    reflector->failed_streams = 0;
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
     ki_reflector_go_on(reflector, is_known && !reflector->owes_list ? KI_STEP_WATCH : KI_STEP_SYNC, 0);
@@ -477,6 +486,7 @@ void ki_reflector_room(ki_reflector *reflector)
         reflector->is_full = 0;
         reflector->watch.was_paused = 1;
         reflector->quiet_ns = ki_reflector_now_ns(reflector);
+        reflector->watch.item_ns = reflector->quiet_ns;
         ki_answer_resume(&reflector->answer);
     }
     leave(KI_ANSWER_OUTSIDE, reflector);

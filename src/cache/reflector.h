@@ -23,6 +23,7 @@
 #include "cache/backoff.h"
 #include "cache/informer_metrics.h"
 #include "cache/resource_version.h"
+#include "cache/stream_memory.h"
 #include "cache/token_bucket.h"
 #include "util/clock.h"
 #include "util/thread.h"
@@ -43,9 +44,9 @@ typedef struct ki_reflector_options {
     void (*on_status)(void *user);                 /* phase or reason has changed; NULL: nobody listens */
     void (*schedule)(uint64_t due_ns, void *user); /* call ki_reflector_tick() then; UINT64_MAX: never */
     void *user;                                    /* of the four */
-    /* Io's, of all reflectors of one server: until then none asks it for a list by a watch, which it does not
-     * end. NULL: of this one alone. */
-    uint64_t *stream_again_ns;
+    /* Io's, of all reflectors of one server, with what is listed here. NULL: this one speaks for itself. */
+    ki_stream_memory *streams;
+    const ki_resource *resource;
     const ki_informer_metrics *metrics; /* NULL: nothing is counted */
     size_t key_bytes_max;               /* what has a longer key is refused; 0: nothing is */
 } ki_reflector_options;
@@ -86,6 +87,7 @@ typedef struct ki_watch_attempt {
     uint64_t begun_ns;
     uint64_t deadline_ns;
     uint64_t bookmark_ns; /* of its last bookmark; UINT64_MAX: none */
+    uint64_t item_ns;     /* of the last item of its list; before that, when it was sent */
     int was_heard;        /* anything but an error */
     int has_news;         /* something newer than what was known when it began */
     int was_paused;       /* since its list: when something was sent is not known */
@@ -150,8 +152,9 @@ struct ki_reflector {
     ki_watch_attempt watch;
     ki_history_probe probe;
 
-    uint32_t endless_streams;      /* in a row: without the end of their list */
+    uint32_t failed_streams;       /* in a row */
     uint64_t stream_again_ns;      /* until then a LIST is used instead; of this one alone */
+    int is_listed_instead;         /* streams have failed, and no LIST has succeeded since */
     uint64_t bookmark_interval_ns; /* of this server; 0: it has sent none */
     uint64_t relist_ns;            /* because of an event that made no sense; UINT64_MAX: none is due */
     uint64_t relisted_ns;          /* when that was last done; UINT64_MAX: never */

@@ -252,8 +252,10 @@ static void finish_page(ki_reflector *reflector)
         go_to_next_page(reflector, token);
     else if (ki_reflector_finish_list(reflector) < 0)
         fail_without_memory(reflector);
-    else
+    else {
+        ki_reflector_note_listed(reflector);
         ki_reflector_go_on(reflector, KI_STEP_WATCH, 0);
+    }
 }
 
 /* A server that is busy, or away for a moment, still has the list that the token is of: to begin it again

@@ -44,6 +44,9 @@ void ki_reflector_begin_stream(ki_reflector *reflector);
 void ki_reflector_stream_step(ki_reflector *reflector, int step);
 void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure);
 
+/* A LIST has ended well. */
+void ki_reflector_note_listed(ki_reflector *reflector);
+
 /* Whether a list may be streamed now. */
 int ki_reflector_may_stream(const ki_reflector *reflector);
 

@@ -4,7 +4,7 @@
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
-enum { TRIES_MAX = 2, LIST_INSTEAD_SECONDS = 600 };
+enum { TRIES_MAX = 2 };
 
 int ki_reflector_may_stream(const ki_reflector *reflector)
 {
@@ -12,9 +12,9 @@ int ki_reflector_may_stream(const ki_reflector *reflector)
     if (choice == KI_WATCH_LIST_NEVER || reflector->options.list_watch.no_watch_list)
         return 0;
     uint64_t now_ns = ki_reflector_now_ns(reflector);
-    const uint64_t *of_server = reflector->options.stream_again_ns;
+    const ki_stream_memory *server = reflector->options.streams;
     return choice == KI_WATCH_LIST_ALWAYS ||
-           (now_ns >= reflector->stream_again_ns && (of_server == NULL || now_ns >= *of_server));
+           (now_ns >= reflector->stream_again_ns && (server == NULL || now_ns >= server->again_ns));
 }
 
 void ki_reflector_begin_stream(ki_reflector *reflector)
@@ -45,7 +45,7 @@ static void take_end(ki_reflector *reflector, ki_str version)
     } else if (ki_reflector_finish_list(reflector) < 0) {
         ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
     } else {
-        reflector->endless_streams = 0;
+        reflector->failed_streams = 0;
         reflector->doing = KI_STEP_WATCH;
         reflector->watch.has_news = 1;
         reflector->watch.was_paused = 0;
@@ -53,15 +53,21 @@ static void take_end(ki_reflector *reflector, ki_str version)
     }
 }
 
-/* The first bookmark of a server that streams lists is the end of the list. One that sends any other before
- * does not know of the end, and might go on without it for as long as the watch lives. */
+/* Bookmarks before the end say nothing about the list. A server that does not know of its end sends them for
+ * as long as the watch lives: so they are no sign that more comes. */
 static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
     if (decoder->ends_initial_events)
         take_end(reflector, decoder->resource_version);
     else
-        ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
-                             "a bookmark has come that is not the end of the list");
+        reflector->quiet_ns = reflector->watch.item_ns;
+}
+
+/* The list goes on. */
+static void note_item(ki_reflector *reflector)
+{
+    reflector->quiet_ns = reflector->report.byte_ns;
+    reflector->watch.item_ns = reflector->report.byte_ns;
 }
 
 /* An object that is gone before the list has ended: it may have been an item before. */
@@ -75,6 +81,8 @@ static void take_deleted(ki_reflector *reflector, ki_object *object)
 
 static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
+    if (decoder->refused_type != KI_WATCH_BOOKMARK)
+        note_item(reflector);
     switch (decoder->refused_type) {
     case KI_WATCH_ADDED:
     case KI_WATCH_MODIFIED:
@@ -84,6 +92,7 @@ static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decode
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, decoder->refused.error.message);
         break;
     case KI_WATCH_BOOKMARK:
+        reflector->quiet_ns = reflector->watch.item_ns;
         ki_reflector_report_refused(reflector, &decoder->refused.error, KI_STR(""));
         break;
     default:
@@ -103,6 +112,7 @@ static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
 /* Takes the object of an event, which is nothing of ours when it is of another kind. */
 static void take_object(ki_reflector *reflector, int step, ki_object *object)
 {
+    note_item(reflector);
     if (!ki_reflector_is_of_kind(reflector, object))
         ki_reflector_refuse_kind(reflector, object);
     else if (step == KI_WATCH_DELETED)
@@ -137,8 +147,8 @@ void ki_reflector_stream_step(ki_reflector *reflector, int step)
 /* A server, or something before it, that does not know this kind of a watch. */
 static int is_refusal(int http_status)
 {
-    return http_status == 400 || http_status == 403 || http_status == 404 || http_status == 405 ||
-           http_status == 406 || http_status == 422 || http_status == 501;
+    return http_status == 400 || http_status == 405 || http_status == 406 || http_status == 415 ||
+           http_status == 422;
 }
 
 static int is_list_allowed(const ki_reflector *reflector)
@@ -146,34 +156,61 @@ static int is_list_allowed(const ki_reflector *reflector)
     return reflector->options.informer->watch_list != KI_WATCH_LIST_ALWAYS;
 }
 
-/* For some time lists come as LIST, beginning now: everybody's, when it is the server that does not end them;
- * a refusal may be of this resource alone. */
-static void list_instead(ki_reflector *reflector, const ki_failure *failure)
+/* For some time the lists of this resource come as LIST. */
+static void list_instead(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns)
 {
-    uint64_t again_ns = ki_reflector_now_ns(reflector) + LIST_INSTEAD_SECONDS * KI_NS_PER_S;
-    if (reflector->endless_streams >= TRIES_MAX && reflector->options.stream_again_ns != NULL)
-        *reflector->options.stream_again_ns = again_ns;
-    reflector->stream_again_ns = again_ns;
-    reflector->endless_streams = 0;
-    ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
+    reflector->stream_again_ns = ki_reflector_now_ns(reflector) + KI_STREAM_AGAIN_NS;
+    reflector->is_listed_instead = 1;
+    reflector->failed_streams = 0;
+    ki_reflector_retry(reflector, failure, KI_STEP_SYNC, delay_ns);
 }
 
-/* A stream that was there and has ended too early: the server may never send the end of a list. */
-static int is_endless(const ki_reflector *reflector, const ki_failure *failure)
+void ki_reflector_note_listed(ki_reflector *reflector)
 {
-    if (failure->reason == KI_REASON_NO_END_OF_LIST)
-        return 1;
-    if (failure->reason == KI_REASON_NO_MEMORY || failure->reason == KI_REASON_TOO_MANY_REQUESTS)
+    const ki_reflector_options *options = &reflector->options;
+    if (reflector->is_listed_instead && options->streams != NULL)
+        ki_stream_memory_note(options->streams, options->resource, ki_reflector_now_ns(reflector));
+    reflector->is_listed_instead = 0;
+}
+
+/* An answer that a LIST would get as well, as far as can be told; it need not, though: the right to list is
+ * not the right to watch. So the next list is asked for in the other way, and nothing is remembered. */
+static int is_of_any_request(ki_reason reason)
+{
+    return reason == KI_REASON_UNAUTHORIZED || reason == KI_REASON_FORBIDDEN ||
+           reason == KI_REASON_NOT_FOUND || reason == KI_REASON_TOO_MANY_REQUESTS;
+}
+
+/* Whether it speaks against streams. What was not sent does not, nor what is our own. */
+static int is_failed(const ki_reflector *reflector, ki_reason reason)
+{
+    switch (reason) {
+    case KI_REASON_CONNECTION_REFUSED:
+    case KI_REASON_DNS:
+    case KI_REASON_TLS:
+    case KI_REASON_NO_CREDENTIALS:
+    case KI_REASON_NO_MEMORY:
         return 0;
-    return reflector->watch.was_heard;
+    default:
+        return reflector->answer.is_sent && !is_of_any_request(reason);
+    }
 }
 
-/* A stream that was not begun in time. The server may be away, and that says nothing about streams; or there
- * is something before it that keeps an answer until it has a body. So one list is asked for in the other
- * way. */
-static int is_unanswered(const ki_reflector *reflector, const ki_failure *failure)
+/* Another kind of request is tried at once, unless the server has said something about all of them. */
+static void try_otherwise(ki_reflector *reflector, const ki_failure *failure)
 {
-    return failure->reason == KI_REASON_TIMEOUT && !reflector->watch.was_heard;
+    int is_last = is_failed(reflector, failure->reason) && ++reflector->failed_streams >= TRIES_MAX;
+    if (is_refusal(failure->http_status)) {
+        list_instead(reflector, failure, 0);
+        return;
+    }
+    int is_answered = failure->http_status != 0;
+    uint64_t delay_ns = is_last && !is_answered ? 0 : ki_reflector_delay_ns(reflector, failure);
+    if (is_last)
+        list_instead(reflector, failure, delay_ns);
+    else
+        ki_reflector_retry(reflector, failure,
+                           is_of_any_request(failure->reason) ? KI_STEP_LIST : KI_STEP_SYNC, delay_ns);
 }
 
 void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure)
@@ -187,14 +224,9 @@ void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure
     if (is_old && !reflector->list.is_quorum) {
         reflector->wants_quorum = 1;
         ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
-        return;
-    }
-    reflector->endless_streams += is_endless(reflector, failure) ? 1 : 0;
-    if (is_list_allowed(reflector) &&
-        (is_refusal(failure->http_status) || reflector->endless_streams >= TRIES_MAX))
-        list_instead(reflector, failure);
-    else if (is_list_allowed(reflector) && is_unanswered(reflector, failure))
-        ki_reflector_retry(reflector, failure, KI_STEP_LIST, ki_reflector_delay_ns(reflector, failure));
-    else
+    } else if (is_list_allowed(reflector)) {
+        try_otherwise(reflector, failure);
+    } else {
         ki_reflector_retry(reflector, failure, KI_STEP_SYNC, ki_reflector_delay_ns(reflector, failure));
+    }
 }

@@ -29,6 +29,7 @@ void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
         (ki_watch_attempt){.begun_ns = now,
                            .deadline_ns = options->timeout_seconds == 0 ? UINT64_MAX : now + lifetime,
                            .bookmark_ns = UINT64_MAX,
+                           .item_ns = now,
                            .is_unproven = is_unproven};
     reflector->report.watches++;
     ki_counter_add(reflector->options.metrics->watches, 1);

@@ -30,6 +30,9 @@ typedef struct ki_transfer_events {
     void (*on_end)(ki_transfer *transfer, ki_reason reason, const char *message, void *user);
     /* After one on_body or several: no more is at hand now. NULL: does not matter. */
     void (*on_pause)(ki_transfer *transfer, void *user);
+    /* There is a connection, and the request goes out on it now; again when it has to be sent anew on
+     * another one. NULL: does not matter. */
+    void (*on_sent)(ki_transfer *transfer, void *user);
 } ki_transfer_events;
 
 /* Zero means default. All is copied but `events`. */

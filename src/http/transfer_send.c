@@ -68,10 +68,25 @@ static bool set_url(ki_transfer *transfer)
     return is_set;
 }
 
+/* As libcurl declares it. NOLINTNEXTLINE(readability-non-const-parameter) */
+static int on_connection(void *user, char *address, char *own_address, int port, int own_port)
+{
+    ki_transfer *transfer = user;
+    (void)address;
+    (void)own_address;
+    (void)port;
+    (void)own_port;
+    if (transfer->state != KI_TRANSFER_OVER && transfer->events->on_sent != NULL)
+        transfer->events->on_sent(transfer, transfer->user);
+    return transfer->state == KI_TRANSFER_OVER ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 static bool set_callbacks(ki_transfer *transfer)
 {
     CURL *easy = transfer->easy;
-    return curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, ki_transfer_on_header) == CURLE_OK &&
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connection) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, ki_transfer_on_header) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, ki_transfer_on_bytes) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer) == CURLE_OK &&

@@ -144,7 +144,7 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
     end_or_retry(call, reason);
 }
 
-static const ki_transfer_events events = {on_head, on_body, on_end, NULL};
+static const ki_transfer_events events = {on_head, on_body, on_end, NULL, NULL};
 
 /* ---- sending ----------------------------------------------------------------------------------------- */
 

@@ -76,6 +76,24 @@ static void a_server_of_our_authority_is_believed(void **state)
     http_bench_fini(&bench);
 }
 
+static void a_request_is_sent_once_there_is_trust(void **state)
+{
+    (void)state;
+    const certificate *const authorities[] = {&stranger, &authority};
+    for (int i = 0; i < 2; i++) {
+        http_bench bench = {.config.ca_pem = authorities[i]->pem};
+        scripted_http_options server = server_with(&for_address);
+        http_bench_init(&bench, &server, NULL);
+        for (int again = 0; again < 2; again++) { /* on a connection that is there */
+            fetch f = {0};
+            fetch_get(&f, &bench, "/");
+            assert_int_equal(f.sends, i);
+            fetch_free(&f);
+        }
+        http_bench_fini(&bench);
+    }
+}
+
 static void a_server_of_another_authority_is_not(void **state)
 {
     (void)state;
@@ -497,6 +515,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(a_server_of_our_authority_is_believed),
+        FLOW_TEST(a_request_is_sent_once_there_is_trust),
         FLOW_TEST(a_server_of_another_authority_is_not),
         FLOW_TEST(without_an_authority_the_system_decides),
         FLOW_TEST(a_certificate_of_another_name_is_not_believed),

@@ -97,8 +97,10 @@ void reflector_run_start(reflector_run *run, const char *version)
                                     .on_status = on_status,
                                     .schedule = schedule,
                                     .user = run,
-                                    .stream_again_ns = &run->stream_again_ns};
+                                    .streams = &run->streams,
+                                    .resource = &KI_CORE_V1_PODS};
     options.list_watch.no_watch_list = (int)run->no_watch_list;
+    options.list_watch.tells_sent = run->tells_sent;
     assert_int_equal(ki_reflector_init(&run->reflector, &options, &err), 0);
     run->is_begun = 1;
     reflector_run_restart(run, version);

@@ -42,13 +42,14 @@ typedef struct reflector_run {
     text_log errors;   /* "Expired 410", and " d/a" for the object that was refused */
     text_log statuses; /* "BACKING_OFF Forbidden", at each change */
     uint64_t due_ns;
-    uint64_t stream_again_ns; /* the server's */
+    ki_stream_memory streams; /* the server's */
     uint64_t last_retry_ms;   /* of the last error */
     uint64_t last_success_ms;
     int last_code;
     int is_full;           /* what on_change returns */
     unsigned refuse_after; /* on_change is out of memory once, after so many less one; 0: never */
     uint32_t no_watch_list;
+    int tells_sent; /* the source */
     int is_begun;
 } reflector_run;
 

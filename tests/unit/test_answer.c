@@ -37,6 +37,14 @@ static void leave(ki_answer_place place, void *user)
     test->depth--;
 }
 
+static void sent(ki_answer *answer, void *user)
+{
+    probe *test = user;
+    assert_int_equal(test->depth, 1);
+    assert_true(answer->is_sent);
+    text_log_add(&test->log, "sent\n");
+}
+
 static void heard(ki_answer *answer, size_t bytes, void *user)
 {
     probe *test = user;
@@ -78,7 +86,7 @@ static int is_full(const ki_answer *answer, void *user)
     return ((probe *)user)->is_full;
 }
 
-static const ki_answer_owner owner = {enter, leave, heard, refused, step, over, is_full};
+static const ki_answer_owner owner = {enter, leave, sent, heard, refused, step, over, is_full};
 
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
@@ -181,6 +189,22 @@ static void a_list_is_told_step_by_step(void **state)
     expect_log(test, "head\nstep 1\nstep 4\n");
     end(test);
     expect_log(test, "over  0 0\n");
+}
+
+static void a_request_is_sent_when_the_source_says_so(void **state)
+{
+    probe *test = *state;
+    ki_answer_begin(&test->answer, KI_ANSWER_LIST, &(ki_list_options){0});
+    assert_true(test->answer.is_sent);
+    ki_answer_cancel(&test->answer);
+    test->source.tells_sent = 1;
+    ki_answer_begin(&test->answer, KI_ANSWER_LIST, &(ki_list_options){0});
+    assert_false(test->answer.is_sent);
+    ki_answer_sent(&test->answer);
+    ki_answer_cancel(&test->answer);
+    ki_answer_sent(&test->answer); /* late */
+    expect_log(test, "cancel\nsent\ncancel\n");
+    ki_answer_sent(NULL);
 }
 
 static void a_watch_is_told_event_by_event(void **state)
@@ -404,6 +428,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_list_is_told_step_by_step, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_request_is_sent_when_the_source_says_so, setup, teardown),
         cmocka_unit_test_setup_teardown(a_watch_is_told_event_by_event, setup, teardown),
         cmocka_unit_test_setup_teardown(an_answer_can_be_used_again, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_no_json_is_cancelled, setup, teardown),

@@ -79,7 +79,15 @@ static void on_pause(ki_transfer *transfer, void *user)
     assert_true(f->pauses <= f->pieces);
 }
 
-static const ki_transfer_events events = {on_head, on_body, on_end, on_pause};
+static void on_sent(ki_transfer *transfer, void *user)
+{
+    fetch *f = user;
+    assert_ptr_equal(transfer, f->transfer);
+    assert_int_equal(f->heads, 0);
+    f->sends++;
+}
+
+static const ki_transfer_events events = {on_head, on_body, on_end, on_pause, on_sent};
 
 void fetch_begin(fetch *f, http_bench *bench, const ki_request *request)
 {

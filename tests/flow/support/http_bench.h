@@ -19,6 +19,7 @@ typedef struct http_bench {
 typedef struct fetch {
     http_bench *bench;
     ki_transfer *transfer; /* NULL: it has ended */
+    int sends;
     ki_response_head head;
     int heads;
     text_log body;
