@@ -266,7 +266,8 @@ KI_API const char *ki_phase_name(ki_phase phase);
 /** Ages are in milliseconds; UINT64_MAX: never yet. */
 typedef struct ki_informer_status {
     ki_phase phase;
-    ki_reason reason; /* of the last failure, NONE once all is well again; never NONE while BACKING_OFF */
+    ki_reason reason; /* of the last failure, NONE once all is well again; never NONE while BACKING_OFF;
+                       * POLLING in any phase, for as long as lists make up for watches */
     int http_status;  /* of the last failure; 0: none */
     int has_synced;
     uint64_t phase_age_ms;

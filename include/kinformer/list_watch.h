@@ -88,7 +88,8 @@ typedef struct ki_list_options {
     X(OTHER, "Other")                                                                                        \
     /* Nothing has failed: why it waits all the same. */                                                     \
     X(PACED, "Paced")       /* for its turn: five requests at once, and then one a second */                 \
-    X(RESUMING, "Resuming") /* after a start, for the answer to a watch from what is known */
+    X(RESUMING, "Resuming") /* after a start, for the answer to a watch from what is known */                \
+    X(POLLING, "Polling")   /* watches bring nothing: the collection is listed from time to time */
 
 typedef enum ki_reason {
 #define KI_REASON_ENUM(name, text) KI_REASON_##name,

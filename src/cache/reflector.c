@@ -318,6 +318,8 @@ static void refused(ki_answer *answer, void *user)
         return;
     (void)snprintf(message, sizeof(message), "the server answers %d", answer->http_status);
     ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+    if (reflector->report.reason == KI_REASON_POLLING)
+        return;
     ki_reflector_set_reason(reflector, ki_reason_of_status(answer->http_status, &(ki_status){0}), message);
     reflector->report.http_status = answer->http_status;
 }
@@ -436,7 +438,7 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->version = is_known ? *version : (ki_resource_version){0};
     reflector->wants_quorum = reflector->owes_reset;
     reflector->has_expired = 0;
-    reflector->malformed = 0;
+    ki_reflector_init_poll(reflector);
     reflector->failed_streams = 0;
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);

@@ -7,7 +7,8 @@
  *   Not here: sockets and threads; what a change does to the store.
  *
  * A state machine: reflector.c begins requests and knows when something is due; reflector_list.c,
- * reflector_stream.c, reflector_watch.c and reflector_probe.c say what comes of each kind;
+ * reflector_stream.c, reflector_watch.c and reflector_probe.c say what comes of each kind, reflector_poll.c
+ * what is done about watches that bring nothing;
  * reflector_give.c hands on what they bring; reflector_status.c tells how it is. `version` is how far it has
  * received: all that was handed to on_change and taken. What it asks for is never older than that.
  */
@@ -68,9 +69,11 @@ typedef enum ki_reflector_step {
 typedef struct ki_list_attempt {
     uint32_t number; /* counts over the reflector's life */
     uint64_t begun_ns;
-    int is_quorum;               /* the newest was asked for */
-    int is_whole;                /* without pages */
-    int has_given;               /* an item of it */
+    int is_quorum; /* the newest was asked for */
+    int is_whole;  /* without pages */
+    int has_given; /* an item of it */
+    int has_news;  /* an item newer than what was received, if anybody wants to know */
+    uint64_t items;
     int was_interrupted;         /* by a page that failed: the server may have another history since */
     uint32_t pages;              /* that are complete */
     uint32_t page_failures;      /* of the page that is asked for */
@@ -90,6 +93,7 @@ typedef struct ki_watch_attempt {
     uint64_t item_ns;     /* of the last item of its list; before that, when it was sent */
     int was_heard;        /* anything but an error */
     int has_news;         /* something newer than what was known when it began */
+    int has_fruit;        /* an event, or a bookmark, behind the list that it may have begun with */
     int was_paused;       /* since its list: when something was sent is not known */
     int is_unproven;      /* begun after a failure: may be a server with another history */
 } ki_watch_attempt;
@@ -103,6 +107,17 @@ typedef struct ki_history_probe {
     int is_last_hope;       /* the watch is silent: it is cut in any case */
     int has_item;
 } ki_history_probe;
+
+/* Watches that bring nothing, and the lists that make up for them. */
+typedef struct ki_reflector_poll {
+    uint32_t fruitless;     /* watches in a row that brought neither event nor bookmark */
+    int was_counted;        /* the last watch, as one of them */
+    int is_listing;         /* the list that is under way, or next, is such a list: it need not succeed */
+    int has_failed;         /* the last of them: nothing makes up for the watches */
+    uint64_t interval_ns;   /* from one list to the next, at the least */
+    uint64_t not_before_ns; /* of the next */
+    uint64_t items;         /* of the last list; UINT64_MAX: events have come since */
+} ki_reflector_poll;
 
 /* What is known for the status. Moments; UINT64_MAX: never. */
 typedef struct ki_reflector_report {
@@ -143,13 +158,13 @@ struct ki_reflector {
     ki_answer probe_answer;
 
     ki_resource_version version;
-    int wants_quorum;   /* the next list asks for the newest */
-    int owes_reset;     /* the next list begins with RESET */
-    int has_expired;    /* a watch, and none since has brought news */
-    int owes_list;      /* one was due, or under way, when it was halted */
-    uint32_t malformed; /* watches in a row that could not be read, without news */
+    int wants_quorum; /* the next list asks for the newest */
+    int owes_reset;   /* the next list begins with RESET */
+    int has_expired;  /* a watch, and none since has brought news */
+    int owes_list;    /* one was due, or under way, when it was halted */
     ki_list_attempt list;
     ki_watch_attempt watch;
+    ki_reflector_poll poll;
     ki_history_probe probe;
 
     uint32_t failed_streams;       /* in a row */

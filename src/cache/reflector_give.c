@@ -122,6 +122,7 @@ void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
 {
     ki_object *usable = NULL;
     ki_counter_add(reflector->options.metrics->list_items, 1);
+    ki_reflector_note_item(reflector, object);
     reflector->list.has_given = 1;
     int rc = make_usable(reflector, object, &usable);
     if (rc == 0 && usable == NULL)

@@ -23,6 +23,9 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
     ki_buf_reset(&marked, 0);
     *list = (ki_list_attempt){
         .number = list->number + 1, .is_quorum = is_quorum, .continue_token = token, .marked_token = marked};
+    if (reflector->relist_ns != UINT64_MAX)
+        reflector->poll.is_listing = 0; /* it has to succeed */
+    reflector->poll.was_counted = 0;
     reflector->relist_ns = UINT64_MAX; /* this is it */
     list->begun_ns = ki_reflector_now_ns(reflector);
     reflector->report.lists++;
@@ -46,6 +49,7 @@ void ki_reflector_forget_history(ki_reflector *reflector)
     reflector->version = (ki_resource_version){0};
     reflector->wants_quorum = 1;
     reflector->owes_reset = 1;
+    reflector->poll.is_listing = 0; /* nothing is known that a watch could go on from */
 }
 
 static int give_end(ki_reflector *reflector)
@@ -87,13 +91,13 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     if (rc < 0)
         return rc;
     ki_histogram_observe(reflector->options.metrics->list_duration, now - reflector->list.begun_ns);
+    ki_reflector_finish_poll(reflector);
     reflector->version = reflector->list.version;
     reflector->wants_quorum = 0;
     reflector->owes_list = 0;
-    reflector->malformed = 0;
     reflector->watch.is_unproven = reflector->list.was_interrupted;
     ki_reflector_note_success(reflector);
-    ki_reflector_clear_failure(reflector);
+    ki_reflector_settle(reflector);
     return 0;
 }
 
@@ -304,6 +308,7 @@ void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
         reflector->wants_quorum = 1;
         ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
     } else {
-        ki_reflector_retry(reflector, failure, KI_STEP_SYNC, ki_reflector_delay_ns(reflector, failure));
+        ki_reflector_retry(reflector, failure, ki_reflector_step_after_list(reflector),
+                           ki_reflector_delay_ns(reflector, failure));
     }
 }

@@ -69,6 +69,34 @@ void ki_reflector_begin_probe(ki_reflector *reflector);
 void ki_reflector_probe_step(ki_reflector *reflector, int step);
 void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure);
 
+/* ---- reflector_poll.c: watches that bring nothing -------------------------------------------------- */
+
+void ki_reflector_init_poll(ki_reflector *reflector);
+
+/* Whether so many watches have brought nothing that lists are made in their stead. */
+int ki_reflector_is_polling(const ki_reflector *reflector);
+
+/* The watch has brought an event or a bookmark. */
+void ki_reflector_note_fruit(ki_reflector *reflector);
+
+/* A watch has ended, with `failure` or well: before it is said what comes next. */
+void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure);
+
+/* What follows the watch after the delay: another one, or a list. */
+ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, uint64_t delay_ns);
+
+/* An item of a list. */
+void ki_reflector_note_item(ki_reflector *reflector, const ki_object *object);
+
+/* A list has ended well; `version` is that of before. */
+void ki_reflector_finish_poll(ki_reflector *reflector);
+
+/* What follows a list that has failed: a list, or the watch whose place it was to take. */
+ki_reflector_step ki_reflector_step_after_list(ki_reflector *reflector);
+
+/* The reason for the status while it polls; `failure` of the last watch, or NULL. */
+void ki_reflector_explain_poll(ki_reflector *reflector, const ki_failure *failure);
+
 /* ---- reflector_list.c: what both kinds of lists share ---------------------------------------------- */
 
 /* A new number; tells of a reset if one is owed. Returns 0 or KI_ERR_NO_MEMORY. */
@@ -115,6 +143,9 @@ void ki_reflector_set_phase(ki_reflector *reflector, ki_phase phase);
 
 /* A list has ended, or a bookmark has come. */
 void ki_reflector_note_success(ki_reflector *reflector);
+
+/* A list or a watch was answered as it should be. */
+void ki_reflector_settle(ki_reflector *reflector);
 
 /* Nothing is wrong any more. */
 void ki_reflector_clear_failure(ki_reflector *reflector);

@@ -26,6 +26,14 @@ void ki_reflector_clear_failure(ki_reflector *reflector)
     reflector->report.message[0] = 0;
 }
 
+void ki_reflector_settle(ki_reflector *reflector)
+{
+    if (ki_reflector_is_polling(reflector))
+        ki_reflector_explain_poll(reflector, NULL);
+    else
+        ki_reflector_clear_failure(reflector);
+}
+
 void ki_reflector_set_reason(ki_reflector *reflector, ki_reason reason, const char *message)
 {
     reflector->report.reason = reason;
@@ -75,10 +83,12 @@ void ki_reflector_tell_failure(ki_reflector *reflector, const ki_failure *failur
 
 void ki_reflector_report_failure(ki_reflector *reflector, const ki_failure *failure, uint64_t delay_ns)
 {
-    ki_reflector_report *report = &reflector->report;
-    report->reason = failure->reason;
-    report->http_status = failure->http_status;
-    memcpy(report->message, failure->error.message, sizeof(report->message));
+    if (ki_reflector_is_polling(reflector) && reflector->poll.was_counted) {
+        ki_reflector_explain_poll(reflector, failure);
+    } else {
+        ki_reflector_set_reason(reflector, failure->reason, failure->error.message);
+        reflector->report.http_status = failure->http_status;
+    }
     ki_reflector_tell_failure(reflector, failure, delay_ns);
 }
 

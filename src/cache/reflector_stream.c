@@ -224,9 +224,10 @@ void ki_reflector_stream_over(ki_reflector *reflector, const ki_failure *failure
     if (is_old && !reflector->list.is_quorum) {
         reflector->wants_quorum = 1;
         ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
-    } else if (is_list_allowed(reflector)) {
+    } else if (is_list_allowed(reflector) && !reflector->poll.is_listing) {
         try_otherwise(reflector, failure);
     } else {
-        ki_reflector_retry(reflector, failure, KI_STEP_SYNC, ki_reflector_delay_ns(reflector, failure));
+        ki_reflector_retry(reflector, failure, ki_reflector_step_after_list(reflector),
+                           ki_reflector_delay_ns(reflector, failure));
     }
 }

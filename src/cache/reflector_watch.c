@@ -9,8 +9,7 @@ enum {
     GRACE_SECONDS = 30,
     BOOKMARK_SECONDS = 60, /* as servers do, until this one has sent two */
     RELIST_SECONDS = 60,
-    SOON_MS = 100, /* and up to ten times that, after a cut */
-    MALFORMED_MAX = 2
+    SOON_MS = 100 /* and up to ten times that, after a cut */
 };
 
 /* ---- the request ----------------------------------------------------------------------------------- */
@@ -55,7 +54,7 @@ void ki_reflector_begin_watch(ki_reflector *reflector)
 void ki_reflector_watch_heard(ki_reflector *reflector)
 {
     ki_backoff_set_healthy(&reflector->backoff, ki_reflector_now_ns(reflector));
-    ki_reflector_clear_failure(reflector);
+    ki_reflector_settle(reflector);
     ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
 }
 
@@ -81,7 +80,7 @@ static void advance(ki_reflector *reflector, const ki_resource_version *version)
         return;
     reflector->watch.has_news = 1;
     reflector->has_expired = 0;
-    reflector->malformed = 0;
+    ki_reflector_note_fruit(reflector);
 }
 
 /* An event that makes no sense may have meant something. */
@@ -146,8 +145,10 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
         ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
         return;
     }
-    if (!ki_resource_version_is_newer(&reflector->version, &version)) /* else it is behind */
+    if (!ki_resource_version_is_newer(&reflector->version, &version)) { /* else it is behind */
         ki_reflector_note_success(reflector);
+        ki_reflector_note_fruit(reflector);
+    }
     advance(reflector, &version);
 }
 
@@ -164,19 +165,26 @@ ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)
 
 /* ---- how it ends ----------------------------------------------------------------------------------- */
 
-/* The same place again: soon when the watch had news, since then the server was well. */
+/* What is not a word of the server's: a cut, or a reason that only the source knows. */
+static int is_cut(const ki_failure *failure)
+{
+    return ki_reason_is_transport(failure->reason) || failure->reason == KI_REASON_OTHER;
+}
+
+/* The same place again: soon when the watch was cut and had news, since then the server was well. Who we are
+ * says nothing about what we have: with other credentials the same watch goes on. */
 static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
 {
     uint64_t delay;
-    if (reflector->watch.has_news) {
+    if (is_cut(failure) && reflector->watch.has_news) {
         ki_backoff_set_failed(&reflector->backoff, ki_reflector_now_ns(reflector));
         delay = (SOON_MS + ki_random_below(&reflector->random, 9 * SOON_MS)) * KI_NS_PER_MS;
     } else {
         delay = ki_reflector_delay_ns(reflector, failure);
     }
     reflector->watch.is_unproven = 1;
-    reflector->report.reconnects++;
-    ki_reflector_retry(reflector, failure, KI_STEP_WATCH, delay);
+    reflector->report.reconnects += (uint64_t)is_cut(failure);
+    ki_reflector_retry(reflector, failure, ki_reflector_step_after_watch(reflector, delay), delay);
 }
 
 /* The version is not there: too old, or too new. The first time nothing is lost by asking at once. */
@@ -194,53 +202,41 @@ static void take_close(ki_reflector *reflector)
 {
     uint64_t lived = ki_reflector_now_ns(reflector) - reflector->watch.begun_ns;
     ki_failure failure = {.reason = KI_REASON_SHORT_WATCH};
+    ki_reflector_count_watch(reflector, &failure);
     if (lived < KI_NS_PER_S || reflector->quiet_ns <= reflector->watch.begun_ns)
         reflector->watch.is_unproven =
             1; /* a server that is started anew, or a watch that never said a word */
     if (reflector->watch.has_news)
         ki_backoff_reset(&reflector->backoff);
     if (lived >= KI_NS_PER_S) {
-        ki_reflector_go_on(reflector, KI_STEP_WATCH, 0);
+        ki_reflector_go_on(reflector, ki_reflector_step_after_watch(reflector, 0), 0);
         return;
     }
     ki_counter_add(reflector->options.metrics->short_watches, !reflector->watch.has_news);
     ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "the server has closed the watch after %d ms",
                  (int)(lived / KI_NS_PER_MS));
-    ki_reflector_retry(reflector, &failure, KI_STEP_WATCH, ki_reflector_delay_ns(reflector, &failure));
+    uint64_t delay = ki_reflector_delay_ns(reflector, &failure);
+    ki_reflector_retry(reflector, &failure, ki_reflector_step_after_watch(reflector, delay), delay);
 }
 
-/* Bytes that are no events may be sent again for ever: a list leads around them. Who we are says nothing
- * about what we have: with other credentials the same watch goes on. */
-static ki_reflector_step step_after(ki_reflector *reflector, const ki_failure *failure, int in_stream)
+/* What the server could not tell by an event may be the end of an object: a list has to tell. */
+static void list_after_error(ki_reflector *reflector, const ki_failure *failure)
 {
-    switch (failure->reason) {
-    case KI_REASON_TOO_MANY_REQUESTS:
-    case KI_REASON_NO_MEMORY:
-    case KI_REASON_REDIRECTED:
-    case KI_REASON_NO_CREDENTIALS:
-        return KI_STEP_WATCH;
-    case KI_REASON_SERVER_ERROR:
-    case KI_REASON_UNAUTHORIZED:
-        return in_stream ? KI_STEP_SYNC : KI_STEP_WATCH;
-    case KI_REASON_MALFORMED:
-        return ++reflector->malformed < MALFORMED_MAX ? KI_STEP_WATCH : KI_STEP_SYNC;
-    default:
-        return KI_STEP_SYNC;
-    }
+    reflector->watch.is_unproven = 1;
+    reflector->wants_quorum |= failure->reason == KI_REASON_VERSION_TOO_LARGE;
+    ki_reflector_retry(reflector, failure, KI_STEP_SYNC, ki_reflector_delay_ns(reflector, failure));
 }
 
 static void take_failure(ki_reflector *reflector, const ki_failure *failure, int in_stream)
 {
-    int is_unknown = failure->reason == KI_REASON_OTHER && !in_stream; /* only the source knows */
-    if (failure->reason == KI_REASON_EXPIRED || failure->reason == KI_REASON_VERSION_TOO_LARGE) {
+    ki_reason reason = failure->reason;
+    ki_reflector_count_watch(reflector, failure);
+    if (reason == KI_REASON_EXPIRED || (reason == KI_REASON_VERSION_TOO_LARGE && !in_stream))
         list_again(reflector, failure);
-    } else if (ki_reason_is_transport(failure->reason) || is_unknown) {
+    else if (in_stream && reason != KI_REASON_TOO_MANY_REQUESTS)
+        list_after_error(reflector, failure);
+    else
         take_up_again(reflector, failure);
-    } else {
-        reflector->watch.is_unproven = 1;
-        ki_reflector_retry(reflector, failure, step_after(reflector, failure, in_stream),
-                           ki_reflector_delay_ns(reflector, failure));
-    }
 }
 
 void ki_reflector_watch_over(ki_reflector *reflector, const ki_failure *failure)

@@ -142,12 +142,11 @@ static void a_version_that_is_too_large_leads_to_the_newest_at_once(void **state
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
-    scripted_error(&run->source, 403, "");
-    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
     expect_requests(run, "LIST rv=10 match=NotOlderThan limit=500\n");
     scripted_error(&run->source, 504, TOO_LARGE);
     expect_requests(run, "LIST rv= limit=500\n");
-    expect_errors(run, "Forbidden 403\nVersionTooLarge 504\n");
+    expect_errors(run, "Expired 410\nVersionTooLarge 504\n");
 }
 
 /* Makes it list again from version 10. */
@@ -232,7 +231,7 @@ static void another_history_that_shows_late_begins_the_list_again(void **state)
     scripted_whole(&run->source, LIST("4", "", POD("z", "3")));
     expect_changes(run, "ITEM 4 d/z@3\nEND 4 4\n");
     reflector_run_wait_ms(run, 1000); /* for a token */
-    scripted_error(&run->source, 404, "");
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     scripted_whole(&run->source, LIST("5", "", ""));
     expect_changes(run, "END 5 5\n");
@@ -246,7 +245,7 @@ static void a_reset_is_told_once(void **state)
     scripted_whole(&run->source, LIST("4", "", ""));
     expect_changes(run, "RESET 3\nEND 3 4\n");
     text_log_clear(&run->source.requests);
-    scripted_error(&run->source, 404, "");
+    scripted_error(&run->source, 410, STATUS("410", "Expired"));
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     expect_requests(run, "LIST rv=4 match=NotOlderThan limit=500\n");
     scripted_whole(&run->source, LIST("5", "", ""));

@@ -136,13 +136,13 @@ static void answer_well(chaos *test)
     char text[300];
     unsigned long long version = test->newest + 1000;
     for (int i = 0; i < 100 && source->answer != NULL; i++) {
-        ki_phase phase = reflector_run_status(&test->run).phase;
-        if (phase == KI_PHASE_LISTING)
+        int is_list = test->run.reflector.doing == KI_STEP_LIST;
+        if (is_list)
             snprintf(text, sizeof(text), LIST("%llu", "", ""), version);
         else
             snprintf(text, sizeof(text), END_OF_LIST("%llu"), version);
         scripted_body(source, text);
-        if (phase != KI_PHASE_LISTING)
+        if (!is_list)
             break;
         scripted_end(source);
     }
