@@ -251,7 +251,7 @@ static void do_deeds(sim_run *run)
 void sim_run_live(sim_run *run)
 {
     for (uint32_t i = 0; i < run->plan.followers; i++) {
-        if (sim_chance(run, 0.8))
+        if (run->plan.trial.is_first || sim_chance(run, 0.8))
             sim_follower_start(&run->followers[i]);
         else {
             run->followers[i].is_stopped = true; /* comes later */
@@ -269,8 +269,13 @@ uint64_t sim_run_whole(sim_run *run, uint64_t seed)
 {
     sim_run_init(run, seed);
     sim_run_open(run);
+    bool is_tried = run->plan.trial.breakage.kinds != 0;
+    if (run->failure[0] == 0 && is_tried && run->plan.trial.is_first)
+        sim_run_try(run);
     if (run->failure[0] == 0)
         sim_run_live(run);
+    if (run->failure[0] == 0 && is_tried && !run->plan.trial.is_first)
+        sim_run_try(run);
     if (run->failure[0] == 0)
         sim_run_settle(run);
     sim_run_close(run);

@@ -72,6 +72,7 @@ static void plan_server(sim_server_options *server, ki_random *random, uint64_t 
     plan_faults(&server->faults, random);
     server->seed = ki_random_next(random);
     server->latency_ns_max = plan_latency(random, jump_ns);
+    server->tells_sent = roll(random, 0.5);
     server->bookmark_ns = (1 + below(random, 60)) * SIM_NS_PER_S;
     server->piece_bytes_max = pieces[below(random, 8)];
     if (server->piece_bytes_max == 1) {
@@ -121,6 +122,23 @@ static uint32_t plan_followers(const sim_plan *plan, ki_random *random)
     return plan->is_long ? 1 + (uint32_t)below(random, SIM_FOLLOWERS_MAX) : few[below(random, 16)];
 }
 
+static void plan_trial(sim_trial *trial, ki_random *random)
+{
+    static const unsigned kinds[] = {SIM_WATCHES,
+                                     SIM_STREAMS,
+                                     SIM_LISTS,
+                                     SIM_WATCHES | SIM_STREAMS,
+                                     SIM_WATCHES | SIM_STREAMS,
+                                     SIM_LISTS | SIM_STREAMS};
+    bool is_tried = roll(random, 0.25);
+    trial->breakage.kinds = kinds[below(random, sizeof(kinds) / sizeof(kinds[0]))];
+    trial->breakage.manner = (sim_manner)below(random, SIM_MANNER_COUNT);
+    trial->is_first = roll(random, 0.5);
+    trial->turns = roll(random, 0.5);
+    if (!is_tried)
+        trial->breakage.kinds = 0;
+}
+
 /* Most lives are short: so many more of them, and of what they differ in, fit into the same time. */
 void sim_plan_make(sim_plan *plan, ki_random *random)
 {
@@ -135,6 +153,7 @@ void sim_plan_make(sim_plan *plan, ki_random *random)
     plan->rounds = plan->is_long ? 50 + (uint32_t)below(random, 250) : 8 + (uint32_t)below(random, 40);
     plan->is_split = roll(random, 0.6);
     plan_incidents(plan, random);
+    plan_trial(&plan->trial, random);
     plan->touches =
         roll(random, 0.5) || plan->server.faults.malformed_item > 0 || plan->server.faults.huge_item > 0;
 }

@@ -10,6 +10,7 @@
  *   follower.c one informer; what is done to it
  *   witness.c  one handler; whether what it is told may be true
  *   life.c     the rounds: the world changes, time passes, somebody gets to run
+ *   trial.c    requests of one kind are broken for a long time
  *   verdict.c  the end: the world stands still, and all is as it should be
  *
  * Some internals of the library are read, to know how far an informer has come, and its loops are run one by
@@ -32,6 +33,13 @@ enum { SIM_FOLLOWERS_MAX = 3, SIM_WITNESSES_MAX = 8, SIM_LOOPS = 3 };
 
 /* ---- what the seed decides --------------------------------------------------------------------------- */
 
+/* Before the life, or after it, requests of some kinds are broken for some time. */
+typedef struct sim_trial {
+    sim_breakage breakage;
+    bool is_first; /* nobody has synced yet */
+    bool turns;    /* then, with broken watches mended, lists are broken */
+} sim_trial;
+
 /* Chances are of a round. */
 typedef struct sim_plan {
     sim_world_options world;
@@ -52,6 +60,7 @@ typedef struct sim_plan {
     double slow;        /* a callback takes time */
     uint64_t jump_ns;   /* time that passes in a round at the most */
     bool touches;       /* the objects change once more in the end */
+    sim_trial trial;    /* none, if no kind is broken */
 } sim_plan;
 
 void sim_plan_make(sim_plan *plan, ki_random *random);
@@ -146,11 +155,15 @@ struct sim_run {
 void sim_run_init(sim_run *run, uint64_t seed);
 void sim_run_open(sim_run *run);   /* world, server, client, informers */
 void sim_run_live(sim_run *run);   /* the rounds */
+void sim_run_try(sim_run *run);    /* the trial */
 void sim_run_settle(sim_run *run); /* the end */
 void sim_run_close(sim_run *run);  /* frees all, and looks whether it is */
 
 /* All of these; returns run->hash. */
 uint64_t sim_run_whole(sim_run *run, uint64_t seed);
+
+/* Waits, without faults, until all know what the world is like. */
+void sim_run_come_to_rest(sim_run *run, const char *when);
 
 /* Runs all that is due now, and moves the clock to what is due next, `limit_ns` at the most. */
 void sim_run_step(sim_run *run, uint64_t limit_ns);

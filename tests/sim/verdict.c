@@ -98,6 +98,14 @@ static void wait_until_quiet(sim_run *run, const char *when)
     }
 }
 
+void sim_run_come_to_rest(sim_run *run, const char *when)
+{
+    wait_until_noticed(run);
+    if (run->plan.touches)
+        sim_world_touch_all(run->world);
+    wait_until_quiet(run, when);
+}
+
 /* ---- what must be ------------------------------------------------------------------------------------ */
 
 static void check_key(sim_follower *follower, uint32_t key)
@@ -255,10 +263,7 @@ void sim_run_settle(sim_run *run)
         sim_server_calm(run->server);
     for (uint32_t i = 0; i < run->plan.followers; i++)
         sim_follower_start(&run->followers[i]);
-    wait_until_noticed(run);
-    if (run->plan.touches)
-        sim_world_touch_all(run->world);
-    wait_until_quiet(run, "in the end");
+    sim_run_come_to_rest(run, "in the end");
     wait_seconds(run, STILL_SECONDS);
     wait_until_quiet(run, "a while later");
     check_all(run);

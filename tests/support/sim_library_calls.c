@@ -3,6 +3,7 @@
 #include "support/sim_server.h"
 
 const sim_calls sim_library_calls = {
+    .sent = ki_answer_sent,
     .head = ki_answer_head,
     .body = ki_answer_body,
     .end = ki_answer_end,

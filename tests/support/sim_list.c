@@ -215,6 +215,14 @@ static void put_list_metadata(sim_text *out, const page *next, uint32_t epoch, u
     sim_text_put(out, "}");
 }
 
+static bool cycles(sim_server *server)
+{
+    const sim_breakage *breakage = &server->breakage;
+    bool is_broken = (breakage->kinds & SIM_LISTS) != 0 && breakage->manner == SIM_CYCLES;
+    server->counts.broken += is_broken;
+    return is_broken || SIM_ROLL(server, token_cycle);
+}
+
 static void put_page(sim_stream *stream, const page *wanted)
 {
     sim_server *server = stream->server;
@@ -222,6 +230,8 @@ static void put_page(sim_stream *stream, const page *wanted)
     page next = *wanted;
     next.key = find_next_page(server->world, wanted, &remaining);
     uint32_t end_key = next.key == SIM_NONE ? sim_world_key_count(server->world) : next.key;
+    if (next.key == SIM_NONE && wanted->limit > 0 && cycles(server))
+        next.key = 0;
     bool metadata_last = SIM_ROLL(server, metadata_last);
     sim_text_put(&stream->text, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",");
     if (!metadata_last) {

@@ -54,7 +54,12 @@ static void on_end(ki_answer *answer, ki_reason reason, const char *message)
     recorder->reason = reason;
 }
 
-const sim_calls sim_recorder_calls = {.head = on_head, .body = on_body, .end = on_end};
+static void on_sent(ki_answer *answer)
+{
+    (void)answer;
+}
+
+const sim_calls sim_recorder_calls = {.sent = on_sent, .head = on_head, .body = on_body, .end = on_end};
 
 void sim_recorder_ask(sim_recorder *recorder, sim_server *server, const ki_list_options *options)
 {

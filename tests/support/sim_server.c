@@ -20,6 +20,7 @@ sim_server *sim_server_new(const sim_server_options *options)
     server->latency_ns_max = options->latency_ns_max;
     server->bookmark_ns = options->bookmark_ns > 0 ? options->bookmark_ns : MINUTE_NS;
     server->piece_bytes_max = options->piece_bytes_max;
+    server->tells_sent = options->tells_sent;
     ki_random_init(&server->random, options->seed);
     ki_list_init(&server->streams);
     return server;
@@ -94,7 +95,8 @@ static bool answer_fault(sim_stream *stream)
 {
     sim_server *server = stream->server;
     if (SIM_ROLL(server, refuse)) {
-        stream->head_sent = true; /* there will be none */
+        stream->request_sent = true; /* there was no connection, */
+        stream->head_sent = true;    /* and there will be no head */
         sim_stream_end_after_text(stream, KI_REASON_CONNECTION_REFUSED);
     } else if (SIM_ROLL(server, http_500)) {
         answer_500(stream);
@@ -106,6 +108,63 @@ static bool answer_fault(sim_stream *stream)
         return false;
     }
     return true;
+}
+
+static void answer_refused(sim_stream *stream, int code, const char *reason)
+{
+    sim_stream_answer_status(stream, &(sim_status){.code = code, .reason = reason, .message = "broken"});
+}
+
+/* Nothing comes behind so many bytes of nothing. */
+static void answer_silence(sim_stream *stream, uint64_t bytes)
+{
+    sim_text_fill(&stream->text, ' ', bytes);
+    sim_stream_end_after_text(stream, KI_REASON_NONE);
+    stream->stall_at = bytes;
+}
+
+/* Returns true when a request of this kind is broken in a way that is all of the answer. */
+static bool answer_broken(sim_stream *stream)
+{
+    sim_server *server = stream->server;
+    sim_manner manner = server->breakage.manner;
+    if ((server->breakage.kinds & stream->kind) == 0 || (manner == SIM_CYCLES && stream->kind == SIM_LISTS))
+        return false;
+    server->counts.broken++;
+    switch (manner) {
+    case SIM_ANSWERS_401:
+        answer_refused(stream, 401, "Unauthorized");
+        break;
+    case SIM_ANSWERS_403:
+        answer_refused(stream, 403, "Forbidden");
+        break;
+    case SIM_ANSWERS_500:
+        answer_500(stream);
+        break;
+    case SIM_ANSWERS_503:
+        answer_refused(stream, 503, "ServiceUnavailable");
+        break;
+    case SIM_IS_SILENT:
+    case SIM_IS_SILENT_LATER:
+        answer_silence(stream, manner == SIM_IS_SILENT_LATER);
+        break;
+    case SIM_RESETS:
+    case SIM_RESETS_BEHIND_HEAD:
+        stream->head_sent = manner == SIM_RESETS; /* there will be none */
+        sim_stream_end_after_text(stream, KI_REASON_CONNECTION_LOST);
+        break;
+    default:
+        sim_stream_end_after_text(stream, KI_REASON_NONE);
+        break;
+    }
+    return true;
+}
+
+static sim_kind kind_of(const ki_list_options *options)
+{
+    if (!options->watch)
+        return SIM_LISTS;
+    return options->send_initial_events ? SIM_STREAMS : SIM_WATCHES;
 }
 
 static void choose_stall(sim_stream *stream)
@@ -135,7 +194,8 @@ static int begin(ki_answer *answer, const ki_list_options *options, void *user)
     if (SIM_ROLL(server, begin_fails))
         return KI_ERR_NO_MEMORY;
     sim_stream *stream = sim_stream_new(server, answer);
-    if (!answer_fault(stream)) {
+    stream->kind = kind_of(options);
+    if (!answer_broken(stream) && !answer_fault(stream)) {
         if (options->watch)
             sim_watch_begin(stream, options);
         else
@@ -176,7 +236,8 @@ static void resume(ki_answer *answer, void *user)
 
 ki_list_watch sim_server_list_watch(sim_server *server)
 {
-    return (ki_list_watch){.begin = begin, .cancel = cancel, .resume = resume, .user = server};
+    return (ki_list_watch){
+        .begin = begin, .cancel = cancel, .resume = resume, .user = server, .tells_sent = server->tells_sent};
 }
 
 /* ---- time -------------------------------------------------------------------------------------------- */
@@ -212,11 +273,32 @@ void sim_server_step(sim_server *server)
     }
 }
 
-void sim_server_cut_all(sim_server *server)
+/* A client that is told of an end may ask again, which comes last. */
+static void cut_kinds(sim_server *server, unsigned kinds)
 {
     size_t count = sim_server_open_count(server);
-    while (count-- > 0 && !ki_list_is_empty(&server->streams))
-        sim_stream_finish(stream_of(ki_list_first(&server->streams)), KI_REASON_CONNECTION_LOST);
+    for (size_t skipped = 0; count-- > 0;) {
+        ki_list_node *node = ki_list_first(&server->streams);
+        for (size_t i = 0; i < skipped && node != NULL; i++)
+            node = ki_list_next(&server->streams, node);
+        if (node == NULL)
+            return;
+        if ((stream_of(node)->kind & kinds) != 0)
+            sim_stream_finish(stream_of(node), KI_REASON_CONNECTION_LOST);
+        else
+            skipped++;
+    }
+}
+
+void sim_server_cut_all(sim_server *server)
+{
+    cut_kinds(server, SIM_LISTS | SIM_WATCHES | SIM_STREAMS);
+}
+
+void sim_server_break(sim_server *server, sim_breakage breakage)
+{
+    server->breakage = breakage;
+    cut_kinds(server, breakage.kinds);
 }
 
 size_t sim_server_open_count(const sim_server *server)

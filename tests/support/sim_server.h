@@ -2,7 +2,7 @@
 /* sim_server - a Kubernetes API server without sockets, as good or as bad as a test wants it.
  *
  *   From:     simulations; whoever takes a ki_list_watch: cache/reflector.c
- *   To:       support/sim_world.h (what there is to tell), three calls that bring an answer
+ *   To:       support/sim_world.h (what there is to tell), four calls that bring an answer
  *   Locks:    none; one thread, which also moves the clock.
  *   Not here: what happens to the objects; checking what a client made of it.
  *
@@ -45,6 +45,7 @@ typedef struct sim_server sim_server;
     X(stale_list)         /* a list, or what a watch begins with, is older than the version asked for */     \
     X(stale_quorum)       /* likewise when the newest was asked for: to a client it is a reset of history */ \
     X(watch_list_endless) /* what a watch begins with lacks its end */                                       \
+    X(token_cycle)        /* the last page of a list leads to the first one */                               \
     /* Of each event, and of items where it says so: */                                                      \
     X(cut_between)     /* KI_REASON_CONNECTION_LOST instead of it */                                         \
     X(cut_in_event)    /* KI_REASON_CONNECTION_LOST inside of it */                                          \
@@ -62,12 +63,40 @@ typedef struct sim_faults {
     uint32_t lag_records_max; /* a list of RV "0" or "not older" may be so many records behind */
 } sim_faults;
 
+/* Requests of some kinds, and how they are answered for as long as it lasts. */
+typedef enum sim_kind { SIM_LISTS = 1, SIM_WATCHES = 2, SIM_STREAMS = 4 } sim_kind; /* or several of them */
+
+#define SIM_MANNERS(X)                                                                                       \
+    X(ANSWERS_401)                                                                                           \
+    X(ANSWERS_403)                                                                                           \
+    X(ANSWERS_500)                                                                                           \
+    X(ANSWERS_503)                                                                                           \
+    X(RESETS)             /* KI_REASON_CONNECTION_LOST, after the request was sent */                        \
+    X(RESETS_BEHIND_HEAD) /* likewise behind a head of 200 */                                                \
+    X(ENDS)               /* 200 and nothing */                                                              \
+    X(IS_SILENT)          /* nothing comes */                                                                \
+    X(IS_SILENT_LATER)    /* a head of 200, a blank, and then nothing */                                     \
+    X(CYCLES)             /* lists: the last page leads to the first one; others: as ENDS */
+
+typedef enum sim_manner {
+#define SIM_MANNER(name) SIM_##name,
+    SIM_MANNERS(SIM_MANNER)
+#undef SIM_MANNER
+        SIM_MANNER_COUNT
+} sim_manner;
+
+typedef struct sim_breakage {
+    unsigned kinds; /* 0: nothing is broken */
+    sim_manner manner;
+} sim_breakage;
+
 /* How often each has happened, and what was asked for. */
 typedef struct sim_counts {
 #define SIM_FAULT_COUNT(name) uint64_t name;
     SIM_FAULTS(SIM_FAULT_COUNT)
 #undef SIM_FAULT_COUNT
-    uint64_t lists; /* pages */
+    uint64_t broken; /* requests of a kind that was broken */
+    uint64_t lists;  /* pages */
     uint64_t watches;
     uint64_t watch_lists; /* of the watches */
     uint64_t events;      /* without bookmarks */
@@ -80,8 +109,9 @@ typedef struct sim_counts {
                          * a list of just one version */
 } sim_counts;
 
-/* How an answer is brought: as the three of <kinformer/list_watch.h>. */
+/* How an answer is brought: as the four of <kinformer/list_watch.h>. */
 typedef struct sim_calls {
+    void (*sent)(ki_answer *answer);
     void (*head)(ki_answer *answer, int http_status, uint32_t retry_after_seconds);
     int (*body)(ki_answer *answer, const char *bytes, size_t n);
     void (*end)(ki_answer *answer, ki_reason reason, const char *message);
@@ -99,6 +129,7 @@ typedef struct sim_server_options {
     uint64_t latency_ns_max; /* between two pieces; 0: all that is due comes in one step */
     uint64_t bookmark_ns;    /* from one bookmark to the next; 0: a minute */
     size_t piece_bytes_max;  /* 0: what is ready comes whole */
+    int tells_sent;          /* as in ki_list_watch */
 } sim_server_options;
 
 sim_server *sim_server_new(const sim_server_options *options);
@@ -111,6 +142,9 @@ ki_list_watch sim_server_list_watch(sim_server *server);
 
 /* For what begins from now on, and for events from now on. */
 void sim_server_set_faults(sim_server *server, const sim_faults *faults);
+
+/* From now on, until it is called again; what is under way of these kinds is cut. */
+void sim_server_break(sim_server *server, sim_breakage breakage);
 
 /* Texts come as a whole and at once from now on. */
 void sim_server_calm(sim_server *server);

@@ -18,6 +18,7 @@ sim_stream *sim_stream_new(sim_server *server, ki_answer *answer)
     sim_stream *stream = sim_array(1, sizeof(*stream));
     stream->server = server;
     stream->answer = answer;
+    stream->request_sent = !server->tells_sent;
     stream->http_status = 200;
     stream->stall_at = UINT64_MAX;
     stream->epoch = sim_world_epoch(server->world);
@@ -43,7 +44,7 @@ void sim_stream_drop(sim_stream *stream)
 
 static bool is_stalled(const sim_stream *stream)
 {
-    return stream->sent_before + stream->sent >= stream->stall_at;
+    return stream->request_sent && stream->sent_before + stream->sent >= stream->stall_at;
 }
 
 uint64_t sim_stream_due_ns(const sim_stream *stream)
@@ -52,7 +53,8 @@ uint64_t sim_stream_due_ns(const sim_stream *stream)
         return UINT64_MAX;
     if (stream->epoch != sim_world_epoch(stream->server->world))
         return stream->due_ns;
-    if (!stream->head_sent || stream->sent < stream->text.len || stream->ends || sim_watch_has_events(stream))
+    if (!stream->request_sent || !stream->head_sent || stream->sent < stream->text.len || stream->ends ||
+        sim_watch_has_events(stream))
         return stream->due_ns;
     uint64_t next_ns =
         stream->bookmark_at_ns < stream->deadline_ns ? stream->bookmark_at_ns : stream->deadline_ns;
@@ -108,7 +110,10 @@ bool sim_stream_advance(sim_stream *stream)
     }
     assert(!stream->busy);
     stream->busy = true;
-    if (!stream->head_sent) {
+    if (!stream->request_sent) {
+        stream->request_sent = true;
+        stream->server->calls.sent(stream->answer);
+    } else if (!stream->head_sent) {
         send_head(stream);
     } else if (stream->sent < stream->text.len) {
         send_piece(stream);

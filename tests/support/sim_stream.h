@@ -21,10 +21,12 @@ struct sim_server {
     sim_calls calls;
     ki_random random;
     sim_faults faults;
+    sim_breakage breakage;
     sim_counts counts;
     uint64_t latency_ns_max;
     uint64_t bookmark_ns;
     size_t piece_bytes_max;
+    int tells_sent;
     ki_list streams; /* of sim_stream */
 };
 
@@ -33,6 +35,7 @@ typedef struct sim_stream {
     ki_list_node node;
     sim_server *server;
     ki_answer *answer;
+    sim_kind kind;
     int http_status;
     uint32_t retry_after_seconds;
     sim_text text;
@@ -41,6 +44,7 @@ typedef struct sim_stream {
     uint64_t stall_at;    /* bytes after which nothing comes; UINT64_MAX: no such */
     uint64_t due_ns;      /* not before that */
     uint32_t epoch;       /* of the world when it began */
+    bool request_sent;
     bool head_sent;
     bool paused;
     bool ends; /* after the text */

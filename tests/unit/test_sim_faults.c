@@ -196,6 +196,79 @@ static void sim_faults_never_end_what_a_watch_begins_with(void **state)
     sim_setup_fini(&setup);
 }
 
+/* Asks for each kind of request, and says how each was answered: "200", "silence". */
+static void ask_all_kinds(sim_setup *setup, char answers[3][24])
+{
+    ki_list_options requests[] = {
+        {0}, {.watch = 1, .timeout_seconds = 5, .resource_version = KI_STR("1000")}, watch_list()};
+    requests[2].timeout_seconds = 5;
+    for (size_t i = 0; i < 3; i++) {
+        const sim_recorder *recorder = &setup->recorder;
+        sim_setup_ask(setup, &requests[i], 10);
+        (void)snprintf(answers[i], sizeof(answers[i]), "%d %zu %s", recorder->http_status,
+                       recorder->body.len > 1 ? 2 : recorder->body.len,
+                       recorder->ends ? ki_reason_name(recorder->reason) : "silence");
+        if (!recorder->ends)
+            sim_recorder_cancel(&setup->recorder);
+    }
+}
+
+static void sim_server_breaks_one_kind_of_request_for_as_long_as_it_is_told(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {[SIM_ANSWERS_401] = "401 2 ",
+                                         [SIM_ANSWERS_403] = "403 2 ",
+                                         [SIM_ANSWERS_500] = "500 2 ",
+                                         [SIM_ANSWERS_503] = "503 2 ",
+                                         [SIM_RESETS] = "0 0 ConnectionLost",
+                                         [SIM_RESETS_BEHIND_HEAD] = "200 0 ConnectionLost",
+                                         [SIM_ENDS] = "200 0 ",
+                                         [SIM_IS_SILENT] = "0 0 silence",
+                                         [SIM_IS_SILENT_LATER] = "200 1 silence"};
+    static const char *const sound[] = {"200 2 ", "200 0 ", "200 2 "};
+    char answers[3][24];
+    for (sim_manner manner = 0; manner < SIM_CYCLES; manner++)
+        for (size_t kind = 0; kind < 3; kind++) {
+            sim_setup setup;
+            sim_setup_init(&setup, 1, (sim_server_options){.tells_sent = 1});
+            sim_server_break(setup.server, (sim_breakage){1U << kind, manner});
+            for (int again = 0; again < 2; again++) {
+                ask_all_kinds(&setup, answers);
+                for (size_t i = 0; i < 3; i++)
+                    assert_string_equal(answers[i], i == kind ? broken[manner] : sound[i]);
+            }
+            sim_server_break(setup.server, (sim_breakage){0});
+            ask_all_kinds(&setup, answers);
+            assert_string_equal(answers[kind], sound[kind]);
+            assert_int_equal(sim_server_counts(setup.server)->broken, 2);
+            sim_setup_fini(&setup);
+        }
+}
+
+static void sim_faults_lead_from_the_last_page_to_the_first(void **state)
+{
+    (void)state;
+    sim_setup setup;
+    char token[64] = "";
+    char first[64] = "";
+    sim_setup_init(&setup, 1, with_faults((sim_faults){.token_cycle = 1}));
+    for (size_t i = 0; i < 100; i++) {
+        sim_setup_ask(&setup, &(ki_list_options){.limit = 5, .continue_token = ki_str_of(token)}, 1);
+        json_t *list = sim_recorder_document(&setup.recorder);
+        const char *next = json_string_value(json_object_get(json_object_get(list, "metadata"), "continue"));
+        assert_non_null(next);
+        (void)snprintf(token, sizeof(token), "%s", next);
+        json_decref(list);
+        if (i == 0)
+            (void)snprintf(first, sizeof(first), "%s", token);
+        else if (strcmp(token, first) == 0)
+            break;
+        assert_true(i < 99);
+    }
+    assert_int_equal(sim_server_counts(setup.server)->token_cycle, 1);
+    sim_setup_fini(&setup);
+}
+
 /* ---- events ------------------------------------------------------------------------------------------ */
 
 static void sim_faults_end_a_watch_after_few_events(void **state)
@@ -441,6 +514,8 @@ int main(void)
         cmocka_unit_test(sim_faults_ignore_the_limit),
         cmocka_unit_test(sim_faults_refuse_a_watch_that_begins_with_the_list),
         cmocka_unit_test(sim_faults_never_end_what_a_watch_begins_with),
+        cmocka_unit_test(sim_server_breaks_one_kind_of_request_for_as_long_as_it_is_told),
+        cmocka_unit_test(sim_faults_lead_from_the_last_page_to_the_first),
         cmocka_unit_test(sim_faults_end_a_watch_after_few_events),
         cmocka_unit_test(sim_faults_cut_between_events),
         cmocka_unit_test(sim_faults_cut_inside_of_an_event),

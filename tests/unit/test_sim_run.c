@@ -139,6 +139,7 @@ static const sim_server_options wild = {.faults = {.eager = 0.3,
                                                    .stale_list = 0.1,
                                                    .stale_quorum = 0.1,
                                                    .watch_list_endless = 0.1,
+                                                   .token_cycle = 0.1,
                                                    .cut_between = 0.02,
                                                    .cut_in_event = 0.02,
                                                    .duplicate_event = 0.1,
@@ -157,7 +158,7 @@ static void ask_anything(sim_recorder *client, sim_setup *setup, ki_random *rand
     char text[24];
     ki_list_options options = {.watch = (uint8_t)ki_random_below(random, 2),
                                .allow_bookmarks = (uint8_t)ki_random_below(random, 2),
-                               .limit = ki_random_below(random, 20),
+                               .limit = ki_random_below(random, 100),
                                .timeout_seconds = (uint32_t)ki_random_below(random, 100)};
     uint64_t now = sim_world_version(setup->world);
     switch (ki_random_below(random, 4)) {

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests of one kind are broken for a long time, and all others work: whoever can follow the world by what
+ * is left does, while it lasts, and nobody asks in a hurry. */
+#include <inttypes.h>
+
+#include "run.h"
+
+enum {
+    WAVES_MAX = 4,
+    HISTORY_MIN = 1000, /* records that nobody misses meanwhile */
+    WAVE_SECONDS_MAX = 300,
+    PROMPT_SECONDS = 600,  /* lists are five minutes apart at the most, and a back-off takes one */
+    SILENT_SECONDS = 3000, /* three watches live for ten minutes each before they are given up */
+    HASTE_SECONDS = 180,   /* until the delays have grown */
+    ATTEMPTS_MAX = 65,     /* in a minute: five, and one a second */
+    LATER_ATTEMPTS_MAX = 12
+};
+
+static const char *name_of(sim_manner manner)
+{
+    static const char *const names[] = {
+#define MANNER_NAME(name) #name,
+        SIM_MANNERS(MANNER_NAME)
+#undef MANNER_NAME
+    };
+    return names[manner];
+}
+
+/* ---- who can follow ---------------------------------------------------------------------------------- */
+
+/* What is broken, and whether everybody watched before. */
+typedef struct stage {
+    sim_breakage breakage;
+    bool is_synced;
+} stage;
+
+static bool is_broken(const stage *now, unsigned kind)
+{
+    return (now->breakage.kinds & kind) != 0;
+}
+
+static bool can_list(const sim_follower *follower, const stage *now)
+{
+    int choice = follower->options.watch_list;
+    bool is_cycle_unseen = now->breakage.manner == SIM_CYCLES && follower->options.page_size < 0;
+    bool lists = !is_broken(now, SIM_LISTS) || is_cycle_unseen;
+    bool streams = !is_broken(now, SIM_STREAMS);
+    if (choice == KI_WATCH_LIST_ALWAYS)
+        return streams;
+    return lists || (choice == KI_WATCH_LIST_AUTO && streams && !is_broken(now, SIM_WATCHES));
+}
+
+/* Whoever watches needs no list, as long as nobody cuts the watch. */
+static bool can_follow(const sim_follower *follower, const stage *now)
+{
+    if (follower->informer == NULL)
+        return false;
+    return can_list(follower, now) || (now->is_synced && now->breakage.kinds == SIM_LISTS);
+}
+
+static bool has_followed(const sim_follower *follower)
+{
+    const sim_world *world = follower->run->world;
+    if (ki_store_count(follower->informer->store) != sim_world_count(world))
+        return false;
+    for (uint32_t key = 0; key < sim_world_key_count(world); key++) {
+        sim_object text;
+        const sim_record *record = sim_world_object(world, key);
+        if (record == NULL)
+            continue;
+        sim_world_describe(world, record, &text);
+        ki_object *stored = ki_store_get(follower->informer->store, text.ns, text.name);
+        bool is_same = stored != NULL && sim_world_find(world, stored) == record;
+        (void)ki_object_unref(stored);
+        if (!is_same)
+            return false;
+    }
+    return true;
+}
+
+/* ---- no hurry ---------------------------------------------------------------------------------------- */
+
+typedef struct pace {
+    uint64_t begun_ns;
+    uint64_t minute_ns; /* when the present one began */
+    uint64_t attempts[SIM_FOLLOWERS_MAX];
+    uint64_t requests;
+} pace;
+
+static uint64_t attempts_of(const sim_follower *follower)
+{
+    ki_informer_status status = {0};
+    if (follower->informer == NULL)
+        return 0;
+    ki_informer_read_status(follower->informer, &status);
+    return status.lists + status.watches;
+}
+
+static uint64_t requests_of(const sim_run *run)
+{
+    const sim_counts *counts = sim_server_counts(run->server);
+    return counts->lists + counts->watches + counts->broken;
+}
+
+static void begin_minute(pace *p, const sim_run *run)
+{
+    p->minute_ns = ki_clock_now_ns(&run->clock);
+    p->requests = requests_of(run);
+    for (uint32_t i = 0; i < run->plan.followers; i++)
+        p->attempts[i] = attempts_of(&run->followers[i]);
+}
+
+/* A list has so many pages as there are objects, and a cycle of them is noticed in the third round. */
+static void check_minute(const pace *p, sim_run *run)
+{
+    uint64_t now = ki_clock_now_ns(&run->clock);
+    bool is_later = p->minute_ns - p->begun_ns >= HASTE_SECONDS * SIM_NS_PER_S;
+    uint64_t most = is_later ? LATER_ATTEMPTS_MAX : ATTEMPTS_MAX;
+    uint64_t pages = 3 * (uint64_t)sim_world_key_count(run->world) + 3;
+    for (uint32_t i = 0; i < run->plan.followers; i++) {
+        uint64_t attempts = attempts_of(&run->followers[i]) - p->attempts[i];
+        if (attempts > most)
+            sim_run_fail(run, "informer%u makes %" PRIu64 " attempts in a minute, after %" PRIu64 " s", i,
+                         attempts, (now - p->begun_ns) / SIM_NS_PER_S);
+    }
+    if (requests_of(run) - p->requests > most * pages * run->plan.followers)
+        sim_run_fail(run, "%" PRIu64 " requests in a minute", requests_of(run) - p->requests);
+}
+
+static void pass_seconds(sim_run *run, pace *p, uint64_t seconds)
+{
+    uint64_t until_ns = ki_clock_now_ns(&run->clock) + seconds * SIM_NS_PER_S;
+    while (ki_clock_now_ns(&run->clock) < until_ns && run->failure[0] == 0) {
+        uint64_t minute_ns = p->minute_ns + 60 * SIM_NS_PER_S;
+        sim_run_step(run, minute_ns < until_ns ? minute_ns : until_ns);
+        if (ki_clock_now_ns(&run->clock) < minute_ns)
+            continue;
+        check_minute(p, run);
+        begin_minute(p, run);
+    }
+}
+
+/* ---- the trial --------------------------------------------------------------------------------------- */
+
+static void await_followers(sim_run *run, const stage *now, pace *p)
+{
+    sim_manner manner = now->breakage.manner;
+    bool is_silent = manner == SIM_IS_SILENT || manner == SIM_IS_SILENT_LATER;
+    uint64_t most = is_silent ? SILENT_SECONDS : PROMPT_SECONDS;
+    for (uint32_t i = 0; i < run->plan.followers; i++) {
+        const sim_follower *follower = &run->followers[i];
+        for (uint64_t waited = 0; can_follow(follower, now) && !has_followed(follower); waited += 5) {
+            if (run->failure[0] != 0)
+                return;
+            if (waited > most)
+                sim_run_fail(run, "%s does not follow while requests of kind %u are broken (%s)",
+                             follower->name, now->breakage.kinds, name_of(manner));
+            pass_seconds(run, p, 5);
+        }
+    }
+}
+
+/* The world goes on changing, and stands still at last. */
+static void endure(sim_run *run, stage now)
+{
+    pace p = {.begun_ns = ki_clock_now_ns(&run->clock)};
+    sim_run_trace(run, "requests of kind %u are broken: %s", now.breakage.kinds,
+                  name_of(now.breakage.manner));
+    sim_server_break(run->server, now.breakage);
+    begin_minute(&p, run);
+    for (uint64_t waves = 1 + sim_below(run, WAVES_MAX); waves > 0; waves--) {
+        for (uint64_t changes = 1 + sim_below(run, 5); changes > 0; changes--)
+            sim_world_mutate(run->world);
+        pass_seconds(run, &p, sim_below(run, WAVE_SECONDS_MAX));
+    }
+    await_followers(run, &now, &p);
+    sim_run_trace(run, "all who can have followed");
+}
+
+/* Whoever was polling has to go back to its watch. All can, if all know what the history still has. */
+static bool may_turn(const sim_run *run)
+{
+    const stage now = {run->plan.trial.breakage, true};
+    if (!run->plan.trial.turns || !is_broken(&now, SIM_WATCHES) || run->failure[0] != 0)
+        return false;
+    for (uint32_t i = 0; i < run->plan.followers; i++)
+        if (!can_list(&run->followers[i], &now))
+            return false;
+    return run->plan.world.history_max >= HISTORY_MIN;
+}
+
+void sim_run_try(sim_run *run)
+{
+    const sim_trial *trial = &run->plan.trial;
+    sim_faults faults = run->plan.server.faults;
+    run->is_settling = true; /* nothing else goes wrong */
+    sim_server_set_faults(run->server, &(sim_faults){0});
+    for (uint32_t i = 0; i < run->plan.followers; i++)
+        sim_follower_start(&run->followers[i]);
+    if (!trial->is_first)
+        sim_run_come_to_rest(run, "before a trial");
+    if (run->failure[0] == 0)
+        endure(run, (stage){trial->breakage, !trial->is_first});
+    if (may_turn(run))
+        endure(run, (stage){{SIM_LISTS, trial->breakage.manner}, true});
+    sim_server_break(run->server, (sim_breakage){0});
+    sim_server_set_faults(run->server, &faults);
+    run->is_settling = false;
+}
