@@ -61,13 +61,16 @@ uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failur
     return ki_reflector_delay_by_ns(reflector, &reflector->backoff, failure);
 }
 
+uint64_t ki_reflector_asked_ns(const ki_failure *failure)
+{
+    uint64_t seconds = failure->retry_after_seconds;
+    return (seconds > RETRY_AFTER_SECONDS_MAX ? RETRY_AFTER_SECONDS_MAX : seconds) * KI_NS_PER_S;
+}
+
 uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, const ki_failure *failure)
 {
-    uint64_t asked = failure->retry_after_seconds;
     uint64_t delay = ki_backoff_next_ns(backoff, &reflector->random, ki_reflector_now_ns(reflector));
-    if (asked > RETRY_AFTER_SECONDS_MAX)
-        asked = RETRY_AFTER_SECONDS_MAX;
-    return ki_ns_max(delay, asked * KI_NS_PER_S);
+    return ki_ns_max(delay, ki_reflector_asked_ns(failure));
 }
 
 static void main_over(ki_reflector *reflector, const ki_failure *failure)

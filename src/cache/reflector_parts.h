@@ -22,6 +22,9 @@ void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_
 void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
                         uint64_t delay_ns);
 
+/* How long the server wants us to wait, at the most. */
+uint64_t ki_reflector_asked_ns(const ki_failure *failure);
+
 /* The next delay of the back-off, or what the server has asked for if that is longer. */
 uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failure);
 
@@ -82,8 +85,9 @@ void ki_reflector_note_fruit(ki_reflector *reflector);
 /* A watch has ended, with `failure` or well: before it is said what comes next. */
 void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure);
 
-/* What follows the watch after the delay: another one, or a list. */
-ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, uint64_t delay_ns);
+/* What follows the watch: another one after the delay, or a list, which may be due before that. */
+ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, const ki_failure *failure,
+                                                uint64_t *delay_ns);
 
 /* An item of a list. */
 void ki_reflector_note_item(ki_reflector *reflector, const ki_object *object);

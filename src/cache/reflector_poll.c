@@ -56,13 +56,17 @@ void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure
     reflector->poll.fruitless += (uint32_t)reflector->poll.was_counted;
 }
 
-/* Lists that are far apart belong to different spells: a new one begins with short distances. */
-ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, uint64_t delay_ns)
+/* The list does not wait for the back-off of watches, but for what the server has asked for. Lists that are
+ * far apart belong to different spells: a new one begins with short distances. */
+ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, const ki_failure *failure,
+                                                uint64_t *delay_ns)
 {
     ki_reflector_poll *poll = &reflector->poll;
-    uint64_t at_ns = ki_reflector_now_ns(reflector) + delay_ns;
-    if (!is_due(reflector) || !poll->was_counted || at_ns < poll->not_before_ns)
+    uint64_t now = ki_reflector_now_ns(reflector);
+    uint64_t at_ns = ki_ns_max(now + ki_reflector_asked_ns(failure), poll->not_before_ns);
+    if (!is_due(reflector) || !poll->was_counted || at_ns > now + *delay_ns)
         return KI_STEP_WATCH;
+    *delay_ns = at_ns - now;
     if (at_ns >= poll->not_before_ns + LAST_SECONDS * KI_NS_PER_S)
         poll->interval_ns = FIRST_SECONDS * KI_NS_PER_S;
     poll->is_listing = 1;

@@ -184,7 +184,8 @@ static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
     }
     reflector->watch.is_unproven = 1;
     reflector->report.reconnects += (uint64_t)is_cut(failure);
-    ki_reflector_retry(reflector, failure, ki_reflector_step_after_watch(reflector, delay), delay);
+    ki_reflector_step step = ki_reflector_step_after_watch(reflector, failure, &delay);
+    ki_reflector_retry(reflector, failure, step, delay);
 }
 
 /* The version is not there: too old, or too new. The first time nothing is lost by asking at once. */
@@ -208,15 +209,17 @@ static void take_close(ki_reflector *reflector)
             1; /* a server that is started anew, or a watch that never said a word */
     if (reflector->watch.has_news)
         ki_backoff_reset(&reflector->backoff);
+    uint64_t delay = 0;
     if (lived >= KI_NS_PER_S) {
-        ki_reflector_go_on(reflector, ki_reflector_step_after_watch(reflector, 0), 0);
+        ki_reflector_go_on(reflector, ki_reflector_step_after_watch(reflector, &failure, &delay), 0);
         return;
     }
     ki_counter_add(reflector->options.metrics->short_watches, !reflector->watch.has_news);
     ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "the server has closed the watch after %d ms",
                  (int)(lived / KI_NS_PER_MS));
-    uint64_t delay = ki_reflector_delay_ns(reflector, &failure);
-    ki_reflector_retry(reflector, &failure, ki_reflector_step_after_watch(reflector, delay), delay);
+    delay = ki_reflector_delay_ns(reflector, &failure);
+    ki_reflector_step step = ki_reflector_step_after_watch(reflector, &failure, &delay);
+    ki_reflector_retry(reflector, &failure, step, delay);
 }
 
 /* What the server could not tell by an event may be the end of an object: a list has to tell. */
