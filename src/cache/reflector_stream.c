@@ -4,7 +4,7 @@
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
-enum { TRIES_MAX = 2 };
+enum { TRIES_MAX = 2, IGNORED_SECONDS = 60 };
 
 int ki_reflector_may_stream(const ki_reflector *reflector)
 {
@@ -53,14 +53,19 @@ static void take_end(ki_reflector *reflector, ki_str version)
     }
 }
 
-/* Bookmarks before the end say nothing about the list. A server that does not know of its end sends them for
- * as long as the watch lives: so they are no sign that more comes. */
+/* Bookmarks before the end say nothing about the list, and are no sign that more comes. A server that does not
+ * know of the end sends one a minute, among events that may go on for as long as the watch lives: it is found
+ * out by the first that comes late; behind a pause nobody knows whether it does. */
 static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
+    uint64_t ignored_until_ns = reflector->watch.begun_ns + IGNORED_SECONDS * KI_NS_PER_S;
     if (decoder->ends_initial_events)
         take_end(reflector, decoder->resource_version);
-    else
+    else if (ki_reflector_now_ns(reflector) < ignored_until_ns || reflector->watch.was_paused)
         reflector->quiet_ns = reflector->watch.item_ns;
+    else
+        ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
+                             "a bookmark has come after a minute, and not the end of the list");
 }
 
 /* The list goes on. */

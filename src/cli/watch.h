@@ -24,6 +24,7 @@ typedef struct cli_follower {
     ki_informer *informer;
     uint64_t objects; /* that the reader has been told of and not told gone */
     int was_watching;
+    int is_polled;     /* that lists make up for watches was said */
     ki_reason trouble; /* what was last said to be wrong */
     int is_delay_said; /* and how long that is waited for, with what to do about it */
     cli_notices notices;

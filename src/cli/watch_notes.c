@@ -41,13 +41,24 @@ static void note_watching(cli_follower *follower, uint64_t now_ms)
     const speaker by = {follower, now_ms, is_back ? cli_notices_back : cli_notices_add, KI_REASON_NONE};
     say(&by, follower->was_watching ? "watching again" : "watching");
     follower->was_watching = 1;
+    follower->is_polled = 0;
     follower->trouble = KI_REASON_NONE;
+}
+
+/* Once, until a watch has brought something. */
+static void note_polling(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
+{
+    if (!follower->is_polled)
+        note(follower, now_ms, "%s: %s", ki_reason_name(status->reason), status->message);
+    follower->is_polled = 1;
 }
 
 /* A failure is said by cli_watch_note_error(), which knows more; until it is over, that it is tried again
  * is no news. */
 void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
+    if (status->reason == KI_REASON_POLLING)
+        note_polling(follower, now_ms, status);
     if (status->reason != KI_REASON_NONE)
         return;
     switch (status->phase) {

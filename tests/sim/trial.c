@@ -61,7 +61,8 @@ static bool can_follow(const sim_follower *follower, const stage *now)
 static bool has_followed(const sim_follower *follower)
 {
     const sim_world *world = follower->run->world;
-    if (ki_store_count(follower->informer->store) != sim_world_count(world))
+    if (!ki_informer_has_synced(follower->informer) ||
+        ki_store_count(follower->informer->store) != sim_world_count(world))
         return false;
     for (uint32_t key = 0; key < sim_world_key_count(world); key++) {
         sim_object text;
@@ -168,6 +169,8 @@ static void endure(sim_run *run, stage now)
                   name_of(now.breakage.manner));
     sim_server_break(run->server, now.breakage);
     begin_minute(&p, run);
+    if (!now.is_synced)
+        await_followers(run, &now, &p);
     for (uint64_t waves = 1 + sim_below(run, WAVES_MAX); waves > 0; waves--) {
         for (uint64_t changes = 1 + sim_below(run, 5); changes > 0; changes--)
             sim_world_mutate(run->world);

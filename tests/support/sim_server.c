@@ -128,7 +128,9 @@ static bool answer_broken(sim_stream *stream)
 {
     sim_server *server = stream->server;
     sim_manner manner = server->breakage.manner;
-    if ((server->breakage.kinds & stream->kind) == 0 || (manner == SIM_CYCLES && stream->kind == SIM_LISTS))
+    bool is_later = (manner == SIM_CYCLES && stream->kind == SIM_LISTS) ||
+                    (manner == SIM_LACKS_END && stream->kind == SIM_STREAMS);
+    if ((server->breakage.kinds & stream->kind) == 0 || is_later)
         return false;
     server->counts.broken++;
     switch (manner) {

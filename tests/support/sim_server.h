@@ -76,7 +76,8 @@ typedef enum sim_kind { SIM_LISTS = 1, SIM_WATCHES = 2, SIM_STREAMS = 4 } sim_ki
     X(ENDS)               /* 200 and nothing */                                                              \
     X(IS_SILENT)          /* nothing comes */                                                                \
     X(IS_SILENT_LATER)    /* a head of 200, a blank, and then nothing */                                     \
-    X(CYCLES)             /* lists: the last page leads to the first one; others: as ENDS */
+    X(CYCLES)             /* lists: the last page leads to the first one; others: as ENDS */                 \
+    X(LACKS_END)          /* streams: the end of the list does not come; others: as ENDS */
 
 typedef enum sim_manner {
 #define SIM_MANNER(name) SIM_##name,

@@ -49,6 +49,14 @@ static void refuse_watch_list(sim_stream *stream)
                               .message = "ListOptions.meta.k8s.io is invalid: sendInitialEvents: Forbidden"});
 }
 
+static bool lacks_end(sim_server *server)
+{
+    const sim_breakage *breakage = &server->breakage;
+    bool is_broken = (breakage->kinds & SIM_STREAMS) != 0 && breakage->manner == SIM_LACKS_END;
+    server->counts.broken += is_broken;
+    return is_broken;
+}
+
 /* Returns 0 with the version that the events follow, or -1 with an error as the answer. */
 static int begin_with_list(sim_stream *stream, const ki_list_options *options, uint64_t *out_version)
 {
@@ -64,7 +72,7 @@ static int begin_with_list(sim_stream *stream, const ki_list_options *options, u
     if (sim_choose_version(stream, options, out_version) < 0)
         return -1;
     put_initial_events(stream, *out_version);
-    if (options->send_initial_events && !SIM_ROLL(server, watch_list_endless))
+    if (options->send_initial_events && !lacks_end(server) && !SIM_ROLL(server, watch_list_endless))
         sim_put_bookmark(&stream->text, *out_version, 1);
     if (SIM_ROLL(server, cut_body))
         sim_stream_cut_text(stream, 0);

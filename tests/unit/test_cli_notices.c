@@ -318,6 +318,23 @@ static void phases_are_said_when_all_is_well(void **state)
     EXPECT_SAID("pods: synced: 3 objects at version 77, after 1.250 s\n");
 }
 
+static void that_lists_make_up_for_watches_is_said_once(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    const ki_informer_status watching = {.phase = KI_PHASE_WATCHING};
+    ki_informer_status polling = {.reason = KI_REASON_POLLING, .message = "watches bring nothing"};
+    for (int i = 0; i < 2; i++) {
+        polling.phase = KI_PHASE_BACKING_OFF;
+        cli_watch_note_status(&follower, 0, &polling);
+        polling.phase = KI_PHASE_LISTING;
+        cli_watch_note_status(&follower, 0, &polling);
+        EXPECT_SAID("pods: Polling: watches bring nothing\n");
+        cli_watch_note_status(&follower, 0, &watching);
+        EXPECT_SAID(i == 0 ? "pods: watching\n" : "pods: watching again\n");
+    }
+}
+
 static int forget_said(void **state)
 {
     (void)state;
@@ -349,6 +366,7 @@ int main(void)
         NOTICE_TEST(an_error_beside_a_watch_is_no_loss),
         NOTICE_TEST(errors_are_said_with_their_reason_and_what_to_do_once),
         NOTICE_TEST(phases_are_said_when_all_is_well),
+        NOTICE_TEST(that_lists_make_up_for_watches_is_said_once),
     };
     return RUN_TESTS(tests);
 }

@@ -249,6 +249,26 @@ static void a_bookmark_before_the_end_is_no_sign_of_life(void **state)
     expect_changes(run, "ITEM 1 d/a@5\n");
 }
 
+/* An old server, and a collection in which something always happens. */
+static void a_bookmark_after_a_minute_is_of_a_server_without_an_end(void **state)
+{
+    reflector_run *run = *state;
+    start(run, KI_WATCH_LIST_AUTO);
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < 10; i++) {
+            reflector_run_wait_ms(run, 5900);
+            scripted_body(&run->source, EVENT("MODIFIED", POD("a", "5")) BOOKMARK("8"));
+        }
+        expect_errors(run, "");
+        reflector_run_wait_ms(run, 1000);
+        scripted_body(&run->source, BOOKMARK("8"));
+        expect_errors(run, "NoEndOfList\n");
+        text_log_clear(&run->source.requests);
+        reflector_run_wait_ms(run, 1600);
+    }
+    expect_requests(run, "LIST rv=0 limit=500\n");
+}
+
 static void after_a_pause_a_bookmark_takes_no_time_back(void **state)
 {
     reflector_run *run = *state;
@@ -660,6 +680,7 @@ int main(void)
         reflector_test(two_ends_without_a_list_lead_to_a_list_for_ten_minutes),
         reflector_test(a_bookmark_before_the_end_is_ignored),
         reflector_test(a_bookmark_before_the_end_is_no_sign_of_life),
+        reflector_test(a_bookmark_after_a_minute_is_of_a_server_without_an_end),
         reflector_test(after_a_pause_a_bookmark_takes_no_time_back),
         reflector_test(two_cuts_before_the_end_lead_to_a_list),
         reflector_test(two_failures_of_any_kind_lead_to_a_list),
