@@ -157,6 +157,8 @@ void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watc
     const speaker by = {follower, now_ms, NULL, error->reason};
     if (error->key[0] != 0) {
         note(follower, now_ms, "%s stays as it was: %s", error->key, error->error->message);
+    } else if (status->reason == KI_REASON_POLLING) {
+        note_polling(follower, now_ms, status);
     } else if (status->reason != error->reason) {
         note(follower, now_ms, "%s: %s", ki_reason_name(error->reason), error->error->message);
     } else if (is_news(follower, error)) {

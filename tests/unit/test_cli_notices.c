@@ -323,12 +323,16 @@ static void that_lists_make_up_for_watches_is_said_once(void **state)
     (void)state;
     cli_follower follower = follower_of_pods();
     const ki_informer_status watching = {.phase = KI_PHASE_WATCHING};
+    const ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
     ki_informer_status polling = {.reason = KI_REASON_POLLING, .message = "watches bring nothing"};
     for (int i = 0; i < 2; i++) {
         polling.phase = KI_PHASE_BACKING_OFF;
         cli_watch_note_status(&follower, 0, &polling);
         polling.phase = KI_PHASE_LISTING;
         cli_watch_note_status(&follower, 0, &polling);
+        cli_watch_note_error(&follower, 0,
+                             &(ki_watch_error){.reason = KI_REASON_SERVER_ERROR, .error = &why, .key = ""},
+                             &polling);
         EXPECT_SAID("pods: Polling: watches bring nothing\n");
         cli_watch_note_status(&follower, 0, &watching);
         EXPECT_SAID(i == 0 ? "pods: watching\n" : "pods: watching again\n");
