@@ -127,6 +127,16 @@ static int look_at(const ki_object *object, void *user)
     return 0;
 }
 
+static void look_at_queue(const ki_list *queue, newest *n)
+{
+    for (const ki_list_node *node = ki_list_first(queue); node != NULL; node = ki_list_next(queue, node)) {
+        const ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
+        for (uint32_t i = 0; i < entry->count; i++)
+            if (entry->deltas[i].object != NULL)
+                (void)look_at(entry->deltas[i].object, n);
+    }
+}
+
 /* A list that is under way, or that was given up, may have brought objects that are newer than what is
  * complete. */
 bool sim_follower_is_sound(const sim_follower *follower)
@@ -143,6 +153,7 @@ bool sim_follower_is_sound(const sim_follower *follower)
     if (follower->is_stopped && informer->stage == KI_STAGE_RUNNING)
         return false; /* about to stop, and to forget what it has received */
     (void)ki_store_walk(informer->store, look_at, &n);
+    look_at_queue(&informer->fifo.queue, &n);
     return n.version <= sim_follower_version(follower);
 }
 

@@ -118,7 +118,8 @@ static void answer_refused(sim_stream *stream, int code, const char *reason)
 /* Nothing comes behind so many bytes of nothing. */
 static void answer_silence(sim_stream *stream, uint64_t bytes)
 {
-    sim_text_fill(&stream->text, ' ', bytes);
+    if (bytes > 0)
+        sim_text_fill(&stream->text, ' ', bytes);
     sim_stream_end_after_text(stream, KI_REASON_NONE);
     stream->stall_at = bytes;
 }
