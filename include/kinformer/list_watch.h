@@ -27,8 +27,8 @@
  *     in one list: that is an error.
  *   - BOOKMARK events, one a minute, tell that the source is alive: without any, ki_informer_age_ms() goes on
  *     while nothing changes.
- *   - Three watches in a row that bring neither event nor BOOKMARK are followed by a LIST, since a source with
- *     broken watches looks like that; such lists are 30 s apart at the least, and 5 minutes if they find
+ *   - Three watches in a row that bring neither event nor BOOKMARK are followed by a LIST, since a source
+ *     with broken watches looks like that; such lists are 30 s apart at the least, and 5 minutes if they find
  *     nothing new.
  *   - Two requests may be under way at a time: a watch, and beside it a LIST of one item (limit 1), which
  *     asks how far the source has come.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches that bring nothing. A server may end each at once, cut it or refuse it, for as long as it likes, and
- * still answer lists: then the collection is listed from time to time. A quiet collection whose watches are
- * cut looks the same, so lists that find nothing new become rare. */
+/* Watches that bring nothing. A server may end each at once, cut it or refuse it, for as long as it likes,
+ * and still answer lists: then the collection is listed from time to time. A quiet collection whose watches
+ * are cut looks the same, so lists that find nothing new become rare. */
 #include <stdio.h>
 
 #include "cache/reflector_parts.h"
@@ -86,8 +86,8 @@ void ki_reflector_note_item(ki_reflector *reflector, const ki_object *object)
         reflector->list.has_news = 1;
 }
 
-/* Whatever was created or changed since has a newer version; what was deleted, or is not selected any more, is
- * missing in the count. The version of the list says nothing: other resources move it. */
+/* Whatever was created or changed since has a newer version; what was deleted, or is not selected any more,
+ * is missing in the count. The version of the list says nothing: other resources move it. */
 static int has_news(const ki_reflector *reflector)
 {
     int order = 0;

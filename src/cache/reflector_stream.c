@@ -53,9 +53,9 @@ static void take_end(ki_reflector *reflector, ki_str version)
     }
 }
 
-/* Bookmarks before the end say nothing about the list, and are no sign that more comes. A server that does not
- * know of the end sends one a minute, among events that may go on for as long as the watch lives: it is found
- * out by the first that comes late; behind a pause nobody knows whether it does. */
+/* Bookmarks before the end say nothing about the list, and are no sign that more comes. A server that does
+ * not know of the end sends one a minute, among events that may go on for as long as the watch lives: it is
+ * found out by the first that comes late; behind a pause nobody knows whether it does. */
 static void take_bookmark(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
     uint64_t ignored_until_ns = reflector->watch.begun_ns + IGNORED_SECONDS * KI_NS_PER_S;
