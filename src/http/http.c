@@ -145,8 +145,7 @@ ki_http *ki_http_new(const ki_http_options *options, ki_error *err)
     ki_list_init(&http->over);
     ki_list_init(&http->pools);
     ki_list_init(&http->heard);
-    ki_sockets_init(&http->sockets);
-    if (init_parts(http, options->config, err) < 0) {
+    if (ki_sockets_init(&http->sockets, err) < 0 || init_parts(http, options->config, err) < 0) {
         ki_http_free(http);
         return NULL;
     }

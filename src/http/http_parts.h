@@ -26,8 +26,9 @@ struct ki_http {
     size_t bytes_taken; /* of bodies, since the outermost of these */
     ki_list alive;      /* ki_transfer */
     size_t alive_count;
-    ki_list over;  /* those that wait to be taken away */
-    ki_list heard; /* those whose on_pause is owed; of the alive */
+    uint64_t serial; /* of the last transfer */
+    ki_list over;    /* those that wait to be taken away */
+    ki_list heard;   /* those whose on_pause is owed; of the alive */
     ki_sockets sockets;
     ki_server server;
     ki_trust trust;

@@ -5,7 +5,7 @@
 #include <sys/epoll.h>
 
 #include "http/close_on_exec.h"
-#include "http/http_parts.h"
+#include "http/transfer_parts.h"
 #include "util/alloc.h"
 #include "util/units.h"
 
@@ -15,20 +15,24 @@ enum { SOCKETS_PER_TRANSFER = 4, SPARE_MAX = 16 };
 /* When the kernel cannot watch a socket, it is looked at now and then. */
 enum { LOOK_AGAIN_MS = 500 };
 
-typedef struct ki_socket {
+struct ki_socket {
     ki_fd_watch watch;
     ki_list_node node;
     ki_http *http;
     ki_pool *pool; /* whose it is, when used */
     curl_socket_t fd;
     uint32_t events;
-} ki_socket;
+    uint64_t serial;     /* of the transfer for which libcurl has it watched; the last of several */
+    ki_transfer *holder; /* the transfer that is paused; NULL: it is not held */
+    int real_fd;         /* while it is held and the stand-in has its place; -1: it has not */
+};
 
-void ki_sockets_init(ki_sockets *sockets)
+int ki_sockets_init(ki_sockets *sockets, ki_error *err)
 {
     *sockets = (ki_sockets){0};
     ki_list_init(&sockets->spare);
     ki_list_init(&sockets->used);
+    return ki_stand_in_open(&sockets->stand_in, err);
 }
 
 static void free_socket(ki_sockets *sockets, ki_socket *socket)
@@ -51,10 +55,21 @@ void ki_sockets_fini(ki_sockets *sockets)
         return;
     free_all(sockets, &sockets->used);
     free_all(sockets, &sockets->spare);
+    ki_stand_in_close(&sockets->stand_in);
+}
+
+/* ---- watching ---------------------------------------------------------------------------------------- */
+
+static void disarm(ki_socket *socket)
+{
+    (void)!ki_fd_watch_set(&socket->watch, socket->fd, 0);
+    ki_job_wake_at(&socket->watch.job, UINT64_MAX);
 }
 
 static void arm(ki_socket *socket)
 {
+    if (socket->holder != NULL)
+        return;
     if (ki_fd_watch_set(&socket->watch, socket->fd, socket->events) < 0)
         ki_job_wake_at(&socket->watch.job,
                        ki_clock_now_ns(socket->http->clock) + LOOK_AGAIN_MS * KI_NS_PER_MS);
@@ -78,7 +93,7 @@ static void run_socket(ki_job *job)
     ki_socket *socket = KI_CONTAINER_OF(job, ki_socket, watch.job);
     ki_http *http = socket->http;
     uint32_t ready = ki_fd_watch_take(&socket->watch);
-    if (socket->events == 0)
+    if (socket->events == 0 || socket->holder != NULL)
         return;
     http->sockets.running = socket;
     ki_pool_act(socket->pool, socket->fd, flags_of(ready));
@@ -87,12 +102,69 @@ static void run_socket(ki_job *job)
     http->sockets.running = NULL;
 }
 
+/* ---- holding ----------------------------------------------------------------------------------------- */
+
+/* Its transfer has the connection to itself, so no other is watched for it. */
+static ki_socket *find(const ki_sockets *sockets, const ki_transfer *transfer)
+{
+    if (sockets->running != NULL && sockets->running->serial == transfer->serial)
+        return sockets->running;
+    for (ki_list_node *node = ki_list_first(&sockets->used); node != NULL;
+         node = ki_list_next(&sockets->used, node)) {
+        ki_socket *socket = KI_CONTAINER_OF(node, ki_socket, node);
+        if (socket->serial == transfer->serial && (socket->events & EPOLLIN) != 0)
+            return socket;
+    }
+    return NULL;
+}
+
+/* The epoll knows a socket by its number, so it leaves that first. Without a number for it the socket is
+ * only not watched: libcurl may read it once in a while, which is bounded by what can wait. */
+static void hold(ki_socket *socket, ki_transfer *transfer)
+{
+    disarm(socket);
+    socket->holder = transfer;
+    transfer->held = socket;
+    socket->real_fd = ki_stand_in_take_place(&socket->http->sockets.stand_in, socket->fd);
+}
+
+static void let_go(ki_socket *socket)
+{
+    if (socket->holder == NULL)
+        return;
+    if (socket->real_fd >= 0)
+        ki_stand_in_give_back(&socket->http->sockets.stand_in, socket->fd, socket->real_fd);
+    socket->real_fd = -1;
+    socket->holder->held = NULL;
+    socket->holder = NULL;
+}
+
+void ki_sockets_hold(ki_transfer *transfer)
+{
+    ki_socket *socket = find(&transfer->http->sockets, transfer);
+    if (transfer->held == NULL && socket != NULL)
+        hold(socket, transfer);
+}
+
+void ki_sockets_let_go(ki_transfer *transfer)
+{
+    ki_socket *socket = transfer->held;
+    if (socket == NULL)
+        return;
+    let_go(socket);
+    if (socket->events != 0)
+        arm(socket);
+}
+
+/* ---- for libcurl ------------------------------------------------------------------------------------- */
+
 static ki_socket *make_socket(ki_http *http)
 {
     ki_socket *made = ki_calloc(1, sizeof(*made));
     if (made == NULL)
         return NULL;
     made->http = http;
+    made->real_fd = -1;
     if (ki_fd_watch_init(&made->watch, http->options.loop, run_socket) == 0)
         return made;
     ki_free(made);
@@ -116,15 +188,16 @@ int ki_sockets_reserve(ki_http *http, size_t transfers)
 }
 
 /* A watch whose job runs right now may be used again at once: the run sees that it is not the same any
- * more. */
+ * more. A connection that is not closed has to have its socket back: another may get it at once. */
 static void give_up(ki_socket *socket)
 {
     ki_sockets *sockets = &socket->http->sockets;
     if (sockets->running == socket)
         sockets->running = NULL;
-    (void)!ki_fd_watch_set(&socket->watch, socket->fd, 0);
-    ki_job_wake_at(&socket->watch.job, UINT64_MAX);
+    let_go(socket);
+    disarm(socket);
     socket->events = 0;
+    socket->serial = 0;
     ki_list_remove(&socket->node);
     ki_list_push_back(&sockets->spare, &socket->node);
 }
@@ -146,11 +219,20 @@ static ki_socket *take_up(ki_pool *pool, curl_socket_t fd)
     return socket;
 }
 
+/* libcurl also watches sockets for itself, with a handle of its own, until a connection is closed. */
+static void set_transfer(ki_socket *socket, CURL *easy)
+{
+    ki_transfer *transfer = NULL;
+    (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
+    socket->serial = transfer != NULL ? transfer->serial : 0;
+    if (transfer != NULL && transfer->is_paused && transfer->held == NULL)
+        hold(socket, transfer);
+}
+
 int ki_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *user, void *socket_data)
 {
     ki_pool *pool = user;
     ki_socket *socket = socket_data;
-    (void)easy;
     if (what == CURL_POLL_REMOVE) {
         if (socket != NULL)
             give_up(socket);
@@ -162,6 +244,7 @@ int ki_sockets_on_change(CURL *easy, curl_socket_t fd, int what, void *user, voi
         return -1;
     socket->events = ((what & CURL_POLL_IN) != 0 ? (uint32_t)EPOLLIN : 0) |
                      ((what & CURL_POLL_OUT) != 0 ? (uint32_t)EPOLLOUT : 0);
+    set_transfer(socket, easy);
     arm(socket);
     return 0;
 }

@@ -21,6 +21,7 @@ enum { TEXT_BYTES = CURL_ERROR_SIZE + 256 };
 
 static void take_from_libcurl(ki_transfer *transfer)
 {
+    ki_sockets_let_go(transfer);
     if (transfer->pool != NULL) {
         (void)curl_multi_remove_handle(transfer->pool->multi, transfer->easy);
         ki_pool_leave(transfer->pool, transfer->is_told);
@@ -47,6 +48,7 @@ static void free_transfer(ki_transfer *transfer)
     ki_inflate_free(transfer->inflate);
     free_headers(transfer->headers);
     ki_buf_fini(&transfer->body);
+    ki_buf_fini(&transfer->waiting);
     ki_free(transfer->method);
     ki_free(transfer->target);
     ki_free(transfer);
@@ -218,18 +220,26 @@ static void end_failed(ki_transfer *transfer, CURLcode code)
     end(transfer, reason, message);
 }
 
+static void end_done(ki_transfer *transfer, CURLcode code)
+{
+    if (code == CURLE_OK)
+        end_complete(transfer);
+    else
+        end_failed(transfer, code);
+}
+
+/* While it is paused, what waits comes before the end. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code)
 {
     if (transfer->state == KI_TRANSFER_OVER)
         return;
     if (transfer->reason != KI_REASON_NONE) {
         end(transfer, transfer->reason, transfer->why);
-    } else if (transfer->inflate != NULL && transfer->is_paused && code == CURLE_OK) {
+    } else if (transfer->is_paused) {
         transfer->is_done = true;
-    } else if (code == CURLE_OK) {
-        end_complete(transfer);
+        transfer->done_code = code;
     } else {
-        end_failed(transfer, code);
+        end_done(transfer, code);
     }
 }
 
@@ -254,20 +264,21 @@ static void begin(ki_transfer *transfer)
         end(transfer, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
 }
 
-/* What was opened too far comes first. */
+/* What has come already comes first. A pause is no silence of the server's. */
 static void go_on(ki_transfer *transfer)
 {
     transfer->is_resumed = false;
     transfer->is_paused = false;
-    int rc = ki_transfer_open_rest(transfer);
+    transfer->heard_ns = ki_clock_now_ns(transfer->http->clock);
+    int rc = ki_transfer_give_rest(transfer);
     if (rc == 1 || transfer->state == KI_TRANSFER_OVER)
         return;
     if (rc < 0)
         end(transfer, transfer->reason, transfer->why);
     else if (transfer->is_done)
-        end_complete(transfer);
+        end_done(transfer, transfer->done_code);
     else
-        (void)curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
+        ki_sockets_let_go(transfer);
 }
 
 static void check_due(ki_transfer *transfer)
@@ -346,6 +357,7 @@ ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error 
         return NULL;
     }
     made->http = http;
+    made->serial = ++http->serial;
     made->events = request->events;
     made->user = request->user;
     made->head_timeout_ms = request->head_timeout_ms;

@@ -20,7 +20,8 @@ struct ki_transfer {
     ki_list_node node;
     ki_list_node heard_node; /* on_pause is owed */
     ki_http *http;
-    ki_job job; /* begins it, resumes it, notices that no head or no end of an error has come */
+    uint64_t serial; /* from 1 on; no other ever has the same */
+    ki_job job;      /* begins it, resumes it, notices that no head or no end of an error has come */
     ki_transfer_state state;
     const ki_transfer_events *events;
     void *user;
@@ -36,7 +37,9 @@ struct ki_transfer {
     bool is_resumed; /* to go on in the next run of the job */
     bool is_told;    /* on_head was called */
     bool is_paused;
-    ki_pool *pool; /* where libcurl has it; NULL: it has not */
+    ki_socket *held; /* its socket, while it is paused; NULL: none is held */
+    ki_buf waiting;  /* bytes as they came, behind a pause */
+    ki_pool *pool;   /* where libcurl has it; NULL: it has not */
     CURL *easy;
     uint64_t sent_ns;
     uint64_t received_bytes; /* of the body, as it came */
@@ -45,7 +48,8 @@ struct ki_transfer {
     uint64_t heard_ns;       /* the last byte; before that, when it was sent */
     ki_response_head head;
     ki_inflate *inflate;
-    bool is_done;                  /* by libcurl, while opened bytes wait */
+    bool is_done;                  /* by libcurl, while it is paused */
+    CURLcode done_code;            /* what libcurl said then */
     ki_reason reason;              /* why we have ended it ourselves; NONE: we have not */
     const char *why;               /* in words; constant */
     char message[CURL_ERROR_SIZE]; /* libcurl's own */
@@ -70,8 +74,8 @@ KI_NODISCARD int ki_transfer_add_header(ki_transfer *transfer, const char *line)
 size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user);
 size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user);
 
-/* After a pause: what was received and not yet opened. Returns 0; 1: paused again; negative: `reason` says
+/* After a pause: what was received and not yet given away. Returns 0; 1: paused again; negative: `reason` says
  * why it has to end, unless it is over. */
-KI_NODISCARD int ki_transfer_open_rest(ki_transfer *transfer);
+KI_NODISCARD int ki_transfer_give_rest(ki_transfer *transfer);
 
 #endif

@@ -4,6 +4,9 @@
 #include "util/error.h"
 #include "util/units.h"
 
+/* More than what libcurl and OpenSSL read ahead, of which some 1.5 MB can be libcurl's. */
+enum { WAITING_BYTES_MAX = 4 * 1024 * 1024 };
+
 /* Ends it from inside of libcurl: what libcurl says of that does not count. */
 static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 {
@@ -68,7 +71,7 @@ size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user)
     return take_head(transfer) < 0 ? 0 : n;
 }
 
-/* A stream among others cannot be paused: libcurl would stop reading for all of them. */
+/* A stream among others cannot be paused: all of them would be. */
 static bool is_shared(const ki_transfer *transfer)
 {
     long version = 0;
@@ -126,7 +129,30 @@ static void explain_inflate(ki_transfer *transfer, int rc)
         stop(transfer, KI_REASON_MALFORMED, "the answer is not what gzip writes");
 }
 
-/* All of a piece is taken before a pause; while it is paused no more is read from the socket. */
+static int take_bytes(ki_transfer *transfer, const char *bytes, size_t n)
+{
+    if (transfer->inflate == NULL)
+        return give_body(transfer, bytes, n);
+    int rc = ki_inflate_feed(transfer->inflate, bytes, n);
+    if (rc < 0)
+        explain_inflate(transfer, rc);
+    return rc;
+}
+
+/* What libcurl or OpenSSL had read before the socket was held: a buffer of each, or some. */
+static int keep_bytes(ki_transfer *transfer, const char *bytes, size_t n)
+{
+    if (transfer->waiting.max == 0)
+        ki_buf_init(&transfer->waiting, WAITING_BYTES_MAX);
+    int rc = ki_buf_append(&transfer->waiting, bytes, n);
+    if (rc == KI_ERR_NO_MEMORY)
+        stop(transfer, KI_REASON_NO_MEMORY, ki_error_text(rc));
+    else if (rc < 0)
+        stop(transfer, KI_REASON_CONNECTION_LOST, "more has come than can wait");
+    return rc;
+}
+
+/* Each piece is taken whole. */
 size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user)
 {
     ki_transfer *transfer = user;
@@ -136,21 +162,40 @@ size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user)
     ki_pool_hear(transfer->pool);
     transfer->heard_ns = transfer->pool->heard_ns;
     transfer->received_bytes += n;
-    int rc = transfer->inflate != NULL ? ki_inflate_feed(transfer->inflate, bytes, n)
-                                       : give_body(transfer, bytes, n);
-    if (rc < 0 && transfer->inflate != NULL)
-        explain_inflate(transfer, rc);
-    if (rc == 1 && curl_easy_pause(transfer->easy, CURLPAUSE_RECV) != CURLE_OK)
-        return 0;
+    int rc = transfer->is_paused ? keep_bytes(transfer, bytes, n) : take_bytes(transfer, bytes, n);
+    if (rc == 1)
+        ki_sockets_hold(transfer);
     return rc < 0 ? 0 : n;
 }
 
-int ki_transfer_open_rest(ki_transfer *transfer)
+/* Piece by piece, as libcurl gives them. What is behind the next pause stays. */
+static int give_waiting(ki_transfer *transfer)
 {
-    if (transfer->inflate == NULL)
-        return 0;
-    int rc = ki_inflate_go_on(transfer->inflate);
-    if (rc < 0)
-        explain_inflate(transfer, rc);
+    ki_buf taken = transfer->waiting;
+    size_t given = 0;
+    int rc = 0;
+    transfer->waiting = (ki_buf){0};
+    while (rc == 0 && given < taken.len) {
+        size_t left = taken.len - given;
+        size_t n = left < CURL_MAX_WRITE_SIZE ? left : CURL_MAX_WRITE_SIZE;
+        rc = take_bytes(transfer, taken.data + given, n);
+        given += n;
+    }
+    if (rc == 1 && given < taken.len) {
+        int kept = keep_bytes(transfer, taken.data + given, taken.len - given);
+        rc = kept < 0 ? kept : rc;
+    }
+    ki_buf_fini(&taken);
     return rc;
+}
+
+int ki_transfer_give_rest(ki_transfer *transfer)
+{
+    int rc = 0;
+    if (transfer->inflate != NULL) {
+        rc = ki_inflate_go_on(transfer->inflate);
+        if (rc < 0)
+            explain_inflate(transfer, rc);
+    }
+    return rc == 0 ? give_waiting(transfer) : rc;
 }
