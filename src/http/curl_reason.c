@@ -55,6 +55,14 @@ ki_reason ki_curl_reason(CURLcode code, long os_error)
     }
 }
 
+/* CURLE_TOO_LARGE, which the headers of libcurl 7.88 do not know; that library says that it is out of
+ * memory. */
+bool ki_curl_is_too_large(CURLcode code)
+{
+    enum { TOO_LARGE = 100 };
+    return (int)code == TOO_LARGE || code == CURLE_OUT_OF_MEMORY;
+}
+
 /* What OpenSSL says of that differs from version to version. */
 bool ki_curl_is_no_tls(CURLcode code, const char *message)
 {
@@ -69,6 +77,15 @@ bool ki_curl_is_other_key(const char *message)
 {
     return strstr(message, "unable to set private key") != NULL ||
            strstr(message, "Private key does not match") != NULL;
+}
+
+CURLcode ki_curl_settle(CURLcode code, const char *message, bool is_tunnel_refused)
+{
+    if (code == CURLE_BAD_FUNCTION_ARGUMENT && ki_curl_is_other_key(message))
+        return CURLE_SSL_CERTPROBLEM;
+    if (code == CURLE_COULDNT_CONNECT && is_tunnel_refused)
+        return CURLE_RECV_ERROR;
+    return code;
 }
 
 const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene)

@@ -19,6 +19,14 @@ ki_reason ki_curl_reason(CURLcode code, long os_error);
 /* The other side has answered a handshake with something that is none of TLS. */
 bool ki_curl_is_no_tls(CURLcode code, const char *message);
 
+/* What some releases of libcurl call otherwise, by the name that 7.88 has for it: a key of another
+ * certificate; with `is_tunnel_refused`, a proxy that has answered and does not connect. */
+CURLcode ki_curl_settle(CURLcode code, const char *message, bool is_tunnel_refused);
+
+/* Something is larger than libcurl's own limit for it, or it is out of memory: not all releases tell these
+ * apart. */
+bool ki_curl_is_too_large(CURLcode code);
+
 /* Of CURLE_SSL_CERTPROBLEM: our key is not that of our certificate. */
 bool ki_curl_is_other_key(const char *message);
 

@@ -165,21 +165,26 @@ static void end_complete(ki_transfer *transfer)
         end_answered(transfer);
 }
 
-/* A line that is longer than libcurl's own limit is a want of memory to it,
- * inside of a head that has begun. */
+/* Inside of a head that has begun, a line is longer than libcurl's own limit. */
 static bool is_too_long(const ki_transfer *transfer, CURLcode code)
 {
-    return code == CURLE_OUT_OF_MEMORY && !transfer->is_told && transfer->head.status != 0;
+    return ki_curl_is_too_large(code) && !transfer->is_told && transfer->head.status != 0;
+}
+
+/* The status by which a proxy has answered CONNECT; 0: none has. */
+static long tunnel_answer(const ki_transfer *transfer)
+{
+    long answer = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &answer);
+    return answer;
 }
 
 /* What went wrong with the proxy names it, not the server. Returns whether something did. */
 static bool name_proxy(const ki_transfer *transfer, CURLcode code, const char *message, char *text)
 {
     ki_proxy_route_failure failure = {.code = code, .message = message};
-    long answer = 0;
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &answer);
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_PROXY_ERROR, &failure.detail);
-    failure.was_asked_to_go = answer != 0;
+    failure.was_asked_to_go = tunnel_answer(transfer) != 0;
     return ki_proxy_route_name_failure(&transfer->http->proxy, &failure, text, TEXT_BYTES);
 }
 
@@ -205,6 +210,7 @@ static void end_failed(ki_transfer *transfer, CURLcode code)
     long os_error = 0;
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
     const char *message = transfer->message[0] != 0 ? transfer->message : curl_easy_strerror(code);
+    code = ki_curl_settle(code, message, tunnel_answer(transfer) >= 300);
     ki_reason reason = ki_curl_reason(code, os_error);
     const char *hint = ki_curl_hint(code, message, (ki_curl_scene){http->server.is_tls, http->was_answered});
     char text[TEXT_BYTES];

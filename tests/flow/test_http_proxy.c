@@ -7,6 +7,7 @@
 #include "flow/support/fake_credentials.h"
 #include "flow/support/http_bench.h"
 #include "flow/support/proxies.h"
+#include "http/http_parts.h"
 #include "support/certificates.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
@@ -235,7 +236,7 @@ static void an_https_proxy_of_another_authority_is_not_believed(void **state)
     scripted_http_options proxy = https_with(&for_address);
     scene_init(&s, &proxy, "https://");
     scene_run(&s, NULL);
-    expect_failure(&s, KI_REASON_TLS, "the proxy https://%s cannot be reached: SSL certificate problem");
+    expect_failure(&s, KI_REASON_TLS, "the proxy https://%s cannot be reached: SSL certificate ");
     scene_fini(&s);
     assert_string_equal(s.notes.asked, "");
 }
@@ -373,19 +374,21 @@ static void a_proxy_without_a_port_has_the_one_that_kubectl_takes(void **state)
     (void)state;
     static const struct {
         const char *url;
-        const char *port;
-    } cases[] = {{"http://127.0.0.1", " port 80 "},
-                 {"http://[::1]/", " port 80 "},
-                 {"https://127.0.0.1", " port 443 "},
-                 {"socks5://127.0.0.1", " port 1080 "}};
+        long port;        /* that we tell libcurl; 0: its own is the same */
+        const char *said; /* by libcurl, where it says one */
+    } cases[] = {{"http://127.0.0.1", 80, " port 80 "},
+                 {"http://[::1]/", 80, " port 80 "},
+                 {"https://127.0.0.1", 0, " port 443 "},
+                 {"socks5://127.0.0.1", 0, " port 1080 "}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         http_bench bench = {.config = {.server = server_url, .proxy_url = (char *)(uintptr_t)cases[i].url}};
         fetch f = {0};
         http_bench_init(&bench, NULL, NULL);
         fetch_get(&f, &bench, "/");
         assert_int_not_equal(f.reason, KI_REASON_NONE);
-        if (strstr(f.message, cases[i].port) == NULL)
-            assert_string_equal(f.message, cases[i].port);
+        assert_int_equal(bench.http->proxy.port, cases[i].port);
+        if (strstr(f.message, " port ") != NULL && strstr(f.message, cases[i].said) == NULL)
+            assert_string_equal(f.message, cases[i].said);
         fetch_free(&f);
         http_bench_fini(&bench);
     }

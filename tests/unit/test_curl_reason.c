@@ -38,6 +38,20 @@ static void what_libcurl_says_has_a_reason(void **state)
         assert_int_equal(ki_curl_reason(cases[i].code, cases[i].os_error), cases[i].reason);
 }
 
+static void what_releases_call_differently_is_one_thing(void **state)
+{
+    (void)state;
+    static const char other_key[] = "unable to set private key file: 'a.key' type PEM";
+    assert_int_equal(ki_curl_settle(CURLE_SSL_CERTPROBLEM, other_key, false), CURLE_SSL_CERTPROBLEM);
+    assert_int_equal(ki_curl_settle(CURLE_BAD_FUNCTION_ARGUMENT, other_key, false), CURLE_SSL_CERTPROBLEM);
+    assert_int_equal(ki_curl_settle(CURLE_BAD_FUNCTION_ARGUMENT, "", false), CURLE_BAD_FUNCTION_ARGUMENT);
+    assert_int_equal(ki_curl_settle(CURLE_COULDNT_CONNECT, "", true), CURLE_RECV_ERROR);
+    assert_int_equal(ki_curl_settle(CURLE_COULDNT_CONNECT, "", false), CURLE_COULDNT_CONNECT);
+    assert_true(ki_curl_is_too_large(CURLE_OUT_OF_MEMORY));
+    assert_true(ki_curl_is_too_large((CURLcode)100)); /* CURLE_TOO_LARGE, not in older headers */
+    assert_false(ki_curl_is_too_large(CURLE_RECV_ERROR));
+}
+
 static void every_failure_has_one(void **state)
 {
     (void)state;
@@ -76,6 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_libcurl_says_has_a_reason),
         cmocka_unit_test(every_failure_has_one),
+        cmocka_unit_test(what_releases_call_differently_is_one_thing),
         cmocka_unit_test(a_key_of_another_certificate_is_told_from_a_bad_certificate),
         cmocka_unit_test(http_in_the_place_of_https_is_said),
     };
