@@ -59,6 +59,14 @@ static int on_timer(CURLM *multi, long timeout_ms, void *user)
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
 
+/* CURLMOPT_QUICK_EXIT: since libcurl 8.20 the threads that look up names belong to the multi handle, and it
+ * is there that nobody waits for them. Older ones do not know it. */
+static void let_lookups_go(CURLM *multi)
+{
+    enum { QUICK_EXIT = 21 };
+    (void)curl_multi_setopt(multi, (CURLMoption)QUICK_EXIT, 1L);
+}
+
 static bool open_multi(ki_pool *pool)
 {
     long connections_max = (long)pool->http->options.connections_max;
@@ -66,6 +74,7 @@ static bool open_multi(ki_pool *pool)
     if (pool->multi == NULL)
         return false;
     ki_close_on_exec_multi(pool->multi);
+    let_lookups_go(pool->multi);
     return curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, ki_sockets_on_change) == CURLM_OK &&
            curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool) == CURLM_OK &&
            curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&

@@ -64,6 +64,7 @@ static void set_hangs(bool hangs)
     ki_mutex_unlock(&resolver.mu);
 }
 
+/* That are under way: one for a name, or one for each kind of address. */
 static int lookups(void)
 {
     ki_mutex_lock(&resolver.mu);
@@ -88,11 +89,12 @@ static int count_fds(bool inherited_only)
     return count;
 }
 
-/* The lookup's thread is let go, and takes its descriptor with it. */
+/* The lookup's thread is let go, and takes its descriptor with it; some releases of libcurl close that
+ * before. */
 static void wait_for_fds(int count)
 {
     uint64_t deadline_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
-    while (count_fds(false) != count) {
+    while (count_fds(false) != count || lookups() != 0) {
         assert_true(ki_clock_now_ms(ki_clock_real()) < deadline_ms);
         (void)poll(NULL, 0, 1);
     }
@@ -151,7 +153,7 @@ static void a_cancel_during_a_name_lookup_does_not_wait(void **state)
     fetch_free(&f);
     http_bench_fini(&bench);
     assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < AT_ONCE_MS);
-    assert_int_equal(lookups(), 1);
+    assert_true(lookups() > 0);
     set_hangs(false);
     wait_for_fds(fds);
 }
@@ -168,7 +170,7 @@ static void a_lookup_takes_no_longer_than_connecting_may(void **state)
     assert_true(f.reason == KI_REASON_TIMEOUT || f.reason == KI_REASON_DNS);
     while (lookups() == 0) /* on a busy machine its thread comes later than the time that it has */
         (void)poll(NULL, 0, 1);
-    assert_int_equal(lookups(), 1);
+    assert_true(lookups() > 0);
     fetch_free(&f);
     http_bench_fini(&bench);
     set_hangs(false);
