@@ -5,9 +5,11 @@ FUZZ_SECONDS ?= 60
 BENCH_ARGS ?=
 RUN_ARGS ?=
 SEEDS ?= 100000
+DISTRO ?= trixie
+DISTRO_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-arm64 test-cluster test-clients sim bench fuzz fuzz-merge lint format install coverage clean
+.PHONY: help deps build run test test-arm64 test-distro test-cluster test-clients sim bench fuzz fuzz-merge lint format install coverage clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +33,9 @@ test: ## build and run all tests: release, address + undefined, thread sanitizer
 test-arm64: ## build for 64-bit ARM and run all tests under qemu: the NEON kernel
 	@scripts/deps.sh build arm64
 	@scripts/test_arm64.sh
+
+test-distro: ## run all tests in a clean Debian DISTRO (trixie; bookworm, sid), as root (DISTRO_ARGS=release)
+	@scripts/test_distro.sh $(DISTRO) $(DISTRO_ARGS)
 
 test-cluster: ## build a control plane with Go 1.26, start it on loopback, follow it with informers
 	@scripts/deps.sh build test

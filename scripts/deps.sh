@@ -1,15 +1,12 @@
 #!/bin/sh
 # Makes sure that what the given groups need is there; silent when it is.
 #
-#   scripts/deps.sh [--list] build test lint bench fuzz coverage arm64
+#   scripts/deps.sh [--list] build test lint bench fuzz coverage arm64 distro
 #
 # A tool or library counts as there when it answers, wherever it came from. What is missing is installed from
 # Debian's packages, as root or through a sudo that asks nothing; where that cannot be, it is said what is missing
 # and what to type.
 set -eu
-
-# The runtime is packaged per version; 14 is Debian 12's clang.
-clang_major() { clang -dumpversion 2>/dev/null | cut -d . -f 1 | grep . || echo 14; }
 
 # One "probe argument package" per line.
 needs() {
@@ -45,10 +42,12 @@ library libcjson libcjson-dev
 library simdjson libsimdjson-dev
 command curl curl' ;;
     fuzz)
-        echo "compiler clang clang
-clang_runtime fuzzer libclang-rt-$(clang_major)-dev" ;;
+        echo 'compiler clang clang
+clang_runtime fuzzer libclang-rt-dev' ;;
     coverage)
         echo 'command gcovr gcovr' ;;
+    distro)
+        echo 'daemon debootstrap debootstrap' ;;
     arm64)
         echo 'compiler aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
 compiler aarch64-linux-gnu-gcc libc6-dev-arm64-cross

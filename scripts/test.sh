@@ -25,7 +25,7 @@ for preset in "$@"; do
     [ "$preset" = tsan ] && launcher=$no_aslr
     # The status of ctest is read from its count: the pipe hides it, and every preset shall run.
     $launcher ctest --preset "$preset" --parallel "$jobs" 2>&1 | tee "$log"
-    line=$(grep -E 'tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1)
+    line=$(grep -aE 'tests passed, [0-9]+ tests failed out of [0-9]+' "$log" | tail -n 1)
     if [ -z "$line" ]; then
         echo "test: ctest gave no result for the preset $preset" >&2
         exit 1
