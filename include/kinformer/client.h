@@ -130,10 +130,10 @@ KI_API int ki_client_timeout_ms(ki_client *client);
 
 /**
  * Does what there is to do, for about `budget_ms`; 0: until there is nothing left, or callbacks have kept
- * making work for each other. What is done in one go is not cut short: a callback of the program's, and what is in proportion to the store (letting in a handler,
- * planning what a relist sweeps away or a resync repeats: some milliseconds for 100,000 objects). Of what
- * servers send some 100 KB are read and decoded in one go, a millisecond's work; with `http2`, all that has
- * come for a connection.
+ * making work for each other. What is done in one go is not cut short: a callback of the program's, and what
+ * is in proportion to the store (letting in a handler, planning what a relist sweeps away or a resync
+ * repeats: some milliseconds for 100,000 objects). Of what servers send some 100 KB are read and decoded in
+ * one go, a millisecond's work; with `http2`, all that has come for a connection.
  *
  * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or
  *          inside of a read section.

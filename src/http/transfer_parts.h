@@ -74,8 +74,8 @@ KI_NODISCARD int ki_transfer_add_header(ki_transfer *transfer, const char *line)
 size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user);
 size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user);
 
-/* After a pause: what was received and not yet given away. Returns 0; 1: paused again; negative: `reason` says
- * why it has to end, unless it is over. */
+/* After a pause: what was received and not yet given away. Returns 0; 1: paused again; negative: `reason`
+ * says why it has to end, unless it is over. */
 KI_NODISCARD int ki_transfer_give_rest(ki_transfer *transfer);
 
 #endif

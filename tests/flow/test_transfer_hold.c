@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pause does to the connection, with TLS and without: nobody is kept busy, nothing that has come is lost,
- * and the socket is back in its place before libcurl needs it. */
+/* What a pause does to the connection, with TLS and without: nobody is kept busy, nothing that has come is
+ * lost, and the socket is back in its place before libcurl needs it. */
 #include <dirent.h>
 #include <poll.h>
 #include <stdlib.h>
