@@ -5,13 +5,18 @@
 #
 # The system is made once, in build/distro/NAME, by debootstrap from the mirror that this machine's apt uses; the
 # sources are copied into it each time, and what was built there is built upon. Needs root. What it mounts is seen by
-# nobody else and goes with its last process, however that ends.
+# nobody else, and goes with its processes when it ends, however it does.
 # Exit status: 0 when all passed; 1; 77 when it could not be run, after a line that says why.
 set -eu
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || { echo "usage: scripts/test_distro.sh trixie|bookworm|sid [PRESET ...]" >&2; exit 2; }
-distro=$1
-shift
+distro=${1-}
+case $distro in
+bookworm | trixie | sid)
+    shift ;;
+*)
+    echo "usage: scripts/test_distro.sh trixie|bookworm|sid [PRESET ...]" >&2
+    exit 2 ;;
+esac
 root=$PWD/build/distro/$distro
 log=$PWD/build/distro/$distro.log
 
@@ -41,19 +46,20 @@ copy_apt_options() {
         >"$1/etc/apt/apt.conf.d/90host" || true
 }
 
-private_mounts() { unshare --mount --propagation private --pid --fork --kill-child "$@"; }
+private_mounts() { exec unshare --mount --propagation private --pid --fork --kill-child "$@"; }
 
 make_system() {
     keys=$(keyring)
     for mirror in $(mirrors); do
         rm -rf "$root.new"
-        if private_mounts debootstrap --variant=minbase --include=make,ca-certificates ${keys:+--keyring="$keys"} "$distro" \
-            "$root.new" "$mirror" >>"$log" 2>&1; then
+        if (private_mounts debootstrap --variant=minbase --include=make,ca-certificates \
+            ${keys:+--keyring="$keys"} "$distro" "$root.new" "$mirror") >>"$log" 2>&1; then
             copy_apt_options "$root.new"
             mv "$root.new" "$root"
             return 0
         fi
     done
+    rm -rf "$root.new"
     tail -n 5 "$log"
     return 1
 }
@@ -67,8 +73,8 @@ copy_sources() {
     tar --exclude=./build --exclude=./.git -cf - . | tar -xf - -C "$root/src"
 }
 
-# inside COMMAND: in the clean system, in the folder of the sources
-inside() {
+# go_inside COMMAND: becomes that, in the clean system, in the folder of the sources
+go_inside() {
     # shellcheck disable=SC2016  # the arguments are those of the inner shell
     private_mounts sh -euc '
         mount -t proc proc "$1/proc"
@@ -79,6 +85,8 @@ inside() {
             ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
             sh -euc "cd /src; $2"' sh "$root" "$1" </dev/null
 }
+
+inside() { (go_inside "$1"); }
 
 # With packages that do not exist there the mirror is not at fault.
 install_packages() {
@@ -92,7 +100,7 @@ install_packages() {
 [ "$(id -u)" -eq 0 ] || not_run "root is needed for a system of its own"
 command -v apt-get >/dev/null || not_run "there is no apt here, whose mirror it could use"
 scripts/deps.sh distro || not_run "there is no debootstrap"
-private_mounts true 2>/dev/null || not_run "this machine allows no mounts"
+(private_mounts true) 2>/dev/null || not_run "this machine allows no mounts"
 
 mkdir -p build/distro
 if [ ! -d "$root" ]; then
@@ -105,7 +113,7 @@ inside true || not_run "this machine allows no mounts"
 install_packages
 echo "distro: $distro, libcurl $(inside 'pkg-config --modversion libcurl')"
 if [ $# -gt 0 ]; then
-    inside "scripts/test.sh $*"
+    go_inside "scripts/test.sh $*"
 else
-    inside 'make test'
+    go_inside 'make test'
 fi
