@@ -22,7 +22,8 @@ typedef struct ki_transfer ki_transfer;
 typedef struct ki_transfer_events {
     /* Once, when the server has answered. */
     void (*on_head)(ki_transfer *transfer, const ki_response_head *head, void *user);
-    /* All bytes are taken. Returns 0; 1: no more until ki_transfer_resume(); negative: it was cancelled. */
+    /* All bytes are taken. Returns 0; 1: neither more nor the end of the answer until ki_transfer_resume();
+     * negative: it was cancelled. */
     int (*on_body)(ki_transfer *transfer, const char *bytes, size_t n, void *user);
     /* Once, at last, unless it was cancelled: NONE when the answer is complete, whatever its status, or is
      * an error whose body takes too long; else what cut it, in words without a secret.
