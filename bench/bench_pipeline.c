@@ -95,7 +95,7 @@ static bool run_ours(struct updates *updates, bool is_bytes, uint64_t *out_check
         pipeline.source.user = updates;
     }
     bool is_done = pipeline_open(&pipeline, NULL) &&
-                   ki_informer_add_handler(pipeline.informer, &handler) != NULL &&
+                   ki_informer_add_handler(pipeline.informer, &handler, NULL) != NULL &&
                    pipeline_start(&pipeline) && (is_bytes || push_objects(&pipeline, updates));
     if (is_done) {
         pipeline_counter_wait(&counter);

@@ -36,7 +36,7 @@ static bool take_burst(ki_informer *informer, struct counter *counter, struct ht
     ki_registration_stats stats;
     double start = bench_now_seconds();
     double cpu = http_cpu_seconds();
-    ki_registration *registration = ki_informer_add_handler(informer, &handler);
+    ki_registration *registration = ki_informer_add_handler(informer, &handler, NULL);
     if (registration == NULL || ki_informer_start(informer, &err) < 0) {
         fprintf(stderr, "burst: %s\n", err.message);
         return false;

@@ -41,7 +41,7 @@ static ki_informer *start_one(ki_client *client, uint64_t number)
     const ki_handler handler = {.on_add = ignore, .on_update = ignore, .on_delete = ignore};
     (void)snprintf(ns, sizeof(ns), "n%" PRIu64, number);
     ki_informer *informer = http_informer_new(client, ns);
-    if (informer == NULL || ki_informer_add_handler(informer, &handler) == NULL ||
+    if (informer == NULL || ki_informer_add_handler(informer, &handler, NULL) == NULL ||
         ki_informer_start(informer, &err) < 0) {
         fprintf(stderr, "informer %" PRIu64 ": %s\n", number, err.message);
         return NULL;

@@ -81,7 +81,7 @@ bool http_ticks_role(const struct http_task *task, struct http_report *out_repor
     ki_client *client = http_client_new(task->port, 0);
     ki_informer *informer = client == NULL ? NULL : http_informer_new(client, "ticks");
     if (informer == NULL || !latencies_init(&ticks.latencies, task->numbers[0]) ||
-        ki_informer_add_handler(informer, &handler) == NULL || !http_informer_sync(informer)) {
+        ki_informer_add_handler(informer, &handler, NULL) == NULL || !http_informer_sync(informer)) {
         return false;
     }
     while (sem_wait(&ticks.is_done) != 0) {

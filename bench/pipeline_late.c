@@ -260,7 +260,7 @@ static bool run_round(struct pipeline *pipeline, struct witness *witness, struct
     double start = bench_now_seconds();
     if (is_late) {
         ki_handler handler = pipeline_counting_handler(&late);
-        registration = ki_informer_add_handler(pipeline->informer, &handler);
+        registration = ki_informer_add_handler(pipeline->informer, &handler, NULL);
     }
     bool is_done =
         (!is_late || registration != NULL) && run_updates(pipeline, witness, &others->version, others->count);
@@ -312,7 +312,7 @@ bool pipeline_late_bench_others(const struct bench_options *options, bool *out_m
     pipeline_counter_init(&witness.counter, 0);
     const ki_handler handler = {.on_add = watch_events, .on_update = watch_events, .user = &witness};
     bool is_done = pipeline_open(&pipeline, NULL) &&
-                   ki_informer_add_handler(pipeline.informer, &handler) != NULL &&
+                   ki_informer_add_handler(pipeline.informer, &handler, NULL) != NULL &&
                    run_others(&pipeline, &witness, &others);
     if (is_done) {
         print_others(&others, out_met);

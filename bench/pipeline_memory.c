@@ -110,9 +110,9 @@ bool pipeline_memory_bench_stuck(const struct bench_options *options, bool *out_
     const ki_handler stuck_one = {
         .on_add = hang, .on_update = hang, .user = &stuck.may_go, .backlog_items_max = stuck.backlog_max};
     bool is_done = counted_begin() && pipeline_open(&stuck.pipeline, NULL) &&
-                   ki_informer_add_handler(stuck.pipeline.informer, &healthy) != NULL;
+                   ki_informer_add_handler(stuck.pipeline.informer, &healthy, NULL) != NULL;
     if (is_done) {
-        stuck.registration = ki_informer_add_handler(stuck.pipeline.informer, &stuck_one);
+        stuck.registration = ki_informer_add_handler(stuck.pipeline.informer, &stuck_one, NULL);
         is_done = stuck.registration != NULL && pipeline_start(&stuck.pipeline) && run_stuck(&stuck);
     }
     sem_post(&stuck.may_go);
@@ -217,7 +217,8 @@ bool pipeline_memory_bench_relist(const struct bench_options *options, bool *out
     const ki_informer_options limits = {.queue_bytes_max =
                                             options->pods < 100000 ? options->pods * QUEUE_BYTES_PER_POD : 0};
     bool is_done = counted_begin() && pipeline_open(&relist.pipeline, &limits) &&
-                   ki_informer_add_handler(relist.pipeline.informer, &handler) != NULL && run_relist(&relist);
+                   ki_informer_add_handler(relist.pipeline.informer, &handler, NULL) != NULL &&
+                   run_relist(&relist);
     if (is_done) {
         print_relist(&relist, out_met);
     }

@@ -131,7 +131,7 @@ int main(int argc, char **argv)
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
     (void)ki_informer_add_index(pods, "app", by_app, NULL); /* what fails here, start says */
     ki_registration *handler =
-        ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_delete = deleted});
+        ki_informer_add_handler(pods, &(ki_handler){.on_add = added, .on_delete = deleted}, NULL);
     int rc = ki_factory_start(factory, &err);
     if (rc < 0)
         fprintf(stderr, "event_loop: %s\n", err.message);

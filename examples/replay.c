@@ -129,8 +129,8 @@ static int follow(recording *from, ki_error *err)
     ki_factory *factory = ki_factory_new(client, &(ki_factory_options){.informer = {.list_watch = &source}});
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
     (void)ki_informer_add_index(pods, "owner", by_owner, NULL);
-    (void)ki_informer_add_handler(pods,
-                                  &(ki_handler){.on_add = added, .on_update = updated, .on_delete = deleted});
+    (void)ki_informer_add_handler(
+        pods, &(ki_handler){.on_add = added, .on_update = updated, .on_delete = deleted}, NULL);
     int rc = ki_factory_start(factory, err);
     while (rc == 0 && ki_client_dispatch(client, 0) > 0) {
     }

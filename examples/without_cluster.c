@@ -117,7 +117,7 @@ static int run(ki_apiserver *server, ki_client *client, notes *n, ki_error *err)
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
     (void)ki_informer_add_index(pods, "node", by_node, NULL);
     (void)ki_informer_add_handler(
-        pods, &(ki_handler){.on_add = added, .on_update = updated, .on_delete = deleted, .user = n});
+        pods, &(ki_handler){.on_add = added, .on_update = updated, .on_delete = deleted, .user = n}, NULL);
     int is_good =
         ki_factory_start(factory, err) == 0 && ki_factory_wait_for_sync(factory, 10 * 1000, err) == 0;
     if (!is_good)

@@ -112,8 +112,8 @@ KI_API int ki_feed_has_synced(const ki_feed *feed);
 /**
  * Waits for that, `timeout_ms` at the most. What the program itself pops is noticed within a second.
  *
- * Returns: 0; KI_ERR_INVALID without a feed; KI_ERR_TIMEOUT with what it is doing and why; KI_ERR_STOPPED;
- *          KI_ERR_WOULD_DEADLOCK from a callback or a read section.
+ * Returns: 0; KI_ERR_INVALID without a feed; KI_ERR_TIMEOUT with what it is doing and why; KI_ERR_STOPPED:
+ *          it was stopped, and not started since; KI_ERR_WOULD_DEADLOCK from a callback or a read section.
  */
 KI_API KI_NODISCARD int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err);
 

@@ -135,10 +135,11 @@ KI_API void ki_informer_retry_now(ki_informer *informer);
 KI_API int ki_informer_has_synced(const ki_informer *informer);
 
 /**
- * Waits for that, `timeout_ms` at the most.
+ * Waits for that, `timeout_ms` at the most; also for one that has not been started, which another thread may
+ * do meanwhile.
  *
- * Returns: 0; KI_ERR_TIMEOUT with what it is doing and why; KI_ERR_STOPPED; KI_ERR_WOULD_DEADLOCK from a
- *          callback or a read section.
+ * Returns: 0; KI_ERR_TIMEOUT with what it is doing and why; KI_ERR_STOPPED: it was stopped, and not started
+ *          since; KI_ERR_WOULD_DEADLOCK from a callback or a read section.
  */
 KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err);
 
@@ -185,11 +186,12 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
  * Adds a handler; what it says is copied. Before or after start: it hears of everything that is in the store,
  * as adds with KI_EVENT_INITIAL, and of all that follows; nothing is lost or doubled.
  *
- * Returns:   the registration, or NULL: a handler that cannot be, or no memory. Before the first start the
- *            reason is what that reports; afterwards it is in the log.
+ * Returns:   the registration, or NULL with KI_ERR_INVALID (which field of the handler is wrong) or
+ *            KI_ERR_NO_MEMORY. Before the first start that reports it as well, so `err` may be NULL there.
  * Ownership: the informer's. It is valid until it is removed or the informer is freed.
  */
-KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler);
+KI_API ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
+                                                ki_error *err);
 
 /** Adds an index, before or after start, with what is in the store. Returns: as ki_store_add_index(). */
 KI_API int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb callback, void *user);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One lock, which guards the informers; it is never held while one is made, waited for or freed. Who waits for
- * one says so, and it stays until then. */
+/* One lock, which guards the informers; it is never held while one is made, waited for or freed. Who waits
+ * for one says so, and it stays until then. */
 #include <kinformer/factory.h>
 #include <stdio.h>
 

@@ -162,6 +162,7 @@ void ki_feed_free(ki_feed *feed)
     feed->is_freed = true;
     feed->must_halt = true;
     feed->is_wanted = false;
+    feed->stop_is_asked = true;
     ki_feed_wake_dispatch(
         feed); /* before the lock is given away: once dispatch sees it, the feed may be gone */
     ki_mutex_unlock(&feed->mu);
@@ -179,8 +180,10 @@ int ki_feed_start(ki_feed *feed, ki_error *err)
     if (rc < 0)
         return rc;
     ki_mutex_lock(&feed->mu);
-    if (!feed->is_freed)
-        feed->is_wanted = feed->was_started = true;
+    if (!feed->is_freed) {
+        feed->is_wanted = true;
+        feed->stop_is_asked = false;
+    }
     ki_mutex_unlock(&feed->mu);
     ki_feed_wake_dispatch(feed);
     return 0;
@@ -198,6 +201,7 @@ void ki_feed_stop(ki_feed *feed)
         return;
     ki_mutex_lock(&feed->mu);
     feed->is_wanted = false;
+    feed->stop_is_asked = true;
     feed->must_halt = true;
     ki_client_notify(feed->client, &feed->changed); /* who waits for a sync waits in vain */
     ki_mutex_unlock(&feed->mu);

@@ -55,9 +55,9 @@ struct ki_feed {
     _Atomic bool dispatch_is_due; /* its job has been woken and has not begun yet */
     ki_mutex mu;
     ki_cond changed;
-    ki_stage stage; /* guarded by mu, as all below */
-    bool is_wanted; /* to run */
-    bool was_started;
+    ki_stage stage;     /* guarded by mu, as all below */
+    bool is_wanted;     /* to run */
+    bool stop_is_asked; /* or a free, and no start since: who waits waits in vain */
     bool is_freed;
     bool retry_is_asked;
     bool begin_is_asked;         /* of io */

@@ -74,7 +74,7 @@ void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
 static bool is_synced_or_in_vain(void *user)
 {
     const ki_feed *feed = user;
-    return ki_feed_has_synced(feed) || (feed->was_started && !feed->is_wanted);
+    return ki_feed_has_synced(feed) || feed->stop_is_asked;
 }
 
 static int fail_waiting(const ki_feed *feed, int code, ki_error *err)

@@ -197,6 +197,7 @@ void ki_informer_free(ki_informer *informer)
     ki_mutex_lock(&informer->mu);
     informer->is_freed = true;
     informer->is_wanted = false;
+    informer->stop_is_asked = true;
     ki_registrations_remove_all_locked(informer);
     ki_informer_wake_dispatch(informer);
     ki_mutex_unlock(&informer->mu);
@@ -210,6 +211,7 @@ void ki_informer_free(ki_informer *informer)
 static void want_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
 {
     informer->is_wanted = informer->was_started = true;
+    informer->stop_is_asked = false;
     if (informer->stage == KI_STAGE_RUNNING && !informer->may_deliver) {
         informer->may_deliver = true;
         ki_registrations_wake_all_locked(informer);
@@ -254,6 +256,7 @@ static void request_stop(ki_informer *informer, bool is_for_good)
 {
     ki_mutex_lock(&informer->mu);
     informer->is_wanted = false;
+    informer->stop_is_asked = true;
     informer->may_deliver = false;
     informer->is_abandoned |= is_for_good;
     ki_client_notify(informer->client, &informer->changed); /* who waits for a sync waits in vain */

@@ -64,6 +64,7 @@ struct ki_informer {
     ki_stage stage; /* guarded by mu, as all below */
     bool is_wanted; /* to run */
     bool was_started;
+    bool stop_is_asked; /* or a free, and no start since: who waits waits in vain */
     bool is_freed;
     bool is_abandoned; /* to be freed when nobody waits for it any more */
     bool retry_is_asked;

@@ -83,25 +83,26 @@ static bool is_met_or_in_vain(void *user)
     waiter *w = user;
     const ki_informer *informer = w->informer;
     w->is_met = informer->is_synced && reaches(&informer->version, &w->version);
-    return w->is_met || informer->is_abandoned || (informer->was_started && !informer->is_wanted);
+    return w->is_met || informer->is_abandoned || informer->stop_is_asked;
 }
 
 /* "pods: version 99999 was not there in time: WATCHING at 103; a handler holds the store back" */
 static int fail_waiting(const waiter *w, int code, ki_error *err)
 {
-    const ki_informer *informer = w->informer;
+    ki_informer *informer = w->informer;
     ki_informer_status status;
     ki_informer_read_status(informer, &status);
     char what[KI_RESOURCE_VERSION_BYTES_MAX + 16] = "the first list";
     if (ki_resource_version_is_set(&w->version))
         (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(ki_resource_version_str(&w->version)));
     const char *reason = ki_reason_name(status.reason);
-    return ki_fail(err, code, "%s: %s %s: %s%s%s%s%s%s%s%s", informer->resource->plural, what,
+    return ki_fail(err, code, "%s: %s %s: %s%s%s%s%s%s%s%s%s", informer->resource->plural, what,
                    code == KI_ERR_STOPPED ? "will not come, it is stopped" : "was not there in time",
                    ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ",
                    status.resource_version, reason[0] == 0 ? "" : ", ", reason,
                    status.message[0] == 0 ? "" : ": ", status.message,
-                   informer->is_blocked ? "; a handler that is to be waited for holds the store back" : "");
+                   informer->is_blocked ? "; a handler that is to be waited for holds the store back" : "",
+                   ki_informer_was_started(informer) ? "" : "; it was never started");
 }
 
 static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)

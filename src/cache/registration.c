@@ -184,32 +184,36 @@ static const char *fault_of(const ki_handler *handler)
     return NULL;
 }
 
-/* The first failure of the set-up is for the start to report. Later there may be no start any more, and
- * one that fails because of it would stop what runs well. */
-static ki_registration *fail(ki_informer *informer, int code, const char *why)
+/* The first failure of the set-up is for the start to report as well. Later there may be no start any more,
+ * and one that fails because of it would stop what runs well. */
+static ki_registration *refuse(ki_informer *informer, int code, const char *why, ki_error *err)
 {
+    ki_error failure = {0};
+    ki_error_set(&failure, code, 0, "%s: adding a handler: %s", informer->resource->plural, why);
     ki_mutex_lock(&informer->mu);
     bool was_started = informer->was_started;
     if (!was_started && informer->setup_error.code == 0)
-        ki_error_set(&informer->setup_error, code, 0, "%s: adding a handler: %s", informer->resource->plural,
-                     why);
+        informer->setup_error = failure;
     ki_mutex_unlock(&informer->mu);
     if (was_started)
-        ki_log(KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s: adding a handler: %s",
-               informer->resource->plural, why);
+        ki_log(KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s", failure.message);
+    if (err != NULL)
+        *err = failure;
     return NULL;
 }
 
-ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler)
+ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler *handler, ki_error *err)
 {
-    if (informer == NULL)
+    if (informer == NULL) {
+        (void)ki_fail(err, KI_ERR_INVALID, "adding a handler: no informer");
         return NULL;
+    }
     const char *fault = fault_of(handler);
     if (fault != NULL)
-        return fail(informer, KI_ERR_INVALID, fault);
+        return refuse(informer, KI_ERR_INVALID, fault, err);
     ki_registration *registration = registration_new(informer, handler);
     if (registration == NULL)
-        return fail(informer, KI_ERR_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+        return refuse(informer, KI_ERR_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY), err);
     init_metrics(registration, handler->name);
     ki_mutex_lock(&informer->mu);
     set_resync_locked(registration, handler);

@@ -122,8 +122,7 @@ static bool is_synced_or_in_vain(void *user)
     const ki_informer *informer = s->informer;
     const ki_registration *registration = find_locked(s);
     s->has_synced = ki_registration_has_synced(registration);
-    return s->has_synced || registration == NULL || registration->is_removed ||
-           (informer->was_started && !informer->is_wanted);
+    return s->has_synced || registration == NULL || registration->is_removed || informer->stop_is_asked;
 }
 
 static int wait_for_sync(sought *s, uint64_t timeout_ms, ki_error *err)

@@ -87,7 +87,7 @@ static int follow(cli_demo_follower *follower, ki_client *client, ki_error *err)
     follower->informer = ki_informer_new(client, follower->resource, &options, err);
     if (follower->informer == NULL)
         return err->code;
-    follower->registration = ki_informer_add_handler(follower->informer, &handler);
+    follower->registration = ki_informer_add_handler(follower->informer, &handler, NULL);
     (void)ki_informer_set_watch_error_handler(follower->informer, on_watch_error, follower);
     if (follower->resource == &KI_CORE_V1_PODS) {
         (void)ki_informer_add_index(follower->informer, CLI_DEMO_INDEX_NODE, index_by_node, NULL);

@@ -86,7 +86,7 @@ static int follow(cli_follower *follower, const ki_informer_options *options, ki
     follower->informer = ki_informer_new(watch->client, follower->resource->resource, options, err);
     if (follower->informer == NULL)
         return err->code;
-    (void)ki_informer_add_handler(follower->informer, &handler);
+    (void)ki_informer_add_handler(follower->informer, &handler, NULL);
     (void)ki_informer_set_status_handler(follower->informer, on_status, follower);
     (void)ki_informer_set_watch_error_handler(follower->informer, on_watch_error, follower);
     return ki_informer_start(follower->informer, err);

@@ -5,9 +5,9 @@
  *   Locks:    the owner's.
  *   Not here: memory; the nodes live inside the things.
  *
- * A treap: a binary tree in which keys rise from left to right, and no node has a higher rank than its parent.
- * Ranks are as good as random, so the depth is some multiple of log2(count), whatever order the keys come in:
- * the hundred thousands of samples of many informers come and go one by one.
+ * A treap: a binary tree in which keys rise from left to right, and no node has a higher rank than its
+ * parent. Ranks are as good as random, so the depth is some multiple of log2(count), whatever order the keys
+ * come in: the hundred thousands of samples of many informers come and go one by one.
  */
 #ifndef KI_METRICS_METRIC_SET_H
 #define KI_METRICS_METRIC_SET_H

@@ -31,7 +31,7 @@ static void start(follower *f, const char *asked, const ki_handler *handler)
 {
     ki_error err = {0};
     f->asked = asked;
-    assert_non_null(ki_informer_add_handler(f->informer, handler));
+    assert_non_null(ki_informer_add_handler(f->informer, handler, NULL));
     if (ki_informer_start(f->informer, &err) < 0)
         fail_msg("%s", err.message);
 }

@@ -180,7 +180,7 @@ static void start_informer(world *w, int i, const ki_informer_options *options, 
     w->informers[i] = ki_informer_new(w->client, &KI_CORE_V1_CONFIGMAPS, &used, &err);
     assert_non_null(w->informers[i]);
     if (handler != NULL)
-        assert_non_null(ki_informer_add_handler(w->informers[i], handler));
+        assert_non_null(ki_informer_add_handler(w->informers[i], handler, NULL));
     assert_int_equal(ki_informer_start(w->informers[i], &err), 0);
 }
 

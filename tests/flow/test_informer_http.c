@@ -487,7 +487,7 @@ static void a_full_queue_stops_the_transfer_until_there_is_room(void **state)
     last_bytes = 0;
     quiet_rounds = 0;
     world_init(&w, serve_many, &options);
-    assert_non_null(ki_informer_add_handler(w.informer, &handler));
+    assert_non_null(ki_informer_add_handler(w.informer, &handler, NULL));
     wait_for(&w, is_stuck);
     if (status_of(&w).objects < MANY) {
         assert_true(status_of(&w).bytes_read < (uint64_t)MANY * PADDING / 4);

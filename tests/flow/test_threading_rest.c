@@ -85,7 +85,7 @@ static void stage_init(stage *s, int mode)
     assert_non_null(s->maps);
     assert_non_null(s->secrets);
     assert_int_equal(ki_informer_set_watch_error_handler(s->secrets, on_error, s), 0);
-    assert_non_null(ki_informer_add_handler(s->maps, &(ki_handler){.on_add = on_add, .user = s}));
+    assert_non_null(ki_informer_add_handler(s->maps, &(ki_handler){.on_add = on_add, .user = s}, NULL));
 }
 
 static void stage_fini(stage *s)

@@ -192,7 +192,7 @@ static void let_in_and_out(race *r, int round)
         ki_handler handler = heard_handler(&guests[i]);
         handler.backlog_items_max = i == 0 ? 2 : 0;
         handler.overflow = i == 1 ? KI_OVERFLOW_UNBOUNDED : KI_OVERFLOW_COALESCE;
-        registrations[i] = ki_informer_add_handler(r->rig.informer, &handler);
+        registrations[i] = ki_informer_add_handler(r->rig.informer, &handler, NULL);
         require(registrations[i] != NULL);
         r->guests++;
     }
@@ -243,7 +243,8 @@ static void get_and_remove(void *user)
         ki_informer *informer = ki_factory_informer(r->factory, resources[i % 3]);
         require(informer != NULL);
         require(ki_factory_informer(r->factory, resources[i % 3]) == informer);
-        ki_registration *registration = ki_informer_add_handler(informer, &(ki_handler){.name = "passing"});
+        ki_registration *registration =
+            ki_informer_add_handler(informer, &(ki_handler){.name = "passing"}, NULL);
         require(ki_factory_start(r->factory, NULL) == 0);
         aside_pause(i % 10);
         ki_registration_remove(registration);
@@ -287,7 +288,7 @@ static void race_init(race *r, ki_client_options options, size_t queue_items_max
         handler.backlog_items_max = i == 0 ? 0 : 5;
         handler.overflow = i == 1 ? KI_OVERFLOW_BLOCK : KI_OVERFLOW_COALESCE;
         handler.resync_ms = 1000;
-        assert_non_null(ki_informer_add_handler(r->rig.informer, &handler));
+        assert_non_null(ki_informer_add_handler(r->rig.informer, &handler, NULL));
     }
     assert_int_equal(ki_informer_start(r->rig.informer, NULL), 0);
 }

@@ -43,7 +43,7 @@ static void a_wait_before_the_start_takes_no_wake_up_from_the_handler(void **sta
         local_rig_init(&rig, (ki_client_options){0});
         early_waiter waiter = {rig.informer, -1};
         ki_registration *registration =
-            ki_informer_add_handler(rig.informer, &(ki_handler){.on_add = nothing});
+            ki_informer_add_handler(rig.informer, &(ki_handler){.on_add = nothing}, NULL);
         aside_start(&call, wait_for_sync, &waiter);
         aside_pause(i % 4);
         assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
@@ -114,7 +114,8 @@ static void a_handler_may_remove_itself_while_it_is_waited_for(void **state)
     for (int i = 0; i < ROUNDS; i++) {
         leaver self = {.registration = NULL};
         self.registration = ki_informer_add_handler(
-            rig.informer, &(ki_handler){.on_add = remove_itself, .on_release = count_release, .user = &self});
+            rig.informer, &(ki_handler){.on_add = remove_itself, .on_release = count_release, .user = &self},
+            NULL);
         self.is_waited_for = 1;
         assert_int_equal(ki_registration_wait_for_sync(self.registration, HANG_MS, NULL), KI_ERR_STOPPED);
         while (self.releases == 0)
@@ -154,7 +155,7 @@ static void leave_at_once(ki_factory *factory, bool is_patient)
     ki_informer *pods = ki_factory_informer(factory, &KI_CORE_V1_PODS);
     for (int i = 0; i < PARTS; i++)
         parts[i] =
-            (part){factory, pods,       ki_informer_add_handler(pods, &(ki_handler){.on_add = nothing}),
+            (part){factory, pods,       ki_informer_add_handler(pods, &(ki_handler){.on_add = nothing}, NULL),
                    &may_go, is_patient, -1};
     assert_int_equal(ki_factory_start(factory, NULL), 0);
     for (int i = 0; i < PARTS; i++)

@@ -142,7 +142,7 @@ static void set_up(ki_client *client, const ki_list_watch *source, outcome *out)
                                 ki_factory_for_resource(factory, "deployments")};
     bool is_well = factory != NULL;
     for (size_t i = 0; i < sizeof(informers) / sizeof(informers[0]); i++) {
-        bool is_added = ki_informer_add_handler(informers[i], &handler) != NULL;
+        bool is_added = ki_informer_add_handler(informers[i], &handler, NULL) != NULL;
         bool is_indexed = ki_informer_add_index(informers[i], "some", no_values, NULL) == 0;
         out->handlers += is_added;
         is_well = is_well && is_added && is_indexed;

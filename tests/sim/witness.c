@@ -274,7 +274,7 @@ void sim_witness_join(sim_follower *follower)
     *witness = (sim_witness){.follower = follower, .number = follower->witness_count};
     witness->handler = random_handler(run, witness);
     witness->known = sim_array(sim_world_key_count(run->world), sizeof(ki_object *));
-    witness->registration = ki_informer_add_handler(follower->informer, &witness->handler);
+    witness->registration = ki_informer_add_handler(follower->informer, &witness->handler, NULL);
     if (witness->registration == NULL) {
         free(witness->known);
         return;

@@ -55,7 +55,7 @@ int call_read_lists(stage *s)
 int call_add_handler(stage *s)
 {
     ki_handler handler = heard_handler(&s->late);
-    return ki_informer_add_handler(s->rig.informer, &handler) == NULL ? KI_ERR_INVALID : 0;
+    return ki_informer_add_handler(s->rig.informer, &handler, NULL) == NULL ? KI_ERR_INVALID : 0;
 }
 
 int call_add_index(stage *s)

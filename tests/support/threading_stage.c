@@ -91,7 +91,7 @@ static ki_registration *listen(stage *s, listener *l, ki_informer *informer, pla
     ki_handler handler = heard_handler(&l->what);
     if (where == PLACE_HANDLER_OF_THE_SAME_INFORMER)
         handler.filter = filter;
-    ki_registration *registration = ki_informer_add_handler(informer, &handler);
+    ki_registration *registration = ki_informer_add_handler(informer, &handler, NULL);
     assert_non_null(registration);
     return registration;
 }

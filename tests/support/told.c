@@ -10,7 +10,7 @@ void told_init_with(told *t, const ki_informer_options *options, void (*adjust)(
     ki_handler handler = heard_handler(&t->what);
     if (adjust != NULL)
         adjust(&handler);
-    t->registration = ki_informer_add_handler(t->rig.informer, &handler);
+    t->registration = ki_informer_add_handler(t->rig.informer, &handler, NULL);
     assert_non_null(t->registration);
 }
 

@@ -36,7 +36,7 @@ static void run_init(run *r, int mode)
     r->main_thread = pthread_self();
     local_rig_init(&r->rig, (ki_client_options){.mode = mode});
     ki_handler handler = heard_handler(&r->what);
-    assert_non_null(ki_informer_add_handler(r->rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(r->rig.informer, &handler, NULL));
     r->what.in_event = r->what.in_synced = check_thread;
     r->what.user = r;
 }
@@ -358,7 +358,7 @@ static void threads_are_started_with_the_first_informer_and_end_with_the_client(
     assert_int_equal(r.rig.client->io->thread_count, 1);
     assert_int_equal(r.rig.client->dispatch->thread_count, 1);
     assert_int_equal(r.rig.client->handlers->thread_count, 1);
-    assert_non_null(ki_informer_add_handler(r.rig.informer, &(ki_handler){0}));
+    assert_non_null(ki_informer_add_handler(r.rig.informer, &(ki_handler){0}, NULL));
     assert_int_equal(r.rig.client->handlers->thread_count, 2);
     run_fini(&r);
 }

@@ -333,8 +333,8 @@ static void an_informer_with_handlers_is_not_removed(void **state)
     run_init(&r);
     ki_handler handler = heard_handler(&what);
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
-    ki_registration *first = ki_informer_add_handler(pods, &handler);
-    ki_registration *second = ki_informer_add_handler(pods, &(ki_handler){0});
+    ki_registration *first = ki_informer_add_handler(pods, &handler, NULL);
+    ki_registration *second = ki_informer_add_handler(pods, &(ki_handler){0}, NULL);
     start_and_sync(&r);
     assert_int_equal(ki_factory_remove(r.factory, pods), 1);
     ki_registration_remove(first);
@@ -415,7 +415,8 @@ static void a_free_returns_when_nothing_runs_any_more(void **state)
     for (int i = 0; i < 3; i++) {
         heard_init(&what[i]);
         ki_handler handler = heard_handler(&what[i]);
-        assert_non_null(ki_informer_add_handler(ki_factory_informer(r.factory, resources[i]), &handler));
+        assert_non_null(
+            ki_informer_add_handler(ki_factory_informer(r.factory, resources[i]), &handler, NULL));
     }
     start_and_sync(&r);
     ki_factory_free(r.factory);
@@ -527,7 +528,7 @@ static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(voi
     assert_null(
         ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
     assert_start_reports(&r, KI_ERR_INVALID, "-7");
-    assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_NODES), NULL));
+    assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_NODES), NULL, NULL));
     assert_start_reports(&r, KI_ERR_INVALID, "handler");
     run_fini(&r);
 }

@@ -212,7 +212,7 @@ static void a_blocked_handler_pauses_the_source_and_all_of_it_comes_in_the_end(v
         ki_informer_new(rig.client, &KI_CORE_V1_PODS, &(ki_informer_options){.queue_items_max = 3}, NULL);
     ki_handler handler = heard_handler(&what);
     block_at_two(&handler);
-    assert_non_null(ki_informer_add_handler(rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(rig.informer, &handler, NULL));
     local_rig_sync(&rig);
     assert_true(heard_wait(&what, &what.synced, 1));
     heard_hold(&what);

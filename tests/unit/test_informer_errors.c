@@ -253,7 +253,7 @@ static void a_null_informer_is_harmless(void **state)
     assert_true(ki_informer_age_ms(NULL) == UINT64_MAX);
     assert_null(ki_informer_store(NULL));
     assert_null(ki_informer_resource(NULL));
-    assert_null(ki_informer_add_handler(NULL, &(ki_handler){0}));
+    assert_null(ki_informer_add_handler(NULL, &(ki_handler){0}, NULL));
     assert_int_equal(ki_informer_add_index(NULL, "name", store_name_index, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_informer_set_transform(NULL, transform, NULL), KI_ERR_INVALID);
     assert_int_equal(ki_informer_set_watch_error_handler(NULL, note_error, NULL), KI_ERR_INVALID);
@@ -271,8 +271,8 @@ static void an_error_of_the_set_up_is_reported_by_the_next_start(void **state)
     virtual_rig rig;
     ki_error err = {0};
     virtual_rig_init(&rig, NULL);
-    assert_null(ki_informer_add_handler(rig.informer, NULL));
-    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}));
+    assert_null(ki_informer_add_handler(rig.informer, NULL, NULL));
+    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}, NULL));
     assert_true(ki_informer_add_index(rig.informer, KI_INDEX_NAMESPACE, store_name_index, NULL) < 0);
     assert_int_equal(ki_informer_start(rig.informer, &err), KI_ERR_INVALID);
     assert_non_null(strstr(err.message, "adding a handler"));
@@ -289,7 +289,7 @@ static void count_errors(const ki_log_record *record, void *user)
     errors_logged += strstr(record->message, "adding a handler: its overflow") != NULL;
 }
 
-/* The same for a handler; why it was refused is in the log. */
+/* The same for a handler; who adds it is told why it was refused, and so is the log. */
 static void a_handler_that_a_running_informer_refuses_does_not_concern_the_next_start(void **state)
 {
     (void)state;
@@ -298,7 +298,13 @@ static void a_handler_that_a_running_informer_refuses_does_not_concern_the_next_
     virtual_rig_sync(&rig);
     errors_logged = 0;
     ki_set_log(count_errors, KI_LOG_ERROR, NULL);
-    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}));
+    ki_error err = {0};
+    assert_null(ki_informer_add_handler(rig.informer, &(ki_handler){.overflow = 9}, &err));
+    assert_int_equal(err.code, KI_ERR_INVALID);
+    assert_string_equal(err.message, "pods: adding a handler: its overflow is no ki_overflow");
+    assert_null(ki_informer_add_handler(rig.informer, NULL, NULL));
+    assert_null(ki_informer_add_handler(NULL, &(ki_handler){0}, &err));
+    assert_int_equal(err.code, KI_ERR_INVALID);
     ki_set_log(NULL, KI_LOG_TRACE, NULL);
     assert_int_equal(errors_logged, 1);
     ki_informer_stop(rig.informer);

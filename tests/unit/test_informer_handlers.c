@@ -152,10 +152,10 @@ static void a_late_handler_hears_the_whole_store_and_others_nothing(void **state
     sim_world_create(t.rig.world, 9);
     virtual_rig_run(&t.rig, 10);
     int before = heard_events(&t.what);
-    ki_registration *registration = ki_informer_add_handler(t.rig.informer, &(ki_handler){0});
+    ki_registration *registration = ki_informer_add_handler(t.rig.informer, &(ki_handler){0}, NULL);
     assert_non_null(registration);
     ki_handler handler = heard_handler(&late);
-    registration = ki_informer_add_handler(t.rig.informer, &handler);
+    registration = ki_informer_add_handler(t.rig.informer, &handler, NULL);
     assert_int_equal(ki_registration_has_synced(registration), 0);
     virtual_rig_run(&t.rig, 1);
     assert_int_equal(late.adds, 6);
@@ -216,7 +216,7 @@ static void one_handler_registered_twice_is_told_twice(void **state)
     for (int i = 0; i < 2; i++) {
         heard_init(&what[i]);
         ki_handler handler = heard_handler(&what[i]);
-        assert_non_null(ki_informer_add_handler(rig.informer, &handler));
+        assert_non_null(ki_informer_add_handler(rig.informer, &handler, NULL));
     }
     virtual_rig_sync(&rig);
     assert_int_equal(what[0].adds, 5);
@@ -296,7 +296,7 @@ static void a_handler_of_an_informer_that_never_started_is_released(void **state
     heard_init(&other);
     told_init(&t);
     ki_handler handler = heard_handler(&other);
-    ki_registration *registration = ki_informer_add_handler(t.rig.informer, &handler);
+    ki_registration *registration = ki_informer_add_handler(t.rig.informer, &handler, NULL);
     assert_int_equal(ki_registration_remove_and_wait(registration), 0);
     assert_int_equal(other.releases, 1);
     ki_informer_free(t.rig.informer);
@@ -436,7 +436,8 @@ static void add_another(heard *what, const ki_event *event)
     (void)event;
     virtual_rig *rig = what->user;
     if (heard_events(what) == 0)
-        what->wrongs += ki_informer_add_handler(rig->informer, &(ki_handler){.name = "another"}) == NULL;
+        what->wrongs +=
+            ki_informer_add_handler(rig->informer, &(ki_handler){.name = "another"}, NULL) == NULL;
 }
 
 static void a_handler_may_be_added_inside_of_an_event(void **state)

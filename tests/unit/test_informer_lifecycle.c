@@ -27,7 +27,7 @@ static void life_init_with(life *l, int64_t page_size, size_t piece_bytes)
                           &(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER, .page_size = page_size},
                           piece_bytes, piece_bytes / 2);
     ki_handler handler = heard_handler(&l->what);
-    l->registration = ki_informer_add_handler(l->rig.informer, &handler);
+    l->registration = ki_informer_add_handler(l->rig.informer, &handler, NULL);
     assert_non_null(l->registration);
 }
 
@@ -271,7 +271,7 @@ static void a_handler_that_comes_while_it_is_stopped_hears_all_after_the_start(v
     virtual_rig_sync(&l.rig);
     ki_informer_stop(l.rig.informer);
     ki_handler handler = heard_handler(&late);
-    assert_non_null(ki_informer_add_handler(l.rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(l.rig.informer, &handler, NULL));
     virtual_rig_run(&l.rig, SECOND);
     assert_int_equal(heard_events(&late), 0);
     virtual_rig_sync(&l.rig);
@@ -330,7 +330,7 @@ static void a_free_drops_what_waits_for_handlers(void **state)
     heard late;
     heard_init(&late);
     ki_handler handler = heard_handler(&late);
-    assert_non_null(ki_informer_add_handler(l.rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(l.rig.informer, &handler, NULL));
     virtual_rig_run(&l.rig, 1);
     life_fini(&l);
     assert_int_equal(heard_events(&late), 0);

@@ -28,7 +28,7 @@ static void a_resync_reaches_only_the_handler_that_asked_for_it(void **state)
     heard_init(&other);
     told_init_with(&t, &(ki_informer_options){.resync_ms = SECOND}, resync_every_two_seconds);
     ki_handler handler = heard_handler(&other);
-    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler, NULL));
     virtual_rig_sync(&t.rig);
     uint64_t requests = sim_server_counts(t.rig.server)->lists + sim_server_counts(t.rig.server)->watches;
     virtual_rig_run(&t.rig, 7 * SECOND);
@@ -53,7 +53,7 @@ static void a_handler_lowers_the_check_period_only_before_the_start(void **state
     assert_int_equal(t.what.resyncs, 5);
     ki_handler handler = heard_handler(&late);
     handler.resync_ms = 1; /* no less than a second, and here no less than the check period */
-    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler, NULL));
     virtual_rig_run(&t.rig, 10 * SECOND);
     assert_true(late.resyncs >= 4 * 5 && late.resyncs <= 5 * 5);
     told_fini(&t);
@@ -70,7 +70,7 @@ static void nobody_is_reminded_before_the_first_list_has_ended(void **state)
     virtual_rig_init_slow(&rig, &slow, 100, 3 * SECOND);
     ki_handler handler = heard_handler(&what);
     handler.resync_ms = SECOND;
-    assert_non_null(ki_informer_add_handler(rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(rig.informer, &handler, NULL));
     assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
     int tenths = 0;
     for (; tenths < 6000 && what.synced == 0; tenths++) {
@@ -196,7 +196,7 @@ static void without_memory_no_handler_is_added_and_the_next_start_says_so(void *
     for (size_t n = 1; registration == NULL; n++) {
         ki_error err = {0};
         failing_allocator_fail_at(n);
-        registration = ki_informer_add_handler(t.rig.informer, &(ki_handler){.name = "another"});
+        registration = ki_informer_add_handler(t.rig.informer, &(ki_handler){.name = "another"}, NULL);
         failing_allocator_fail_at(0);
         if (registration == NULL)
             assert_int_equal(ki_informer_start(t.rig.informer, &err), KI_ERR_NO_MEMORY);
@@ -215,7 +215,7 @@ static int let_in_without_memory(size_t n)
     told_init(&t);
     virtual_rig_sync(&t.rig);
     ki_handler handler = heard_handler(&late);
-    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler, NULL));
     failing_allocator_fail_at(n);
     sim_world_update(t.rig.world, 1);
     virtual_rig_run(&t.rig, 10);

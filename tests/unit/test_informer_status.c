@@ -91,7 +91,7 @@ static void the_metrics_have_the_informers_numbers(void **state)
     virtual_rig_init(&rig, &(ki_informer_options){.name = "my-pods"});
     ki_handler handler = heard_handler(&what);
     handler.name = "the-handler";
-    assert_non_null(ki_informer_add_handler(rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(rig.informer, &handler, NULL));
     virtual_rig_sync(&rig);
     assert_int_equal(ki_metrics_render(ki_client_metrics(rig.client), &text, NULL), 0);
     assert_non_null(strstr(text.bytes, "informer_store_objects{name=\"my-pods\",group=\"\",version=\"v1\","

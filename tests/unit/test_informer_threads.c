@@ -30,7 +30,7 @@ static void run_init_with(run *r, ki_client_options options, void (*adjust)(ki_h
     ki_handler handler = heard_handler(&r->what);
     if (adjust != NULL)
         adjust(&handler);
-    r->registration = ki_informer_add_handler(r->rig.informer, &handler);
+    r->registration = ki_informer_add_handler(r->rig.informer, &handler, NULL);
     assert_non_null(r->registration);
 }
 
@@ -167,6 +167,20 @@ static void a_wait_for_a_silent_server_names_the_phase(void **state)
     run_fini(&r);
 }
 
+static void an_informer_that_was_never_started_is_waited_for(void **state)
+{
+    (void)state;
+    run r;
+    ki_error err = {0};
+    run_init(&r);
+    uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
+    assert_int_equal(ki_informer_wait_for_sync(r.rig.informer, A_WHILE_MS, &err), KI_ERR_TIMEOUT);
+    assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms >= A_WHILE_MS);
+    assert_non_null(strstr(err.message, "never started"));
+    assert_int_equal(ki_registration_wait_for_sync(r.registration, A_WHILE_MS, &err), KI_ERR_TIMEOUT);
+    run_fini(&r);
+}
+
 typedef struct waiting {
     ki_informer *informer;
     int rc;
@@ -193,6 +207,24 @@ static void a_stop_ends_the_wait_of_another_thread(void **state)
     assert_int_equal(aside_ends_within(&call, HANG_MS), 1);
     aside_join(&call);
     assert_int_equal(w.rc, KI_ERR_STOPPED);
+    run_fini(&r);
+}
+
+static void a_stop_ends_the_wait_for_an_informer_that_was_never_started(void **state)
+{
+    (void)state;
+    run r;
+    aside call;
+    run_init(&r);
+    waiting w = {.informer = r.rig.informer};
+    aside_start(&call, wait_for_sync, &w);
+    assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
+    ki_informer_stop(r.rig.informer);
+    assert_int_equal(aside_ends_within(&call, HANG_MS), 1);
+    aside_join(&call);
+    assert_int_equal(w.rc, KI_ERR_STOPPED);
+    assert_int_equal(ki_informer_start(r.rig.informer, NULL), 0);
+    assert_int_equal(ki_informer_wait_for_sync(r.rig.informer, HANG_MS, NULL), 0);
     run_fini(&r);
 }
 
@@ -274,7 +306,7 @@ static void a_slow_handler_delays_neither_the_store_nor_another_handler(void **s
     heard_init(&other);
     run_init(&r);
     ki_handler handler = heard_handler(&other);
-    assert_non_null(ki_informer_add_handler(r.rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(r.rig.informer, &handler, NULL));
     heard_hold(&r.what);
     local_rig_sync(&r.rig);
     for (int i = 0; i < 100; i++)
@@ -404,7 +436,7 @@ static void a_handler_of_an_informer_that_never_started_is_released(void **state
     heard_init(&other);
     run_init(&r);
     ki_handler handler = heard_handler(&other);
-    ki_registration *registration = ki_informer_add_handler(r.rig.informer, &handler);
+    ki_registration *registration = ki_informer_add_handler(r.rig.informer, &handler, NULL);
     assert_int_equal(ki_registration_remove_and_wait(registration), 0);
     assert_int_equal(other.releases, 1);
     ki_informer_stop(r.rig.informer);
@@ -429,7 +461,7 @@ static void handlers_may_share_one_thread(void **state)
     heard_init(&other);
     run_init_with(&r, (ki_client_options){.handler_threads = 1}, NULL);
     ki_handler handler = heard_handler(&other);
-    assert_non_null(ki_informer_add_handler(r.rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(r.rig.informer, &handler, NULL));
     r.what.user = &threads[0];
     other.user = &threads[1];
     r.what.in_event = other.in_event = note_thread;
@@ -492,6 +524,8 @@ int main(void)
         cmocka_unit_test(a_wait_that_times_out_says_what_is_going_on),
         cmocka_unit_test(a_wait_for_a_silent_server_names_the_phase),
         cmocka_unit_test(a_stop_ends_the_wait_of_another_thread),
+        cmocka_unit_test(a_stop_ends_the_wait_for_an_informer_that_was_never_started),
+        cmocka_unit_test(an_informer_that_was_never_started_is_waited_for),
         cmocka_unit_test(a_stop_waits_for_the_callback_that_runs),
         cmocka_unit_test(removing_and_waiting_waits_for_the_callback_that_runs),
         cmocka_unit_test(removing_does_not_wait_for_the_callback_that_runs),

@@ -88,7 +88,7 @@ static void run_init_with(run *r, size_t backlog_items_max, ki_overflow overflow
     ki_handler handler = heard_handler(&r->what);
     handler.backlog_items_max = backlog_items_max;
     handler.overflow = (int)overflow;
-    r->registration = ki_informer_add_handler(r->rig.informer, &handler);
+    r->registration = ki_informer_add_handler(r->rig.informer, &handler, NULL);
     assert_non_null(r->registration);
 }
 
@@ -385,7 +385,7 @@ static void a_handler_that_cannot_be_let_in_keeps_no_event_from_the_others(void 
     virtual_rig_sync(&t.rig);
     virtual_rig_run(&t.rig, 5 * SECOND);
     ki_handler handler = heard_handler(&late);
-    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler));
+    assert_non_null(ki_informer_add_handler(t.rig.informer, &handler, NULL));
     sim_world_update(t.rig.world, 1);
     sim_server_step(t.rig.server);
     failing_allocator_fail_at(1);
