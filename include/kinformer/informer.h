@@ -144,7 +144,8 @@ KI_API int ki_informer_has_synced(const ki_informer *informer);
 KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err);
 
 /**
- * The version up to which the store is complete; "" before the first list.
+ * The version up to which the store is complete; "" before the first list. A buffer of
+ * KI_RESOURCE_VERSION_BYTES_MAX + 1 holds any; 64 bytes do for those of Kubernetes itself.
  *
  * Returns: the length as snprintf does.
  */
@@ -154,7 +155,11 @@ KI_API size_t ki_informer_last_resource_version(const ki_informer *informer, cha
 /**
  * Waits until the store is complete up to `version`: to read what was just written.
  *
- * Returns: as ki_informer_wait_for_sync(); KI_ERR_INVALID for a version that is no decimal number.
+ * A version that is no decimal number can only be met, not passed: when changes follow each other quickly,
+ * the store may be complete up to a later one without ever having been so up to just this one.
+ *
+ * Returns: as ki_informer_wait_for_sync(); KI_ERR_INVALID for a version that is empty or longer than
+ *          KI_RESOURCE_VERSION_BYTES_MAX.
  */
 KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_str version,
                                                      uint64_t timeout_ms, ki_error *err);
@@ -286,10 +291,11 @@ typedef struct ki_informer_status {
     uint64_t events;
     uint64_t refused; /* objects and events that could not be used */
     uint64_t bytes_read;
-    char resource_version[64];
+    char resource_version[64]; /* as much of it as fits: ki_informer_last_resource_version() has all */
     char message[KI_ERROR_MESSAGE_BYTES]; /* of the last failure */
     uint64_t success_age_ms;              /* of the store: as ki_informer_age_ms() */
-    uint64_t reserved[7];
+    uint64_t resource_version_bytes;      /* its length */
+    uint64_t reserved[6];
 } ki_informer_status;
 
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);

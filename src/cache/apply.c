@@ -21,7 +21,7 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
 static void begin_entry(ki_apply *apply)
 {
     apply->deltas_done = 0;
-    apply->deleted = (ki_resource_version){0};
+    apply->deleted = (ki_str){0};
 }
 
 /* A history that has ended does not come back, so that it has is not forgotten with the rest: a server that
@@ -52,11 +52,12 @@ static bool forget_batch(ki_apply *apply)
 bool ki_apply_drop(ki_apply *apply)
 {
     ki_list waiting;
-    ki_resource_version version;
+    ki_resource_version version = {0};
     ki_list_init(&waiting);
     bool has_list_end = forget_batch(apply);
     while (ki_delta_fifo_pop(apply->options.fifo, KI_APPLY_STEP, &waiting, &version) > 0)
         has_list_end |= forget(apply, &waiting);
+    ki_resource_version_clear(&version);
     return has_list_end;
 }
 
@@ -66,6 +67,8 @@ void ki_apply_fini(ki_apply *apply)
         return;
     (void)forget_batch(apply);
     ki_free(apply->plan.objects);
+    ki_resource_version_clear(&apply->version);
+    ki_resource_version_clear(&apply->batch_version);
     *apply = (ki_apply){0};
 }
 
@@ -222,11 +225,11 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
     ki_str key = {entry->key, entry->key_len};
     ki_place place = ki_store_batch_seek(apply->options.store, key, entry->by_key.hash);
     const ki_object *stored = place.object;
-    ki_standing standing = {.stored = stored,
-                            .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
-                            .complete = ki_resource_version_is_newer(&apply->deleted, &entry->version_before)
-                                            ? &apply->deleted
-                                            : &entry->version_before};
+    ki_str before = ki_resource_version_str(&entry->version_before);
+    ki_standing standing = {
+        .stored = stored,
+        .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
+        .complete = ki_resource_version_text_is_newer(apply->deleted, before) ? apply->deleted : before};
     switch (ki_rules_judge(delta, &standing)) {
     case KI_VERDICT_IGNORE:
         break;
@@ -247,11 +250,9 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
 /* What this key was before its delete may be told once more behind it. */
 static void note_delete(ki_apply *apply, const ki_delta *delta)
 {
-    ki_resource_version version;
     if (delta->type == KI_DELTA_DELETED &&
-        ki_resource_version_set(&version, ki_object_resource_version(delta->object)) == 0 &&
-        ki_resource_version_is_newer(&version, &apply->deleted))
-        apply->deleted = version;
+        ki_resource_version_text_is_newer(ki_object_resource_version(delta->object), apply->deleted))
+        apply->deleted = ki_object_resource_version(delta->object);
 }
 
 /* The object of a change, or NULL if there is none. */
@@ -351,7 +352,7 @@ static int apply_changes(ki_apply *apply)
 /* Everything up to batch_version has been applied. */
 static void end_batch(ki_apply *apply)
 {
-    ki_resource_version_advance(&apply->version, &apply->batch_version);
+    (void)ki_resource_version_advance(&apply->version, &apply->batch_version);
     ki_delta_fifo_finish(apply->options.fifo, apply->batch_count);
     apply->batch_count = 0;
 }

@@ -53,7 +53,7 @@ typedef struct ki_apply {
     size_t batch_count;
     ki_resource_version batch_version; /* the store's, when the batch is done */
     uint32_t deltas_done;              /* of the batch's first entry */
-    ki_resource_version deleted;       /* the newest delete among those */
+    ki_str deleted;                    /* the version of the newest delete among those, the entry's */
     bool is_planned;                   /* the plan is of the batch's first entry, a marker */
     ki_apply_plan plan;
 } ki_apply;

@@ -110,16 +110,15 @@ static void end_list(ki_apply *apply, const ki_delta_entry *entry)
     apply->is_synced = apply->owes_synced = true;
     if (entry->list > apply->last_list)
         apply->last_list = entry->list;
-    ki_resource_version_advance(&apply->version, &entry->version);
+    (void)ki_resource_version_advance(&apply->version, &entry->version);
 }
 
 static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
 {
-    ki_resource_version complete = apply->version;
-    ki_resource_version_advance(&complete, &entry->version_before);
-    bool is_stale = ki_resource_version_is_newer(&complete, &entry->version);
+    const ki_resource_version *complete = ki_resource_version_latest(&apply->version, &entry->version_before);
+    bool is_stale = ki_resource_version_is_newer(complete, &entry->version);
     if (!apply->is_planned && apply->plan.count == 0) { /* else it is a part, and not done yet */
-        planner p = {apply, entry, &complete, is_stale ? is_brought_back : is_gone};
+        planner p = {apply, entry, complete, is_stale ? is_brought_back : is_gone};
         int rc = make_plan(&p);
         if (rc < 0)
             return rc;
@@ -189,7 +188,7 @@ static int apply_resync(ki_apply *apply, const ki_delta_entry *entry)
 void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry)
 {
     apply->first_list = entry->list;
-    apply->version = (ki_resource_version){0};
+    ki_resource_version_clear(&apply->version);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------ */

@@ -44,6 +44,8 @@ void ki_delta_entry_free(ki_delta_entry *entry)
         ki_object_unref(entry->deltas[i].object);
     if (entry->deltas != &entry->first)
         ki_free(entry->deltas);
+    ki_resource_version_clear(&entry->version);
+    ki_resource_version_clear(&entry->version_before);
     ki_free(entry);
 }
 
@@ -64,6 +66,7 @@ void ki_delta_fifo_fini(ki_delta_fifo *fifo)
     if (fifo->items_max == 0)
         return;
     drop_all_locked(fifo);
+    ki_resource_version_clear(&fifo->received);
     ki_cond_fini(&fifo->changed);
     ki_mutex_fini(&fifo->mu);
     *fifo = (ki_delta_fifo){0};
@@ -124,7 +127,7 @@ static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
 /* Puts a new entry at the end of the queue. */
 static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry, uint64_t fresh_ns)
 {
-    entry->version_before = fifo->received;
+    ki_resource_version_copy(&entry->version_before, &fifo->received);
     entry->fresh_ns = fresh_ns;
     if (fifo->finished == fifo->pushed)
         set_fresh(fifo, fresh_ns);
@@ -224,7 +227,7 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
         enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_of_watch));
     if (is_of_watch)
         fifo->heard_ns = fifo->now_ns;
-    ki_resource_version_advance(&fifo->received, version);
+    (void)ki_resource_version_advance(&fifo->received, version);
     return is_full_locked(fifo);
 }
 
@@ -239,6 +242,7 @@ int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
     ki_mutex_lock(&fifo->mu);
     rc = push_locked(fifo, ki_object_key_str(delta.object), delta, &received);
     ki_mutex_unlock(&fifo->mu);
+    ki_resource_version_clear(&received);
     return rc;
 }
 
@@ -274,7 +278,7 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
     enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news && kind == KI_ENTRY_BOOKMARK));
     if (is_news)
         fifo->heard_ns = fifo->now_ns;
-    ki_resource_version_advance(&fifo->received, &entry->version);
+    (void)ki_resource_version_advance(&fifo->received, &entry->version);
     if (kind == KI_ENTRY_LIST_END && list > fifo->ended_list)
         fifo->ended_list = list;
     if (kind == KI_ENTRY_LIST_END && fifo->first_list_end == 0)
@@ -313,7 +317,7 @@ int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
     fifo->pushed -= fifo->items;
     fifo->first_list_end = 0;
     drop_all_locked(fifo);
-    fifo->received = (ki_resource_version){0};
+    ki_resource_version_clear(&fifo->received);
     enqueue_locked(fifo, entry, fifo->heard_ns);
     for (ki_list_node *node = ki_list_pop_front(&resyncs); node != NULL; node = ki_list_pop_front(&resyncs))
         enqueue_locked(fifo, entry_of(node), fifo->heard_ns);
@@ -347,7 +351,7 @@ size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
         ki_list_push_back(out_batch, node);
     }
     ki_list_node *head = ki_list_first(&fifo->queue);
-    *out_version = head == NULL ? fifo->received : entry_of(head)->version_before;
+    ki_resource_version_copy(out_version, head == NULL ? &fifo->received : &entry_of(head)->version_before);
     ki_mutex_unlock(&fifo->mu);
     return n;
 }
@@ -399,7 +403,7 @@ void ki_delta_fifo_reset(ki_delta_fifo *fifo, const ki_resource_version *version
 {
     ki_mutex_lock(&fifo->mu);
     drop_all_locked(fifo);
-    fifo->received = *version;
+    ki_resource_version_copy(&fifo->received, version);
     fifo->is_closed = 0;
     fifo->finished = fifo->pushed;
     fifo->first_list_end = 0;

@@ -139,7 +139,8 @@ KI_NODISCARD int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
 int ki_delta_fifo_has_room(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
 
 /* Takes up to `max` entries off the queue, in order, into `out_batch` (initialised, empty). *out_version is
- * the version up to which everything has left the queue with them. Returns how many. Never waits. */
+ * the version up to which everything has left the queue with them; the caller clears it. Returns how many.
+ * Never waits. */
 size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
                          ki_resource_version *out_version) KI_EXCLUDES(fifo->mu);
 

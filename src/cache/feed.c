@@ -108,6 +108,7 @@ static void feed_fini(ki_feed *feed)
     ki_job_fini(&feed->dispatch_job);
     ki_informer_metrics_fini(&feed->metrics);
     ki_gathered_fini(&feed->gathered);
+    ki_resource_version_clear(&feed->version);
     ki_object_plan_free(feed->plan);
     ki_informer_setup_fini(&feed->setup);
     ki_resource_free(feed->resource);

@@ -41,13 +41,15 @@ typedef struct io_requests {
     bool is_begin;
     bool is_retry;
     ki_stage stage;
-    ki_resource_version version;
+    ki_resource_version version; /* to be cleared */
 } io_requests;
 
 static io_requests take_io_requests(ki_feed *feed)
 {
     ki_mutex_lock(&feed->mu);
-    io_requests requests = {feed->begin_is_asked, feed->retry_is_asked, feed->stage, feed->version};
+    io_requests requests = {
+        .is_begin = feed->begin_is_asked, .is_retry = feed->retry_is_asked, .stage = feed->stage};
+    ki_resource_version_copy(&requests.version, &feed->version);
     feed->begin_is_asked = feed->retry_is_asked = false;
     ki_mutex_unlock(&feed->mu);
     return requests;
@@ -95,6 +97,7 @@ void ki_feed_run_io(ki_job *job)
     } else if (requests.stage == KI_STAGE_RUNNING) {
         drive_reflector(feed, &requests);
     }
+    ki_resource_version_clear(&requests.version);
 }
 
 /* ---- dispatch: stages ---------------------------------------------------------------------------------- */

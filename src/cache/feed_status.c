@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a feed says of itself, and waiting for it to say it. */
-#include <stdio.h>
-#include <string.h>
-
 #include "cache/delta_queue.h"
 #include "cache/feed.h"
 #include "util/error.h"
@@ -17,22 +14,16 @@ int ki_feed_has_synced(const ki_feed *feed)
     return feed->options.queue == NULL || ki_delta_queue_has_synced(feed->options.queue);
 }
 
-static ki_resource_version read_version(const ki_feed *feed)
-{
-    ki_mutex *mu = (ki_mutex *)&feed->mu; /* its locks are not part of what is const */
-    ki_mutex_lock(mu);
-    ki_resource_version version = feed->version;
-    ki_mutex_unlock(mu);
-    return version;
-}
-
 size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t buffer_bytes)
 {
-    ki_resource_version version = {0};
-    if (feed != NULL)
-        version = read_version(feed);
-    int n = snprintf(buffer, buffer_bytes, "%.*s", KI_STR_ARGS(ki_resource_version_str(&version)));
-    return n < 0 ? 0 : (size_t)n;
+    static const ki_resource_version none;
+    if (feed == NULL)
+        return ki_resource_version_write(&none, buffer, buffer_bytes);
+    ki_mutex *mu = (ki_mutex *)&feed->mu; /* its locks are not part of what is const */
+    ki_mutex_lock(mu);
+    size_t length = ki_resource_version_write(&feed->version, buffer, buffer_bytes);
+    ki_mutex_unlock(mu);
+    return length;
 }
 
 /* What has been received and waits to be processed is not fresh. */
@@ -56,8 +47,8 @@ void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
         return;
     ki_reflector_read_status(&((ki_feed *)feed)->reflector, out_status);
     out_status->success_age_ms = read_age_ms(feed, out_status->success_age_ms);
-    ki_resource_version version = read_version(feed);
-    memcpy(out_status->resource_version, version.text, version.len);
+    out_status->resource_version_bytes = ki_feed_last_resource_version(feed, out_status->resource_version,
+                                                                       sizeof(out_status->resource_version));
     out_status->has_synced = ki_feed_has_synced(feed);
     out_status->refused += feed->left_out;
     if (feed->options.store != NULL) {

@@ -170,19 +170,18 @@ static int call_user(ki_feed *feed, const ki_change *change)
     return rc;
 }
 
-/* How far it has come, for who asks and for the next begin. */
-static void publish(ki_feed *feed, const ki_change *change)
+/* How far it has come, for who asks and for the next begin: `version` is the change's. */
+static void publish(ki_feed *feed, const ki_change *change, const ki_resource_version *version)
 {
-    ki_resource_version version = {0};
     bool is_end = change->type == KI_CHANGE_LIST_END;
     bool is_reset = change->type == KI_CHANGE_RESET;
-    if (is_stale_end(feed, change) || ki_resource_version_set(&version, change->version) < 0)
+    if (is_stale_end(feed, change))
         return;
     ki_mutex_lock(&feed->mu);
     if (is_end || is_reset)
-        feed->version = version;
+        ki_resource_version_copy(&feed->version, version);
     else
-        ki_resource_version_advance(&feed->version, &version);
+        (void)ki_resource_version_advance(&feed->version, version);
     if (is_end)
         feed->is_synced = true;
     ki_mutex_unlock(&feed->mu);
@@ -213,15 +212,20 @@ int ki_feed_take_change(const ki_change *change, void *user)
         feed->owes_list |= change->type == KI_CHANGE_LIST_END || change->type == KI_CHANGE_RESET;
         return 0;
     }
+    ki_resource_version version = {0};
     bool had_room = atomic_exchange(&feed->has_room, false);
     if (feed->options.queue != NULL)
         ki_delta_queue_set_now(feed->options.queue, ki_clock_now_ns(feed->client->clock));
-    int rc = feed->options.on_change != NULL ? call_user(feed, change) : write_change(feed, change);
+    int rc = ki_resource_version_set(&version, change->version); /* before anything has changed */
+    if (rc == 0)
+        rc = feed->options.on_change != NULL ? call_user(feed, change) : write_change(feed, change);
     if (rc < 0) {
+        ki_resource_version_clear(&version);
         ki_gathered_clear(&feed->gathered); /* the next attempt begins anew */
         return KI_ERR_NO_MEMORY;
     }
-    publish(feed, change);
+    publish(feed, change, &version);
+    ki_resource_version_clear(&version);
     if (rc > 0)
         rc = wait_for_room(feed);
     else if (had_room)

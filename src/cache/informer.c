@@ -144,6 +144,7 @@ static void informer_fini(ki_informer *informer)
     ki_job_fini(&informer->io_job);
     ki_job_fini(&informer->dispatch_job);
     ki_apply_fini(&informer->apply);
+    ki_resource_version_clear(&informer->version);
     ki_informer_metrics_fini(&informer->metrics);
     ki_delta_fifo_fini(&informer->fifo);
     ki_mutation_detector_fini(&informer->detector);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the jobs of an informer do: io_job drives the reflector, dispatch_job applies what it queued. */
 #include <assert.h>
-#include <string.h>
 
 #include "cache/informer.h"
 #include "cache/registration.h"
@@ -121,14 +120,17 @@ typedef struct io_requests {
     bool is_retry;
     bool is_list_owed;
     ki_stage stage;
-    ki_resource_version version;
+    ki_resource_version version; /* to be cleared */
 } io_requests;
 
 static io_requests take_io_requests(ki_informer *informer)
 {
     ki_mutex_lock(&informer->mu);
-    io_requests requests = {informer->begin_is_asked, informer->retry_is_asked, informer->list_is_owed,
-                            informer->stage, informer->version};
+    io_requests requests = {.is_begin = informer->begin_is_asked,
+                            .is_retry = informer->retry_is_asked,
+                            .is_list_owed = informer->list_is_owed,
+                            .stage = informer->stage};
+    ki_resource_version_copy(&requests.version, &informer->version);
     informer->begin_is_asked = informer->retry_is_asked = informer->list_is_owed = false;
     ki_mutex_unlock(&informer->mu);
     return requests;
@@ -166,6 +168,7 @@ void ki_informer_run_io(ki_job *job)
             ki_reflector_room(reflector);
         ki_reflector_tick(reflector);
     }
+    ki_resource_version_clear(&requests.version);
 }
 
 /* ---- dispatch: stages -------------------------------------------------------------------------------- */
@@ -196,7 +199,7 @@ static void forget_queue_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
     ki_fanout_end_resync(&informer->fanout);
     ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
     ki_gauge_set(informer->metrics.queued_items, 0);
-    informer->version = informer->apply.version;
+    ki_resource_version_copy(&informer->version, &informer->apply.version);
 }
 
 static void stop_locked(ki_informer *informer) KI_REQUIRES(informer->mu)
@@ -256,8 +259,8 @@ static void publish(ki_informer *informer)
     const ki_apply *apply = &informer->apply;
     bool is_news = apply->is_synced != informer->is_synced;
     ki_mutex_lock(&informer->mu);
-    is_news = is_news || memcmp(&informer->version, &apply->version, sizeof(apply->version)) != 0;
-    informer->version = apply->version;
+    is_news = is_news || !ki_resource_version_equal(&informer->version, &apply->version);
+    ki_resource_version_copy(&informer->version, &apply->version);
     informer->is_synced = apply->is_synced;
     if (is_news)
         ki_client_notify(informer->client, &informer->changed);

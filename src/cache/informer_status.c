@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an informer says of itself, and waiting for it to say it. */
 #include <stdio.h>
-#include <string.h>
 
 #include "cache/informer.h"
 #include "util/error.h"
@@ -14,22 +13,16 @@ int ki_informer_has_synced(const ki_informer *informer)
     return informer != NULL && informer->is_synced;
 }
 
-static ki_resource_version read_version(const ki_informer *informer)
-{
-    ki_mutex *mu = (ki_mutex *)&informer->mu;
-    ki_mutex_lock(mu);
-    ki_resource_version version = informer->version;
-    ki_mutex_unlock(mu);
-    return version;
-}
-
 size_t ki_informer_last_resource_version(const ki_informer *informer, char *buffer, size_t buffer_bytes)
 {
-    ki_resource_version version = {0};
-    if (informer != NULL)
-        version = read_version(informer);
-    int n = snprintf(buffer, buffer_bytes, "%.*s", KI_STR_ARGS(ki_resource_version_str(&version)));
-    return n < 0 ? 0 : (size_t)n;
+    static const ki_resource_version none;
+    if (informer == NULL)
+        return ki_resource_version_write(&none, buffer, buffer_bytes);
+    ki_mutex *mu = (ki_mutex *)&informer->mu;
+    ki_mutex_lock(mu);
+    size_t length = ki_resource_version_write(&informer->version, buffer, buffer_bytes);
+    ki_mutex_unlock(mu);
+    return length;
 }
 
 uint64_t ki_informer_age_ms(const ki_informer *informer)
@@ -49,8 +42,8 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
         return;
     ki_informer *mine = (ki_informer *)informer; /* its locks are not part of what is const */
     ki_reflector_read_status(&mine->reflector, out_status);
-    ki_resource_version version = read_version(informer);
-    memcpy(out_status->resource_version, version.text, version.len);
+    out_status->resource_version_bytes = ki_informer_last_resource_version(
+        informer, out_status->resource_version, sizeof(out_status->resource_version));
     out_status->has_synced = informer->is_synced;
     out_status->success_age_ms = ki_informer_age_ms(informer);
     out_status->objects = ki_store_count(informer->store);
@@ -63,26 +56,25 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
 /* A wait ends also when nobody is going to make it true. */
 typedef struct waiter {
     ki_informer *informer;
-    ki_resource_version version; /* unset: for the first list */
+    ki_str version; /* empty: for the first list */
     bool is_met;
 } waiter;
 
-/* A version that is no number says nothing about one that is. */
-static bool reaches(const ki_resource_version *version, const ki_resource_version *wanted)
+/* A version that is no number says nothing about others: docs/consistency.md, rule 8. */
+static bool reaches(const ki_resource_version *version, ki_str wanted)
 {
     int order = 0;
-    if (!ki_resource_version_is_set(wanted))
-        return true;
-    return ki_resource_version_compare(ki_resource_version_str(version), ki_resource_version_str(wanted),
-                                       &order) == 0 &&
-           order >= 0;
+    ki_str reached = ki_resource_version_str(version);
+    if (wanted.len == 0 || ki_resource_version_compare(reached, wanted, &order) < 0)
+        return wanted.len == 0 || ki_str_equal(reached, wanted);
+    return order >= 0;
 }
 
 static bool is_met_or_in_vain(void *user)
 {
     waiter *w = user;
     const ki_informer *informer = w->informer;
-    w->is_met = informer->is_synced && reaches(&informer->version, &w->version);
+    w->is_met = informer->is_synced && reaches(&informer->version, w->version);
     return w->is_met || informer->is_abandoned || informer->stop_is_asked;
 }
 
@@ -92,9 +84,9 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
     ki_informer *informer = w->informer;
     ki_informer_status status;
     ki_informer_read_status(informer, &status);
-    char what[KI_RESOURCE_VERSION_BYTES_MAX + 16] = "the first list";
-    if (ki_resource_version_is_set(&w->version))
-        (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(ki_resource_version_str(&w->version)));
+    char what[sizeof(status.resource_version) + 16] = "the first list";
+    if (w->version.len > 0) /* as far as there is room */
+        (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(w->version));
     const char *reason = ki_reason_name(status.reason);
     return ki_fail(err, code, "%s: %s %s: %s%s%s%s%s%s%s%s%s", informer->resource->plural, what,
                    code == KI_ERR_STOPPED ? "will not come, it is stopped" : "was not there in time",
@@ -126,12 +118,10 @@ int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_err
 
 int ki_informer_wait_for_version(ki_informer *informer, ki_str version, uint64_t timeout_ms, ki_error *err)
 {
-    waiter w = {.informer = informer};
-    int order = 0;
     if (informer == NULL)
         return ki_fail(err, KI_ERR_INVALID, "no informer");
-    if (ki_resource_version_compare(version, version, &order) < 0 ||
-        ki_resource_version_set(&w.version, version) < 0)
-        return ki_fail(err, KI_ERR_INVALID, "%s: a version that is no number", informer->resource->plural);
-    return wait_for(&w, timeout_ms, err);
+    if (version.len == 0 || version.len > KI_RESOURCE_VERSION_BYTES_MAX)
+        return ki_fail(err, KI_ERR_INVALID, "%s: waiting for a version of %zu bytes, 1 to %d are allowed",
+                       informer->resource->plural, version.len, KI_RESOURCE_VERSION_BYTES_MAX);
+    return wait_for(&(waiter){.informer = informer, .version = version}, timeout_ms, err);
 }

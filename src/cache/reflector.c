@@ -99,6 +99,14 @@ void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char 
     main_over(reflector, &failure);
 }
 
+void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char *too_long)
+{
+    if (code == KI_ERR_NO_MEMORY)
+        ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(code));
+    else
+        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, too_long);
+}
+
 void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options)
 {
     const ki_informer_options *informer = reflector->options.informer;
@@ -425,6 +433,9 @@ void ki_reflector_fini(ki_reflector *reflector)
     ki_answer_fini(&reflector->probe_answer);
     ki_buf_fini(&reflector->list.continue_token);
     ki_buf_fini(&reflector->list.marked_token);
+    ki_resource_version_clear(&reflector->list.version);
+    ki_resource_version_clear(&reflector->version);
+    ki_reflector_clear_probe(reflector);
     ki_mutex_fini(&reflector->status_mu);
     if (source->release != NULL)
         source->release(source->user);
@@ -438,7 +449,10 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     int is_known = ki_resource_version_is_set(version) && !reflector->owes_reset;
     assert(reflector->doing == KI_STEP_NONE && reflector->next == KI_STEP_NONE);
     enter(reflector);
-    reflector->version = is_known ? *version : (ki_resource_version){0};
+    if (is_known)
+        ki_resource_version_copy(&reflector->version, version);
+    else
+        ki_resource_version_clear(&reflector->version);
     reflector->wants_quorum = reflector->owes_reset;
     reflector->has_expired = 0;
     ki_reflector_init_poll(reflector);

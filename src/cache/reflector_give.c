@@ -79,7 +79,24 @@ static int unshare(ki_object **object)
     return 0;
 }
 
-/* A key that the destination cannot take. Returns whether the object was refused, which has been told. */
+void ki_reflector_fail_long_version(ki_error *err, const ki_object *object)
+{
+    ki_fail(err, KI_ERR_TOO_LARGE, "a resourceVersion of %zu bytes, %d are allowed",
+            ki_object_resource_version(object).len, KI_RESOURCE_VERSION_BYTES_MAX);
+}
+
+/* Returns whether the object was refused, which has been told; as the next. */
+static int refuse_long_version(ki_reflector *reflector, const ki_object *object)
+{
+    ki_error why = {0};
+    if (ki_object_resource_version(object).len <= KI_RESOURCE_VERSION_BYTES_MAX)
+        return 0;
+    ki_reflector_fail_long_version(&why, object);
+    ki_reflector_report_refused(reflector, &why, ki_object_key_str(object));
+    return 1;
+}
+
+/* A key that the destination cannot take. */
 static int refuse_long_key(ki_reflector *reflector, const ki_object *object)
 {
     ki_error why = {0};
@@ -96,7 +113,7 @@ static int refuse_long_key(ki_reflector *reflector, const ki_object *object)
  * Returns 0, or KI_ERR_NO_MEMORY. */
 static int make_usable(ki_reflector *reflector, ki_object *object, ki_object **out_usable)
 {
-    if (refuse_long_key(reflector, object)) {
+    if (refuse_long_key(reflector, object) || refuse_long_version(reflector, object)) {
         *out_usable = NULL;
         return 0;
     }

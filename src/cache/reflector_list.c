@@ -21,6 +21,7 @@ int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
     ki_buf marked = list->marked_token;
     ki_buf_reset(&token, 0);
     ki_buf_reset(&marked, 0);
+    ki_resource_version_clear(&list->version);
     *list = (ki_list_attempt){
         .number = list->number + 1, .is_quorum = is_quorum, .continue_token = token, .marked_token = marked};
     if (reflector->relist_ns != UINT64_MAX)
@@ -46,7 +47,7 @@ int ki_reflector_list_is_stale(const ki_reflector *reflector)
 
 void ki_reflector_forget_history(ki_reflector *reflector)
 {
-    reflector->version = (ki_resource_version){0};
+    ki_resource_version_clear(&reflector->version);
     reflector->wants_quorum = 1;
     reflector->owes_reset = 1;
     reflector->poll.is_listing = 0; /* nothing is known that a watch could go on from */
@@ -92,7 +93,7 @@ int ki_reflector_finish_list(ki_reflector *reflector)
         return rc;
     ki_histogram_observe(reflector->options.metrics->list_duration, now - reflector->list.begun_ns);
     ki_reflector_finish_poll(reflector);
-    reflector->version = reflector->list.version;
+    ki_resource_version_copy(&reflector->version, &reflector->list.version);
     reflector->wants_quorum = 0;
     reflector->owes_list = 0;
     reflector->watch.is_unproven = reflector->list.was_interrupted;
@@ -176,8 +177,9 @@ static void take_metadata(ki_reflector *reflector, const ki_list_metadata *metad
     ki_list_attempt *list = &reflector->list;
     if (list->pages > 0)
         return;
-    if (ki_resource_version_set(&list->version, metadata->resource_version) < 0) {
-        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the resourceVersion of the list is too long");
+    int rc = ki_resource_version_set(&list->version, metadata->resource_version);
+    if (rc < 0) {
+        ki_reflector_give_up_version(reflector, rc, "the resourceVersion of the list is too long");
         return;
     }
     if (!ki_reflector_list_is_stale(reflector))

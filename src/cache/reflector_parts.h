@@ -34,6 +34,9 @@ uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, 
 /* Gives up the request that is under way, as if it had ended so. */
 void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char *message);
 
+/* The same when a version could not be kept: for lack of memory, or since it is too long. */
+void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char *too_long);
+
 /* Fills in what all requests have in common, and lets the user change it: call last. */
 void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options);
 
@@ -69,6 +72,7 @@ void ki_reflector_want_relist(ki_reflector *reflector);
 
 uint64_t ki_reflector_probe_due_ns(const ki_reflector *reflector);
 void ki_reflector_begin_probe(ki_reflector *reflector);
+void ki_reflector_clear_probe(ki_reflector *reflector);
 void ki_reflector_probe_step(ki_reflector *reflector, int step);
 void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure);
 
@@ -129,6 +133,9 @@ int ki_reflector_is_of_kind(const ki_reflector *reflector, const ki_object *obje
 
 /* Takes an object that is not: it is told of, and a list is due. */
 void ki_reflector_refuse_kind(ki_reflector *reflector, ki_object *object);
+
+/* That the version of an object is too long. */
+void ki_reflector_fail_long_version(ki_error *err, const ki_object *object);
 
 /* Takes the object of a list. Gives up the request when memory is out, as the next two. */
 void ki_reflector_give_item(ki_reflector *reflector, ki_object *object);

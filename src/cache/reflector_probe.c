@@ -26,6 +26,12 @@ uint64_t ki_reflector_probe_due_ns(const ki_reflector *reflector)
     return ki_ns_max(due, reflector->probe.not_before_ns);
 }
 
+void ki_reflector_clear_probe(ki_reflector *reflector)
+{
+    ki_resource_version_clear(&reflector->probe.base);
+    ki_resource_version_clear(&reflector->probe.version);
+}
+
 void ki_reflector_begin_probe(ki_reflector *reflector)
 {
     uint64_t now = ki_reflector_now_ns(reflector);
@@ -33,8 +39,9 @@ void ki_reflector_begin_probe(ki_reflector *reflector)
     reflector->probe.not_before_ns = token_ns;
     if (token_ns != 0)
         return;
-    reflector->probe = (ki_history_probe){
-        .base = reflector->version, .begun_ns = now, .is_last_hope = silent_ns(reflector) <= now};
+    ki_reflector_clear_probe(reflector);
+    reflector->probe = (ki_history_probe){.begun_ns = now, .is_last_hope = silent_ns(reflector) <= now};
+    ki_resource_version_copy(&reflector->probe.base, &reflector->version);
     ki_list_options options = {.limit = 1};
     ki_reflector_finish_options(reflector, &options);
     ki_answer_begin(&reflector->probe_answer, KI_ANSWER_LIST, &options);
@@ -72,7 +79,7 @@ void ki_reflector_probe_step(ki_reflector *reflector, int step)
 {
     const ki_list_decoder *decoder = &reflector->probe_answer.decoder.list;
     ki_history_probe *probe = &reflector->probe;
-    if (step == KI_LIST_METADATA) /* one that is too long stays unset */
+    if (step == KI_LIST_METADATA) /* one that is too long, or for which memory is out, stays unset */
         (void)!ki_resource_version_set(&probe->version, decoder->metadata.resource_version);
     if (step != KI_LIST_OBJECT && step != KI_LIST_REFUSED)
         return;

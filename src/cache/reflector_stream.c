@@ -37,7 +37,10 @@ void ki_reflector_begin_stream(ki_reflector *reflector)
 /* The end of the list. What follows is a watch. */
 static void take_end(ki_reflector *reflector, ki_str version)
 {
-    if (version.len == 0 || ki_resource_version_set(&reflector->list.version, version) < 0) {
+    int rc = ki_resource_version_set(&reflector->list.version, version);
+    if (rc < 0) {
+        ki_reflector_give_up_version(reflector, rc, "the resourceVersion of the end of the list is too long");
+    } else if (version.len == 0) {
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the end of the list has no resourceVersion");
     } else if (ki_reflector_list_is_stale(reflector)) {
         reflector->list.has_given = 1; /* also when it was empty, its end was seen */

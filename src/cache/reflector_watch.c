@@ -74,9 +74,7 @@ void ki_reflector_want_relist(ki_reflector *reflector)
 /* Everything up to `version` has been received. */
 static void advance(ki_reflector *reflector, const ki_resource_version *version)
 {
-    const ki_resource_version before = reflector->version;
-    ki_resource_version_advance(&reflector->version, version);
-    if (ki_str_equal(ki_resource_version_str(&before), ki_resource_version_str(&reflector->version)))
+    if (!ki_resource_version_advance(&reflector->version, version))
         return;
     reflector->watch.has_news = 1;
     reflector->has_expired = 0;
@@ -90,12 +88,18 @@ static void take_nonsense(ki_reflector *reflector, const ki_error *error, ki_str
     ki_reflector_want_relist(reflector);
 }
 
-/* Takes it. */
-static void take_without_version(ki_reflector *reflector, ki_object *object)
+/* Takes an object whose version is missing, or `code` for keeping it. */
+static void take_without_version(ki_reflector *reflector, ki_object *object, int code)
 {
     ki_error error = {0};
-    ki_fail(&error, KI_ERR_METADATA, "the object of the event has no resourceVersion that can be used");
-    take_nonsense(reflector, &error, ki_object_key_str(object));
+    if (code == 0)
+        ki_fail(&error, KI_ERR_METADATA, "the object of the event has no resourceVersion");
+    else if (code == KI_ERR_TOO_LARGE)
+        ki_reflector_fail_long_version(&error, object);
+    if (error.code != 0)
+        take_nonsense(reflector, &error, ki_object_key_str(object));
+    else
+        ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(code));
     ki_object_unref(object);
 }
 
@@ -107,8 +111,9 @@ static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *
         ki_reflector_refuse_kind(reflector, object);
         return;
     }
-    if (text.len == 0 || ki_resource_version_set(&version, text) < 0) {
-        take_without_version(reflector, object);
+    int rc = ki_resource_version_set(&version, text);
+    if (text.len == 0 || rc < 0) {
+        take_without_version(reflector, object, rc);
         return;
     }
     reflector->report.events++;
@@ -119,6 +124,7 @@ static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *
     } else if (type == KI_CHANGE_DELETED && reflector->doing == KI_STEP_WATCH) {
         ki_reflector_want_relist(reflector); /* else what is gone would stay */
     }
+    ki_resource_version_clear(&version);
 }
 
 /* What has waited for room says nothing about the server: a pause would be taken for an interval, and what
@@ -135,21 +141,36 @@ static void note_bookmark(ki_reflector *reflector)
     reflector->report.bookmark_ns = now;
 }
 
+static void report_long_bookmark(ki_reflector *reflector, ki_str text)
+{
+    ki_error error = {0};
+    ki_fail(&error, KI_ERR_TOO_LARGE, "a bookmark with a resourceVersion of %zu bytes, %d are allowed",
+            text.len, KI_RESOURCE_VERSION_BYTES_MAX);
+    ki_reflector_report_refused(reflector, &error, KI_STR(""));
+}
+
 static void take_bookmark(ki_reflector *reflector, ki_str text)
 {
     ki_resource_version version = {0};
-    if (text.len == 0 || ki_resource_version_set(&version, text) < 0)
+    int rc = ki_resource_version_set(&version, text);
+    if (rc == KI_ERR_TOO_LARGE)
+        report_long_bookmark(reflector, text);
+    if (rc == KI_ERR_TOO_LARGE || text.len == 0)
         return;
-    note_bookmark(reflector);
-    if (ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_BOOKMARK, .version = text}) < 0) {
+    if (rc == 0) {
+        note_bookmark(reflector);
+        rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_BOOKMARK, .version = text});
+    }
+    if (rc < 0) {
         ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
-        return;
+    } else {
+        if (!ki_resource_version_is_newer(&reflector->version, &version)) { /* else it is behind */
+            ki_reflector_note_success(reflector);
+            ki_reflector_note_fruit(reflector);
+        }
+        advance(reflector, &version);
     }
-    if (!ki_resource_version_is_newer(&reflector->version, &version)) { /* else it is behind */
-        ki_reflector_note_success(reflector);
-        ki_reflector_note_fruit(reflector);
-    }
-    advance(reflector, &version);
+    ki_resource_version_clear(&version);
 }
 
 ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)

@@ -3,36 +3,106 @@
 
 #include <string.h>
 
+#include "util/alloc.h"
+#include "util/refcount.h"
+
+/* Constant but for the count. */
+typedef struct ki_long_version {
+    ki_refcount refs;
+    uint32_t len;
+    char text[];
+} ki_long_version;
+
+static ki_long_version *long_new(ki_str text)
+{
+    ki_long_version *made = ki_malloc(sizeof(*made) + text.len);
+    if (made == NULL)
+        return NULL;
+    ki_refcount_init(&made->refs);
+    made->len = (uint32_t)text.len;
+    memcpy(made->text, text.ptr, text.len);
+    return made;
+}
+
 int ki_resource_version_set(ki_resource_version *version, ki_str text)
 {
+    ki_resource_version made = {0};
     if (text.len > KI_RESOURCE_VERSION_BYTES_MAX)
         return KI_ERR_TOO_LARGE;
-    memset(version->text, 0, sizeof(version->text));
-    if (text.len > 0)
-        memcpy(version->text, text.ptr, text.len);
-    version->len = (uint8_t)text.len;
+    if (text.len > KI_RESOURCE_VERSION_BRIEF_BYTES) {
+        made.extended.len = KI_RESOURCE_VERSION_IS_LONG;
+        made.extended.shared = long_new(text);
+        if (made.extended.shared == NULL)
+            return KI_ERR_NO_MEMORY;
+    } else if (text.len > 0) {
+        made.brief.len = (uint8_t)text.len;
+        memcpy(made.brief.text, text.ptr, text.len);
+    }
+    ki_resource_version_clear(version);
+    *version = made;
     return 0;
+}
+
+void ki_resource_version_share(const ki_resource_version *version)
+{
+    ki_refcount_ref(&version->extended.shared->refs);
+}
+
+void ki_resource_version_release(const ki_resource_version *version)
+{
+    if (ki_refcount_unref(&version->extended.shared->refs))
+        ki_free(version->extended.shared);
 }
 
 ki_str ki_resource_version_str(const ki_resource_version *version)
 {
-    return (ki_str){version->text, version->len};
+    if (ki_resource_version_is_long(version))
+        return (ki_str){version->extended.shared->text, version->extended.shared->len};
+    return (ki_str){version->brief.text, version->brief.len};
+}
+
+size_t ki_resource_version_write(const ki_resource_version *version, char *buffer, size_t buffer_bytes)
+{
+    ki_str text = ki_resource_version_str(version);
+    if (buffer_bytes > 0) {
+        size_t n = text.len < buffer_bytes ? text.len : buffer_bytes - 1;
+        memcpy(buffer, text.ptr, n);
+        buffer[n] = 0;
+    }
+    return text.len;
+}
+
+bool ki_resource_version_equal(const ki_resource_version *a, const ki_resource_version *b)
+{
+    return ki_str_equal(ki_resource_version_str(a), ki_resource_version_str(b));
+}
+
+int ki_resource_version_text_is_newer(ki_str a, ki_str b)
+{
+    int order = 0;
+    if (a.len == 0 || b.len == 0)
+        return a.len > 0 && b.len == 0;
+    return ki_resource_version_compare(a, b, &order) == 0 && order > 0;
 }
 
 int ki_resource_version_is_newer(const ki_resource_version *a, const ki_resource_version *b)
 {
-    int order = 0;
-    if (!ki_resource_version_is_set(a) || !ki_resource_version_is_set(b))
-        return ki_resource_version_is_set(a) && !ki_resource_version_is_set(b);
-    return ki_resource_version_compare(ki_resource_version_str(a), ki_resource_version_str(b), &order) == 0 &&
-           order > 0;
+    return ki_resource_version_text_is_newer(ki_resource_version_str(a), ki_resource_version_str(b));
 }
 
-void ki_resource_version_advance(ki_resource_version *version, const ki_resource_version *other)
+const ki_resource_version *ki_resource_version_latest(const ki_resource_version *version,
+                                                      const ki_resource_version *other)
 {
     int order = 0;
     int rc =
         ki_resource_version_compare(ki_resource_version_str(other), ki_resource_version_str(version), &order);
-    if (ki_resource_version_is_set(other) && (rc < 0 || order > 0))
-        *version = *other;
+    return ki_resource_version_is_set(other) && (rc < 0 || order > 0) ? other : version;
+}
+
+bool ki_resource_version_advance(ki_resource_version *version, const ki_resource_version *other)
+{
+    if (ki_resource_version_latest(version, other) != other || ki_resource_version_equal(version, other))
+        return false;
+    ki_resource_version_copy(version, other);
+    return true;
 }

@@ -53,12 +53,12 @@ static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standin
 
 /* A list is at least as new as what is complete, so what it names is alive. An event may be an echo of
  * something that was deleted since. */
-static ki_verdict judge_absent(const ki_delta *delta, const ki_resource_version *complete)
+static ki_verdict judge_absent(const ki_delta *delta, ki_str complete)
 {
-    if (delta->list != 0 || !ki_resource_version_is_set(complete))
+    if (delta->list != 0 || complete.len == 0)
         return KI_VERDICT_PUT;
     ki_str version = ki_object_resource_version(delta->object);
-    version_order order = order_of(version, ki_resource_version_str(complete));
+    version_order order = order_of(version, complete);
     return order == NEWER || !ki_rules_is_number(version) || order == UNKNOWN ? KI_VERDICT_PUT
                                                                               : KI_VERDICT_IGNORE;
 }

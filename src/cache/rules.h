@@ -21,9 +21,9 @@ typedef enum ki_verdict {
 
 /* What the store has under the key of a change. */
 typedef struct ki_standing {
-    const ki_object *stored;             /* NULL: nothing */
-    bool of_other_history;               /* its version says nothing about the versions of now */
-    const ki_resource_version *complete; /* all up to here is in the store; unset: nothing is known */
+    const ki_object *stored; /* NULL: nothing */
+    bool of_other_history;   /* its version says nothing about the versions of now */
+    ki_str complete;         /* all up to this version is in the store; empty: nothing is known */
 } ki_standing;
 
 ki_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing);

@@ -45,7 +45,7 @@ static void on_synced(void *user)
     cli_follower *follower = user;
     cli_watch *watch = follower->watch;
     uint64_t now_ms = cli_moment_now_ms();
-    char version[64];
+    char version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
     (void)ki_informer_last_resource_version(follower->informer, version, sizeof(version));
     if (++watch->synced_count == watch->resources->count)
         watch->sync_ms = now_ms - watch->began_ms;
@@ -55,9 +55,10 @@ static void on_synced(void *user)
 
 static void on_status(ki_informer *informer, const ki_informer_status *status, void *user)
 {
-    (void)informer;
     cli_follower *follower = user;
-    cli_event_writer_status(&follower->watch->writer, follower->resource, status);
+    char version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
+    (void)ki_informer_last_resource_version(informer, version, sizeof(version));
+    cli_event_writer_status(&follower->watch->writer, follower->resource, status, version);
     cli_watch_note_status(follower, cli_moment_now_ms(), status);
 }
 

@@ -79,9 +79,11 @@ void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_inf
 
 void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *version)
 {
+    enum { SHOWN_BYTES_MAX = 64 };
     uint64_t ms = now_ms - follower->watch->began_ms;
-    note(follower, now_ms, "synced: %" PRIu64 " objects at version %s, after %" PRIu64 ".%03u s",
-         follower->objects, version, ms / 1000, (unsigned)(ms % 1000));
+    note(follower, now_ms, "synced: %" PRIu64 " objects at version %.*s%s, after %" PRIu64 ".%03u s",
+         follower->objects, SHOWN_BYTES_MAX, version, strlen(version) > SHOWN_BYTES_MAX ? "..." : "",
+         ms / 1000, (unsigned)(ms % 1000));
 }
 
 static int has_selectors(const cli_watch_flags *flags)

@@ -180,6 +180,45 @@ static void it_stops_and_goes_on_from_where_it_was(void **state)
     }
 }
 
+/* Each byte of the version takes three in a URL. */
+static const char *long_version(void)
+{
+    static char text[KI_RESOURCE_VERSION_BYTES_MAX + 1];
+    memset(text, '{', KI_RESOURCE_VERSION_BYTES_MAX);
+    return text;
+}
+
+static scripted_next serve_long_version(scripted_connection *c, const scripted_request *r, void *user)
+{
+    (void)user;
+    char body[2 * KI_RESOURCE_VERSION_BYTES_MAX];
+    if (strstr(r->head, "watch=true") == NULL) {
+        snprintf(body, sizeof(body),
+                 "{\"kind\":\"ConfigMapList\",\"metadata\":{\"resourceVersion\":\"%s\"},\"items\":[]}",
+                 long_version());
+        (void)scripted_answer(c, "200 OK", "", body);
+        return SCRIPTED_KEEP;
+    }
+    size_t escapes = 0;
+    const char *at = strstr(r->head, "resourceVersion=");
+    for (at = at == NULL ? "" : at + strlen("resourceVersion="); strncmp(at, "%7B", 3) == 0; at += 3)
+        escapes++;
+    if (escapes == KI_RESOURCE_VERSION_BYTES_MAX)
+        (void)(scripted_begin(c, "200 OK") && scripted_chunk(c, EVENT("ADDED", ITEM("b", "11"))));
+    scripted_wait_for_end(c);
+    return SCRIPTED_CLOSE;
+}
+
+static void a_watch_goes_on_from_a_version_of_4096_bytes(void **state)
+{
+    (void)state;
+    world w = {.mode = KI_MODE_THREADS};
+    world_init(&w, serve_long_version, NULL);
+    wait_for(&w, has_b);
+    assert_int_equal(scripted_http_requests(w.server), 2);
+    world_fini(&w);
+}
+
 static bool send_bytewise(scripted_connection *c, const char *text)
 {
     for (const char *at = text; *at != 0; at++) {
@@ -573,6 +612,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FLOW_TEST(an_informer_lists_and_watches),
+        FLOW_TEST(a_watch_goes_on_from_a_version_of_4096_bytes),
         FLOW_TEST(it_stops_and_goes_on_from_where_it_was),
         FLOW_TEST(chunks_of_one_byte_are_enough),
         FLOW_TEST(a_watch_that_is_cut_goes_on_from_the_last_event),

@@ -86,8 +86,9 @@ static void note_popped(pipeline *p, uint64_t version, int key)
 static uint64_t number_of(const ki_resource_version *version)
 {
     uint64_t number = 0;
-    for (size_t i = 0; i < version->len; i++)
-        number = number * 10 + (uint64_t)(version->text[i] - '0');
+    ki_str text = ki_resource_version_str(version);
+    for (size_t i = 0; i < text.len; i++)
+        number = number * 10 + (uint64_t)(text.ptr[i] - '0');
     return number;
 }
 
@@ -111,7 +112,7 @@ static void pop_all(pipeline *p, uint64_t seed)
     ki_random_init(&random, seed);
     while (ki_delta_fifo_wait(&p->fifo, UINT64_MAX) == 1) {
         ki_list batch;
-        ki_resource_version upto;
+        ki_resource_version upto = {0};
         ki_list_init(&batch);
         size_t n = ki_delta_fifo_pop(&p->fifo, 1 + ki_random_below(&random, 8), &batch, &upto);
         assert_true(n > 0);
@@ -176,7 +177,7 @@ static void a_queue_can_be_reset_while_it_is_pushed_to(void **state)
     start(&io, "io", push_until_the_end, &p);
     for (int i = 0; i < 3000; i++) {
         ki_list batch;
-        ki_resource_version upto;
+        ki_resource_version upto = {0};
         ki_list_init(&batch);
         assert_int_equal(ki_delta_fifo_wait(&p.fifo, UINT64_MAX), 1);
         size_t n = ki_delta_fifo_pop(&p.fifo, 4, &batch, &upto);
@@ -230,7 +231,7 @@ static void another_thread_sees_synced_only_after_the_list_is_done(void **state)
         size_t left = LIST_ITEMS + 1;
         while (ki_delta_fifo_wait(&p.fifo, UINT64_MAX) == 1) {
             ki_list batch;
-            ki_resource_version upto;
+            ki_resource_version upto = {0};
             ki_list_init(&batch);
             size_t n = ki_delta_fifo_pop(&p.fifo, 3, &batch, &upto);
             drop_batch(&batch);

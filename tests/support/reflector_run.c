@@ -82,6 +82,7 @@ void reflector_run_restart(reflector_run *run, const char *version)
     ki_resource_version from = {0};
     assert_int_equal(ki_resource_version_set(&from, ki_str_of(version)), 0);
     ki_reflector_begin(&run->reflector, &from);
+    ki_resource_version_clear(&from);
 }
 
 void reflector_run_start(reflector_run *run, const char *version)

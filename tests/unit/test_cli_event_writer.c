@@ -119,7 +119,7 @@ static void synced_and_status_are_lines_of_their_own(void **state)
     cli_event_writer_synced(&b.writer, &b.pods, 3, "77");
     assert_string_equal(
         written(), "{\"type\":\"SYNCED\",\"resource\":\"pods\",\"objects\":3,\"resourceVersion\":\"77\"}\n");
-    cli_event_writer_status(&b.writer, &b.pods, &status);
+    cli_event_writer_status(&b.writer, &b.pods, &status, "");
     assert_string_equal(written(),
                         "{\"type\":\"STATUS\",\"resource\":\"pods\",\"phase\":\"BACKING_OFF\",\"reason\":"
                         "\"Forbidden\",\"message\":\"no \\\"way\\\"\",\"resourceVersion\":\"\"}\n");
@@ -135,7 +135,7 @@ static void only_events_have_synced_and_status(void **state)
         if (b.writer.format == CLI_FORMAT_EVENTS)
             continue;
         cli_event_writer_synced(&b.writer, &b.pods, 3, "77");
-        cli_event_writer_status(&b.writer, &b.pods, &status);
+        cli_event_writer_status(&b.writer, &b.pods, &status, "");
         cli_event_writer_batch_end(&b.writer);
         assert_string_equal(written(), "");
     }

@@ -143,7 +143,7 @@ static void many_changes_of_one_key_are_all_kept(void **state)
     (void)state;
     ki_delta_fifo fifo;
     ki_list batch;
-    ki_resource_version version;
+    ki_resource_version version = {0};
     fifo_init(&fifo);
     ki_list_init(&batch);
     for (uint64_t i = 1; i <= 300; i++)

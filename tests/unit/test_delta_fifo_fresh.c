@@ -64,7 +64,7 @@ static void who_takes_longer_says_how_far_it_is(void **state)
     (void)state;
     ki_delta_fifo fifo;
     ki_list batch;
-    ki_resource_version version;
+    ki_resource_version version = {0};
     begin(&fifo);
     ki_list_init(&batch);
     ki_delta_fifo_set_now(&fifo, 20);

@@ -215,8 +215,9 @@ static void step_of_watch(model *m)
 static uint64_t number_of(const ki_resource_version *version)
 {
     uint64_t number = 0;
-    for (size_t i = 0; i < version->len; i++)
-        number = number * 10 + (uint64_t)(version->text[i] - '0');
+    ki_str text = ki_resource_version_str(version);
+    for (size_t i = 0; i < text.len; i++)
+        number = number * 10 + (uint64_t)(text.ptr[i] - '0');
     return number;
 }
 
@@ -272,7 +273,7 @@ static void check_version(model *m, uint64_t upto)
 static void pop(model *m)
 {
     ki_list batch;
-    ki_resource_version upto;
+    ki_resource_version upto = {0};
     size_t max = ki_random_below(&m->random, ki_random_below(&m->random, 4) == 0 ? 30 : 4);
     ki_list_init(&batch);
     size_t n = ki_delta_fifo_pop(&m->fifo, max, &batch, &upto);

@@ -236,7 +236,7 @@ static void a_handler_that_blocks_makes_the_store_old(void **state)
     ki_handler handler = heard_handler(&r.what);
     handler.overflow = KI_OVERFLOW_BLOCK;
     handler.backlog_items_max = 2;
-    assert_non_null(ki_informer_add_handler(r.informer, &handler));
+    assert_non_null(ki_informer_add_handler(r.informer, &handler, NULL));
     sync(&r);
     run(&r, MINUTE_MS);
     r.handlers_are_held = true;
@@ -287,7 +287,7 @@ static void the_age_is_known_as_soon_as_the_first_list_is(void **state)
     ki_handler handler = heard_handler(&r.what);
     handler.overflow = KI_OVERFLOW_BLOCK;
     handler.backlog_items_max = 1;
-    assert_non_null(ki_informer_add_handler(r.informer, &handler));
+    assert_non_null(ki_informer_add_handler(r.informer, &handler, NULL));
     assert_int_equal(ki_informer_start(r.informer, NULL), 0);
     r.dispatch_is_held = true;
     (void)ki_loop_step(r.client->dispatch, 0); /* which begins it */

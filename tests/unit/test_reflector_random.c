@@ -47,7 +47,7 @@ static void check_version(chaos *test)
     if (ki_resource_version_is_set(now))
         assert_false(ki_resource_version_is_newer(&test->received, now) &&
                      strstr(test->run.changes.text, "RESET") == NULL);
-    test->received = *now;
+    ki_resource_version_copy(&test->received, now);
     text_log_clear(&test->run.changes);
     text_log_clear(&test->run.errors);
     text_log_clear(&test->run.source.requests);
@@ -173,7 +173,7 @@ static void recover(chaos *test)
 static void run_seed(uint64_t seed)
 {
     static chaos test;
-    test.received = (ki_resource_version){0};
+    ki_resource_version_clear(&test.received);
     test.newest = 100;
     ki_random_init(&test.random, seed);
     reflector_run_init(&test.run);
