@@ -88,7 +88,7 @@ static void take_nonsense(ki_reflector *reflector, const ki_error *error, ki_str
     ki_reflector_want_relist(reflector);
 }
 
-/* Takes an object whose version is missing, or `code` for keeping it. */
+/* Takes an object whose version is missing (0), or could not be kept (why). */
 static void take_without_version(ki_reflector *reflector, ki_object *object, int code)
 {
     ki_error error = {0};
