@@ -4,14 +4,6 @@
 #include <string.h>
 
 #include "util/alloc.h"
-#include "util/refcount.h"
-
-/* Constant but for the count. */
-typedef struct ki_long_version {
-    ki_refcount refs;
-    uint32_t len;
-    char text[];
-} ki_long_version;
 
 static ki_long_version *long_new(ki_str text)
 {
@@ -24,22 +16,27 @@ static ki_long_version *long_new(ki_str text)
     return made;
 }
 
-int ki_resource_version_set(ki_resource_version *version, ki_str text)
+static int set_long(ki_resource_version *version, ki_str text)
 {
-    ki_resource_version made = {0};
     if (text.len > KI_RESOURCE_VERSION_BYTES_MAX)
         return KI_ERR_TOO_LARGE;
-    if (text.len > KI_RESOURCE_VERSION_BRIEF_BYTES) {
-        made.extended.len = KI_RESOURCE_VERSION_IS_LONG;
-        made.extended.shared = long_new(text);
-        if (made.extended.shared == NULL)
-            return KI_ERR_NO_MEMORY;
-    } else if (text.len > 0) {
-        made.brief.len = (uint8_t)text.len;
-        memcpy(made.brief.text, text.ptr, text.len);
-    }
+    ki_long_version *made = long_new(text);
+    if (made == NULL)
+        return KI_ERR_NO_MEMORY;
     ki_resource_version_clear(version);
-    *version = made;
+    version->extended.len = KI_RESOURCE_VERSION_IS_LONG;
+    version->extended.shared = made;
+    return 0;
+}
+
+int ki_resource_version_set(ki_resource_version *version, ki_str text)
+{
+    if (text.len > KI_RESOURCE_VERSION_BRIEF_BYTES)
+        return set_long(version, text);
+    ki_resource_version_clear(version);
+    if (text.len > 0)
+        memcpy(version->brief.text, text.ptr, text.len);
+    version->brief.len = (uint8_t)text.len;
     return 0;
 }
 
@@ -52,13 +49,6 @@ void ki_resource_version_release(const ki_resource_version *version)
 {
     if (ki_refcount_unref(&version->extended.shared->refs))
         ki_free(version->extended.shared);
-}
-
-ki_str ki_resource_version_str(const ki_resource_version *version)
-{
-    if (ki_resource_version_is_long(version))
-        return (ki_str){version->extended.shared->text, version->extended.shared->len};
-    return (ki_str){version->brief.text, version->brief.len};
 }
 
 size_t ki_resource_version_write(const ki_resource_version *version, char *buffer, size_t buffer_bytes)
@@ -101,7 +91,11 @@ const ki_resource_version *ki_resource_version_latest(const ki_resource_version 
 
 bool ki_resource_version_advance(ki_resource_version *version, const ki_resource_version *other)
 {
-    if (ki_resource_version_latest(version, other) != other || ki_resource_version_equal(version, other))
+    int order = 0;
+    ki_str text = ki_resource_version_str(version);
+    ki_str other_text = ki_resource_version_str(other);
+    bool is_comparable = ki_resource_version_compare(other_text, text, &order) == 0;
+    if (is_comparable ? order <= 0 : other_text.len == 0 || ki_str_equal(other_text, text))
         return false;
     ki_resource_version_copy(version, other);
     return true;

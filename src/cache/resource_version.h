@@ -16,10 +16,17 @@
 #include <kinformer/object.h>
 #include <stdbool.h>
 
+#include "util/refcount.h"
+
 /* What stands in the value itself. */
 enum { KI_RESOURCE_VERSION_BRIEF_BYTES = 23, KI_RESOURCE_VERSION_IS_LONG = 255 };
 
-struct ki_long_version;
+/* Constant but for the count. */
+typedef struct ki_long_version {
+    ki_refcount refs;
+    uint32_t len;
+    char text[];
+} ki_long_version;
 
 /* A zeroed one is "unset". Both forms begin with the length, which says which of them it is. */
 typedef struct ki_resource_version {
@@ -30,7 +37,7 @@ typedef struct ki_resource_version {
         } brief;
         struct {
             uint8_t len; /* KI_RESOURCE_VERSION_IS_LONG */
-            struct ki_long_version *shared;
+            ki_long_version *shared;
         } extended;
     };
 } ki_resource_version;
@@ -74,7 +81,12 @@ static inline void ki_resource_version_copy(ki_resource_version *version, const 
 }
 
 /* Borrowed from the value. */
-ki_str ki_resource_version_str(const ki_resource_version *version);
+static inline ki_str ki_resource_version_str(const ki_resource_version *version)
+{
+    if (ki_resource_version_is_long(version))
+        return (ki_str){version->extended.shared->text, version->extended.shared->len};
+    return (ki_str){version->brief.text, version->brief.len};
+}
 
 /* Writes it with a NUL behind it, as far as there is room. Returns the length as snprintf does. */
 size_t ki_resource_version_write(const ki_resource_version *version, char *buffer, size_t buffer_bytes);
