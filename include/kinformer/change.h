@@ -26,10 +26,13 @@ typedef enum ki_change_type {
 
 typedef struct ki_change {
     ki_change_type type;
-    uint32_t list;           /* the number of the attempt: of ITEM, SEEN, LIST_END, RESET */
+    uint32_t list; /* the number of the attempt: of ITEM, SEEN, LIST_END, RESET, and of a DELETED that a
+                    * streamed list tells before its end, which counts with that */
     const ki_object *object; /* of ADDED, UPDATED, DELETED, ITEM; borrowed for the call */
     ki_str key;              /* of SEEN */
     ki_str version;          /* received until then; empty when this says nothing about that */
+    int is_doubtful; /* of ITEM: the list may prove to be older than what was told before: its end tells. What
+                      * is not known, and not newer than that, may be an object that has been deleted since */
 } ki_change;
 
 /**

@@ -16,6 +16,7 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
     if (options->detector == NULL)
         apply->options.detector = &off;
     ki_list_init(&apply->batch);
+    ki_held_back_init(&apply->held);
 }
 
 static void begin_entry(ki_apply *apply)
@@ -58,6 +59,7 @@ bool ki_apply_drop(ki_apply *apply)
     while (ki_delta_fifo_pop(apply->options.fifo, KI_APPLY_STEP, &waiting, &version) > 0)
         has_list_end |= forget(apply, &waiting);
     ki_resource_version_clear(&version);
+    ki_held_back_drop_before(&apply->held, UINT32_MAX);
     return has_list_end;
 }
 
@@ -69,25 +71,20 @@ void ki_apply_fini(ki_apply *apply)
     ki_free(apply->plan.objects);
     ki_resource_version_clear(&apply->version);
     ki_resource_version_clear(&apply->batch_version);
+    ki_held_back_fini(&apply->held);
     *apply = (ki_apply){0};
 }
 
-/* ---- marks: which list has met an object last, and two notes about that --------------------------- */
+/* ---- marks: which list has met an object last, and a note about that ------------------------------- */
 
 enum {
-    MARK_CAME = 1,  /* it came with that list */
-    MARK_OTHER = 2, /* the list has only told that it is alive: what is stored is of the history before */
-    MARK_BITS = 2
+    MARK_OTHER = 1, /* the list has only told that it is alive: what is stored is of the history before */
+    MARK_BITS = 1
 };
 
 uint32_t ki_apply_list_of(const ki_object *object)
 {
     return object->mark >> MARK_BITS;
-}
-
-bool ki_apply_came_with(const ki_object *object, uint32_t list)
-{
-    return object->mark == (list << MARK_BITS | MARK_CAME);
 }
 
 bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object)
@@ -114,7 +111,6 @@ static uint32_t list_behind(const ki_apply *apply, const ki_delta *delta)
     return list;
 }
 
-/* An object that came with a list keeps that note as long as it is met by none later. */
 static void mark_seen(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
 {
     uint32_t list = list_behind(apply, delta);
@@ -135,7 +131,7 @@ static void mark_alive(const ki_apply *apply, const ki_object *stored, const ki_
 static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_object *former)
 {
     if (former == NULL) {
-        set_mark(delta->object, list_behind(apply, delta) << MARK_BITS | (delta->list != 0 ? MARK_CAME : 0));
+        set_mark(delta->object, list_behind(apply, delta) << MARK_BITS);
         return;
     }
     set_mark(delta->object, former->mark & ~(uint32_t)MARK_OTHER);
@@ -219,17 +215,14 @@ int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *fin
     return 0;
 }
 
-static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_delta *delta)
-    KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
+int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
 {
-    ki_str key = {entry->key, entry->key_len};
-    ki_place place = ki_store_batch_seek(apply->options.store, key, entry->by_key.hash);
+    const ki_delta *delta = change->delta;
+    ki_place place = ki_store_batch_seek(apply->options.store, change->key, change->hash);
     const ki_object *stored = place.object;
-    ki_str before = ki_resource_version_str(&entry->version_before);
-    ki_standing standing = {
-        .stored = stored,
-        .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
-        .complete = ki_resource_version_text_is_newer(apply->deleted, before) ? apply->deleted : before};
+    ki_standing standing = {.stored = stored,
+                            .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
+                            .complete = change->complete};
     switch (ki_rules_judge(delta, &standing)) {
     case KI_VERDICT_IGNORE:
         break;
@@ -243,14 +236,31 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
         return put(apply, delta, &place);
     case KI_VERDICT_REMOVE:
         return ki_apply_remove(apply, &place, delta->final_state_unknown ? NULL : delta->object);
+    case KI_VERDICT_HOLD:
+        return ki_apply_hold_back(apply, change);
     }
     return 0;
+}
+
+static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_delta *delta)
+    KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
+{
+    ki_str before = ki_resource_version_str(&entry->version_before);
+    ki_apply_change change = {
+        .key = {entry->key, entry->key_len},
+        .hash = entry->by_key.hash,
+        .delta = delta,
+        .complete = ki_resource_version_text_is_newer(apply->deleted, before) ? apply->deleted : before};
+    const ki_delta seen = {.type = KI_DELTA_SEEN, .list = delta->list}; /* all that an echo says */
+    if (ki_held_back_count(&apply->held) > 0 && ki_held_back_meet(&apply->held, delta, change.hash))
+        change.delta = &seen;
+    return ki_apply_by_rules(apply, &change);
 }
 
 /* What this key was before its delete may be told once more behind it. */
 static void note_delete(ki_apply *apply, const ki_delta *delta)
 {
-    if (delta->type == KI_DELTA_DELETED &&
+    if (delta->type == KI_DELTA_DELETED && delta->list == 0 &&
         ki_resource_version_text_is_newer(ki_object_resource_version(delta->object), apply->deleted))
         apply->deleted = ki_object_resource_version(delta->object);
 }

@@ -17,6 +17,7 @@
 
 #include "cache/delta_fifo.h"
 #include "cache/fanout.h"
+#include "cache/held_back.h"
 #include "cache/mutation_detector.h"
 #include "cache/store.h"
 
@@ -54,7 +55,9 @@ typedef struct ki_apply {
     ki_resource_version batch_version; /* the store's, when the batch is done */
     uint32_t deltas_done;              /* of the batch's first entry */
     ki_str deleted;                    /* the version of the newest delete among those, the entry's */
-    bool is_planned;                   /* the plan is of the batch's first entry, a marker */
+    ki_held_back held;                 /* until the ends of their lists */
+    uint32_t doubted_list; /* of which more is held back than should be; the caller unsets it. 0: none */
+    bool is_planned;       /* the plan is of the batch's first entry, a marker */
     ki_apply_plan plan;
 } ki_apply;
 
@@ -67,8 +70,8 @@ KI_NODISCARD int ki_apply_step(ki_apply *apply);
 
 /* Forgets what was popped and is not done, and what waits: a stop, when nothing is pushed any more. That
  * another history has begun is not forgotten. The queue is to be reset to apply->version then. Returns
- * whether the end of a list was forgotten: what it would have swept away, or taken out again, is left
- * until another list ends. */
+ * whether the end of a list was forgotten: what it would have swept away, or let in, is left until another
+ * list ends. */
 bool ki_apply_drop(ki_apply *apply);
 
 #endif

@@ -39,7 +39,6 @@ static int plan_add(ki_apply_plan *plan, const ki_object *object)
 typedef struct planner {
     ki_apply *apply;
     const ki_delta_entry *entry;
-    const ki_resource_version *complete;
     bool (*is_wanted)(const struct planner *planner, const ki_object *object);
 } planner;
 
@@ -68,12 +67,6 @@ static bool is_gone(const planner *p, const ki_object *object)
 {
     return ki_apply_list_of(object) < p->entry->list && (ki_apply_is_of_other_history(p->apply, object) ||
                                                          ki_rules_list_covers(object, &p->entry->version));
-}
-
-/* A list that was older than what we had knew of it, and we did not: so it was gone already. */
-static bool is_brought_back(const planner *p, const ki_object *object)
-{
-    return ki_apply_came_with(object, p->entry->list) && ki_rules_list_covers(object, p->complete);
 }
 
 static int sweep_one(ki_apply *apply, const ki_object *object) KI_REQUIRES(apply->options.store->mu)
@@ -113,13 +106,11 @@ static void end_list(ki_apply *apply, const ki_delta_entry *entry)
     (void)ki_resource_version_advance(&apply->version, &entry->version);
 }
 
-static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
+/* Returns as ki_apply_marker(). */
+static int sweep(ki_apply *apply, const ki_delta_entry *entry)
 {
-    const ki_resource_version *complete = ki_resource_version_latest(&apply->version, &entry->version_before);
-    bool is_stale = ki_resource_version_is_newer(complete, &entry->version);
     if (!apply->is_planned && apply->plan.count == 0) { /* else it is a part, and not done yet */
-        planner p = {apply, entry, complete, is_stale ? is_brought_back : is_gone};
-        int rc = make_plan(&p);
+        int rc = make_plan(&(planner){apply, entry, is_gone});
         if (rc < 0)
             return rc;
         apply->is_planned = rc == 1;
@@ -129,14 +120,26 @@ static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
         if (rc < 0 || apply->plan.next < apply->plan.count)
             return rc;
     }
-    if (!apply->is_planned) { /* the rest did not fit */
-        ki_apply_plan_drop(apply);
-        return 0;
-    }
-    if (!is_stale)
-        end_list(apply, entry);
+    bool is_done = apply->is_planned; /* else the rest did not fit */
     ki_apply_plan_drop(apply);
-    return 1;
+    return is_done;
+}
+
+/* What older attempts, which have no end, have left here comes to nothing; as does this one if it is older
+ * than what there is. */
+static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
+{
+    const ki_resource_version *complete = ki_resource_version_latest(&apply->version, &entry->version_before);
+    bool is_stale = ki_resource_version_is_newer(complete, &entry->version);
+    ki_held_back_drop_before(&apply->held, is_stale ? entry->list + 1 : entry->list);
+    if (is_stale)
+        return 1;
+    int rc = ki_apply_let_in(apply, entry->list);
+    if (rc == 1)
+        rc = sweep(apply, entry);
+    if (rc == 1)
+        end_list(apply, entry);
+    return rc;
 }
 
 /* ---- resync ----------------------------------------------------------------------------------------- */
@@ -168,7 +171,7 @@ static int remind_some(ki_apply *apply)
 static int apply_resync(ki_apply *apply, const ki_delta_entry *entry)
 {
     if (!apply->is_planned) {
-        int rc = make_plan(&(planner){apply, entry, &apply->version, is_anything});
+        int rc = make_plan(&(planner){apply, entry, is_anything});
         if (rc != 1) { /* all or nothing: a part could not be told from the rest next time */
             ki_apply_plan_drop(apply);
             return KI_ERR_NO_MEMORY;
@@ -187,6 +190,7 @@ static int apply_resync(ki_apply *apply, const ki_delta_entry *entry)
 
 void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry)
 {
+    ki_held_back_drop_before(&apply->held, entry->list);
     apply->first_list = entry->list;
     ki_resource_version_clear(&apply->version);
 }

@@ -168,7 +168,8 @@ static int is_older(const ki_object *object, const ki_object *other)
 static int merges_delete(ki_delta_entry *entry, ki_delta delta)
 {
     ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
-    if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED)
+    if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED ||
+        last->list != delta.list) /* what a list tells may come to nothing */
         return 0;
     ki_object *superfluous = delta.object;
     if (last->final_state_unknown || !(delta.final_state_unknown || is_older(delta.object, last->object))) {
@@ -184,7 +185,8 @@ static int merges_delete(ki_delta_entry *entry, ki_delta delta)
 static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
 {
     const ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
-    return last != NULL && delta->type == KI_DELTA_SEEN && last->list == delta->list;
+    return last != NULL && delta->type == KI_DELTA_SEEN && last->type != KI_DELTA_DELETED &&
+           last->list == delta->list;
 }
 
 static void append(ki_delta_entry *entry, ki_delta delta)

@@ -20,6 +20,7 @@
 #define KI_CACHE_DELTA_FIFO_H
 
 #include <kinformer/object.h>
+#include <stdbool.h>
 
 #include "cache/resource_version.h"
 #include "util/annotations.h"
@@ -38,11 +39,12 @@ typedef enum ki_delta_type {
 
 typedef struct ki_delta {
     ki_delta_type type;
-    uint32_t list;           /* the number of the list attempt that it came in; 0: none */
-    uint32_t after_list;     /* the newest list that had ended before it; the queue sets it */
-    int final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
-    ki_object *object;       /* NULL for KI_DELTA_SEEN */
-    size_t bytes;            /* of the object when it was queued, since it may grow; the queue sets it */
+    uint32_t list;            /* the number of the list attempt that it came in; 0: none */
+    uint32_t after_list;      /* the newest list that had ended before it; the queue sets it */
+    bool is_doubtful;         /* that list may prove to be older than what we have; its end tells */
+    bool final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
+    ki_object *object;        /* NULL for KI_DELTA_SEEN */
+    size_t bytes;             /* of the object when it was queued, since it may grow; the queue sets it */
 } ki_delta;
 
 typedef enum ki_entry_kind {

@@ -70,6 +70,7 @@ struct ki_informer {
     bool retry_is_asked;
     bool begin_is_asked;         /* of io */
     bool list_is_owed;           /* it is to begin with one */
+    uint32_t doubted_list;       /* to be given up by io, too much of it is held back; 0: none */
     size_t callbacks;            /* handlers that are being called */
     size_t waiters;              /* calls that wait for what becomes of a handler */
     uint64_t check_ms;           /* of resyncs */

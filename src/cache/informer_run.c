@@ -30,7 +30,10 @@ void ki_informer_schedule_io(uint64_t due_ns, void *user)
 
 static int push_object(ki_informer *informer, const ki_change *change, ki_delta_type type)
 {
-    ki_delta delta = {.type = type, .list = change->list, .object = ki_object_ref(change->object)};
+    ki_delta delta = {.type = type,
+                      .list = change->list,
+                      .is_doubtful = change->is_doubtful != 0,
+                      .object = ki_object_ref(change->object)};
     int rc = ki_delta_fifo_push(&informer->fifo, delta, change->version);
     if (rc < 0)
         (void)ki_object_unref(delta.object);
@@ -119,6 +122,7 @@ typedef struct io_requests {
     bool is_begin;
     bool is_retry;
     bool is_list_owed;
+    uint32_t doubted_list;
     ki_stage stage;
     ki_resource_version version; /* to be cleared */
 } io_requests;
@@ -129,8 +133,10 @@ static io_requests take_io_requests(ki_informer *informer)
     io_requests requests = {.is_begin = informer->begin_is_asked,
                             .is_retry = informer->retry_is_asked,
                             .is_list_owed = informer->list_is_owed,
+                            .doubted_list = informer->doubted_list,
                             .stage = informer->stage};
     ki_resource_version_copy(&requests.version, &informer->version);
+    informer->doubted_list = 0;
     informer->begin_is_asked = informer->retry_is_asked = informer->list_is_owed = false;
     ki_mutex_unlock(&informer->mu);
     return requests;
@@ -164,6 +170,8 @@ void ki_informer_run_io(ki_job *job)
             ki_reflector_begin(reflector, &requests.version);
         if (requests.is_retry)
             ki_reflector_retry_now(reflector);
+        if (requests.doubted_list != 0)
+            ki_reflector_doubt_list(reflector, requests.doubted_list);
         if (!informer->is_queue_full)
             ki_reflector_room(reflector);
         ki_reflector_tick(reflector);
@@ -281,6 +289,18 @@ static void measure(ki_informer *informer)
         ki_gauge_set(metrics->store_resource_version, version);
 }
 
+/* What more comes of it until io has heard is held back as well: not more than the queue holds. */
+static void tell_doubt(ki_informer *informer)
+{
+    if (informer->apply.doubted_list == 0)
+        return;
+    ki_mutex_lock(&informer->mu);
+    informer->doubted_list = informer->apply.doubted_list;
+    ki_mutex_unlock(&informer->mu);
+    informer->apply.doubted_list = 0;
+    ki_job_wake(&informer->io_job);
+}
+
 static void give_room(ki_informer *informer)
 {
     if (informer->is_queue_full && ki_delta_fifo_has_room(&informer->fifo)) {
@@ -300,6 +320,7 @@ static int apply_some(ki_informer *informer)
         rc = ki_apply_step(&informer->apply);
         was_something |= rc == 1;
         publish(informer);
+        tell_doubt(informer);
     }
     if (was_something)
         ki_histogram_observe(informer->metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);

@@ -511,6 +511,15 @@ void ki_reflector_room(ki_reflector *reflector)
     leave(KI_ANSWER_OUTSIDE, reflector);
 }
 
+void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list)
+{
+    int is_under_way = reflector->doing == KI_STEP_LIST || reflector->doing == KI_STEP_STREAM;
+    enter(reflector);
+    if (is_under_way && reflector->list.number == list && !reflector->trusts_lists)
+        ki_reflector_drop_doubted_list(reflector);
+    leave(KI_ANSWER_OUTSIDE, reflector);
+}
+
 void ki_reflector_retry_now(ki_reflector *reflector)
 {
     enter(reflector);

@@ -159,6 +159,7 @@ struct ki_reflector {
 
     ki_resource_version version;
     int wants_quorum; /* the next list asks for the newest */
+    int trusts_lists; /* until one has ended: what it brings is believed before that */
     int owes_reset;   /* the next list begins with RESET */
     int has_expired;  /* a watch, and none since has brought news */
     int owes_list;    /* one was due, or under way, when it was halted */
@@ -205,6 +206,10 @@ void ki_reflector_tick(ki_reflector *reflector);
 
 /* After on_change has returned 1: there is room again. */
 void ki_reflector_room(ki_reflector *reflector);
+
+/* Too much of this attempt to list waits for the proof that it is not older than what we have: if it is still
+ * under way, it is given up for one of the newest version, which is believed from its beginning. */
+void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list);
 
 /* Ends a back-off now. */
 void ki_reflector_retry_now(ki_reflector *reflector);

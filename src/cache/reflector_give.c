@@ -135,6 +135,12 @@ static int give_seen(ki_reflector *reflector, ki_str key)
         reflector, &(ki_change){.type = KI_CHANGE_SEEN, .list = reflector->list.number, .key = key});
 }
 
+/* Of a stream, or where its metadata come last: its version is not known yet. */
+static int is_doubtful(const ki_reflector *reflector)
+{
+    return !ki_resource_version_is_set(&reflector->list.version) && !reflector->trusts_lists;
+}
+
 void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
 {
     ki_object *usable = NULL;
@@ -145,9 +151,10 @@ void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
     if (rc == 0 && usable == NULL)
         rc = give_seen(reflector, ki_object_key_str(object));
     else if (rc == 0)
-        rc = ki_reflector_give(
-            reflector,
-            &(ki_change){.type = KI_CHANGE_ITEM, .list = reflector->list.number, .object = usable});
+        rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_ITEM,
+                                                       .list = reflector->list.number,
+                                                       .is_doubtful = is_doubtful(reflector),
+                                                       .object = usable});
     ki_object_unref(usable);
     ki_object_unref(object);
     if (rc < 0)
@@ -169,8 +176,10 @@ int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_obj
     int rc = make_usable(reflector, object, &usable);
     if (usable != NULL)
         rc = ki_reflector_give(
-            reflector,
-            &(ki_change){.type = type, .object = usable, .version = ki_resource_version_str(version)});
+            reflector, &(ki_change){.type = type,
+                                    .list = reflector->doing == KI_STEP_STREAM ? reflector->list.number : 0,
+                                    .object = usable,
+                                    .version = ki_resource_version_str(version)});
     int was_given = usable != NULL && rc == 0;
     ki_object_unref(usable);
     ki_object_unref(object);

@@ -70,8 +70,8 @@ static ki_failure history_failure(const ki_reflector *reflector, ki_reason reaso
     return failure;
 }
 
-/* Its end is told when it has given items: what they have brought by mistake is taken out again then. When
- * memory is out for that, the next list that ends takes it out. */
+/* Its end is told when it has given items: what was held back of them is forgotten then. When memory is out
+ * for that, the end of the next list forgets it. */
 void ki_reflector_drop_stale_list(ki_reflector *reflector)
 {
     int is_reset = reflector->list.is_quorum;
@@ -85,6 +85,18 @@ void ki_reflector_drop_stale_list(ki_reflector *reflector)
     ki_reflector_retry(reflector, &failure, KI_STEP_SYNC, 0);
 }
 
+/* The newest is asked for: what it names is alive, in this history or in another one. */
+void ki_reflector_drop_doubted_list(ki_reflector *reflector)
+{
+    int may_list = reflector->options.informer->watch_list != KI_WATCH_LIST_ALWAYS;
+    ki_failure failure = {.reason = KI_REASON_STALE};
+    ki_error_set(&failure.error, KI_ERR_RANGE, 0,
+                 "the list has too many objects that are not known and not newer than what was received");
+    ki_answer_cancel(&reflector->answer);
+    reflector->wants_quorum = reflector->trusts_lists = 1;
+    ki_reflector_retry(reflector, &failure, may_list ? KI_STEP_LIST : KI_STEP_SYNC, 0);
+}
+
 int ki_reflector_finish_list(ki_reflector *reflector)
 {
     uint64_t now = ki_reflector_now_ns(reflector);
@@ -95,6 +107,7 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     ki_reflector_finish_poll(reflector);
     ki_resource_version_copy(&reflector->version, &reflector->list.version);
     reflector->wants_quorum = 0;
+    reflector->trusts_lists = 0;
     reflector->owes_list = 0;
     reflector->watch.is_unproven = reflector->list.was_interrupted;
     ki_reflector_note_success(reflector);

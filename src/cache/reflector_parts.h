@@ -116,6 +116,9 @@ int ki_reflector_list_is_stale(const ki_reflector *reflector);
 /* Gives up such a list; what comes next is known then. */
 void ki_reflector_drop_stale_list(ki_reflector *reflector);
 
+/* Gives up a list that too much is held back of for one that is believed from its beginning. */
+void ki_reflector_drop_doubted_list(ki_reflector *reflector);
+
 /* All items were given: tells so, and goes on from there. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_reflector_finish_list(ki_reflector *reflector);
 

@@ -42,8 +42,12 @@ static ki_verdict judge_present(const ki_object *object, const ki_standing *stan
     return KI_VERDICT_PUT;
 }
 
+/* That it is gone before the list has ended is part of the list, and said with its end: an attempt that comes
+ * after a cut, from a server that lags behind, may still have it. */
 static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standing)
 {
+    if (delta->list != 0)
+        return KI_VERDICT_HOLD;
     if (standing->stored == NULL)
         return KI_VERDICT_IGNORE;
     version_order order =
@@ -51,16 +55,18 @@ static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standin
     return order == OLDER && !standing->of_other_history ? KI_VERDICT_IGNORE : KI_VERDICT_REMOVE;
 }
 
-/* A list is at least as new as what is complete, so what it names is alive. An event may be an echo of
- * something that was deleted since. */
+/* What a list names that is at least as new as what is complete is alive. An event may be an echo of
+ * something that was deleted since, and so may an item of a list of which that is not known yet. */
 static ki_verdict judge_absent(const ki_delta *delta, ki_str complete)
 {
-    if (delta->list != 0 || complete.len == 0)
+    bool is_believed = delta->list != 0 && !delta->is_doubtful;
+    if (is_believed || complete.len == 0)
         return KI_VERDICT_PUT;
     ki_str version = ki_object_resource_version(delta->object);
     version_order order = order_of(version, complete);
-    return order == NEWER || !ki_rules_is_number(version) || order == UNKNOWN ? KI_VERDICT_PUT
-                                                                              : KI_VERDICT_IGNORE;
+    if (order == NEWER || !ki_rules_is_number(version) || order == UNKNOWN)
+        return KI_VERDICT_PUT;
+    return delta->list != 0 ? KI_VERDICT_HOLD : KI_VERDICT_IGNORE;
 }
 
 ki_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing)

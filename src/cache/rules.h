@@ -16,7 +16,8 @@ typedef enum ki_verdict {
     KI_VERDICT_IGNORE = 0, /* an echo of something that is over */
     KI_VERDICT_SEEN,       /* nothing new, but the object is alive */
     KI_VERDICT_PUT,
-    KI_VERDICT_REMOVE
+    KI_VERDICT_REMOVE,
+    KI_VERDICT_HOLD /* counts when the end of its list has shown that the list can be believed */
 } ki_verdict;
 
 /* What the store has under the key of a change. */

@@ -157,6 +157,14 @@ bool sim_follower_is_sound(const sim_follower *follower)
     return n.version <= sim_follower_version(follower);
 }
 
+bool sim_follower_may_repeat(const sim_follower *follower, uint64_t from, uint64_t applied)
+{
+    for (uint32_t i = 0; i < follower->stops && i < SIM_STOPS_MAX; i++)
+        if (from > follower->lost[i].after && applied <= follower->lost[i].until)
+            return true;
+    return follower->stops > SIM_STOPS_MAX;
+}
+
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -202,6 +210,9 @@ void sim_follower_start(sim_follower *follower)
     if (follower->informer == NULL)
         return;
     sim_run_trace(run, "%s: start", follower->name);
+    if (follower->is_stopped && follower->stops > 0 && follower->stops <= SIM_STOPS_MAX)
+        follower->lost[follower->stops - 1] = (sim_stretch){
+            .after = number_of(&follower->informer->apply.version), .until = sim_world_version(run->world)};
     follower->is_stopped = false;
     run->client->is_running = true;
     if (ki_informer_start(follower->informer, &err) < 0)

@@ -69,7 +69,7 @@ void sim_mix(sim_run *run, uint64_t number)
 void sim_run_init(sim_run *run, uint64_t seed)
 {
     bool is_verbose = run->is_verbose;
-    *run = (sim_run){.seed = seed, .is_verbose = is_verbose};
+    *run = (sim_run){.seed = seed, .is_verbose = is_verbose, .common_version = UINT64_MAX};
     ki_random_init(&run->random, seed);
     ki_clock_init_virtual(&run->clock, SIM_NS_PER_S, (int64_t)SIM_NS_PER_S);
     sim_plan_make(&run->plan, &run->random);
@@ -165,6 +165,8 @@ static void change_world(sim_run *run)
     }
     if (sim_chance(run, plan->resets) && may_reset(run)) {
         sim_world_reset_history(run->world, sim_below(run, 40));
+        if (sim_world_version(run->world) < run->common_version)
+            run->common_version = sim_world_version(run->world);
         sim_run_trace(run, "another history");
         trace_followers(run);
     }

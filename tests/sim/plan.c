@@ -139,6 +139,21 @@ static void plan_trial(sim_trial *trial, ki_random *random)
         trial->breakage.kinds = 0;
 }
 
+/* Replicas that are behind, and do not say so before their lists have ended; who follows them has to list
+ * often, and things are deleted meanwhile. */
+static void plan_replicas(sim_plan *plan, ki_random *random)
+{
+    sim_faults *faults = &plan->server.faults;
+    if (!roll(random, 0.1))
+        return;
+    faults->stale_list = 0.7 * ki_random_double(random);
+    faults->metadata_last = ki_random_double(random);
+    faults->lag_records_max = (uint32_t)below(random, 30);
+    plan->world.history_max = 10;
+    plan->compacts = 0.3 * ki_random_double(random);
+    plan->cuts = 0.3 * ki_random_double(random);
+}
+
 /* Most lives are short: so many more of them, and of what they differ in, fit into the same time. */
 void sim_plan_make(sim_plan *plan, ki_random *random)
 {
@@ -154,6 +169,7 @@ void sim_plan_make(sim_plan *plan, ki_random *random)
     plan->is_split = roll(random, 0.6);
     plan_incidents(plan, random);
     plan_trial(&plan->trial, random);
+    plan_replicas(plan, random);
     plan->touches =
         roll(random, 0.5) || plan->server.faults.malformed_item > 0 || plan->server.faults.huge_item > 0;
 }

@@ -29,7 +29,7 @@
 #define SIM_NS_PER_MS UINT64_C(1000000)
 #define SIM_NS_PER_S UINT64_C(1000000000)
 
-enum { SIM_FOLLOWERS_MAX = 3, SIM_WITNESSES_MAX = 8, SIM_LOOPS = 3 };
+enum { SIM_FOLLOWERS_MAX = 3, SIM_WITNESSES_MAX = 8, SIM_LOOPS = 3, SIM_STOPS_MAX = 16 };
 
 /* ---- what the seed decides --------------------------------------------------------------------------- */
 
@@ -76,6 +76,7 @@ typedef struct sim_witness {
     ki_handler handler;
     ki_registration *registration; /* NULL: removed */
     ki_object **known;             /* of each key: what it was told last; NULL: nothing, or that it is gone */
+    ki_object **gone;              /* of each key: what it was told when it was deleted last */
     uint64_t news;                 /* events but for resyncs */
     uint64_t reminders;            /* the resyncs */
     uint64_t high_water;
@@ -99,6 +100,12 @@ uint64_t sim_witness_period_ms(const sim_witness *witness);
 
 /* ---- one informer ------------------------------------------------------------------------------------ */
 
+/* Versions: after the first, up to the last. */
+typedef struct sim_stretch {
+    uint64_t after;
+    uint64_t until;
+} sim_stretch;
+
 struct sim_follower {
     sim_run *run;
     uint32_t number;
@@ -110,9 +117,10 @@ struct sim_follower {
     bool is_stopped;   /* by us */
     uint64_t start_ns; /* when it is started again */
     uint32_t stops;
-    size_t items_max;  /* that have waited in its queue */
-    size_t bytes_max;  /* likewise */
-    size_t deltas_max; /* likewise: one item holds those of a key */
+    sim_stretch lost[SIM_STOPS_MAX]; /* of the first stops: what each may have applied and forgotten */
+    size_t items_max;                /* that have waited in its queue */
+    size_t bytes_max;                /* likewise */
+    size_t deltas_max;               /* likewise: one item holds those of a key */
     sim_witness witnesses[SIM_WITNESSES_MAX];
     uint32_t witness_count;
 };
@@ -131,6 +139,9 @@ uint64_t sim_follower_version(const sim_follower *follower);
 bool sim_follower_is_sound(const sim_follower *follower);
 void sim_follower_look(sim_follower *follower); /* measures what waits */
 
+/* Whether it was stopped when it may have applied this version, and goes on from before that one. */
+bool sim_follower_may_repeat(const sim_follower *follower, uint64_t from, uint64_t applied);
+
 /* ---- all of it --------------------------------------------------------------------------------------- */
 
 struct sim_run {
@@ -146,7 +157,8 @@ struct sim_run {
     uint64_t held_until_ns[SIM_LOOPS];
     bool is_waiting;  /* a call that waits runs the loops: who is freed meanwhile must not be used by it */
     bool is_settling; /* no more faults, deeds or slowness */
-    uint64_t hash;    /* of all that was told */
+    uint64_t common_version; /* up to here all histories of the world are the same */
+    uint64_t hash;           /* of all that was told */
     uint64_t events;
     uint64_t news;     /* but for resyncs */
     char failure[256]; /* "": all is well */

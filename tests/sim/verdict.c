@@ -13,7 +13,8 @@ enum {
     STILL_SECONDS = 20,
     MARKERS = 3,
     REMINDERS_MAX = 4,
-    OBJECT_BYTES_MAX = 2000
+    OBJECT_BYTES_MAX = 2000,
+    AGE_MS_MAX = 180000 /* while all is well and a bookmark comes each minute at the latest */
 };
 
 /* ---- becoming quiet ---------------------------------------------------------------------------------- */
@@ -254,6 +255,19 @@ static void check_reminders(sim_run *run)
             check_reminders_of(&run->followers[i]);
 }
 
+/* ---- age --------------------------------------------------------------------------------------------- */
+
+/* They have listed not long ago, or bookmarks have come since. */
+static void check_ages(sim_run *run)
+{
+    for (uint32_t i = 0; i < run->plan.followers; i++) {
+        const sim_follower *follower = &run->followers[i];
+        if (follower->informer != NULL && ki_informer_age_ms(follower->informer) > AGE_MS_MAX)
+            sim_run_fail(run, "%s: the store calls itself %" PRIu64 " ms old", follower->name,
+                         ki_informer_age_ms(follower->informer));
+    }
+}
+
 void sim_run_settle(sim_run *run)
 {
     sim_run_trace(run, "the end begins");
@@ -271,6 +285,7 @@ void sim_run_settle(sim_run *run)
         check_relist(run);
     check_reminders(run);
     check_all(run);
+    check_ages(run);
 }
 
 /* ---- closing ----------------------------------------------------------------------------------------- */

@@ -86,6 +86,7 @@ static void push_real(apply_model *model, unsigned key, const model_delta *delta
     version_text version = text_of(model, delta->list != 0 ? 0 : delta->state.version);
     ki_delta real = {.type = delta->type,
                      .list = delta->list,
+                     .is_doubtful = delta->is_doubtful != 0,
                      .final_state_unknown = delta->is_unseen,
                      .object = object_of_state(model, key, delta->state)};
     MODEL_CHECK(model, ki_delta_fifo_push(fifo, real, (ki_str){version.text, strlen(version.text)}) >= 0);
@@ -97,7 +98,8 @@ void apply_model_push(apply_model *model, unsigned key, model_delta delta)
     model_entry *entry = entry_of(model, key);
     model_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
     delta.after_list = model->ended_list;
-    if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED) {
+    if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED ||
+        last->list != delta.list) {
         MODEL_CHECK(model, entry->count < MODEL_DELTAS_MAX);
         entry->deltas[entry->count++] = delta;
     } else if (last->is_unseen ||
@@ -183,7 +185,8 @@ static int is_put(const apply_model *model, const model_object *object, const mo
 {
     unsigned version = delta->state.version;
     if (!object->is_there)
-        return delta->list != 0 || complete == 0 || model->is_text || version > complete;
+        return (delta->list != 0 && !delta->is_doubtful) || complete == 0 || model->is_text ||
+               version > complete;
     int cannot_tell = model->is_text || is_of_other_history(model, object);
     if (version == object->state.version)
         return cannot_tell && !is_equal(model, &delta->state, &object->state);
@@ -206,7 +209,7 @@ static void put(apply_model *model, unsigned key, const model_delta *delta)
     else if (!is_equal(model, &object->state, &delta->state))
         hear_update(model, key, delta->state.version, "");
     if (!object->is_there)
-        *object = (model_object){.is_there = 1, .is_new = delta->list != 0, .met = 0};
+        *object = (model_object){.is_there = 1};
     object->is_other = 0;
     object->state = delta->state;
 }
@@ -219,20 +222,59 @@ static void meet(const apply_model *model, model_object *object, const model_del
         if (model->is_text && delta->after_list > list)
             list = delta->after_list;
     }
-    if (list > object->met) {
-        object->is_new = object->is_new && object->met == 0;
+    if (list > object->met)
         object->met = list;
-    }
 }
 
-static void apply_delta(apply_model *model, const model_entry *entry, const model_delta *delta,
-                        unsigned complete)
+/* ---- what is held back -------------------------------------------------------------------------------- */
+
+static void drop_held(apply_model *model, size_t number)
 {
-    model_object *object = &model->objects[entry->key];
+    model->held_count--;
+    memmove(&model->held[number], &model->held[number + 1],
+            (model->held_count - number) * sizeof(model->held[0]));
+}
+
+static void drop_held_before(apply_model *model, uint32_t list)
+{
+    for (size_t i = model->held_count; i > 0; i--)
+        if (model->held[i - 1].delta.list < list)
+            drop_held(model, i - 1);
+}
+
+static void hold(apply_model *model, unsigned key, const model_delta *delta)
+{
+    MODEL_CHECK(model, model->held_count < MODEL_HELD_MAX);
+    model->held[model->held_count++] = (model_held){key, *delta};
+}
+
+/* Returns whether the change is an echo of what was before something that is held. */
+static int meets_held(apply_model *model, unsigned key, const model_delta *delta)
+{
+    int is_echo = 0;
+    for (size_t i = model->held_count; i > 0 && delta->type != KI_DELTA_SEEN; i--) {
+        const model_held *held = &model->held[i - 1];
+        unsigned version = held->delta.state.version;
+        if (held->key != key || (delta->list != 0 && delta->list != held->delta.list))
+            continue;
+        if (!model->is_text && (delta->state.version < version ||
+                                (delta->state.version == version && held->delta.type == KI_DELTA_DELETED)))
+            is_echo = delta->list != 0;
+        else
+            drop_held(model, i - 1);
+    }
+    return is_echo;
+}
+
+/* ---- one change --------------------------------------------------------------------------------------- */
+
+static void apply_delta(apply_model *model, unsigned key, const model_delta *delta, unsigned complete)
+{
+    model_object *object = &model->objects[key];
     if (delta->type == KI_DELTA_DELETED) {
         if (!is_removed(model, object, delta))
             return;
-        hear_version(model, entry->key, '-', delta->is_unseen ? object->state.version : delta->state.version,
+        hear_version(model, key, '-', delta->is_unseen ? object->state.version : delta->state.version,
                      delta->is_unseen ? "u" : "");
         *object = (model_object){0};
         return;
@@ -240,10 +282,19 @@ static void apply_delta(apply_model *model, const model_entry *entry, const mode
     int was_other = object->is_there && is_of_other_history(model, object);
     int is_put_now = delta->type != KI_DELTA_SEEN && is_put(model, object, delta, complete);
     if (is_put_now)
-        put(model, entry->key, delta);
+        put(model, key, delta);
     if (object->is_there && (is_put_now || delta->list != 0 || was_other))
         meet(model, object, delta);
     object->is_other = was_other && delta->type == KI_DELTA_SEEN;
+}
+
+static int is_held(const apply_model *model, const model_entry *entry, const model_delta *delta,
+                   unsigned complete)
+{
+    if (delta->list == 0 || delta->type == KI_DELTA_SEEN)
+        return 0;
+    return delta->type == KI_DELTA_DELETED || (!model->objects[entry->key].is_there &&
+                                               !is_put(model, &model->objects[entry->key], delta, complete));
 }
 
 /* What a key was before its delete may be told once more behind it. */
@@ -252,8 +303,15 @@ static void apply_deltas(apply_model *model, const model_entry *entry)
     unsigned complete = entry->version_before;
     for (size_t i = 0; i < entry->count; i++) {
         const model_delta *delta = &entry->deltas[i];
-        apply_delta(model, entry, delta, complete);
-        if (delta->type == KI_DELTA_DELETED && !model->is_text && delta->state.version > complete)
+        const model_delta echo = {.type = KI_DELTA_SEEN, .list = delta->list};
+        if (meets_held(model, entry->key, delta))
+            delta = &echo;
+        if (is_held(model, entry, delta, complete))
+            hold(model, entry->key, delta);
+        else
+            apply_delta(model, entry->key, delta, complete);
+        if (delta->type == KI_DELTA_DELETED && delta->list == 0 && !model->is_text &&
+            delta->state.version > complete)
             complete = delta->state.version;
     }
 }
@@ -265,25 +323,38 @@ static int is_covered(const apply_model *model, const model_object *object, unsi
     return model->is_text || object->state.version <= version;
 }
 
+static void let_in(apply_model *model, uint32_t list)
+{
+    for (size_t i = 0; i < model->held_count;) {
+        model_held held = model->held[i];
+        if (held.delta.list != list) {
+            i++;
+            continue;
+        }
+        held.delta.is_doubtful = 0;
+        apply_delta(model, held.key, &held.delta, 0);
+        drop_held(model, i);
+    }
+}
+
 /* Rule 4. */
 static void end_list(apply_model *model, const model_entry *entry)
 {
     unsigned complete = model->complete;
     advance(model, &complete, entry->version_before);
     int is_stale = !model->is_text && complete > entry->version;
+    drop_held_before(model, is_stale ? entry->list + 1 : entry->list);
+    if (is_stale)
+        return;
+    let_in(model, entry->list);
     for (unsigned key = 0; key < MODEL_KEYS; key++) {
         model_object *object = &model->objects[key];
-        int is_gone =
-            is_stale ? object->is_new && object->met == entry->list && is_covered(model, object, complete)
-                     : object->met < entry->list &&
-                           (is_of_other_history(model, object) || is_covered(model, object, entry->version));
-        if (!object->is_there || !is_gone)
+        if (!object->is_there || object->met >= entry->list ||
+            !(is_of_other_history(model, object) || is_covered(model, object, entry->version)))
             continue;
         hear_version(model, key, '-', object->state.version, "u");
         *object = (model_object){0};
     }
-    if (is_stale)
-        return;
     model->is_synced = 1;
     model->last_list = entry->list;
     advance(model, &model->complete, entry->version);
@@ -294,6 +365,7 @@ static void apply_marker(apply_model *model, const model_entry *entry)
     if (entry->kind == KI_ENTRY_LIST_END)
         end_list(model, entry);
     if (entry->kind == KI_ENTRY_RESET) {
+        drop_held_before(model, entry->list);
         model->first_list = entry->list;
         model->complete = 0;
     }
@@ -450,6 +522,7 @@ void apply_model_drop(apply_model *model, unsigned steps)
     forget(model, &model->batch);
     forget(model, &model->queue);
     model->queue.count = model->queue.next = 0;
+    model->held_count = 0;
     model->received = model->complete;
     model->ended_list = 0;
     model->is_due = 0;

@@ -12,7 +12,13 @@
 
 #include "support/apply_run.h"
 
-enum { MODEL_KEYS = 6, MODEL_QUEUE_MAX = 200, MODEL_DELTAS_MAX = 60, MODEL_WORDS_MAX = 8192 };
+enum {
+    MODEL_KEYS = 6,
+    MODEL_QUEUE_MAX = 200,
+    MODEL_DELTAS_MAX = 60,
+    MODEL_HELD_MAX = 400,
+    MODEL_WORDS_MAX = 8192
+};
 
 /* What a change says of an object. */
 typedef struct model_state {
@@ -26,6 +32,7 @@ typedef struct model_delta {
     model_state state;
     uint32_t list;
     uint32_t after_list;
+    int is_doubtful;
     int is_unseen;
 } model_delta;
 
@@ -43,9 +50,13 @@ typedef struct model_object {
     int is_there;
     model_state state;
     uint32_t met; /* by this list */
-    int is_new;   /* it came with that */
     int is_other; /* that has only told that it is alive: the state is of the history before */
 } model_object;
+
+typedef struct model_held {
+    unsigned key;
+    model_delta delta;
+} model_held;
 
 typedef struct model_queue {
     model_entry entries[MODEL_QUEUE_MAX];
@@ -69,6 +80,8 @@ typedef struct apply_model {
     int is_due; /* for a resync */
     uint32_t last_list;
     uint32_t first_list;
+    size_t held_count;
+    model_held held[MODEL_HELD_MAX];
     uint64_t now_ms;
     unsigned resets;
     model_object objects[MODEL_KEYS];

@@ -282,6 +282,11 @@ static void play_word(apply_run *run, char *word)
     switch (word[0]) {
     case '(':
         run->list = (uint32_t)strtoul(word + 1, NULL, 10);
+        run->is_doubtful = strchr(word, '?') != NULL;
+        break;
+    case '/':
+        push_object(
+            run, (ki_delta){.type = KI_DELTA_DELETED, .list = run->list, .object = object_of_word(word + 1)});
         break;
     case ')':
         push_marker(run, KI_ENTRY_LIST_END, run->list, word + 1);
@@ -307,8 +312,10 @@ static void play_word(apply_run *run, char *word)
         apply_run_settle(run);
         break;
     default:
-        push_object(run,
-                    (ki_delta){.type = KI_DELTA_REPLACED, .list = run->list, .object = object_of_word(word)});
+        push_object(run, (ki_delta){.type = KI_DELTA_REPLACED,
+                                    .list = run->list,
+                                    .is_doubtful = run->is_doubtful,
+                                    .object = object_of_word(word)});
     }
 }
 
@@ -329,6 +336,7 @@ void apply_run_push_many(apply_run *run, uint32_t list, size_t count, const char
         (void)snprintf(name, sizeof(name), "n%04zu", i);
         push_object(run, (ki_delta){.type = KI_DELTA_REPLACED,
                                     .list = list,
+                                    .is_doubtful = run->is_doubtful,
                                     .object = apply_object(name, version, name, NULL)});
     }
 }

@@ -9,6 +9,9 @@
  *
  *   (2 a1 b3 ?c )9      list 2: the items a at version 1 and b at 3, c that could not be used; its end at 9.
  *                       Without an end it has failed. A word in between may be an event.
+ *   (2? a1 /b3 )9       likewise, and whether the list can be believed is known at its end; b was deleted at
+ *   3
+ *                       while it came
  *   +a4 ~a5 -a6 -a6?    events of a watch; the last a delete that nobody saw
  *   ^7 @ !3             a bookmark; a resync of who is due; a new history from list 3 on
  *   |                   everything is applied and delivered
@@ -38,8 +41,9 @@ typedef struct apply_run {
     ki_delta_fifo fifo;
     ki_fanout fanout;
     ki_apply apply;
-    uint32_t list;  /* that the script is in, or was */
-    size_t retries; /* for lack of memory */
+    uint32_t list;    /* that the script is in, or was */
+    bool is_doubtful; /* that list */
+    size_t retries;   /* for lack of memory */
     apply_handler handlers[APPLY_RUN_HANDLERS];
 } apply_run;
 

@@ -14,27 +14,20 @@ enum { NS_PER_MS = 1000000 };
 
 /* ---- virtual ----------------------------------------------------------------------------------------- */
 
-void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options)
-{
-    virtual_rig_init_slow(rig, options, 0, 0);
-}
-
-void virtual_rig_init_slow(virtual_rig *rig, const ki_informer_options *options, size_t piece_bytes,
-                           uint64_t latency_ms)
+static void init(virtual_rig *rig, const ki_informer_options *options, const sim_world_options *world,
+                 const sim_server_options *server)
 {
     ki_error err = {0};
     ki_informer_options mine = options == NULL ? (ki_informer_options){0} : *options;
+    sim_server_options its = *server;
     *rig = (virtual_rig){0};
     ki_clock_init_virtual(&rig->clock, 1000 * (uint64_t)NS_PER_MS, 1);
-    rig->world = sim_world_new(&(sim_world_options){.seed = 1});
-    for (uint32_t key = 0; key < 5; key++)
-        sim_world_create(rig->world, key);
-    rig->server = sim_server_new(&(sim_server_options){.world = rig->world,
-                                                       .clock = &rig->clock,
-                                                       .calls = &sim_library_calls,
-                                                       .seed = 2,
-                                                       .piece_bytes_max = piece_bytes,
-                                                       .latency_ns_max = latency_ms * NS_PER_MS});
+    rig->world = sim_world_new(world);
+    its.world = rig->world;
+    its.clock = &rig->clock;
+    its.calls = &sim_library_calls;
+    its.seed = 2;
+    rig->server = sim_server_new(&its);
     rig->source = sim_server_list_watch(rig->server);
     mine.list_watch = &rig->source;
     rig->client =
@@ -43,6 +36,26 @@ void virtual_rig_init_slow(virtual_rig *rig, const ki_informer_options *options,
     rig->informer = ki_informer_new(rig->client, &KI_CORE_V1_PODS, &mine, &err);
     assert_string_equal(err.message, "");
     assert_non_null(rig->informer);
+}
+
+void virtual_rig_init_world(virtual_rig *rig, const ki_informer_options *options,
+                            const sim_world_options *world)
+{
+    init(rig, options, world, &(sim_server_options){0});
+}
+
+void virtual_rig_init_slow(virtual_rig *rig, const ki_informer_options *options, size_t piece_bytes,
+                           uint64_t latency_ms)
+{
+    init(rig, options, &(sim_world_options){.seed = 1},
+         &(sim_server_options){.piece_bytes_max = piece_bytes, .latency_ns_max = latency_ms * NS_PER_MS});
+    for (uint32_t key = 0; key < 5; key++)
+        sim_world_create(rig->world, key);
+}
+
+void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options)
+{
+    virtual_rig_init_slow(rig, options, 0, 0);
 }
 
 void virtual_rig_fini(virtual_rig *rig)

@@ -31,6 +31,10 @@ void virtual_rig_init(virtual_rig *rig, const ki_informer_options *options);
 void virtual_rig_init_slow(virtual_rig *rig, const ki_informer_options *options, size_t piece_bytes,
                            uint64_t latency_ms);
 
+/* The same with a world of another size, which is empty. */
+void virtual_rig_init_world(virtual_rig *rig, const ki_informer_options *options,
+                            const sim_world_options *world);
+
 /* Frees all; the informer may have been freed, and be NULL. Fails the test when the server has something
  * against the client. */
 void virtual_rig_fini(virtual_rig *rig);

@@ -33,6 +33,7 @@ static int on_change(const ki_change *change, void *user)
     if (run->refuse_after > 0 && --run->refuse_after == 0)
         return KI_ERR_NO_MEMORY;
     log_change(run, change);
+    run->doubtful_items += change->is_doubtful ? 1 : 0;
     return run->is_full;
 }
 

@@ -46,6 +46,7 @@ typedef struct reflector_run {
     uint64_t last_retry_ms;   /* of the last error */
     uint64_t last_success_ms;
     int last_code;
+    int doubtful_items;    /* of lists that are in doubt until their end */
     int is_full;           /* what on_change returns */
     unsigned refuse_after; /* on_change is out of memory once, after so many less one; 0: never */
     uint32_t no_watch_list;

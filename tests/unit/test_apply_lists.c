@@ -141,14 +141,6 @@ static void a_stale_list_sweeps_nothing_and_moves_no_version(void **state)
     expect_version("(1 a1 b2 )10 | (2 b2 )9", "10");
 }
 
-static void what_a_stale_list_brought_back_is_taken_out_again(void **state)
-{
-    (void)state;
-    expect("(1 a1 )5 | -a10 | (2 a1 )9", "+a1i synced -a10 +a1 -a1u", "");
-    expect("(1 )10 | (2 b10 c11 )9", "synced +b10 +c11 -b10u", "c11");
-    expect("(1 )10 | (2 b3 b8 )9", "synced +b3 ~b3>8 -b8u", "");
-}
-
 static void what_a_stale_list_has_only_met_stays(void **state)
 {
     (void)state;
@@ -461,7 +453,6 @@ int main(void)
         WITH_MEMORY_CHECK(sweeps_do_not_look_at_versions_that_are_no_numbers),
         WITH_MEMORY_CHECK(what_is_told_after_the_end_of_a_list_is_not_swept_by_it),
         WITH_MEMORY_CHECK(a_stale_list_sweeps_nothing_and_moves_no_version),
-        WITH_MEMORY_CHECK(what_a_stale_list_brought_back_is_taken_out_again),
         WITH_MEMORY_CHECK(what_a_stale_list_has_only_met_stays),
         WITH_MEMORY_CHECK(a_list_is_stale_by_what_was_received_before_its_end),
         WITH_MEMORY_CHECK(a_stale_list_counts_for_later_sweeps_as_any_other),

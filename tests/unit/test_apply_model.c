@@ -58,6 +58,7 @@ typedef struct noise {
     unsigned clock;
     uint32_t lists;
     uint32_t list; /* under way; 0: none */
+    int is_doubtful;
 } noise;
 
 /* Mostly the next one, sometimes one that has been. */
@@ -83,7 +84,10 @@ static void noise_item(noise *n)
 {
     model_delta delta = {.type = one_in(&n->random, 5) ? KI_DELTA_SEEN : KI_DELTA_REPLACED,
                          .list = n->list,
+                         .is_doubtful = n->is_doubtful,
                          .state = some_state(n, 1 + below(&n->random, n->clock))};
+    if (one_in(&n->random, 8))
+        delta.type = KI_DELTA_DELETED;
     apply_model_push(&model, below(&n->random, MODEL_KEYS), delta);
 }
 
@@ -91,6 +95,7 @@ static void noise_list(noise *n)
 {
     if (n->list == 0) {
         n->list = ++n->lists;
+        n->is_doubtful = one_in(&n->random, 2);
     } else {
         if (!one_in(&n->random, 4))
             apply_model_push_marker(&model, KI_ENTRY_LIST_END, n->list, some_version(n));
@@ -164,6 +169,7 @@ typedef struct server {
     uint32_t lists;
     model_state snapshot[MODEL_KEYS];
     unsigned snapshot_version;
+    int is_doubtful; /* the snapshot's version is said at its end */
     unsigned next_item;
     size_t next_change;
 } server;
@@ -215,6 +221,7 @@ static void list_begin(server *s)
     s->lists++;
     memcpy(s->snapshot, s->objects, sizeof(s->snapshot));
     s->snapshot_version = s->clock;
+    s->is_doubtful = one_in(&s->random, 2);
     s->next_item = 0;
     s->next_change = s->log_len;
 }
@@ -228,9 +235,11 @@ static void list_go_on(server *s)
     }
     unsigned key = s->next_item++;
     if (s->snapshot[key].version != 0)
-        apply_model_push(
-            &model, key,
-            (model_delta){.type = KI_DELTA_REPLACED, .list = s->lists, .state = s->snapshot[key]});
+        apply_model_push(&model, key,
+                         (model_delta){.type = KI_DELTA_REPLACED,
+                                       .list = s->lists,
+                                       .is_doubtful = s->is_doubtful,
+                                       .state = s->snapshot[key]});
 }
 
 static void watch_go_on(server *s)

@@ -23,7 +23,7 @@ static void the_list_comes_on_the_stream_that_goes_on_as_a_watch(void **state)
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_STREAMING_LIST);
     scripted_body(&run->source, EVENT("ADDED", POD("a", "5")) EVENT("MODIFIED", POD("b", "6"))
                                     EVENT("DELETED", POD("b", "7")));
-    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@6\nDELETED d/b@7\n");
+    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@6\nDELETED 1 d/b@7\n");
     scripted_body(&run->source, END_OF_LIST("10") EVENT("ADDED", POD("c", "11")));
     expect_changes(run, "END 1 10\nADDED d/c@11 11\n");
     assert_int_equal(reflector_run_status(run).phase, KI_PHASE_WATCHING);

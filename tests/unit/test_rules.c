@@ -99,6 +99,29 @@ static void an_event_is_put_when_it_is_newer_than_what_is_there(void **state)
     check_present(KI_DELTA_UPDATED);
 }
 
+static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_complete(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version;
+        const char *complete;
+        ki_verdict verdict;
+    } rows[] = {
+        {"4", "5", KI_VERDICT_HOLD}, {"5", "5", KI_VERDICT_HOLD}, {"6", "5", KI_VERDICT_PUT},
+        {"10", "9", KI_VERDICT_PUT}, {"k", "5", KI_VERDICT_PUT},  {"5", "k", KI_VERDICT_PUT},
+        {"k", "k", KI_VERDICT_PUT},  {"", "5", KI_VERDICT_PUT},   {"4", "", KI_VERDICT_PUT},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ki_object *object = apply_object("a", rows[i].version, "a", NULL);
+        const ki_standing standing = {NULL, false, ki_str_of(rows[i].complete)};
+        ki_delta delta = {.type = KI_DELTA_REPLACED, .list = 3, .is_doubtful = true, .object = object};
+        assert_int_equal(ki_rules_judge(&delta, &standing), rows[i].verdict);
+        delta.type = KI_DELTA_DELETED; /* inside of the list */
+        assert_int_equal(ki_rules_judge(&delta, &standing), KI_VERDICT_HOLD);
+        (void)ki_object_unref(object);
+    }
+}
+
 static void an_item_of_a_list_is_always_put_when_nothing_is_there(void **state)
 {
     (void)state;
@@ -184,6 +207,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_item_of_a_list_is_put_when_it_is_newer_than_what_is_there),
         WITH_MEMORY_CHECK(an_event_is_put_when_it_is_newer_than_what_is_there),
         WITH_MEMORY_CHECK(an_item_of_a_list_is_always_put_when_nothing_is_there),
+        WITH_MEMORY_CHECK(an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_complete),
         WITH_MEMORY_CHECK(an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_complete),
         WITH_MEMORY_CHECK(a_delete_removes_what_is_no_newer),
         WITH_MEMORY_CHECK(an_item_that_could_not_be_used_is_seen_when_it_is_there),
