@@ -81,14 +81,17 @@ KI_INLINE ki_tokens ki_find_tokens(uint64_t in_string, const ki_masks *m, uint64
     return t;
 }
 
-/* Runs the automaton over the numbers and words of a block. */
+/* Runs the automaton over the numbers and words of a block. Changes nothing in the carry where it finds a
+ * mistake: the block is taken again in another way, which has to find it, too. */
 static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, unsigned n, uint64_t literal,
                                      ki_mistake *mistake)
 {
     uint32_t state = c->literal_open ? c->literal_state : KI_LITERAL_START;
     if (c->literal_open && (literal & 1) == 0) {
-        if (!ki_literal_may_end(state))
+        if (!ki_literal_may_end(state)) {
             ki_mistake_add(mistake, 0, KI_ERR_JSON_LITERAL);
+            return;
+        }
         state = KI_LITERAL_START;
     }
     while (literal != 0) {

@@ -126,6 +126,16 @@ static void an_element_is_followed_by_white_space_comma_or_bracket(void **state)
 
 /* ---- one value after the other ------------------------------------------------------------------------- */
 
+/* In a split behind the sign the block that follows ends within another number, which is good. */
+static void a_number_without_digits_is_refused_in_every_split(void **state)
+{
+    (void)state;
+    char text[128] = "[-,";
+    memset(text + 3, '1', 100);
+    text[103] = ']';
+    assert_scan(ki_str_of(text), (expectation){.code = KI_ERR_JSON_LITERAL, .offset = 2});
+}
+
 static void values_may_follow_each_other(void **state)
 {
     (void)state;
@@ -491,6 +501,7 @@ int main(void)
         cmocka_unit_test(no_control_character_stands_in_a_string),
         cmocka_unit_test(only_four_bytes_are_white_space),
         cmocka_unit_test(an_element_is_followed_by_white_space_comma_or_bracket),
+        cmocka_unit_test(a_number_without_digits_is_refused_in_every_split),
         cmocka_unit_test(values_may_follow_each_other),
         cmocka_unit_test(nothing_but_white_space_is_no_value),
         cmocka_unit_test(offsets_count_over_all_values),
