@@ -29,11 +29,12 @@ typedef void (*ki_apiserver_warning_cb)(const char *message, void *user);
 
 /** Zeroed fields are the defaults; NULL for all of them. */
 typedef struct ki_apiserver_options {
-    const char *bind;       /* address; NULL: 127.0.0.1 */
-    uint16_t port;          /* 0: a free one */
-    uint16_t is_tls;        /* 1: HTTPS; with neither certificate nor key one is made, signed by itself */
-    uint16_t allows_debug;  /* 1: /debug/faults and /debug/… answer */
-    uint16_t reserved_bits; /* 0 */
+    const char *bind;      /* address; NULL: 127.0.0.1 */
+    uint16_t port;         /* 0: a free one */
+    uint16_t is_tls;       /* 1: HTTPS; with neither certificate nor key one is made, signed by itself */
+    uint16_t allows_debug; /* 1: /debug/faults and /debug/… answer */
+    uint16_t starts_down;  /* 1: no connection is accepted before ki_apiserver_up(), so that nobody sees it
+                             * without the objects that are put or loaded first */
     const char *certificate_file; /* PEM */
     const char *key_file;
     const char *const *tokens; /* bearer tokens that are let in, ended by NULL; NULL: everyone is */
@@ -55,7 +56,7 @@ typedef struct ki_apiserver_options {
 } ki_apiserver_options;
 
 /**
- * Starts a server; it answers when this returns.
+ * Starts a server; it answers when this returns, unless it `starts_down`.
  *
  * Returns:   the server, or NULL with KI_ERR_SYSTEM (the port is taken, …), KI_ERR_INVALID or
  *            KI_ERR_NO_MEMORY.
@@ -126,14 +127,15 @@ KI_API uint64_t ki_apiserver_version(ki_apiserver *server);
 
 /* ---- what can go wrong, on purpose ------------------------------------------------------------------- */
 
-/** Which requests a fault is for; a mask. */
+/** Which requests a fault is for; a mask. Each request is of one kind. */
 typedef enum ki_fault_on {
     KI_FAULT_LIST = 1,
-    KI_FAULT_WATCH = 2, /* streamed lists, too: an informer begins with one, unless they are refused */
+    KI_FAULT_WATCH = 2, /* without streamed lists */
     KI_FAULT_GET = 4,
     KI_FAULT_WRITE = 8,
     KI_FAULT_DISCOVERY = 16,
-    KI_FAULT_ANY = 31,
+    KI_FAULT_STREAMED_LIST = 32, /* a watch with sendInitialEvents=true: an informer begins with one */
+    KI_FAULT_ANY = 63,
 } ki_fault_on;
 
 typedef enum ki_fault_action {
@@ -159,7 +161,7 @@ typedef struct ki_fault {
     uint32_t times;        /* how many requests; 0: every one until ki_apiserver_heal() */
     uint32_t percent;      /* of the requests that match, decided by the seed; 0: all of them */
     uint64_t after_bytes;  /* of the body; for KI_FAULT_CLOSE, _RESET, _STALL, _GARBAGE and _TRUNCATE */
-    uint32_t after_events; /* of a watch; for the same. With both, whichever comes first */
+    uint32_t after_events; /* of a watch or streamed list; for the same. With both, whichever comes first */
     uint32_t code;         /* for KI_FAULT_STATUS, which needs it */
     uint32_t retry_after_seconds; /* for KI_FAULT_STATUS */
     uint32_t delay_ms;            /* for KI_FAULT_DELAY, which needs it */
@@ -181,10 +183,12 @@ KI_API KI_NODISCARD int ki_apiserver_fault_check(const ki_fault *fault, ki_error
 
 /**
  * Adds a rule; of several that match the oldest is taken. A rule matches only what its action can change:
- * KI_FAULT_EXPIRED lists and watches; KI_FAULT_STALE gets, lists without a version and watches that begin
- * with what there is; KI_FAULT_ENDLESS_PAGES lists; KI_FAULT_NO_WATCH_LIST watches with sendInitialEvents;
- * KI_FAULT_NO_END_MARKER streamed lists; KI_FAULT_NO_BOOKMARKS watches that ask for bookmarks; what has
- * after_events and no after_bytes watches. Others pass it by, and do not count for its `times`.
+ * KI_FAULT_EXPIRED lists, streamed ones included, and watches; KI_FAULT_STALE gets, lists without a version,
+ * streamed lists and watches that begin with what there is; KI_FAULT_ENDLESS_PAGES lists;
+ * KI_FAULT_NO_WATCH_LIST streamed lists and watches with sendInitialEvents=false; KI_FAULT_NO_END_MARKER
+ * streamed lists; KI_FAULT_NO_BOOKMARKS streamed lists and watches that ask for bookmarks; what has
+ * after_events and no after_bytes streamed lists and watches. Others pass it by, and do not count for its
+ * `times`.
  *
  * Returns: 0, KI_ERR_INVALID as ki_apiserver_fault_check(), KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE when there
  *          are a thousand that are not spent.

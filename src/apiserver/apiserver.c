@@ -140,7 +140,7 @@ static int start(struct ki_apiserver *server, const ki_apiserver_options *option
         rc = set_up_storage(server, options, err);
     if (rc == 0)
         rc = ki_loop_grow(&server->loop, "as-wake", 1, err);
-    return rc == 0 ? ki_as_http_start(server, err) : rc;
+    return rc == 0 && !options->starts_down ? ki_as_http_start(server, err) : rc;
 }
 
 ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *err)

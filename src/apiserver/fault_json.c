@@ -15,8 +15,8 @@ static int read_word(const json_t *word, uint32_t *out, struct ki_as_failure *fa
     uint32_t found = ki_as_fault_on_of(ki_as_json_str(word));
     if (found == 0)
         return ki_as_fail_bad_request(failure,
-                                      "on: \"%s\" is no kind of request; there are list, watch, get, write, "
-                                      "discovery, any",
+                                      "on: \"%s\" is no kind of request; there are list, streamed-list, "
+                                      "watch, get, write, discovery, any",
                                       json_string_value(word));
     *out |= found;
     return 0;

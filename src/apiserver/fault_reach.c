@@ -47,7 +47,8 @@ static const char *const action_names[] = {
     [KI_FAULT_NO_BOOKMARKS] = "no-bookmarks",
 };
 
-static const char *const on_names[KI_AS_FAULT_KINDS] = {"list", "watch", "get", "write", "discovery"};
+static const char *const on_names[KI_AS_FAULT_KINDS] = {"list",  "watch",     "get",
+                                                        "write", "discovery", "streamed-list"};
 
 const char *ki_apiserver_fault_name(uint32_t action)
 {
@@ -95,6 +96,9 @@ bool ki_as_fault_uses(uint32_t action, const struct ki_as_fault_field *field)
 
 /* ---- kinds of requests --------------------------------------------------------------------------------- */
 
+/* What is answered by events. */
+#define STREAMS ((uint32_t)KI_FAULT_WATCH | (uint32_t)KI_FAULT_STREAMED_LIST)
+
 static bool counts_events_only(const ki_fault *fault)
 {
     return fault->after_events > 0 && fault->after_bytes == 0;
@@ -104,17 +108,18 @@ uint32_t ki_as_fault_reach(const ki_fault *fault)
 {
     switch (fault->action) {
     case KI_FAULT_EXPIRED:
-        return KI_FAULT_LIST | KI_FAULT_WATCH;
+        return KI_FAULT_LIST | STREAMS;
     case KI_FAULT_STALE:
-        return KI_FAULT_LIST | KI_FAULT_WATCH | KI_FAULT_GET;
+        return KI_FAULT_LIST | STREAMS | KI_FAULT_GET;
     case KI_FAULT_ENDLESS_PAGES:
         return KI_FAULT_LIST;
-    case KI_FAULT_NO_WATCH_LIST:
     case KI_FAULT_NO_END_MARKER:
+        return KI_FAULT_STREAMED_LIST;
+    case KI_FAULT_NO_WATCH_LIST:
     case KI_FAULT_NO_BOOKMARKS:
-        return KI_FAULT_WATCH;
+        return STREAMS;
     default:
-        return counts_events_only(fault) ? KI_FAULT_WATCH : KI_FAULT_ANY;
+        return counts_events_only(fault) ? STREAMS : KI_FAULT_ANY;
     }
 }
 
@@ -135,7 +140,7 @@ static bool can_be_stale(ki_fault_on on, const struct ki_as_query *query)
     if (on == KI_FAULT_LIST)
         return query->continue_token.len == 0 && has_no_version(query);
     if (on == KI_FAULT_WATCH)
-        return query->has_send_initial_events ? query->send_initial_events : has_no_version(query);
+        return !query->has_send_initial_events && has_no_version(query);
     return true;
 }
 
@@ -168,7 +173,6 @@ bool ki_as_fault_can_change(const ki_fault *fault, ki_fault_on on, const struct 
     case KI_FAULT_NO_WATCH_LIST:
         return query->has_send_initial_events;
     case KI_FAULT_NO_END_MARKER:
-        return query->has_send_initial_events && query->send_initial_events && query->allows_bookmarks;
     case KI_FAULT_NO_BOOKMARKS:
         return query->allows_bookmarks;
     default:

@@ -17,7 +17,7 @@
 
 #include "apiserver/request.h"
 
-enum { KI_AS_FAULT_FIELDS = 8, KI_AS_FAULT_KINDS = 5 };
+enum { KI_AS_FAULT_FIELDS = 8, KI_AS_FAULT_KINDS = 6 };
 
 /* A number of a rule. */
 struct ki_as_fault_field {

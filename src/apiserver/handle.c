@@ -29,7 +29,7 @@ ki_fault_on ki_as_handle_kind(const struct ki_as_request *request)
     if (!is_reading(request))
         return KI_FAULT_WRITE;
     if (request->query.is_watch)
-        return KI_FAULT_WATCH;
+        return request->query.send_initial_events ? KI_FAULT_STREAMED_LIST : KI_FAULT_WATCH;
     return request->name.len > 0 ? KI_FAULT_GET : KI_FAULT_LIST;
 }
 

@@ -28,11 +28,12 @@ static const char help_tail[] =
     "A FAULT is an action and what it is about, separated by commas: close, reset, stall, delay, one-byte, "
     "garbage,\n"
     "truncate, status, expired, stale, endless-pages, no-watch-list, no-end-marker, no-bookmarks; then "
-    "on=list, watch,\n"
-    "get, write, discovery or any (several: on=list+get), times=N, percent=N, after-bytes=N, after-events=N, "
-    "code=N,\n"
-    "retry-after=SECONDS, delay=DURATION, behind=N, path=TEXT. Without on it is for all that the action can "
-    "change.\n"
+    "on=list,\n"
+    "streamed-list, watch, get, write, discovery or any (several: on=list+get), times=N, percent=N, "
+    "after-bytes=N,\n"
+    "after-events=N, code=N, retry-after=SECONDS, delay=DURATION, behind=N, path=TEXT. Without on it is for "
+    "all that\n"
+    "the action can change, without times for every such request until the faults are removed.\n"
     "With --debug faults are added and removed while it runs:\n"
     "POST, GET and DELETE of /debug/faults; POST of /debug/compact, /debug/cut and /debug/rewind?by=N.\n";
 
@@ -99,7 +100,7 @@ static int set_up(ki_apiserver *server, const cli_apiserver_flags *flags, ki_err
     }
     if (rc == 0 && flags->kubeconfig_out != NULL)
         rc = ki_apiserver_write_kubeconfig(server, flags->kubeconfig_out, err);
-    return rc;
+    return rc == 0 ? ki_apiserver_up(server, err) : rc;
 }
 
 static void wait_for_signal(int stop_fd)
@@ -113,6 +114,7 @@ static int run(const cli_apiserver_flags *flags, ki_error *err)
 {
     ki_apiserver_options options = cli_apiserver_options(flags);
     options.on_warning = say_warning;
+    options.starts_down = 1; /* whoever reaches it finds all that is loaded */
     const char *warning = cli_apiserver_flags_warning(flags);
     raise_descriptors();
     int stop_fd = cli_signals_install(err);

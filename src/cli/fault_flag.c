@@ -26,7 +26,7 @@ static int read_action(const char *word, ki_fault *out, ki_error *err)
 
 static int read_on(char *words, ki_fault *out, ki_error *err)
 {
-    static const char *const names[] = {"list", "watch", "get", "write", "discovery"};
+    static const char *const names[] = {"list", "watch", "get", "write", "discovery", "streamed-list"};
     char *rest = NULL;
     for (char *word = strtok_r(words, "+", &rest); word != NULL; word = strtok_r(NULL, "+", &rest)) {
         uint32_t found = strcmp(word, "any") == 0 ? KI_FAULT_ANY : 0;
@@ -34,7 +34,8 @@ static int read_on(char *words, ki_fault *out, ki_error *err)
             if (strcmp(word, names[i]) == 0)
                 found = 1U << i;
         if (found == 0)
-            return cli_fail(err, "--fault: on=%s: it is list, watch, get, write, discovery or any", word);
+            return cli_fail(
+                err, "--fault: on=%s: it is list, streamed-list, watch, get, write, discovery or any", word);
         out->on |= found;
     }
     return 0;

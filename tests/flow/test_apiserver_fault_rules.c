@@ -77,7 +77,7 @@ static void a_rule_does_not_hide_another_from_what_it_cannot_change(void **state
     assert_int_equal(get_status(*state, WATCH_LIST), 422);
     assert_int_equal(get_status(*state, LIST), 503);
     assert_int_equal(get_status(*state, LIST), 200);
-    expect_rule(*state, 1, 1);
+    expect_rule(*state, 1, 2);
 }
 
 /* The rule is for the last of its requests alone. */
@@ -99,6 +99,29 @@ static int begin_status(ki_apiserver *server, const char *path)
     int status = strlen(got) < sizeof("HTTP/1.1 200") - 1 ? 0 : atoi(got + sizeof("HTTP/1.1"));
     free(got);
     return status;
+}
+
+/* Every request of the kind is broken until the rules go; those of the other kinds never notice. */
+static void expect_broken(ki_apiserver *server, const char *kind, const char *path)
+{
+    static const char *const paths[] = {LIST, WATCH_LIST, WATCH, POD, "/version"};
+    enum { PATHS = sizeof(paths) / sizeof(paths[0]), ROUNDS = 5 };
+    char rule[160];
+    snprintf(rule, sizeof(rule), "{\"action\":\"status\",\"on\":\"%s\",\"code\":503}", kind);
+    api_post(server, "/debug/faults", rule);
+    for (size_t i = 0; i < (size_t)ROUNDS * PATHS; i++) {
+        const char *asked = paths[i % PATHS];
+        assert_int_equal(begin_status(server, asked), strcmp(asked, path) == 0 ? 503 : 200);
+    }
+    assert_int_equal(call_status(server, "DELETE", "/debug/faults"), 200);
+    assert_int_equal(begin_status(server, path), 200);
+}
+
+static void one_kind_of_request_is_broken_until_told_otherwise(void **state)
+{
+    expect_broken(*state, "list", LIST);
+    expect_broken(*state, "streamed-list", WATCH_LIST);
+    expect_broken(*state, "watch", WATCH);
 }
 
 static void run_choice(ki_apiserver *server, const struct choice *choice)
@@ -124,15 +147,15 @@ static void a_rule_is_not_used_up_by_what_it_cannot_change(void **state)
              (unsigned long long)ki_apiserver_version(*state));
     const struct choice choices[] = {
         {"{\"action\":\"no-end-marker\",\"times\":1}", 1, {"/version", LIST, POD, from, WATCH_LIST}},
-        {"{\"action\":\"no-watch-list\",\"times\":1}", 1, {"/api", LIST, POD, from, WATCH_LIST}},
-        {"{\"action\":\"no-bookmarks\",\"on\":\"any\",\"times\":1}", 1, {"/apis", LIST, WATCH, from}},
+        {"{\"action\":\"no-watch-list\",\"times\":1}", 2, {"/api", LIST, POD, from, WATCH_LIST}},
+        {"{\"action\":\"no-bookmarks\",\"on\":\"any\",\"times\":1}", 2, {"/apis", LIST, WATCH, from}},
         {"{\"action\":\"endless-pages\",\"times\":1}", 1, {"/version", POD, WATCH, LIST "?limit=1"}},
-        {"{\"action\":\"expired\",\"times\":1}", 2, {"/version", POD, LIST}},
-        {"{\"action\":\"stale\",\"behind\":1,\"times\":1}", 3, {"/version", later, from, POD}},
-        {"{\"action\":\"stale\",\"behind\":1,\"times\":1}", 3, {later, from, LIST "?resourceVersion=0"}},
-        {"{\"action\":\"stale\",\"behind\":1,\"times\":1}", 3, {from, WATCH_LIST}},
-        {"{\"action\":\"close\",\"afterEvents\":1,\"times\":1}", 1, {"/version", LIST, POD, WATCH}},
-        {"{\"action\":\"garbage\",\"afterEvents\":9,\"afterBytes\":9,\"times\":1}", 5, {LIST}},
+        {"{\"action\":\"expired\",\"times\":1}", 3, {"/version", POD, LIST}},
+        {"{\"action\":\"stale\",\"behind\":1,\"times\":1}", 4, {"/version", later, from, POD}},
+        {"{\"action\":\"stale\",\"behind\":1,\"times\":1}", 4, {later, from, LIST "?resourceVersion=0"}},
+        {"{\"action\":\"stale\",\"behind\":1,\"times\":1}", 4, {from, WATCH_LIST}},
+        {"{\"action\":\"close\",\"afterEvents\":1,\"times\":1}", 2, {"/version", LIST, POD, WATCH}},
+        {"{\"action\":\"garbage\",\"afterEvents\":9,\"afterBytes\":9,\"times\":1}", 6, {LIST}},
     };
     for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
         run_choice(*state, &choices[i]);
@@ -142,7 +165,7 @@ static void a_rule_of_bodies_passes_head_by(void **state)
 {
     api_post(*state, "/debug/faults", "{\"action\":\"truncate\",\"times\":1}");
     assert_int_equal(call_status(*state, "HEAD", "/version"), 200);
-    expect_rule(*state, 0, 5);
+    expect_rule(*state, 0, 6);
     assert_int_equal(call_status(*state, "DELETE", "/debug/faults"), 200);
     api_post(*state, "/debug/faults", "{\"action\":\"status\",\"code\":500,\"times\":1}");
     assert_int_equal(call_status(*state, "HEAD", "/version"), 500);
@@ -179,11 +202,13 @@ static void programs_have_the_same_rules(void **state)
 static void rules_that_would_do_nothing_are_refused(void **state)
 {
     expect_refusal(*state, "{\"action\":\"no-bookmarks\",\"on\":\"list\"}",
-                   "on: \"no-bookmarks\" never changes list; it is for watch");
+                   "on: \"no-bookmarks\" never changes list; it is for watch, streamed-list");
     expect_refusal(*state, "{\"action\":\"expired\",\"on\":[\"list\",\"get\",\"write\"]}",
-                   "on: \"expired\" never changes get, write; it is for list, watch");
+                   "on: \"expired\" never changes get, write; it is for list, watch, streamed-list");
     expect_refusal(*state, "{\"action\":\"close\",\"on\":\"get\",\"afterEvents\":2}",
-                   "on: \"close\" with afterEvents never changes get; it is for watch");
+                   "on: \"close\" with afterEvents never changes get; it is for watch, streamed-list");
+    expect_refusal(*state, "{\"action\":\"no-end-marker\",\"on\":\"watch\"}",
+                   "on: \"no-end-marker\" never changes watch; it is for streamed-list");
     expect_refusal(*state, "{\"action\":\"delay\"}", "delayMs: how long?");
     expect_refusal(*state, "{\"action\":\"stale\"}", "behind: how many versions?");
     expect_refusal(*state, "{\"action\":\"reset\",\"on\":[]}", "on: the list is empty");
@@ -270,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_rule_does_not_hide_another_from_what_it_cannot_change),
+        TEST(one_kind_of_request_is_broken_until_told_otherwise),
         TEST(a_rule_is_not_used_up_by_what_it_cannot_change),
         TEST(a_rule_of_bodies_passes_head_by),
         TEST(programs_have_the_same_rules),

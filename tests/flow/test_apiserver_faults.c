@@ -430,6 +430,20 @@ static void a_server_goes_down_and_comes_back(void **state)
     expect_well(*state);
 }
 
+static void a_server_that_starts_down_is_reached_with_all_that_was_put(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    ki_apiserver *server = api_rig_start(&(ki_apiserver_options){.starts_down = 1});
+    assert_int_equal(api_connect(server), -1);
+    api_put_pod(server, "a", "web", "node-1");
+    api_put_pod(server, "b", "db", "node-2");
+    assert_int_equal(api_connect(server), -1);
+    assert_int_equal(ki_apiserver_up(server, &err), 0);
+    expect_well(server);
+    ki_apiserver_stop(server);
+}
+
 static void a_rewound_history_ends_watches(void **state)
 {
     static const char request[] =
@@ -475,6 +489,7 @@ int main(void)
         TEST(debug_is_off_unless_it_is_asked_for),
         TEST(everyone_can_be_cut_off),
         TEST(a_server_goes_down_and_comes_back),
+        cmocka_unit_test(a_server_that_starts_down_is_reached_with_all_that_was_put),
         TEST(a_rewound_history_ends_watches),
     };
     return RUN_TESTS(tests);

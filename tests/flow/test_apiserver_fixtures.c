@@ -365,6 +365,24 @@ static void objects_and_pages_have_the_recorded_shape(void **state)
     }
 }
 
+/* A limit counts for nothing when any version will do, because that is answered from the cache. */
+static void limits_count_as_recorded(void **state)
+{
+    (void)state;
+    char path[128];
+    recording r;
+    ki_apiserver *server = api_rig_start(NULL);
+    recording_load(&r, "pods-limit-rv0");
+    put_items(server, &KI_CORE_V1_PODS, r.tree);
+    recording_free(&r);
+    snprintf(path, sizeof(path),
+             "/api/v1/pods?limit=2&resourceVersion=%llu&resourceVersionMatch=NotOlderThan",
+             (unsigned long long)ki_apiserver_version(server));
+    expect_same(server, "pods-limit-not-older-than", &(api_request){.path = path});
+    expect_same(server, "pods-limit-rv0", &(api_request){.path = "/api/v1/pods?limit=2&resourceVersion=0"});
+    ki_apiserver_stop(server);
+}
+
 static void other_forms_have_the_recorded_shape(void **state)
 {
     static const char *const headers[] = {
@@ -506,6 +524,7 @@ int main(void)
         TEST(what_is_forbidden_is_refused_as_recorded),
         TEST(lists_have_the_recorded_shape),
         TEST(objects_and_pages_have_the_recorded_shape),
+        cmocka_unit_test(limits_count_as_recorded),
         TEST(other_forms_have_the_recorded_shape),
         TEST(refusals_have_the_recorded_shape),
         TEST(strangers_are_refused_as_recorded),

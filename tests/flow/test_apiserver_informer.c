@@ -151,36 +151,38 @@ typedef struct trial {
     ki_fault fault;
 } trial;
 
+/* What an informer follows, from its beginning or later. */
+#define STREAMS (KI_FAULT_STREAMED_LIST | KI_FAULT_WATCH)
+
 static const trial trials[] = {
     {"close lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_CLOSE, .times = 3}},
     {"close lists halfway", {.on = KI_FAULT_LIST, .action = KI_FAULT_CLOSE, .after_bytes = 700, .times = 3}},
-    {"close watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_events = 3, .times = 4}},
+    {"close watches", {.on = STREAMS, .action = KI_FAULT_CLOSE, .after_events = 3, .times = 4}},
     {"close watches within events",
-     {.on = KI_FAULT_WATCH, .action = KI_FAULT_CLOSE, .after_bytes = 333, .times = 4}},
-    {"reset watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_RESET, .after_bytes = 1000, .times = 3}},
+     {.on = STREAMS, .action = KI_FAULT_CLOSE, .after_bytes = 333, .times = 4}},
+    {"reset watches", {.on = STREAMS, .action = KI_FAULT_RESET, .after_bytes = 1000, .times = 3}},
     {"reset everything", {.action = KI_FAULT_RESET, .times = 5}},
     {"delay", {.action = KI_FAULT_DELAY, .delay_ms = 100, .times = 4}},
     {"one byte at a time", {.action = KI_FAULT_ONE_BYTE, .times = 4}},
     {"garbage in lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_GARBAGE, .after_bytes = 500, .times = 2}},
-    {"garbage in watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_GARBAGE, .after_events = 2, .times = 2}},
+    {"garbage in watches", {.on = STREAMS, .action = KI_FAULT_GARBAGE, .after_events = 2, .times = 2}},
     {"truncated lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
-    {"truncated watches",
-     {.on = KI_FAULT_WATCH, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
+    {"truncated watches", {.on = STREAMS, .action = KI_FAULT_TRUNCATE, .after_bytes = 400, .times = 2}},
     {"500", {.action = KI_FAULT_STATUS, .code = 500, .times = 3}},
     {"503", {.action = KI_FAULT_STATUS, .code = 503, .times = 3}},
     {"429", {.action = KI_FAULT_STATUS, .code = 429, .retry_after_seconds = 1, .times = 2}},
     {"401", {.action = KI_FAULT_STATUS, .code = 401, .times = 2}},
     {"expired lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_EXPIRED, .times = 3}},
-    {"expired watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_EXPIRED, .times = 3}},
+    {"expired watches", {.on = STREAMS, .action = KI_FAULT_EXPIRED, .times = 3}},
     {"stale lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
     {"reset lists halfway", {.on = KI_FAULT_LIST, .action = KI_FAULT_RESET, .after_bytes = 700, .times = 3}},
     {"close half of everything", {.action = KI_FAULT_CLOSE, .percent = 50}},
     {"504", {.action = KI_FAULT_STATUS, .code = 504, .times = 3}},
     {"stalled before an answer", {.action = KI_FAULT_STALL, .times = 2}},
-    {"stale streams", {.on = KI_FAULT_WATCH, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
+    {"stale streams", {.on = STREAMS, .action = KI_FAULT_STALE, .behind = 5, .times = 3}},
     {"no streamed lists", {.action = KI_FAULT_NO_WATCH_LIST}},
     {"stalled lists", {.on = KI_FAULT_LIST, .action = KI_FAULT_STALL, .after_bytes = 300, .times = 1}},
-    {"stalled watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_STALL, .after_events = 2, .times = 1}},
+    {"stalled watches", {.on = STREAMS, .action = KI_FAULT_STALL, .after_events = 2, .times = 1}},
     {"endless pages", {.action = KI_FAULT_ENDLESS_PAGES}},
     {"streamed lists without their end", {.action = KI_FAULT_NO_END_MARKER, .times = 1}},
     {"no bookmarks", {.action = KI_FAULT_NO_BOOKMARKS}},
@@ -284,7 +286,7 @@ static void an_informer_follows_into_another_history(void **state)
         world_start(&w);
         expect_equal(&w);
         for (int round = 0; round < 3; round++) {
-            ki_fault expired = {.on = KI_FAULT_WATCH, .action = KI_FAULT_EXPIRED, .times = 1};
+            ki_fault expired = {.on = STREAMS, .action = KI_FAULT_EXPIRED, .times = 1};
             churn(&w, round);
             expect_equal(&w);
             assert_int_equal(ki_apiserver_fault(w.server, &expired), 0);

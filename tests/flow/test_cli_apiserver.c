@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,16 +73,17 @@ static void it_warns_when_others_reach_it(void **state)
     assert_false(warns("localhost", NULL, "WARNING"));
 }
 
-/* `fd` is 1 or 2: which of its outputs is read. `path` NULL: nothing is loaded. */
-static process run(int fd, const char *path)
+/* `fd` is 1 or 2: which of its outputs is read. `path` NULL: nothing is loaded. `port` "0": any. */
+static process run(int fd, const char *path, const char *port)
 {
-    process p = {0};
+    process p = {.port = (unsigned)strtoul(port, NULL, 10)};
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     p.pid = fork();
     if (p.pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* when a check fails nobody else ends it */
         dup2(ends[1], fd);
-        execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", "0", path == NULL ? NULL : "--load",
+        execl(getenv("KI_PROGRAM"), "kinformer", "apiserver", "--port", port, path == NULL ? NULL : "--load",
               path, NULL);
         _exit(127);
     }
@@ -94,20 +96,30 @@ static process start(void)
 {
     static const char url[] = "http://127.0.0.1:";
     char text[TEXT_BYTES];
-    process p = run(STDOUT_FILENO, NULL);
+    process p = run(STDOUT_FILENO, NULL, "0");
     read_until(p.out, "get namespaces\n", text);
     p.port = (unsigned)strtoul(strstr(text, url) + sizeof(url) - 1, NULL, 10);
     return p;
 }
 
+/* -1: it is refused. */
+static int try_connect(const process *p)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)p->port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(fd, (struct sockaddr *)(void *)&address, sizeof(address)) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 static int open_watch(const process *p)
 {
     static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)p->port)};
     char text[TEXT_BYTES];
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)(void *)&address, sizeof(address)), 0);
+    int fd = try_connect(p);
+    assert_int_not_equal(fd, -1);
     assert_int_equal(write(fd, request, sizeof(request) - 1), sizeof(request) - 1);
     read_until(fd, "\r\n\r\n", text);
     return fd;
@@ -159,9 +171,58 @@ static void it_says_what_it_has_loaded(void **state)
     (void)temp_dir_write(&dir, "b/c.yaml",
                          "kind: Namespace\napiVersion: v1\nmetadata: {name: team}\n---\nkind: ConfigMap\n"
                          "apiVersion: v1\nmetadata: {name: b}\n");
-    process p = run(STDOUT_FILENO, dir.path);
+    process p = run(STDOUT_FILENO, dir.path, "0");
     read_until(p.out, "get namespaces\n", text);
     assert_non_null(strstr(text, "loaded 3 objects of 2 files from "));
+    expect_end(&p, SIGTERM);
+    temp_dir_remove(&dir);
+}
+
+/* A file with so many config maps. */
+static const char *write_maps(temp_dir *dir, size_t count)
+{
+    enum { MAP_BYTES = 100 };
+    char *yaml = malloc(count * MAP_BYTES);
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++)
+        len += (size_t)snprintf(yaml + len, MAP_BYTES,
+                                "kind: ConfigMap\napiVersion: v1\nmetadata: {name: map-%zu}\n---\n", i);
+    const char *path = temp_dir_write(dir, "maps.yaml", yaml);
+    free(yaml);
+    return path;
+}
+
+/* A port that was free a moment ago. */
+static void find_port(char out[8])
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t bytes = sizeof(address);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)(void *)&address, bytes), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)(void *)&address, &bytes), 0);
+    snprintf(out, 8, "%u", (unsigned)ntohs(address.sin_port));
+    close(fd);
+}
+
+static void whoever_reaches_it_finds_all_that_is_loaded(void **state)
+{
+    (void)state;
+    static const char request[] =
+        "GET /api/v1/configmaps?limit=1 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    char text[TEXT_BYTES];
+    char port[8];
+    int fd = -1;
+    temp_dir dir;
+    temp_dir_make(&dir);
+    find_port(port);
+    process p = run(STDOUT_FILENO, write_maps(&dir, 5000), port);
+    while (fd < 0 && waitpid(p.pid, NULL, WNOHANG) == 0)
+        fd = try_connect(&p);
+    assert_int_not_equal(fd, -1);
+    assert_int_equal(write(fd, request, sizeof(request) - 1), sizeof(request) - 1);
+    read_until(fd, "\"remainingItemCount\":4999", text);
+    close(fd);
     expect_end(&p, SIGTERM);
     temp_dir_remove(&dir);
 }
@@ -179,7 +240,7 @@ static void it_warns_of_fields_that_a_kind_does_not_have(void **state)
         "kind: List\napiVersion: v1\nitems:\n- kind: Pod\n  apiVersion: v1\n  metadata: {name: p}\n"
         "  spec: {nodeNam: n1, containers: [{name: c, image: i, imag: j}]}\n---\n"
         "kind: Nothing\napiVersion: v1\n");
-    process p = run(STDERR_FILENO, dir.path);
+    process p = run(STDERR_FILENO, dir.path, "0");
     read_until(p.out, "no kind \"Nothing\"", text);
     assert_non_null(strstr(text, "WARNING: "));
     assert_non_null(strstr(text, "/a.yaml:1: document 1: unknown field \"spce\"\n"));
@@ -210,7 +271,7 @@ static void it_says_in_full_what_it_could_not_load(void **state)
         "kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n\nkind: ConfigMap\napiVersion: v1\n"
         "metadata: {name: %s}\n",
         name);
-    process p = run(STDERR_FILENO, temp_dir_write(&dir, "a.yaml", yaml));
+    process p = run(STDERR_FILENO, temp_dir_write(&dir, "a.yaml", yaml), "0");
     while ((n = read(p.out, text + len, sizeof(text) - 1 - len)) > 0)
         len += (size_t)n;
     text[len] = '\0';
@@ -229,6 +290,7 @@ int main(void)
         cmocka_unit_test(a_signal_ends_it_at_once_whoever_watches),
         cmocka_unit_test(a_signal_ends_it_while_nobody_is_there),
         cmocka_unit_test(it_says_what_it_has_loaded),
+        cmocka_unit_test(whoever_reaches_it_finds_all_that_is_loaded),
         cmocka_unit_test(it_warns_of_fields_that_a_kind_does_not_have),
         cmocka_unit_test(it_says_in_full_what_it_could_not_load),
     };

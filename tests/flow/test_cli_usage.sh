@@ -85,7 +85,8 @@ expect_refusal 'delay wants a time' apiserver --port 0 --fault delay
 expect_refusal 'stale wants a number' apiserver --port 0 --fault stale,on=list
 expect_refusal 'one action each' apiserver --port 0 --fault close,reset
 expect_refusal '"delay" does not use it' apiserver --port 0 --fault delay,delay=1s,after-bytes=3
-expect_refusal 'it is for watch' apiserver --port 0 --fault no-bookmarks,on=list
+expect_refusal 'it is for watch, streamed-list' apiserver --port 0 --fault no-bookmarks,on=list
+expect_refusal 'it is for streamed-list' apiserver --port 0 --fault no-end-marker,on=watch
 expect_refusal 'what is "aftr-bytes"' apiserver --port 0 --fault close,aftr-bytes=3
 expect_refusal 'an empty one' apiserver --port 0 --token ''
 

@@ -179,7 +179,7 @@ func (f *follower) cut() error {
 func (f *follower) compact() error {
 	lists := f.requests.lists.Load()
 	err := errors.Join(
-		f.debug(http.MethodPost, "faults", `{"action": "status", "on": ["watch"], "code": 503}`),
+		f.debug(http.MethodPost, "faults", `{"action": "status", "on": ["watch", "streamed-list"], "code": 503}`),
 		f.debug(http.MethodPost, "cut", ""),
 		f.update("object-5", "compacted"), f.remove("object-6"), f.create("another", "compacted"),
 		f.debug(http.MethodPost, "compact", ""),

@@ -124,7 +124,7 @@ async function run() {
         valueOf('object-3') === 'after the cut' && valueOf('object-4') === undefined);
     assert(seen.lists === lists, 'it has listed again, although the history was there');
 
-    await debug('POST', 'faults', '{"action": "status", "on": ["watch"], "code": 503}');
+    await debug('POST', 'faults', '{"action": "status", "on": ["watch", "streamed-list"], "code": 503}');
     await debug('POST', 'cut');
     await update('object-5', 'compacted');
     await remove('object-6');
