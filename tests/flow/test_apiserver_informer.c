@@ -235,6 +235,33 @@ static void an_informer_survives_each_fault(void **state)
         try_faults(&trials[i]);
 }
 
+/* Nothing is healed: what still works has to do. */
+static void an_informer_follows_while_one_kind_of_request_is_broken(void **state)
+{
+    (void)state;
+    static const trial broken[] = {
+        {"503 for watches", {.on = KI_FAULT_WATCH, .action = KI_FAULT_STATUS, .code = 503}},
+        {"watches reset", {.on = KI_FAULT_WATCH, .action = KI_FAULT_RESET}},
+        {"503 for streamed lists", {.on = KI_FAULT_STREAMED_LIST, .action = KI_FAULT_STATUS, .code = 503}},
+        {"streamed lists reset", {.on = KI_FAULT_STREAMED_LIST, .action = KI_FAULT_RESET}},
+    };
+    enum { BROKEN = sizeof(broken) / sizeof(broken[0]) };
+    world worlds[BROKEN];
+    for (int i = 0; i < BROKEN; i++) {
+        int way = broken[i].fault.on == KI_FAULT_WATCH ? KI_WATCH_LIST_NEVER : KI_WATCH_LIST_AUTO;
+        world_init_trial(&worlds[i], &broken[i], way);
+        world_start(&worlds[i]);
+    }
+    for (int i = 0; i < BROKEN; i++) {
+        expect_equal(&worlds[i]);
+        churn(&worlds[i], 0);
+    }
+    for (int i = 0; i < BROKEN; i++) {
+        expect_equal(&worlds[i]);
+        world_fini(&worlds[i]);
+    }
+}
+
 static void an_informer_comes_back_with_its_server(void **state)
 {
     (void)state;
@@ -305,6 +332,7 @@ int main(void)
         cmocka_unit_test(an_informer_follows_by_list_and_by_stream),
         cmocka_unit_test(a_factory_syncs_many_resources),
         cmocka_unit_test(an_informer_survives_each_fault),
+        cmocka_unit_test(an_informer_follows_while_one_kind_of_request_is_broken),
         cmocka_unit_test(an_informer_comes_back_with_its_server),
         cmocka_unit_test(an_informer_outlives_history),
         cmocka_unit_test(an_informer_follows_into_another_history),

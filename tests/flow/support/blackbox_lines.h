@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* blackbox_lines - what `-o events` has written, in the words of blackbox.h.
+ *
+ * Fails the test for a line that is no JSON, for BACKING_OFF without a reason, and for a history of a key
+ * that cannot be. */
+#ifndef KI_TESTS_FLOW_SUPPORT_BLACKBOX_LINES_H
+#define KI_TESTS_FLOW_SUPPORT_BLACKBOX_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "support/text_log.h"
+
+enum { BLACKBOX_KEYS = 32 };
+
+typedef struct blackbox_lines {
+    bool is_new_history; /* versions may go back */
+    text_log events;
+    text_log phases;
+    size_t used; /* of what was written */
+    size_t key_count;
+    struct blackbox_key {
+        char name[64];
+        char version[32]; /* of the last event; as much as fits */
+        bool is_there;
+    } keys[BLACKBOX_KEYS];
+} blackbox_lines;
+
+/* Takes the lines that have come since, as far as they are complete. */
+void blackbox_lines_take(blackbox_lines *lines, const text_log *written);
+void blackbox_lines_fini(blackbox_lines *lines);
+
+#endif
