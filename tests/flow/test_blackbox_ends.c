@@ -77,6 +77,67 @@ static void play_huge_object(const scenario *s)
     free(text);
 }
 
+/* ---- long versions ------------------------------------------------------------------------------------- */
+
+/* The text with versions of so many bytes in it: #l is one that begins with l. The caller frees it. */
+static char *with_versions(const char *text, size_t bytes)
+{
+    text_log log = {0};
+    for (; *text != 0; text++) {
+        if (*text == '#') {
+            text_log_add(&log, "%c%0*d", *++text, (int)bytes - 1, 0);
+        } else {
+            text_log_add(&log, "%c", *text);
+        }
+    }
+    return log.text;
+}
+
+/* A list, an event and a bookmark with versions of so many bytes. */
+static void play_versions_of(const scenario *s, size_t bytes)
+{
+    scenario played = *s;
+    char *const texts[] = {with_versions(LIST("#l", POD("a", "#r")), bytes),
+                           with_versions(MODIFIED("a", "#m"), bytes), with_versions(BOOKMARK("#b"), bytes),
+                           with_versions(s->requests, bytes),
+                           s->events == NULL ? NULL : with_versions(s->events, bytes)};
+    played.lists = REPLIES(WHOLE(texts[0]));
+    played.watches = REPLIES(CUT(texts[1]), CUT(texts[2]), HOLD(""));
+    played.requests = texts[3];
+    played.events = texts[4];
+    blackbox *box = blackbox_start(&played);
+    blackbox_wait(box, played.requests, played.events, played.phases);
+    blackbox_judge(box);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        free(texts[i]);
+}
+
+static void play_versions_of_64(const scenario *s)
+{
+    play_versions_of(s, 64);
+}
+
+static void play_versions_of_1000(const scenario *s)
+{
+    play_versions_of(s, 1000);
+}
+
+static void play_versions_of_4096(const scenario *s)
+{
+    play_versions_of(s, 4096);
+}
+
+static void play_versions_of_4097(const scenario *s)
+{
+    play_versions_of(s, 4097);
+}
+
+#define LONG_VERSIONS(bytes)                                                                                 \
+    {                                                                                                        \
+        .name = "versions of " #bytes " bytes are as good as any", .play = play_versions_of_##bytes,         \
+        .requests = "list=0 watch=#l watch=#m watch=#b", .events = "*a@#r synced ~a@#m"                      \
+    }
+
 /* ---- all of them --------------------------------------------------------------------------------------- */
 
 static const scenario scenarios[] = {
@@ -111,6 +172,14 @@ static const scenario scenarios[] = {
      .lists = REPLIES(REFUSE("503", "ServiceUnavailable"), GOOD),
      .requests = "list=0 list=0 ...",
      .events = SYNCED},
+    LONG_VERSIONS(64),
+    LONG_VERSIONS(1000),
+    LONG_VERSIONS(4096),
+    {.name = "a version of 4097 bytes is refused and named",
+     .play = play_versions_of_4097,
+     .requests = "list=0 ...",
+     .phases = "BACKING_OFF:Malformed",
+     .says = "resourceVersion"},
     {.name = "a huge object is refused without being kept",
      .play = play_huge_object,
      .lists = REPLIES(GOOD),
