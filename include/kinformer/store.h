@@ -72,7 +72,9 @@ typedef struct ki_index_emit ki_index_emit;
 /**
  * Says under which values an object is found: calls ki_index_emit_value() for each, any number of times,
  * also never. The values depend on the object alone: the store asks again when the object leaves, to take it
- * out there. Under a value that is left out then it would be found after it is freed.
+ * out there. A function that says something else then is found out: the object is looked for under every
+ * value of the index, which takes its time, and that is counted and logged as a failure. To say
+ * KI_ERR_NO_MEMORY then is no failure; it only takes that time.
  *
  * Returns: 0; or KI_ERR_NO_MEMORY, and the put fails as a whole; or another negative code: the object is
  *          put into the store, out of this index, and that is counted and logged.
@@ -199,7 +201,7 @@ KI_API int ki_store_walk_index(ki_store *store, const char *index, ki_str value,
 KI_API size_t ki_store_count(const ki_store *store);
 KI_API size_t ki_store_bytes(const ki_store *store);
 
-/** How often an index function has failed. */
+/** How often an index function has failed, or has said something else about an object than before. */
 KI_API uint64_t ki_store_index_failures(const ki_store *store);
 
 /** Verifies tables and indexes against each other: for tests. Returns 0, or KI_ERR_INVALID with what is

@@ -27,7 +27,7 @@ ki_content *ki_content_new(const ki_keyer *keyer)
     return content;
 }
 
-static int unref_object(void *entry, uint64_t hash, void *user)
+static int unref_object(void *entry, uint32_t hash, void *user)
 {
     (void)hash;
     (void)user;
@@ -106,27 +106,66 @@ static void cancel(ki_content *content)
         ki_index_cancel(index);
 }
 
-/* A prepared change has found that the function of the index fails for the object. */
-static ki_index_failure failure_of(const ki_index *index, const ki_object *object)
+static void count_failure(ki_content *content, const ki_index *index, const ki_object *object,
+                          const char *what)
 {
-    ki_index_failure failure = {.code = index->plan->refusal};
-    (void)snprintf(failure.index, sizeof(failure.index), "%s", index->name);
-    (void)snprintf(failure.key, sizeof(failure.key), "%s", ki_object_key(object));
-    return failure;
+    ki_index_failure *failure = &content->failure;
+    content->index_failures++;
+    failure->what = what;
+    (void)snprintf(failure->index, sizeof(failure->index), "%s", index->name);
+    (void)snprintf(failure->key, sizeof(failure->key), "%s", ki_object_key(object));
+}
+
+/* After a change has been committed. */
+static void count_failures(ki_content *content, const ki_index *index, const ki_index_change *change)
+{
+    const ki_index_plan *plan = index->plan;
+    if (plan->is_refused)
+        count_failure(content, index, change->fresh, ki_error_text(plan->refusal));
+    if (plan->is_contradicted)
+        count_failure(content, index, change->former, "it gives other values for an object than before");
+}
+
+/* The number of postings of all indexes that hold an object is the note of the object's entry. A number that
+ * is too large for a note stays that large, and matches none: then all postings are searched. */
+static void note_add(uint32_t *note, size_t places)
+{
+    *note = places >= UINT32_MAX - *note ? UINT32_MAX : *note + (uint32_t)places;
+}
+
+/* Some function does not say where the former object is. A pointer that stayed behind would outlive it. */
+static void purge(ki_content *content, const ki_index_change *change)
+{
+    ki_index *index = ki_content_first_index(content);
+    for (; index != NULL; index = ki_content_next_index(index))
+        if (ki_index_purge(index, change) > 0 && !index->plan->is_short)
+            index->plan->is_contradicted = true;
 }
 
 /* Readers without a lock may see the table and the indexes in between. An object comes to the table first
  * and leaves it last, so what is found through an index is found by its key as well. */
-static void commit_indexes(ki_content *content, const ki_index_change *change)
+static void commit_indexes(ki_content *content, const ki_index_change *change, uint32_t places)
 {
+    size_t left = 0;
     ki_index *index = ki_content_first_index(content);
-    for (; index != NULL; index = ki_content_next_index(index)) {
-        if (index->plan->is_refused) {
-            content->index_failures++;
-            content->failure = failure_of(index, change->fresh);
-        }
-        ki_index_commit(index, change);
-    }
+    for (; index != NULL; index = ki_content_next_index(index))
+        left += ki_index_commit(index, change);
+    if (left != places)
+        purge(content, change);
+    for (index = ki_content_first_index(content); index != NULL; index = ki_content_next_index(index))
+        count_failures(content, index, change);
+}
+
+/* Returns what it was. */
+static uint32_t set_places(ki_content *content, const ki_index_change *change)
+{
+    uint32_t *note = ki_table_note(&content->objects, change->hash, change->fresh);
+    uint32_t before = *note;
+    *note = 0;
+    const ki_index *index = ki_content_first_index(content);
+    for (; index != NULL; index = ki_content_next_index(index))
+        note_add(note, ki_index_places(index));
+    return before;
 }
 
 static void commit_put(ki_content *content, const ki_index_change *change)
@@ -139,7 +178,7 @@ static void commit_put(ki_content *content, const ki_index_change *change)
         content->bytes -= ki_content_object_bytes(change->former);
     }
     content->bytes += ki_content_object_bytes(change->fresh);
-    commit_indexes(content, change);
+    commit_indexes(content, change, set_places(content, change));
 }
 
 ki_place ki_content_seek(const ki_content *content, ki_str key, uint64_t hash)
@@ -237,7 +276,7 @@ void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim
     int rc = prepare(content, &change);
     assert(rc == 0);
     (void)rc;
-    commit_indexes(content, &change);
+    commit_indexes(content, &change, *ki_table_note(&content->objects, place->hash, place->object));
     ki_table_remove(&content->objects, place->hash, place->object, &owner);
     content->bytes -= ki_content_object_bytes(place->object);
 }
@@ -255,30 +294,54 @@ int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim, ki_o
 /* ---- indexes, and whole contents ------------------------------------------------------------------- */
 
 typedef struct index_build {
+    ki_content *content;
     ki_index *index;
-    const ki_keyer *keyer;
     ki_reclaim reclaim; /* private: nobody sees the index yet */
-    uint64_t failures;
-    ki_index_failure failure; /* the last of them */
+    uint64_t failures_before;
 } index_build;
 
-static int add_to_index(void *entry, uint64_t hash, void *user)
+static int add_to_index(void *entry, uint32_t known_hash, void *user)
 {
-    (void)hash; /* not known of a single one */
+    (void)known_hash; /* of more than one entry only */
     index_build *build = user;
-    ki_index_change change = {NULL, entry, ki_keyer_hash_object(entry, build->keyer), build->keyer,
-                              &build->reclaim};
+    ki_content *content = build->content;
+    uint64_t hash = ki_keyer_hash_object(entry, content->keyer);
+    ki_index_change change = {NULL, entry, hash, content->keyer, &build->reclaim};
     int rc = ki_index_prepare(build->index, &change);
     if (rc < 0) {
         ki_index_cancel(build->index);
         return rc;
     }
-    if (build->index->plan->is_refused) {
-        build->failures++;
-        build->failure = failure_of(build->index, entry);
-    }
-    ki_index_commit(build->index, &change);
+    note_add(ki_table_note(&content->objects, hash, entry), ki_index_places(build->index));
+    (void)ki_index_commit(build->index, &change);
+    count_failures(content, build->index, &change);
     return 0;
+}
+
+static int forget_place(void *entry, uint32_t known_hash, void *user)
+{
+    (void)known_hash;
+    ki_content *content = user;
+    uint32_t *note = ki_table_note(&content->objects, ki_keyer_hash_object(entry, content->keyer), entry);
+    if (*note < UINT32_MAX)
+        (*note)--;
+    return 0;
+}
+
+static int forget_posting(void *entry, uint32_t hash, void *user)
+{
+    (void)hash;
+    const ki_posting *posting = entry;
+    return ki_table_visit(&posting->objects, &(ki_table_walk){.visit = forget_place, .user = user});
+}
+
+/* As if the index had never been begun. */
+static void abandon_index(index_build *build)
+{
+    (void)ki_table_visit(&build->index->postings,
+                         &(ki_table_walk){.visit = forget_posting, .user = build->content});
+    build->content->index_failures = build->failures_before;
+    ki_index_free(build->index);
 }
 
 /* Release: the index is complete before readers can find it. */
@@ -294,19 +357,15 @@ int ki_content_add_index(ki_content *content, ki_str name, const ki_index_functi
 {
     if (ki_content_find_index(content, name) != NULL)
         return KI_ERR_INVALID;
-    index_build build = {.index = ki_index_new(name, function), .keyer = content->keyer};
+    index_build build = {content, ki_index_new(name, function), .failures_before = content->index_failures};
     if (build.index == NULL)
         return KI_ERR_NO_MEMORY;
     ki_reclaim_init_private(&build.reclaim);
     int rc = ki_table_visit(&content->objects, &(ki_table_walk){.visit = add_to_index, .user = &build});
     ki_reclaim_fini(&build.reclaim);
     if (rc < 0) {
-        ki_index_free(build.index);
+        abandon_index(&build);
         return rc;
-    }
-    if (build.failures > 0) {
-        content->index_failures += build.failures;
-        content->failure = build.failure;
     }
     publish_index(content, build.index);
     return 0;

@@ -6,6 +6,8 @@
  *   Locks:    none; as a table's. The writer changes it under the store's lock.
  *   Not here: locks; who may write when; the public calls.
  *
+ * The note of an object in the table is the number of postings, of all indexes, that hold it.
+ *
  * A change is all or nothing, in the table and in every index: what can fail is done before anything is
  * seen. The content owns one reference to each object. A content that takes the place of another as a whole
  * is built where nobody sees it, and published by one pointer.

@@ -11,6 +11,7 @@ typedef struct check {
     const ki_index *index;  /* while one is looked at */
     ki_index_values values; /* of one object */
     size_t bytes;
+    uint64_t noted; /* pairs of object and value, in all indexes, as the table has it */
     size_t places;  /* pairs of object and value that there must be */
     size_t entries; /* pairs that there are */
     size_t refused;
@@ -25,13 +26,16 @@ static int table_is_sound(const ki_table *table, const char *what, ki_error *err
 
 /* ---- the table ------------------------------------------------------------------------------------- */
 
-static int check_object(void *entry, uint64_t hash, void *user)
+static int check_object(void *entry, uint32_t hash, void *user)
 {
     check *c = user;
     ki_key_buffer buffer;
     ki_str key = ki_keyer_key(c->content->keyer, entry, &buffer);
     c->bytes += ki_content_object_bytes(entry);
-    if (hash != 0 && hash != ki_keyer_hash(c->content->keyer, key)) /* 0: not known of a single one */
+    c->noted +=
+        *ki_table_note((ki_table *)&c->content->objects, ki_keyer_hash(c->content->keyer, key), entry);
+    if (hash != 0 &&
+        hash != (uint32_t)ki_keyer_hash(c->content->keyer, key)) /* 0: not known of a single one */
         return ki_fail(c->err, KI_ERR_INVALID, "%.*s has another hash", KI_STR_ARGS(key));
     if (ki_content_find(c->content, key) != entry)
         return ki_fail(c->err, KI_ERR_INVALID, "%.*s is not found by its key", KI_STR_ARGS(key));
@@ -60,7 +64,7 @@ static int check_place(const check *c, const ki_object *object, uint64_t hash, c
                    ki_object_key(object), KI_STR_ARGS(value->text));
 }
 
-static int check_places(void *entry, uint64_t known_hash, void *user)
+static int check_places(void *entry, uint32_t known_hash, void *user)
 {
     (void)known_hash; /* of more than one entry only */
     check *c = user;
@@ -79,7 +83,7 @@ static int check_places(void *entry, uint64_t known_hash, void *user)
     return rc;
 }
 
-static int check_posting(void *entry, uint64_t hash, void *user)
+static int check_posting(void *entry, uint32_t hash, void *user)
 {
     (void)hash;
     check *c = user;
@@ -108,6 +112,7 @@ static int check_index(check *c)
     if (rc == 0 && (c->places != c->entries || c->refused != c->index->refused.count))
         rc = ki_fail(c->err, KI_ERR_INVALID, "index %s: %zu entries for %zu values, %u refused for %zu",
                      c->index->name, c->entries, c->places, c->index->refused.count, c->refused);
+    c->noted -= c->entries;
     return rc;
 }
 
@@ -118,6 +123,8 @@ int ki_content_check(const ki_content *content, ki_error *err)
     int rc = check_objects(&c);
     for (; c.index != NULL && rc == 0; c.index = ki_content_next_index(c.index))
         rc = check_index(&c);
+    if (rc == 0 && c.noted != 0)
+        rc = ki_fail(err, KI_ERR_INVALID, "the table notes other numbers of places than the indexes have");
     ki_index_values_fini(&c.values);
     return rc;
 }

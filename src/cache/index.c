@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/list.h"
 
 /* What a commit does for a value of the object that comes. */
 enum {
@@ -94,7 +95,7 @@ ki_index *ki_index_new(ki_str name, const ki_index_function *function)
     return index;
 }
 
-static int free_posting(void *entry, uint64_t hash, void *user)
+static int free_posting(void *entry, uint32_t hash, void *user)
 {
     (void)hash;
     (void)user;
@@ -161,13 +162,26 @@ static int prepare_fresh(ki_index *index, const ki_index_change *change)
     return ki_table_reserve(&index->postings, created, &postings);
 }
 
-static void reset_plan(ki_index_plan *plan)
+static void reset_values(ki_index_plan *plan)
 {
     ki_index_values_reset(&plan->fresh);
     ki_index_values_reset(&plan->former);
-    plan->is_refused = false;
-    plan->was_refused = false;
-    plan->is_astray = false;
+}
+
+static void reset_plan(ki_index_plan *plan)
+{
+    reset_values(plan);
+    plan->is_refused = plan->was_refused = false;
+    plan->is_short = plan->is_contradicted = false;
+}
+
+/* A change that only removes does not fail, whatever the function says. */
+static void prepare_former(ki_index *index, const ki_index_change *change)
+{
+    ki_index_plan *plan = index->plan;
+    int rc = ki_index_values_collect(&plan->former, &index->function, change->former, change->keyer);
+    plan->is_short = rc == KI_ERR_NO_MEMORY;
+    plan->is_contradicted = rc < 0 && !plan->is_short;
 }
 
 /* A field is one value: if the former object is found under it, there is no other that it has to leave. */
@@ -185,8 +199,7 @@ int ki_index_prepare(ki_index *index, const ki_index_change *change)
         change->former != NULL && ki_table_contains(&index->refused, change->hash, change->former);
     int rc = change->fresh == NULL ? 0 : prepare_fresh(index, change);
     if (rc == 0 && change->former != NULL && !plan->was_refused && !only_swaps(index))
-        plan->is_astray =
-            ki_index_values_collect(&plan->former, &index->function, change->former, change->keyer) < 0;
+        prepare_former(index, change);
     return rc;
 }
 
@@ -218,61 +231,46 @@ static void commit_value(ki_index *index, const ki_index_value *value, const ki_
     }
 }
 
-/* Takes the former object out of a posting, which goes with its last object. */
-static void leave(ki_index *index, ki_posting *posting, const ki_index_change *change)
+/* The last object has left it. */
+static void retire_posting(ki_index *index, ki_posting *posting, const ki_index_change *change)
 {
-    ki_table_owner objects = owner_of_objects(change);
     ki_table_owner postings = owner_of_postings(change);
-    ki_table_remove(&posting->objects, change->hash, change->former, &objects);
-    if (posting->objects.count > 0)
-        return;
     ki_table_remove(&index->postings, hash_posting(posting, change->keyer), posting, &postings);
     ki_reclaim_block(change->reclaim, &posting->retired, posting_bytes(posting->value_len));
 }
 
-/* Both lists are in order: a value that the fresh object has too was swapped. */
-static void leave_former(ki_index *index, const ki_index_change *change)
+/* Returns whether the former object was under the value. */
+static bool leave(ki_index *index, const ki_index_value *value, const ki_index_change *change)
+{
+    ki_table_owner objects = owner_of_objects(change);
+    ki_posting *posting = find_posting(index, value->text, value->hash);
+    if (posting == NULL || !ki_table_contains(&posting->objects, change->hash, change->former))
+        return false;
+    ki_table_remove(&posting->objects, change->hash, change->former, &objects);
+    if (posting->objects.count == 0)
+        retire_posting(index, posting, change);
+    return true;
+}
+
+/* Both lists are in order: a value that the fresh object has too was swapped.
+ * Returns how many it has left. */
+static size_t leave_former(ki_index *index, const ki_index_change *change)
 {
     ki_index_plan *plan = index->plan;
     size_t j = 0;
+    size_t left = 0;
     for (size_t i = 0; i < plan->former.count; i++) {
         const ki_index_value *value = &plan->former.items[i];
         while (j < plan->fresh.count && ki_index_value_compare(&plan->fresh.items[j], value) < 0)
             j++;
         if (j < plan->fresh.count && ki_index_value_compare(&plan->fresh.items[j], value) == 0)
-            continue;
-        ki_posting *posting = find_posting(index, value->text, value->hash);
-        if (posting != NULL && ki_table_contains(&posting->objects, change->hash, change->former))
-            leave(index, posting, change);
+            plan->is_contradicted |= plan->fresh.items[j].step != STEP_SWAP;
+        else if (leave(index, value, change))
+            left++;
         else
-            plan->is_astray = true;
+            plan->is_contradicted = true;
     }
-}
-
-typedef struct search {
-    const ki_index_change *change;
-    ki_posting *found;
-} search;
-
-static int find_former(void *entry, uint64_t hash, void *user)
-{
-    (void)hash;
-    search *s = user;
-    ki_posting *posting = entry;
-    if (!ki_table_contains(&posting->objects, s->change->hash, s->change->former))
-        return 0;
-    s->found = posting;
-    return 1;
-}
-
-/* The function fails for, or gives other values to, an object that it had given values to. Every posting is
- * asked then: a pointer that stayed behind would outlive the object. That it gives some of the same values
- * and no others is not noticed; nobody may do that. */
-static void leave_everywhere(ki_index *index, const ki_index_change *change)
-{
-    search s = {change, NULL};
-    while (ki_table_visit(&index->postings, &(ki_table_walk){.visit = find_former, .user = &s}) != 0)
-        leave(index, s.found, change);
+    return left;
 }
 
 static void commit_refused(ki_index *index, const ki_index_change *change)
@@ -287,14 +285,54 @@ static void commit_refused(ki_index *index, const ki_index_change *change)
         ki_table_insert(&index->refused, change->hash, change->fresh);
 }
 
-void ki_index_commit(ki_index *index, const ki_index_change *change)
+size_t ki_index_commit(ki_index *index, const ki_index_change *change)
 {
     ki_index_plan *plan = index->plan;
+    size_t left = 0;
     commit_refused(index, change);
-    for (size_t i = 0; i < plan->fresh.count; i++)
+    for (size_t i = 0; i < plan->fresh.count; i++) {
         commit_value(index, &plan->fresh.items[i], change);
-    leave_former(index, change);
-    if (plan->is_astray)
-        leave_everywhere(index, change);
-    reset_plan(plan);
+        left += plan->fresh.items[i].step == STEP_SWAP;
+    }
+    left += leave_former(index, change);
+    reset_values(plan);
+    return left;
+}
+
+/* ---- purging --------------------------------------------------------------------------------------- */
+
+typedef struct purge {
+    const ki_index_change *change;
+    ki_retired *empty; /* postings, to be retired when they have all been visited */
+    size_t found;
+} purge;
+
+/* Readers do not look at the link of a posting. */
+static int purge_posting(void *entry, uint32_t hash, void *user)
+{
+    (void)hash;
+    purge *p = user;
+    ki_posting *posting = entry;
+    ki_table_owner objects = owner_of_objects(p->change);
+    if (!ki_table_contains(&posting->objects, p->change->hash, p->change->former))
+        return 0;
+    ki_table_remove(&posting->objects, p->change->hash, p->change->former, &objects);
+    p->found++;
+    if (posting->objects.count == 0) {
+        posting->retired.next = p->empty;
+        p->empty = &posting->retired;
+    }
+    return 0;
+}
+
+size_t ki_index_purge(ki_index *index, const ki_index_change *change)
+{
+    purge p = {.change = change};
+    (void)ki_table_visit(&index->postings, &(ki_table_walk){.visit = purge_posting, .user = &p});
+    while (p.empty != NULL) {
+        ki_posting *posting = KI_CONTAINER_OF(p.empty, ki_posting, retired);
+        p.empty = posting->retired.next;
+        retire_posting(index, posting, change);
+    }
+    return p.found;
 }

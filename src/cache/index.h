@@ -12,6 +12,10 @@
  *
  * A change comes in two parts. Preparing does all that can fail: it asks the index function, makes room,
  * makes new postings where no reader sees them. Committing cannot fail.
+ *
+ * No posting may keep an object that has left the store. Where the object is to be taken out, the function
+ * says once more, and it may say something else than before. So committing counts the postings that the
+ * object was taken out of, and the content knows how many have it; if these differ, all are searched.
  */
 #ifndef KI_CACHE_INDEX_H
 #define KI_CACHE_INDEX_H
@@ -33,7 +37,8 @@ typedef struct ki_index_plan {
     bool is_refused;        /* the function has failed for the object that comes */
     int refusal;            /* with this code */
     bool was_refused;       /* it had failed for the object that goes, which is under no value then */
-    bool is_astray;         /* it had not, but does not say where it has put that object */
+    bool is_short;          /* of memory to ask it about the object that goes */
+    bool is_contradicted;   /* it says something else about that object than when it came */
 } ki_index_plan;
 
 typedef struct ki_index {
@@ -48,8 +53,8 @@ typedef struct ki_index {
 
 /* A failure of an index function, for who tells of it. */
 typedef struct ki_index_failure {
-    int code;
-    char index[64]; /* both are cut where they are longer */
+    const char *what; /* constant */
+    char index[64];   /* both are cut where they are longer */
     char key[320];
 } ki_index_failure;
 
@@ -70,8 +75,20 @@ void ki_index_free(ki_index *index);
 
 /* Returns 0 or KI_ERR_NO_MEMORY. A change that only removes never fails. In both cases commit or cancel. */
 KI_NODISCARD int ki_index_prepare(ki_index *index, const ki_index_change *change);
-void ki_index_commit(ki_index *index, const ki_index_change *change);
 void ki_index_cancel(ki_index *index);
+
+/* Returns the number of postings that the former object was taken out of. What the plan says of refusals and
+ * contradictions stays up to the next one. */
+size_t ki_index_commit(ki_index *index, const ki_index_change *change);
+
+/* After a commit: takes the former object out of every posting that still has it. Returns how many had. */
+size_t ki_index_purge(ki_index *index, const ki_index_change *change);
+
+/* Before a commit: the number of postings that the object that comes will be in. */
+static inline size_t ki_index_places(const ki_index *index)
+{
+    return index->plan->fresh.count;
+}
 
 /* Some changes before the object comes, if its values are at hand: brings near where it will be. */
 void ki_index_expect(const ki_index *index, const ki_object *object, uint64_t hash, const ki_keyer *keyer);

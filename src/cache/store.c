@@ -120,8 +120,7 @@ static void end_writing(ki_store *store) KI_RELEASE(store->write_mu)
     if (is_told)
         ki_log(KI_LOG_WARNING, "store",
                KI_LOG_FIELDS({"index", ki_str_of(last.index)}, {"key", ki_str_of(last.key)}),
-               "index functions have failed %" PRIu64 " times in all, the last one: %s", failures,
-               ki_error_text(last.code));
+               "index functions have failed %" PRIu64 " times in all, the last one: %s", failures, last.what);
 }
 
 void ki_store_batch_end(ki_store *store)

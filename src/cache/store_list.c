@@ -11,7 +11,7 @@
 
 /* ---- objects --------------------------------------------------------------------------------------- */
 
-static int add_reference(void *entry, uint64_t hash, void *user)
+static int add_reference(void *entry, uint32_t hash, void *user)
 {
     (void)hash;
     ki_object_list *list = user;
@@ -175,14 +175,14 @@ int ki_store_index_keys(ki_store *store, const char *index, ki_str value, ki_str
 
 /* ---- values ---------------------------------------------------------------------------------------- */
 
-static int add_length(void *entry, uint64_t hash, void *user)
+static int add_length(void *entry, uint32_t hash, void *user)
 {
     (void)hash;
     *(size_t *)user += ki_posting_value(entry).len;
     return 0;
 }
 
-static int add_value(void *entry, uint64_t hash, void *user)
+static int add_value(void *entry, uint32_t hash, void *user)
 {
     (void)hash;
     return text_block_add(user, ki_posting_value(entry));

@@ -72,7 +72,7 @@ typedef struct walker {
     void *user;
 } walker;
 
-static int call(void *entry, uint64_t hash, void *user)
+static int call(void *entry, uint32_t hash, void *user)
 {
     (void)hash;
     const walker *w = user;

@@ -112,12 +112,13 @@ static ki_table_array *array_new(uint64_t slots)
 }
 
 /* Readers do not see the array yet. */
-static void array_add(ki_table_array *array, uint64_t hash, void *entry)
+static void array_add(ki_table_array *array, uint32_t hash, uint32_t note, void *entry)
 {
     uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != NULL)
         i = (i + 1) & array->mask;
     array->slots[i].hash = hash;
+    array->slots[i].note = note;
     /* Relaxed: the array as a whole is published afterwards. */
     atomic_store_explicit(&array->slots[i].entry, entry, memory_order_relaxed);
 }
@@ -127,7 +128,7 @@ static void array_copy(ki_table_array *to, const ki_table_array *from)
     for (uint64_t i = 0; i <= from->mask; i++) {
         void *entry = entry_of(&from->slots[i]);
         if (is_entry(entry))
-            array_add(to, from->slots[i].hash, entry);
+            array_add(to, from->slots[i].hash, from->slots[i].note, entry);
     }
 }
 
@@ -160,7 +161,7 @@ static int rebuild(ki_table *table, size_t entries, const ki_table_owner *owner)
         return KI_ERR_NO_MEMORY;
     array->salt = salt_of(old, single, owner);
     if (single != NULL)
-        array_add(array, owner->hash(single, owner->user), single);
+        array_add(array, (uint32_t)owner->hash(single, owner->user), table->used, single);
     if (old != NULL)
         array_copy(array, old);
     table->used = table->count;
@@ -189,17 +190,19 @@ void ki_table_insert(ki_table *table, uint64_t hash, void *entry)
     table->count++;
     if (array == NULL) {
         assert(table->count == 1);
+        table->used = 0;
         publish(table, (char *)entry + 1);
         return;
     }
     uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != NULL &&
-           (entry_of(&array->slots[i]) != ki_table_tombstone || array->slots[i].hash != hash))
+           (entry_of(&array->slots[i]) != ki_table_tombstone || array->slots[i].hash != (uint32_t)hash))
         i = (i + 1) & array->mask;
     if (entry_of(&array->slots[i]) == NULL) {
-        array->slots[i].hash = hash;
+        array->slots[i].hash = (uint32_t)hash;
         table->used++;
     }
+    array->slots[i].note = 0;
     assert(table->used <= array->mask);
     publish_entry(&array->slots[i], entry);
 }
@@ -236,6 +239,12 @@ void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_t
     table->count--;
     if (array->mask >= SLOTS_MIN && table->count < slots_of(array) / SPARSE)
         (void)rebuild(table, table->count, owner); /* without memory the large array still does */
+}
+
+uint32_t *ki_table_note(ki_table *table, uint64_t hash, const void *entry)
+{
+    ki_table_array *array = array_of(table);
+    return array == NULL ? &table->used : &slot_of(array, hash, entry)->note;
 }
 
 void ki_table_fini(ki_table *table)
@@ -287,8 +296,7 @@ const char *ki_table_check(const ki_table *table)
 {
     const ki_table_array *array = array_of(table);
     if (array == NULL)
-        return table->count != (content_of(table) != NULL) || table->used != 0 ? "count without an array"
-                                                                               : NULL;
+        return table->count != (content_of(table) != NULL) ? "count without an array" : NULL;
     uint64_t count = 0;
     uint64_t used = 0;
     for (uint64_t i = 0; i <= array->mask; i++) {

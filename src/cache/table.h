@@ -21,6 +21,9 @@
  *   - An entry is replaced by one store into its slot, and moves only when a whole new array is published.
  *     The old array stays as it was until the readers have left it.
  *
+ * The writer may keep a number with each entry, its note, which readers never look at. It lies beside the
+ * half of the hash that a search compares, so it costs no memory.
+ *
  * A table of one entry has no array: most values of most indexes have one object. Once there is an array,
  * it stays until the last entry is gone, so that who walks it can tell what became of the others.
  */
@@ -34,7 +37,8 @@
 #include "cache/reclaim.h"
 
 typedef struct ki_table_slot {
-    uint64_t hash;
+    uint32_t hash;         /* the lower half; no array is so large that the rest could matter */
+    uint32_t note;         /* the writer's */
     _Atomic(void *) entry; /* NULL: never taken */
 } ki_table_slot;
 
@@ -49,7 +53,7 @@ typedef struct ki_table_array {
 typedef struct ki_table {
     _Atomic(void *) content; /* NULL, the only entry + 1 byte, or an array */
     uint32_t count;          /* entries; the writer's */
-    uint32_t used;           /* slots that are not NULL; the writer's */
+    uint32_t used;           /* slots that are not NULL, or the note of the only entry; the writer's */
 } ki_table;
 
 /* What the writer needs to move entries. */
@@ -96,7 +100,7 @@ static inline void *ki_table_find_in(void *content, const ki_table_key *key)
         void *entry = atomic_load_explicit(&slot->entry, memory_order_acquire);
         if (entry == NULL)
             return NULL;
-        if (slot->hash == key->hash && entry != ki_table_tombstone &&
+        if (slot->hash == (uint32_t)key->hash && entry != ki_table_tombstone &&
             key->matches(entry, key->what, key->user))
             return entry;
     }
@@ -126,7 +130,7 @@ static inline void *ki_table_guess(const ki_table *table, uint64_t hash)
     if (array == NULL || ki_table_single(array) != NULL)
         return NULL;
     ki_table_slot *slot = &array->slots[ki_table_home(array, hash)];
-    return slot->hash == hash ? atomic_load_explicit(&slot->entry, memory_order_relaxed) : NULL;
+    return slot->hash == (uint32_t)hash ? atomic_load_explicit(&slot->entry, memory_order_relaxed) : NULL;
 }
 
 /* Whether exactly this pointer is in the table. */
@@ -136,14 +140,14 @@ bool ki_table_contains(const ki_table *table, uint64_t hash, const void *entry);
  * whether two entries have the same key: what the writer has moved to another array meanwhile is seen as it
  * is there now, or not at all if it is gone. NULL when the writer is kept out. */
 typedef struct ki_table_walk {
-    int (*visit)(void *entry, uint64_t hash, void *user);
+    int (*visit)(void *entry, uint32_t hash, void *user);
     void *user;
     bool (*same)(const void *entry, const void *other, const void *user);
     const void *same_user;
 } ki_table_walk;
 
-/* Returns 0, or what a visit returned that was not 0 and so ended the walk. A single entry is visited with
- * the hash 0, because the table does not know it. */
+/* Returns 0, or what a visit returned that was not 0 and so ended the walk. `hash` is the lower half; a
+ * single entry is visited with 0, because the table does not know its hash. */
 int ki_table_visit(const ki_table *table, const ki_table_walk *walk);
 
 /* ---- the writer ------------------------------------------------------------------------------------ */
@@ -155,11 +159,14 @@ KI_NODISCARD int ki_table_reserve(ki_table *table, size_t extra, const ki_table_
 /* The key is not in the table, and there is room. */
 void ki_table_insert(ki_table *table, uint64_t hash, void *entry);
 
-/* `old` is in the table; `entry` has its key. */
+/* `old` is in the table; `entry` has its key, and gets its note. */
 void ki_table_replace(ki_table *table, uint64_t hash, const void *old, void *entry);
 
 /* `old` is in the table. Gives back an array that has become far too large, if there is memory to do so. */
 void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_table_owner *owner);
+
+/* The note of an entry that is in the table; 0 when it comes. Up to the next change. */
+uint32_t *ki_table_note(ki_table *table, uint64_t hash, const void *entry);
 
 /* Frees the array at once, when nobody reads. The entries are the caller's. */
 void ki_table_fini(ki_table *table);

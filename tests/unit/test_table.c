@@ -64,11 +64,24 @@ static thing *find(const fixture *f, uint64_t key)
     return ki_table_find(&f->table, &(ki_table_key){f->things[0][key].hash, has_key, &key, NULL});
 }
 
+static uint32_t *note_of(fixture *f, uint64_t key)
+{
+    return ki_table_note(&f->table, f->model[key]->hash, f->model[key]);
+}
+
+/* There is room. The note stays until the key is taken out. */
+static void insert_into_room(fixture *f, uint64_t key)
+{
+    ki_table_insert(&f->table, f->things[0][key].hash, &f->things[0][key]);
+    f->model[key] = &f->things[0][key];
+    assert_int_equal(*note_of(f, key), 0);
+    *note_of(f, key) = (uint32_t)key + 1;
+}
+
 static void insert(fixture *f, uint64_t key)
 {
     assert_int_equal(ki_table_reserve(&f->table, 1, &f->owner), 0);
-    ki_table_insert(&f->table, f->things[0][key].hash, &f->things[0][key]);
-    f->model[key] = &f->things[0][key];
+    insert_into_room(f, key);
 }
 
 static void replace(fixture *f, uint64_t key)
@@ -84,7 +97,7 @@ static void take_out(fixture *f, uint64_t key)
     f->model[key] = NULL;
 }
 
-static void assert_as_model(const fixture *f)
+static void assert_as_model(fixture *f)
 {
     const char *wrong = ki_table_check(&f->table);
     size_t count = 0;
@@ -93,6 +106,7 @@ static void assert_as_model(const fixture *f)
     for (uint64_t key = 0; key < KEYS; key++) {
         assert_ptr_equal(find(f, key), f->model[key]);
         count += f->model[key] != NULL;
+        assert_true(f->model[key] == NULL || *note_of(f, key) == key + 1);
     }
     assert_int_equal(f->table.count, count);
 }
@@ -229,8 +243,7 @@ static void without_memory_reserve_changes_nothing(void **state)
     assert_int_equal(ki_table_reserve(&f.table, KEYS, &f.owner), 0);
     size_t before = failing_allocator_attempts();
     for (uint64_t key = 3; key < KEYS; key++) {
-        ki_table_insert(&f.table, f.things[0][key].hash, &f.things[0][key]);
-        f.model[key] = &f.things[0][key];
+        insert_into_room(&f, key);
     }
     assert_int_equal(failing_allocator_attempts(), before);
     assert_as_model(&f);
@@ -272,7 +285,7 @@ typedef struct walk_state {
     int (*meanwhile)(struct walk_state *walk);
 } walk_state;
 
-static int visit(void *entry, uint64_t hash, void *user)
+static int visit(void *entry, uint32_t hash, void *user)
 {
     (void)hash;
     walk_state *walk = user;
@@ -383,7 +396,7 @@ static uint64_t looks_for(const ki_table *table, uint64_t hash, const void *entr
     return looks;
 }
 
-static int copy_one(void *entry, uint64_t hash, void *user)
+static int copy_one(void *entry, uint32_t hash, void *user)
 {
     copy_state *copy = user;
     assert_int_equal(ki_table_reserve(&copy->table, 1, &copy->owner), 0);
@@ -407,7 +420,7 @@ static void a_table_filled_in_the_order_of_another_probes_little(void **state)
         copy_state first = {.owner = {hash_thing, NULL, &reclaim}};
         copy_state second = first;
         for (uint64_t key = 0; key < count; key++)
-            (void)copy_one(&things[key], things[key].hash, &first);
+            (void)copy_one(&things[key], (uint32_t)things[key].hash, &first);
         assert_int_equal(ki_table_visit(&first.table, &(ki_table_walk){.visit = copy_one, .user = &second}),
                          0);
         assert_int_equal(second.table.count, count);
