@@ -12,7 +12,6 @@ file(GLOB library_sources CONFIGURE_DEPENDS
 
 find_package(PkgConfig REQUIRED)
 # Readers without locks.
-pkg_check_modules(LIBURCU_BP REQUIRED IMPORTED_TARGET liburcu-bp)
 # Requests; 7.87 is the first that lets go of a name lookup (CURLOPT_QUICK_EXIT).
 pkg_check_modules(LIBCURL REQUIRED IMPORTED_TARGET libcurl>=7.87)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
@@ -46,7 +45,7 @@ add_library(kinformer_objects OBJECT ${library_sources})
 target_include_directories(kinformer_objects
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(kinformer_objects PRIVATE kinformer_flags PkgConfig::LIBURCU_BP
+target_link_libraries(kinformer_objects PRIVATE kinformer_flags
     PkgConfig::LIBCURL PkgConfig::ZLIB PkgConfig::LIBYAML)
 # A program that defines a function named as one of ours does not replace ours, so the compiler may inline.
 target_compile_options(kinformer_objects PRIVATE -fno-semantic-interposition)
@@ -69,6 +68,6 @@ endif()
 foreach(library kinformer_static kinformer)
     target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:kinformer_flags>
-        PkgConfig::LIBURCU_BP PkgConfig::LIBCURL PkgConfig::ZLIB PkgConfig::LIBYAML Threads::Threads)
+        PkgConfig::LIBCURL PkgConfig::ZLIB PkgConfig::LIBYAML Threads::Threads)
     add_library(kinformer::${library} ALIAS ${library})
 endforeach()

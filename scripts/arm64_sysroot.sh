@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-packages='liburcu-dev libcurl4-openssl-dev zlib1g-dev libyaml-dev libcmocka-dev libjansson-dev libssl-dev'
+packages='libcurl4-openssl-dev zlib1g-dev libyaml-dev libcmocka-dev libjansson-dev libssl-dev'
 sysroot=$PWD/build/arm64-sysroot
 
 # Written last, so that a fetch that was interrupted counts for nothing.

@@ -17,7 +17,6 @@ compiler gcc libc6-dev
 command cmake cmake
 command ninja ninja-build
 command pkg-config pkg-config
-library liburcu-bp liburcu-dev
 library libcurl libcurl4-openssl-dev
 library zlib zlib1g-dev
 library yaml-0.1 libyaml-dev

@@ -110,8 +110,10 @@ typedef struct ki_informer_options {
 KI_API KI_NODISCARD ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
                                                  const ki_informer_options *options, ki_error *err);
 
-/** Stops it, ends every registration, and frees it; no other call for it is under way, and none follows. From
- * a callback of the informer's: carried out when the callback has returned. Takes NULL. */
+/** Stops it, ends every registration, and frees it; no other call for it is under way, and none follows.
+ * Waits for callbacks that run, and until every read section has ended that has begun, in any thread: objects
+ * that were peeked at live as long. Others go on meanwhile. From a callback or inside of a read section:
+ * returns at once, and is carried out soon. Takes NULL. */
 KI_API void ki_informer_free(ki_informer *informer);
 
 /* ---- running ----------------------------------------------------------------------------------------- */
@@ -125,7 +127,8 @@ KI_API void ki_informer_free(ki_informer *informer);
 KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *err);
 
 /** Ends requests and callbacks, keeps the store, the handlers and what waits for them. Returns when nothing
- * runs any more; from a callback: at once, and it is carried out soon. Idempotent. */
+ * runs any more: it waits for callbacks that run, not for readers. From a callback: returns at once, and is
+ * carried out soon. Idempotent. */
 KI_API void ki_informer_stop(ki_informer *informer);
 
 /** Tries again now instead of when the back-off ends. */

@@ -26,11 +26,14 @@ typedef struct ki_store ki_store;
 /**
  * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside of one,
  * calls that wait or write are refused with KI_ERR_WOULD_DEADLOCK; what stops or frees is carried out soon,
- * as from a callback (docs/threading.md has the table). Keep it short: memory of replaced objects waits for
- * it and so does the writer, when that memory has reached its limit; one of ours also when it is idle and
- * some has waited for a second.
+ * as from a callback (docs/threading.md has the table).
  *
- * Threads: any. Costs a few nanoseconds and touches no shared cache line.
+ * Keep it short. Memory that stores have let go of since it began, whatever stores these are, is not freed
+ * before it ends. When that of one store reaches its limit, the writer of that store waits as well: an
+ * informer applies no more changes, ki_store_put() does not return. Freeing a store or an informer waits for
+ * sections that have begun. Nothing else waits for a reader: neither other informers nor a stop.
+ *
+ * Threads: any. Costs a few nanoseconds and touches no cache line that another thread writes to.
  */
 KI_API void ki_read_lock(void);
 KI_API void ki_read_unlock(void);
@@ -52,7 +55,7 @@ typedef ki_str (*ki_key_cb)(const ki_object *object, char *buffer, size_t buffer
 typedef struct ki_store_options {
     ki_key_cb key; /* NULL: "namespace/name" */
     void *user;
-    size_t retired_bytes_max; /* memory that waits for readers before the writer does; 0: 16 MiB */
+    size_t retired_bytes_max; /* memory that waits for readers before the writer does, too; 0: 16 MiB */
     uint64_t reserved[4];
 } ki_store_options;
 
@@ -60,8 +63,8 @@ typedef struct ki_store_options {
 KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_error *err);
 
 /**
- * Drops every object, after the read sections have ended that may look at one; inside of one it does nothing
- * but log an error. Nobody may use the store any more. Takes NULL.
+ * Drops every object. Waits until every read section has ended that has begun, in any thread, as each may
+ * look at one; inside of one it does nothing but log an error. Nobody may use the store any more. Takes NULL.
  */
 KI_API void ki_store_free(ki_store *store);
 
@@ -106,8 +109,8 @@ KI_API KI_NODISCARD int ki_store_add_index(ki_store *store, const char *name, ki
 /* ---- writing (a store of your own only: that of an informer refuses with KI_ERR_INVALID) ----------- */
 
 /**
- * Adds the object or puts it in the place of the one with its key; takes a reference of its own. May wait
- * for readers, when much of what was replaced waits for them.
+ * Adds the object or puts it in the place of the one with its key; takes a reference of its own. Waits for
+ * readers, as the next two do, only when `retired_bytes_max` of what was taken out before waits for them.
  *
  * Returns: 0; KI_ERR_INVALID for an object without a key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES;
  *          KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read section. Nothing changes on failure.
@@ -191,7 +194,7 @@ typedef int (*ki_walk_cb)(const ki_object *object, void *user);
  * comes or goes may or may not be seen.
  *
  * Returns: 0, or what the callback has stopped with; KI_ERR_NOT_FOUND for an unknown index.
- * Threads: any; the callback runs inside a read section.
+ * Threads: any; the callback runs inside a read section, which lasts for the whole walk.
  */
 KI_API int ki_store_walk(ki_store *store, ki_walk_cb callback, void *user);
 KI_API int ki_store_walk_index(ki_store *store, const char *index, ki_str value, ki_walk_cb callback,

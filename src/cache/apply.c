@@ -200,6 +200,8 @@ int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *fin
 {
     ki_object *former = place->object;
     int rc = ki_fanout_reserve(apply->options.fanout, KI_TO_ALL);
+    if (rc == 0)
+        rc = ki_store_batch_reserve(apply->options.store);
     if (rc < 0)
         return rc;
     ki_store_batch_remove_at(apply->options.store, place);

@@ -86,16 +86,21 @@ ki_index *ki_content_find_index(const ki_content *content, ki_str name)
 
 /* ---- changing -------------------------------------------------------------------------------------- */
 
-static int prepare(ki_content *content, const ki_index_change *change)
+/* Returns as the put; on success with the number of places that the object that comes will have. */
+static int prepare(ki_content *content, const ki_index_change *change, size_t *out_places)
 {
+    size_t places = 0;
     int rc = 0;
     if (change->former == NULL) {
         ki_table_owner owner = {ki_keyer_hash_object, content->keyer, change->reclaim};
         rc = ki_table_reserve(&content->objects, 1, &owner);
     }
     ki_index *index = ki_content_first_index(content);
-    for (; index != NULL && rc == 0; index = ki_content_next_index(index))
+    for (; index != NULL && rc == 0; index = ki_content_next_index(index)) {
         rc = ki_index_prepare(index, change);
+        places += ki_index_places(index);
+    }
+    *out_places = places;
     return rc;
 }
 
@@ -116,6 +121,11 @@ static void count_failure(ki_content *content, const ki_index *index, const ki_o
     (void)snprintf(failure->key, sizeof(failure->key), "%s", ki_object_key(object));
 }
 
+static void count_contradiction(ki_content *content, const ki_index *index, const ki_index_change *change)
+{
+    count_failure(content, index, change->former, "it gives other values for an object than before");
+}
+
 /* After a change has been committed. */
 static void count_failures(ki_content *content, const ki_index *index, const ki_index_change *change)
 {
@@ -123,7 +133,7 @@ static void count_failures(ki_content *content, const ki_index *index, const ki_
     if (plan->is_refused)
         count_failure(content, index, change->fresh, ki_error_text(plan->refusal));
     if (plan->is_contradicted)
-        count_failure(content, index, change->former, "it gives other values for an object than before");
+        count_contradiction(content, index, change);
 }
 
 /* The number of postings of all indexes that hold an object is the note of the object's entry. A number that
@@ -137,48 +147,43 @@ static void note_add(uint32_t *note, size_t places)
 static void purge(ki_content *content, const ki_index_change *change)
 {
     ki_index *index = ki_content_first_index(content);
-    for (; index != NULL; index = ki_content_next_index(index))
-        if (ki_index_purge(index, change) > 0 && !index->plan->is_short)
-            index->plan->is_contradicted = true;
+    for (; index != NULL; index = ki_content_next_index(index)) {
+        bool was_contradicted = index->plan->is_contradicted;
+        if (ki_index_purge(index, change) > 0 && !index->plan->is_short && !was_contradicted)
+            count_contradiction(content, index, change);
+    }
 }
 
-/* Readers without a lock may see the table and the indexes in between. An object comes to the table first
- * and leaves it last, so what is found through an index is found by its key as well. */
+/* The former object is in so many places. Readers without a lock may see the table and the indexes in
+ * between. An object comes to the table first and leaves it last, so what is found through an index is found
+ * by its key as well. */
 static void commit_indexes(ki_content *content, const ki_index_change *change, uint32_t places)
 {
     size_t left = 0;
     ki_index *index = ki_content_first_index(content);
-    for (; index != NULL; index = ki_content_next_index(index))
+    for (; index != NULL; index = ki_content_next_index(index)) {
         left += ki_index_commit(index, change);
+        count_failures(content, index, change);
+    }
     if (left != places)
         purge(content, change);
-    for (index = ki_content_first_index(content); index != NULL; index = ki_content_next_index(index))
-        count_failures(content, index, change);
 }
 
-/* Returns what it was. */
-static uint32_t set_places(ki_content *content, const ki_index_change *change)
+static void commit_put(ki_content *content, const ki_index_change *change, size_t places)
 {
-    uint32_t *note = ki_table_note(&content->objects, change->hash, change->fresh);
-    uint32_t before = *note;
-    *note = 0;
-    const ki_index *index = ki_content_first_index(content);
-    for (; index != NULL; index = ki_content_next_index(index))
-        note_add(note, ki_index_places(index));
-    return before;
-}
-
-static void commit_put(ki_content *content, const ki_index_change *change)
-{
+    uint32_t *note;
     (void)ki_object_ref(change->fresh);
     if (change->former == NULL) {
-        ki_table_insert(&content->objects, change->hash, change->fresh);
+        note = ki_table_insert(&content->objects, change->hash, change->fresh);
     } else {
-        ki_table_replace(&content->objects, change->hash, change->former, change->fresh);
+        note = ki_table_replace(&content->objects, change->hash, change->former, change->fresh);
         content->bytes -= ki_content_object_bytes(change->former);
     }
     content->bytes += ki_content_object_bytes(change->fresh);
-    commit_indexes(content, change, set_places(content, change));
+    uint32_t places_before = *note;
+    *note = 0;
+    note_add(note, places);
+    commit_indexes(content, change, places_before);
 }
 
 ki_place ki_content_seek(const ki_content *content, ki_str key, uint64_t hash)
@@ -219,12 +224,13 @@ int ki_content_put_at(ki_content *content, const ki_object *object, const ki_pla
     int rc = check_key(place->key);
     if (rc < 0 || place->object == object)
         return rc;
-    rc = prepare(content, &change);
+    size_t places = 0;
+    rc = prepare(content, &change, &places);
     if (rc < 0) {
         cancel(content);
         return rc;
     }
-    commit_put(content, &change);
+    commit_put(content, &change, places);
     return 0;
 }
 
@@ -273,8 +279,9 @@ void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim
 {
     ki_index_change change = {place->object, NULL, place->hash, content->keyer, reclaim};
     ki_table_owner owner = {ki_keyer_hash_object, content->keyer, reclaim};
-    int rc = prepare(content, &change);
-    assert(rc == 0);
+    size_t places = 0;
+    int rc = prepare(content, &change, &places);
+    assert(rc == 0 && places == 0);
     (void)rc;
     commit_indexes(content, &change, *ki_table_note(&content->objects, place->hash, place->object));
     ki_table_remove(&content->objects, place->hash, place->object, &owner);

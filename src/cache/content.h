@@ -18,6 +18,7 @@
 #include "cache/index.h"
 
 typedef struct ki_content {
+    ki_retired retired; /* when another has taken its place */
     ki_table objects;
     _Atomic(ki_index *) indexes; /* newest last */
     const ki_keyer *keyer;

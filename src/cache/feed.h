@@ -67,6 +67,9 @@ struct ki_feed {
 /* Wakes dispatch, unless it is on its way. Any thread. */
 void ki_feed_wake_dispatch(ki_feed *feed);
 
+/* Whether a store or a queue takes more; who has a callback of its own says so by itself. */
+bool ki_feed_destination_has_room(ki_feed *feed);
+
 /* The jobs. */
 void ki_feed_run_io(ki_job *job);
 void ki_feed_run_dispatch(ki_job *job);

@@ -184,12 +184,12 @@ static void process_some(ki_feed *feed, uint64_t now_ms)
     }
 }
 
-/* Who pops a queue for themselves does not tell that there is room. */
+/* Who pops a queue for themselves does not tell that there is room, nor do readers of a store. */
 static void look_for_room(ki_feed *feed, uint64_t now_ms)
 {
-    if (!feed->is_full)
+    if (!feed->is_full || feed->options.on_change != NULL)
         return;
-    if (ki_delta_queue_has_room(feed->options.queue))
+    if (ki_feed_destination_has_room(feed))
         ki_feed_room(feed);
     else if (feed->timers.look_ms == UINT64_MAX)
         feed->timers.look_ms = now_ms + LOOK_AGAIN_MS;
@@ -208,7 +208,6 @@ static void work_on_queue(ki_feed *feed, uint64_t now_ms)
     check_resync(feed, now_ms);
     if (feed->options.process != NULL)
         process_some(feed, now_ms);
-    look_for_room(feed, now_ms);
 }
 
 /* ---- dispatch: all of it ----------------------------------------------------------------------------- */
@@ -249,6 +248,7 @@ void ki_feed_run_dispatch(ki_job *job)
         feed->timers.look_ms = UINT64_MAX;
         if (feed->options.queue != NULL)
             work_on_queue(feed, now_ms);
+        look_for_room(feed, now_ms);
         due_ms = ki_ns_min(feed->timers.look_ms, feed->timers.resync_ms);
     }
     if (feed->options.store != NULL)

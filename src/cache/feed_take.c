@@ -56,10 +56,10 @@ static int write_store(ki_feed *feed, const ki_change *change)
     ki_key_buffer buffer;
     ki_str key = {0};
     if (change->type != KI_CHANGE_DELETED)
-        return ki_store_put(feed->options.store, change->object);
+        return ki_store_put_at_once(feed->options.store, change->object);
     int rc = key_of(feed, change->object, &buffer, &key);
     if (rc == 0)
-        rc = ki_store_remove(feed->options.store, key);
+        rc = ki_store_remove_at_once(feed->options.store, key);
     return rc == KI_ERR_NOT_FOUND ? 0 : rc;
 }
 
@@ -114,7 +114,7 @@ static int replace(ki_feed *feed)
     int rc = ki_gathered_objects(&feed->gathered, &objects, &count);
     if (rc < 0)
         return rc;
-    rc = feed->options.store != NULL ? ki_store_replace(feed->options.store, objects, count)
+    rc = feed->options.store != NULL ? ki_store_replace_at_once(feed->options.store, objects, count)
                                      : ki_delta_queue_replace(feed->options.queue, objects, count);
     ki_free(objects);
     return rc;
@@ -187,6 +187,14 @@ static void publish(ki_feed *feed, const ki_change *change, const ki_resource_ve
     ki_mutex_unlock(&feed->mu);
 }
 
+/* A store has none while readers keep too much of what it has let go of. */
+bool ki_feed_destination_has_room(ki_feed *feed)
+{
+    if (feed->options.store != NULL)
+        return ki_store_has_room(feed->options.store);
+    return feed->options.queue != NULL && ki_delta_queue_has_room(feed->options.queue);
+}
+
 /* What was said before a change says nothing about the room behind it. Full is said first and asked again
  * afterwards: either the one who makes room sees that io waits for it, or io sees that there is some. Then an
  * earlier change of the same piece may have been told to wait, and nobody sees that any more: the job tells
@@ -194,7 +202,7 @@ static void publish(ki_feed *feed, const ki_change *change, const ki_resource_ve
 static int wait_for_room(ki_feed *feed)
 {
     feed->is_full = true;
-    if (feed->options.queue != NULL && ki_delta_queue_has_room(feed->options.queue))
+    if (ki_feed_destination_has_room(feed))
         feed->has_room = true;
     if (!feed->has_room)
         return 1;
@@ -226,6 +234,8 @@ int ki_feed_take_change(const ki_change *change, void *user)
     }
     publish(feed, change, &version);
     ki_resource_version_clear(&version);
+    if (feed->options.store != NULL && !ki_feed_destination_has_room(feed))
+        rc = 1;
     if (rc > 0)
         rc = wait_for_room(feed);
     else if (had_room)

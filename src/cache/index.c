@@ -219,14 +219,14 @@ static void commit_value(ki_index *index, const ki_index_value *value, const ki_
     ki_table *objects = &value->posting->objects;
     switch (value->step) {
     case STEP_SWAP:
-        ki_table_replace(objects, change->hash, change->former, change->fresh);
+        (void)ki_table_replace(objects, change->hash, change->former, change->fresh);
         break;
     case STEP_INSERT:
-        ki_table_insert(objects, change->hash, change->fresh);
+        (void)ki_table_insert(objects, change->hash, change->fresh);
         break;
     default: /* the posting is complete before readers find it */
-        ki_table_insert(objects, change->hash, change->fresh);
-        ki_table_insert(&index->postings, value->hash, value->posting);
+        (void)ki_table_insert(objects, change->hash, change->fresh);
+        (void)ki_table_insert(&index->postings, value->hash, value->posting);
         break;
     }
 }
@@ -278,11 +278,11 @@ static void commit_refused(ki_index *index, const ki_index_change *change)
     const ki_index_plan *plan = index->plan;
     ki_table_owner owner = owner_of_objects(change);
     if (plan->was_refused && plan->is_refused)
-        ki_table_replace(&index->refused, change->hash, change->former, change->fresh);
+        (void)ki_table_replace(&index->refused, change->hash, change->former, change->fresh);
     else if (plan->was_refused)
         ki_table_remove(&index->refused, change->hash, change->former, &owner);
     else if (plan->is_refused)
-        ki_table_insert(&index->refused, change->hash, change->fresh);
+        (void)ki_table_insert(&index->refused, change->hash, change->fresh);
 }
 
 size_t ki_index_commit(ki_index *index, const ki_index_change *change)

@@ -97,7 +97,7 @@ static void init_plain(ki_informer *informer)
     ki_cond_init(&informer->changed);
     ki_list_init(&informer->registrations);
     ki_fanout_init(&informer->fanout, ki_registration_wake);
-    informer->timers = (ki_informer_timers){UINT64_MAX, 0, UINT64_MAX, UINT64_MAX};
+    informer->timers = (ki_informer_timers){UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX};
 }
 
 static int init(ki_informer *informer, const ki_resource *resource, const ki_informer_options *options,

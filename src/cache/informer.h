@@ -30,6 +30,7 @@ typedef struct ki_informer_timers {
     uint64_t detect_ms; /* look for mutations */
     uint64_t retry_ms;  /* after memory was out */
     uint64_t flush_ms;  /* let go of what readers may have looked at */
+    uint64_t room_ms;   /* go on, if readers have left */
 } ki_informer_timers;
 
 struct ki_informer {

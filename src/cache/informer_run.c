@@ -309,6 +309,15 @@ static void give_room(ki_informer *informer)
     }
 }
 
+/* Readers that stay in a section keep this informer waiting, and no other. */
+static bool has_room(ki_informer *informer)
+{
+    bool has_room = ki_store_has_room(informer->store);
+    informer->timers.room_ms =
+        has_room ? UINT64_MAX : ki_clock_now_ms(informer->client->clock) + KI_STORE_ROOM_MS;
+    return has_room;
+}
+
 /* Returns as ki_apply_step(). A run that finds nothing to apply says nothing about how long that takes. */
 static int apply_some(ki_informer *informer)
 {
@@ -316,7 +325,7 @@ static int apply_some(ki_informer *informer)
     uint64_t began_ns = ki_clock_now_ns(clock);
     int rc = 1;
     bool was_something = false;
-    for (int i = 0; i < STEPS_AT_A_TIME && rc == 1 && !is_blocked(informer); i++) {
+    for (int i = 0; i < STEPS_AT_A_TIME && rc == 1 && !is_blocked(informer) && has_room(informer); i++) {
         rc = ki_apply_step(&informer->apply);
         was_something |= rc == 1;
         publish(informer);
@@ -325,8 +334,9 @@ static int apply_some(ki_informer *informer)
     if (was_something)
         ki_histogram_observe(informer->metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
     measure(informer);
-    if (rc == 1 && informer->is_blocked)
-        rc = 0; /* the handler wakes dispatch when it has caught up */
+    if (rc == 1 && (informer->is_blocked || informer->timers.room_ms != UINT64_MAX))
+        rc =
+            0; /* the handler wakes dispatch when it has caught up; and the clock does when readers may have */
     give_room(informer);
     return rc;
 }
@@ -367,7 +377,7 @@ static void schedule_dispatch(ki_informer *informer, ki_stage stage)
     const ki_informer_timers *timers = &informer->timers;
     uint64_t due_ms = earliest(timers->retry_ms, timers->flush_ms);
     if (stage == KI_STAGE_RUNNING)
-        due_ms = earliest(due_ms, timers->resync_ms);
+        due_ms = earliest(due_ms, earliest(timers->resync_ms, timers->room_ms));
     if (informer->detector.mode != KI_MUTATION_OFF)
         due_ms = earliest(due_ms, timers->detect_ms);
     ki_job_wake_at(&informer->dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * NS_PER_MS);
@@ -384,7 +394,10 @@ void ki_informer_run_dispatch(ki_job *job)
     int rc = 0;
     ki_stage stage = advance_stage(informer);
     if (stage == KI_STAGE_RELEASED) {
-        ki_informer_destroy(informer);
+        if (ki_store_close(informer->store))
+            ki_informer_destroy(informer);
+        else /* a reader may still look at an object of the store */
+            ki_job_wake_at(job, (now_ms + KI_STORE_ROOM_MS) * NS_PER_MS);
         return;
     }
     if (stage == KI_STAGE_RUNNING) {

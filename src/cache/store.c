@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making a store, and writing to it. */
+/* Making a store, and writing to it in batches. */
 #include "cache/store.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@
 #include "util/error.h"
 #include "util/log.h"
 
-/* That memory waits for readers before a writer that has nothing else to do waits for them. */
+/* That memory waits for readers before a writer that has nothing else to do looks for them; and again. */
 enum { FLUSH_MS = 1000 };
 
 /* ---- making and freeing ---------------------------------------------------------------------------- */
@@ -68,6 +68,13 @@ void ki_store_seal(ki_store *store)
     store->is_sealed = true;
 }
 
+bool ki_store_close(ki_store *store)
+{
+    if (store->closing == 0)
+        store->closing = ki_rcu_begin_grace();
+    return ki_rcu_has_passed(store->closing);
+}
+
 void ki_store_free(ki_store *store)
 {
     if (store == NULL)
@@ -78,8 +85,9 @@ void ki_store_free(ki_store *store)
         return;
     }
     /* Objects that were looked at without a reference live to the end of the section. */
-    ki_rcu_synchronize();
-    ki_reclaim_fini(&store->reclaim);
+    if (!ki_store_close(store))
+        ki_rcu_wait(store->closing);
+    ki_reclaim_fini_unread(&store->reclaim);
     ki_content_free(ki_store_content(store));
     ki_mutex_fini(&store->mu);
     ki_mutex_fini(&store->write_mu);
@@ -106,7 +114,7 @@ static bool is_worth_a_line(uint64_t failures, uint64_t told)
 }
 
 /* The log is the program's, so it is written to without a lock. */
-static void end_writing(ki_store *store) KI_RELEASE(store->write_mu)
+void ki_store_end_writing(ki_store *store)
 {
     const ki_content *content = ki_store_content(store);
     uint64_t failures = content->index_failures;
@@ -116,6 +124,7 @@ static void end_writing(ki_store *store) KI_RELEASE(store->write_mu)
         last = content->failure;
         store->failures_told = failures;
     }
+    ki_reclaim_settle(&store->reclaim);
     ki_mutex_unlock(&store->write_mu);
     if (is_told)
         ki_log(KI_LOG_WARNING, "store",
@@ -126,12 +135,11 @@ static void end_writing(ki_store *store) KI_RELEASE(store->write_mu)
 void ki_store_batch_end(ki_store *store)
 {
     ki_mutex_unlock(&store->mu);
-    ki_reclaim_settle(&store->reclaim);
-    end_writing(store);
+    ki_store_end_writing(store);
 }
 
 /* Relaxed: each number is for who asks how many, and orders nothing. */
-static void publish_numbers(ki_store *store, const ki_content *content) KI_REQUIRES(store->write_mu)
+void ki_store_publish_numbers(ki_store *store, const ki_content *content)
 {
     atomic_store_explicit(&store->count, content->objects.count, memory_order_relaxed);
     atomic_store_explicit(&store->bytes, content->bytes, memory_order_relaxed);
@@ -150,10 +158,12 @@ int ki_store_batch_put(ki_store *store, const ki_object *object, ki_object **out
 {
     ki_content *content = ki_store_content(store);
     ki_object *former = NULL;
-    int rc = ki_content_put(content, object, &store->reclaim, &former);
+    int rc = ki_store_batch_reserve(store);
+    if (rc == 0)
+        rc = ki_content_put(content, object, &store->reclaim, &former);
     if (rc < 0)
         return rc;
-    publish_numbers(store, content);
+    ki_store_publish_numbers(store, content);
     let_go(store, former, out_former);
     return 0;
 }
@@ -162,10 +172,12 @@ int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)
 {
     ki_content *content = ki_store_content(store);
     ki_object *former = NULL;
-    int rc = ki_content_remove(content, key, &store->reclaim, &former);
+    int rc = ki_store_batch_reserve(store);
+    if (rc == 0)
+        rc = ki_content_remove(content, key, &store->reclaim, &former);
     if (rc < 0)
         return rc;
-    publish_numbers(store, content);
+    ki_store_publish_numbers(store, content);
     let_go(store, former, out_former);
     return 0;
 }
@@ -176,12 +188,19 @@ ki_place ki_store_batch_seek(ki_store *store, ki_str key, uint64_t hash)
     return ki_content_seek(ki_store_content(store), key, hash);
 }
 
+int ki_store_batch_reserve(ki_store *store)
+{
+    return ki_reclaim_reserve(&store->reclaim);
+}
+
 int ki_store_batch_put_at(ki_store *store, const ki_object *object, const ki_place *place)
 {
     ki_content *content = ki_store_content(store);
-    int rc = ki_content_put_at(content, object, place, &store->reclaim);
+    int rc = ki_store_batch_reserve(store);
     if (rc == 0)
-        publish_numbers(store, content);
+        rc = ki_content_put_at(content, object, place, &store->reclaim);
+    if (rc == 0)
+        ki_store_publish_numbers(store, content);
     return rc;
 }
 
@@ -189,7 +208,7 @@ void ki_store_batch_remove_at(ki_store *store, const ki_place *place)
 {
     ki_content *content = ki_store_content(store);
     ki_content_remove_at(content, place, &store->reclaim);
-    publish_numbers(store, content);
+    ki_store_publish_numbers(store, content);
 }
 
 void ki_store_batch_let_go(ki_store *store, ki_object *former)
@@ -208,6 +227,16 @@ void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *obje
     ki_content_expect(ki_store_content(store), hash, object);
 }
 
+/* ---- what waits for readers ---------------------------------------------------------------------------- */
+
+bool ki_store_has_room(ki_store *store)
+{
+    ki_mutex_lock(&store->write_mu);
+    bool has_room = ki_reclaim_has_room(&store->reclaim);
+    ki_mutex_unlock(&store->write_mu);
+    return has_room;
+}
+
 void ki_store_flush(ki_store *store)
 {
     ki_mutex_lock(&store->write_mu);
@@ -218,125 +247,12 @@ void ki_store_flush(ki_store *store)
 void ki_store_flush_when_due(ki_store *store, uint64_t now_ms, uint64_t *due_ms)
 {
     ki_mutex_lock(&store->write_mu);
-    if (now_ms >= *due_ms)
-        ki_reclaim_flush(&store->reclaim);
+    bool is_due = now_ms >= *due_ms;
+    if (is_due)
+        (void)ki_reclaim_poll(&store->reclaim);
     if (ki_reclaim_is_empty(&store->reclaim))
         *due_ms = UINT64_MAX;
-    else if (*due_ms == UINT64_MAX)
+    else if (is_due || *due_ms == UINT64_MAX)
         *due_ms = now_ms + FLUSH_MS;
     ki_mutex_unlock(&store->write_mu);
-}
-
-/* ---- the public calls ------------------------------------------------------------------------------ */
-
-int ki_store_put(ki_store *store, const ki_object *object)
-{
-    if (store == NULL || object == NULL || store->is_sealed)
-        return KI_ERR_INVALID;
-    if (ki_rcu_is_reading())
-        return KI_ERR_WOULD_DEADLOCK;
-    ki_store_batch_begin(store);
-    int rc = ki_store_batch_put(store, object, NULL);
-    ki_store_batch_end(store);
-    return rc;
-}
-
-int ki_store_remove(ki_store *store, ki_str key)
-{
-    if (store == NULL || store->is_sealed)
-        return KI_ERR_INVALID;
-    if (ki_rcu_is_reading())
-        return KI_ERR_WOULD_DEADLOCK;
-    ki_store_batch_begin(store);
-    int rc = ki_store_batch_remove(store, key, NULL);
-    ki_store_batch_end(store);
-    return rc;
-}
-
-static int fresh_content(ki_store *store, ki_object *const *objects, size_t count, ki_content **out_content)
-    KI_REQUIRES(store->write_mu)
-{
-    const ki_content *model = ki_store_content(store);
-    ki_content *content = ki_content_new(&store->keyer);
-    if (content == NULL)
-        return KI_ERR_NO_MEMORY;
-    int rc = ki_content_fill(content, model, objects, count);
-    if (rc < 0) {
-        ki_content_free(content);
-        return rc;
-    }
-    content->index_failures += model->index_failures;
-    *out_content = content;
-    return 0;
-}
-
-/* Release: the content is complete before readers can find it. */
-static void publish_content(ki_store *store, ki_content *content) KI_REQUIRES(store->write_mu)
-{
-    ki_mutex_lock(&store->mu);
-    atomic_store_explicit(&store->content, content, memory_order_release);
-    publish_numbers(store, content);
-    ki_mutex_unlock(&store->mu);
-}
-
-static bool is_usable(ki_object *const *objects, size_t count)
-{
-    if (objects == NULL)
-        return count == 0;
-    for (size_t i = 0; i < count; i++)
-        if (objects[i] == NULL)
-            return false;
-    return true;
-}
-
-/* The new content is built while everyone reads the old one, also under mu. */
-int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count)
-{
-    if (store == NULL || store->is_sealed || !is_usable(objects, count))
-        return KI_ERR_INVALID;
-    if (ki_rcu_is_reading())
-        return KI_ERR_WOULD_DEADLOCK;
-    ki_content *fresh = NULL;
-    ki_mutex_lock(&store->write_mu);
-    int rc = fresh_content(store, objects, count, &fresh);
-    if (rc == 0) {
-        ki_content *former = ki_store_content(store);
-        publish_content(store, fresh);
-        ki_rcu_synchronize();
-        ki_content_free(former);
-    }
-    end_writing(store);
-    return rc;
-}
-
-/* The index is built while everyone reads and nobody writes; it is published by one pointer. */
-int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, void *user)
-{
-    if (store == NULL || name == NULL || callback == NULL)
-        return KI_ERR_INVALID;
-    if (ki_rcu_is_reading())
-        return KI_ERR_WOULD_DEADLOCK;
-    ki_index_function function = {callback, user, NULL};
-    ki_mutex_lock(&store->write_mu);
-    ki_content *content = ki_store_content(store);
-    int rc = ki_content_add_index(content, ki_str_of(name), &function);
-    publish_numbers(store, content);
-    end_writing(store);
-    return rc;
-}
-
-int ki_store_check(ki_store *store, ki_error *err)
-{
-    if (store == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no store");
-    if (ki_rcu_is_reading())
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "in a read section");
-    ki_mutex_lock(&store->write_mu);
-    const ki_content *content = ki_store_content(store);
-    int rc = ki_content_check(content, err);
-    if (rc == 0 &&
-        (ki_store_count(store) != content->objects.count || ki_store_bytes(store) != content->bytes))
-        rc = ki_fail(err, KI_ERR_INVALID, "the store says another count than its content");
-    ki_mutex_unlock(&store->write_mu);
-    return rc;
 }

@@ -183,7 +183,7 @@ int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner)
 
 /* ---- changes --------------------------------------------------------------------------------------- */
 
-void ki_table_insert(ki_table *table, uint64_t hash, void *entry)
+uint32_t *ki_table_insert(ki_table *table, uint64_t hash, void *entry)
 {
     ki_table_array *array = array_of(table);
     assert(is_entry(entry) && ((uintptr_t)entry & 1) == 0);
@@ -192,7 +192,7 @@ void ki_table_insert(ki_table *table, uint64_t hash, void *entry)
         assert(table->count == 1);
         table->used = 0;
         publish(table, (char *)entry + 1);
-        return;
+        return &table->used;
     }
     uint64_t i = ki_table_home(array, hash);
     while (entry_of(&array->slots[i]) != NULL &&
@@ -205,17 +205,20 @@ void ki_table_insert(ki_table *table, uint64_t hash, void *entry)
     array->slots[i].note = 0;
     assert(table->used <= array->mask);
     publish_entry(&array->slots[i], entry);
+    return &array->slots[i].note;
 }
 
-void ki_table_replace(ki_table *table, uint64_t hash, const void *old, void *entry)
+uint32_t *ki_table_replace(ki_table *table, uint64_t hash, const void *old, void *entry)
 {
     ki_table_array *array = array_of(table);
     if (array == NULL) {
         assert(ki_table_single(content_of(table)) == old);
         publish(table, (char *)entry + 1);
-        return;
+        return &table->used;
     }
-    publish_entry(slot_of(array, hash, old), entry);
+    ki_table_slot *slot = slot_of(array, hash, old);
+    publish_entry(slot, entry);
+    return &slot->note;
 }
 
 static void remove_last(ki_table *table, const ki_table_owner *owner)

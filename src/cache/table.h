@@ -156,16 +156,17 @@ int ki_table_visit(const ki_table *table, const ki_table_walk *walk);
  * holds what it held. */
 KI_NODISCARD int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner);
 
-/* The key is not in the table, and there is room. */
-void ki_table_insert(ki_table *table, uint64_t hash, void *entry);
+/* The key is not in the table, and there is room. Returns the note, which is 0. */
+uint32_t *ki_table_insert(ki_table *table, uint64_t hash, void *entry);
 
-/* `old` is in the table; `entry` has its key, and gets its note. */
-void ki_table_replace(ki_table *table, uint64_t hash, const void *old, void *entry);
+/* `old` is in the table; `entry` has its key, and gets its note, which is returned. */
+uint32_t *ki_table_replace(ki_table *table, uint64_t hash, const void *old, void *entry);
 
 /* `old` is in the table. Gives back an array that has become far too large, if there is memory to do so. */
 void ki_table_remove(ki_table *table, uint64_t hash, const void *old, const ki_table_owner *owner);
 
-/* The note of an entry that is in the table; 0 when it comes. Up to the next change. */
+/* The note of an entry that is in the table. This pointer, and the two above,
+ * are good up to the next change. */
 uint32_t *ki_table_note(ki_table *table, uint64_t hash, const void *entry);
 
 /* Frees the array at once, when nobody reads. The entries are the caller's. */

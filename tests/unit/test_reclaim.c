@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/reclaim.h"
 
+#include <kinformer/error.h>
+
 #include "cache/rcu.h"
 #include "support/failing_allocator.h"
 #include "support/store_objects.h"
@@ -58,11 +60,11 @@ static void a_flush_of_nothing_waits_for_nobody(void **state)
     ki_reclaim_fini(&reclaim);
 }
 
-static void settle_waits_for_the_limit_of_bytes(void **state)
+static void settle_waits_for_half_the_limit_of_bytes(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
-    ki_reclaim_init(&reclaim, 200);
+    ki_reclaim_init(&reclaim, 400);
     ki_reclaim_block(&reclaim, some_block(), 100);
     ki_reclaim_settle(&reclaim);
     assert_int_equal(reclaim.bytes, 100);
@@ -88,6 +90,101 @@ static void settle_waits_for_the_limit_of_things(void **state)
     assert_int_equal(reclaim.grace_periods, 1);
     ki_reclaim_fini(&reclaim);
     (void)ki_object_unref(object);
+}
+
+/* ---- beside a reader, who is this thread: nothing here waits for it ---------------------------------- */
+
+static void what_a_reader_may_see_stays_and_nobody_waits(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init(&reclaim, 1000);
+    ki_rcu_read_lock();
+    ki_reclaim_object(&reclaim, some_object());
+    ki_reclaim_block(&reclaim, some_block(), 100);
+    assert_false(ki_reclaim_poll(&reclaim));
+    ki_reclaim_block(&reclaim, some_block(), 100); /* behind the grace period */
+    ki_reclaim_settle(&reclaim);
+    assert_false(ki_reclaim_poll(&reclaim));
+    assert_int_equal(failing_allocator_live_count(), 3);
+    ki_rcu_read_unlock();
+    assert_true(ki_reclaim_poll(&reclaim));
+    assert_int_equal(failing_allocator_live_count(), 0);
+    assert_int_equal(reclaim.grace_periods, 2);
+    ki_reclaim_fini(&reclaim);
+}
+
+static void what_has_come_behind_a_grace_period_has_one_of_its_own(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init(&reclaim, 1000);
+    ki_reclaim_block(&reclaim, some_block(), 100);
+    ki_rcu_read_lock();
+    assert_false(ki_reclaim_poll(&reclaim));
+    ki_rcu_read_unlock();
+    ki_rcu_read_lock(); /* another section, which may see what comes now */
+    ki_reclaim_block(&reclaim, some_block(), 100);
+    assert_false(ki_reclaim_poll(&reclaim));
+    assert_int_equal(failing_allocator_live_count(), 1);
+    assert_int_equal(reclaim.bytes, 100);
+    ki_rcu_read_unlock();
+    ki_reclaim_fini(&reclaim);
+}
+
+static void there_is_room_up_to_the_limit_and_again_when_the_reader_has_left(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init(&reclaim, 300);
+    ki_rcu_read_lock();
+    for (int i = 0; i < 3; i++) {
+        assert_true(ki_reclaim_has_room(&reclaim));
+        ki_reclaim_block(&reclaim, some_block(), 100);
+        ki_reclaim_settle(&reclaim);
+    }
+    assert_false(ki_reclaim_has_room(&reclaim));
+    assert_int_equal(failing_allocator_live_count(), 3);
+    ki_rcu_read_unlock();
+    assert_true(ki_reclaim_has_room(&reclaim));
+    assert_int_equal(failing_allocator_live_count(), 0);
+    ki_reclaim_fini(&reclaim);
+}
+
+static void to_reserve_without_memory_fails_and_changes_nothing(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init(&reclaim, SIZE_MAX);
+    ki_rcu_read_lock();
+    for (int i = 0; i < KI_RECLAIM_FEW; i++)
+        ki_reclaim_object(&reclaim, some_object());
+    failing_allocator_fail_at(1);
+    assert_int_equal(ki_reclaim_reserve(&reclaim), KI_ERR_NO_MEMORY);
+    failing_allocator_fail_at(0);
+    assert_int_equal(reclaim.object_count, KI_RECLAIM_FEW);
+    ki_rcu_read_unlock();
+    ki_reclaim_fini(&reclaim);
+}
+
+static void free_counted(void *block)
+{
+    ki_free(block);
+}
+
+static void something_whole_is_freed_by_its_own_function(void **state)
+{
+    (void)state;
+    ki_reclaim reclaim;
+    ki_reclaim_init(&reclaim, 1000);
+    ki_rcu_read_lock();
+    ki_reclaim_whole(&reclaim, some_block(), 2000, free_counted);
+    ki_reclaim_settle(&reclaim);
+    assert_false(ki_reclaim_has_room(&reclaim));
+    ki_rcu_read_unlock();
+    assert_true(ki_reclaim_has_room(&reclaim));
+    assert_int_equal(failing_allocator_live_count(), 0);
+    ki_reclaim_fini(&reclaim);
 }
 
 static void without_memory_a_grace_period_makes_room(void **state)
@@ -139,8 +236,13 @@ int main(void)
         WITH_MEMORY_CHECK(what_is_handed_over_lives_until_the_flush),
         WITH_MEMORY_CHECK(one_grace_period_serves_all),
         WITH_MEMORY_CHECK(a_flush_of_nothing_waits_for_nobody),
-        WITH_MEMORY_CHECK(settle_waits_for_the_limit_of_bytes),
+        WITH_MEMORY_CHECK(settle_waits_for_half_the_limit_of_bytes),
         WITH_MEMORY_CHECK(settle_waits_for_the_limit_of_things),
+        WITH_MEMORY_CHECK(what_a_reader_may_see_stays_and_nobody_waits),
+        WITH_MEMORY_CHECK(what_has_come_behind_a_grace_period_has_one_of_its_own),
+        WITH_MEMORY_CHECK(there_is_room_up_to_the_limit_and_again_when_the_reader_has_left),
+        WITH_MEMORY_CHECK(to_reserve_without_memory_fails_and_changes_nothing),
+        WITH_MEMORY_CHECK(something_whole_is_freed_by_its_own_function),
         WITH_MEMORY_CHECK(without_memory_a_grace_period_makes_room),
         WITH_MEMORY_CHECK(a_long_array_is_given_back),
         WITH_MEMORY_CHECK(what_nobody_sees_is_freed_at_once),

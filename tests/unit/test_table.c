@@ -72,9 +72,10 @@ static uint32_t *note_of(fixture *f, uint64_t key)
 /* There is room. The note stays until the key is taken out. */
 static void insert_into_room(fixture *f, uint64_t key)
 {
-    ki_table_insert(&f->table, f->things[0][key].hash, &f->things[0][key]);
+    uint32_t *note = ki_table_insert(&f->table, f->things[0][key].hash, &f->things[0][key]);
     f->model[key] = &f->things[0][key];
-    assert_int_equal(*note_of(f, key), 0);
+    assert_ptr_equal(note, note_of(f, key));
+    assert_int_equal(*note, 0);
     *note_of(f, key) = (uint32_t)key + 1;
 }
 
@@ -88,7 +89,8 @@ static void replace(fixture *f, uint64_t key)
 {
     thing *old = f->model[key];
     f->model[key] = &f->things[1 - old->version][key];
-    ki_table_replace(&f->table, old->hash, old, f->model[key]);
+    uint32_t *note = ki_table_replace(&f->table, old->hash, old, f->model[key]);
+    assert_ptr_equal(note, note_of(f, key));
 }
 
 static void take_out(fixture *f, uint64_t key)

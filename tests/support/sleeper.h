@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sleeper - a thread that stays inside of a read section until it is told to leave.
+ *
+ *   From:     tests of who waits for readers, and who does not
+ */
+#ifndef KI_TESTS_SUPPORT_SLEEPER_H
+#define KI_TESTS_SUPPORT_SLEEPER_H
+
+#include <kinformer/store.h>
+#include <stdbool.h>
+
+#include "util/thread.h"
+
+typedef struct sleeper {
+    ki_thread thread;
+    ki_mutex mu;
+    ki_cond changed;
+    ki_store *walked; /* it stays in a callback of ki_store_walk(); NULL: between lock and unlock */
+    bool is_inside;   /* guarded by mu, as the next */
+    bool may_leave;
+} sleeper;
+
+/* Returns when it is inside. `walked` may be NULL; otherwise it is not empty. */
+void sleeper_begin(sleeper *s, ki_store *walked);
+
+/* Lets it leave, and waits until it has ended. */
+void sleeper_end(sleeper *s);
+
+#endif
