@@ -79,7 +79,7 @@ endfunction()
 foreach(source IN LISTS test_sources)
     # The thread sanitizer has something to say only where threads are started, and is slow everywhere else.
     if(KI_SANITIZE STREQUAL "thread")
-        file(STRINGS ${source} starts_threads REGEX "ki_thread_start|pthread_create|scripted_http|ki_apiserver_start|api_rig")
+        file(STRINGS ${source} starts_threads REGEX "ki_thread_start|pthread_create|sleeper_begin|scripted_http|ki_apiserver_start|api_rig")
         if(NOT starts_threads)
             continue()
         endif()

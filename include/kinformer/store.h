@@ -9,6 +9,10 @@
  *   list    an array from one state of the store; waits for the writer's batch at the most.
  *
  * A store made with ki_store_new() works by itself, without an informer.
+ *
+ * In a child of fork() every store is as it was in the parent at that moment, and can be read; one of your
+ * own can also be written to and freed. Sections of other threads have ended there, as these threads have;
+ * one of the forking thread goes on. fork() waits for writers and lists that are under way, not for readers.
  */
 #ifndef KI_STORE_H
 #define KI_STORE_H
@@ -45,7 +49,7 @@ KI_API void ki_read_unlock(void);
  * written to `buffer`. An object has the same key each time.
  *
  * Returns: the key; an empty one refuses the object.
- * Threads: any, also several at once; under the store's lock, so it may not call the store.
+ * Threads: any, also several at once; under the store's lock, so it may neither call the store nor fork().
  */
 typedef ki_str (*ki_key_cb)(const ki_object *object, char *buffer, size_t buffer_bytes, void *user);
 
@@ -82,7 +86,7 @@ typedef struct ki_index_emit ki_index_emit;
  * Returns: 0; or KI_ERR_NO_MEMORY, and the put fails as a whole; or another negative code: the object is
  *          put into the store, out of this index, and that is counted and logged.
  * Threads: that of the writer, under the store's lock and inside a read section: calls that would wait for
- *          the store are refused, get and peek are not.
+ *          the store are refused, get and peek are not; and no fork(), which waits for that lock.
  */
 typedef int (*ki_index_cb)(const ki_object *object, ki_index_emit *emit, void *user);
 

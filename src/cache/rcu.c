@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/fork.h"
 #include "util/units.h"
 
 #if defined(__SANITIZE_THREAD__)
@@ -39,6 +40,7 @@ static _Thread_local unsigned counted_depth; /* of these, this thread's */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
 static bool has_key;
+static int fork_rc;
 
 /* ---- fences ------------------------------------------------------------------------------------------ */
 
@@ -86,10 +88,27 @@ static void end_thread(void *reader)
     give_back(reader);
 }
 
+static void forget_other_threads(void);
+
+static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
+{
+    (void)hook;
+    if (phase == KI_FORK_CHILD)
+        forget_other_threads();
+}
+
 static void begin_once(void)
 {
+    static ki_fork_hook hook = {.order = KI_FORK_RCU, .run = on_fork};
+    fork_rc = ki_fork_add(&hook);
     has_key = pthread_key_create(&at_thread_end, end_thread) == 0;
     ki_rcu_needs_fence = !call_membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+}
+
+int ki_rcu_begin(void)
+{
+    (void)pthread_once(&once, begin_once);
+    return fork_rc;
 }
 
 static bool take(ki_rcu_reader *reader)
@@ -128,7 +147,7 @@ static block *next_block(block *b)
 
 static ki_rcu_reader *find_reader(void)
 {
-    (void)pthread_once(&once, begin_once);
+    (void)!ki_rcu_begin(); /* a thread may read where nothing was written yet */
     if (!has_key)
         return NULL;
     for (block *b = &first_block; b != NULL; b = next_block(b)) {
@@ -177,7 +196,6 @@ bool ki_rcu_is_counted(void)
 
 uint64_t ki_rcu_begin_grace(void)
 {
-    (void)pthread_once(&once, begin_once);
     uint64_t grace = atomic_fetch_add(&ki_rcu_epoch, KI_RCU_EPOCH) + KI_RCU_EPOCH;
     fence_all_threads();
     return grace;
@@ -224,7 +242,8 @@ void ki_rcu_wait(uint64_t grace)
 
 /* ---- fork -------------------------------------------------------------------------------------------- */
 
-void ki_rcu_forget_other_threads(void)
+/* In a child: they are gone, and with them their sections. This thread may be inside of one of its own. */
+static void forget_other_threads(void)
 {
     for (block *b = &first_block; b != NULL; b = atomic_load(&b->next))
         for (unsigned i = 0; i < READERS; i++)

@@ -3,7 +3,7 @@
  *
  *   From:     readers of a store; cache/reclaim.c, cache/store.c
  *   To:       membarrier(2), where the system has it
- *   Locks:    none, neither for readers nor for who asks.
+ *   Locks:    none, neither for readers nor for who asks; but for what util/fork.h has in ki_rcu_begin().
  *   Not here: what is freed after a grace period; threads; who is told that one is over: nobody, so one asks.
  *
  * What this relies on: a thing is put out of reach, and then a grace period begins. That has passed when
@@ -23,6 +23,7 @@
 #ifndef KI_CACHE_RCU_H
 #define KI_CACHE_RCU_H
 
+#include <kinformer/common.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,6 +100,10 @@ static inline bool ki_rcu_is_reading(void)
     return atomic_load_explicit(&self->section, memory_order_relaxed) != 0;
 }
 
+/* To be called before the first grace period, and without a lock: from then on a child of fork() knows that
+ * the other threads, and their sections, are gone. Returns 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_rcu_begin(void);
+
 /* Begins a grace period, for what the caller has put out of reach before.
  * Returns its number, which is not 0. */
 uint64_t ki_rcu_begin_grace(void);
@@ -111,8 +116,5 @@ void ki_rcu_wait(uint64_t grace);
 
 /* For a loop that asks again and again: lets others run, and rests for a moment after some rounds. */
 void ki_rcu_rest(unsigned round);
-
-/* In a child of fork(): the sections of all other threads are over, as these are. */
-void ki_rcu_forget_other_threads(void);
 
 #endif

@@ -13,6 +13,21 @@
 /* That memory waits for readers before a writer that has nothing else to do looks for them; and again. */
 enum { FLUSH_MS = 1000 };
 
+/* ---- fork ------------------------------------------------------------------------------------------- */
+
+KI_NO_THREAD_SAFETY_ANALYSIS
+static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
+{
+    ki_store *store = KI_CONTAINER_OF(hook, ki_store, fork_hook);
+    if (phase == KI_FORK_PREPARE) {
+        ki_mutex_lock(&store->write_mu);
+        ki_mutex_lock(&store->mu);
+    } else {
+        ki_mutex_unlock(&store->mu);
+        ki_mutex_unlock(&store->write_mu);
+    }
+}
+
 /* ---- making and freeing ---------------------------------------------------------------------------- */
 
 static ki_content *first_content(const ki_keyer *keyer)
@@ -24,6 +39,17 @@ static ki_content *first_content(const ki_keyer *keyer)
         return NULL;
     }
     return content;
+}
+
+/* When nobody reads. */
+static void destroy(ki_store *store)
+{
+    ki_fork_remove(&store->fork_hook);
+    ki_reclaim_fini_unread(&store->reclaim);
+    ki_content_free(ki_store_content(store));
+    ki_mutex_fini(&store->mu);
+    ki_mutex_fini(&store->write_mu);
+    ki_free(store);
 }
 
 ki_store *ki_store_new(const ki_store_options *options, ki_error *err)
@@ -54,6 +80,12 @@ ki_store *ki_store_new(const ki_store_options *options, ki_error *err)
     ki_mutex_init(&store->mu);
     ki_reclaim_init(&store->reclaim, options->retired_bytes_max == 0 ? KI_STORE_RETIRED_BYTES_MAX
                                                                      : options->retired_bytes_max);
+    store->fork_hook = (ki_fork_hook){.order = KI_FORK_STORES, .run = on_fork};
+    if (ki_rcu_begin() < 0 || ki_fork_add(&store->fork_hook) < 0) {
+        (void)ki_fail_no_memory(err);
+        destroy(store);
+        return NULL;
+    }
     return store;
 }
 
@@ -87,11 +119,7 @@ void ki_store_free(ki_store *store)
     /* Objects that were looked at without a reference live to the end of the section. */
     if (!ki_store_close(store))
         ki_rcu_wait(store->closing);
-    ki_reclaim_fini_unread(&store->reclaim);
-    ki_content_free(ki_store_content(store));
-    ki_mutex_fini(&store->mu);
-    ki_mutex_fini(&store->write_mu);
-    ki_free(store);
+    destroy(store);
 }
 
 /* ---- batches --------------------------------------------------------------------------------------- */

@@ -10,6 +10,8 @@
  *             are refused.
  *   Not here: deciding what is applied; telling anyone.
  *
+ * Both locks are taken around a fork(), so that a child finds every store whole, and can read and write it.
+ *
  * Readers delay nobody but a writer of the same store, and that only where the memory that waits for them has
  * reached its limit. Who writes on a thread that others need as well, io or dispatch, asks whether there is
  * room and comes again later; the public calls wait.
@@ -23,6 +25,7 @@
 #include <kinformer/store.h>
 
 #include "cache/content.h"
+#include "util/fork.h"
 #include "util/thread.h"
 
 #define KI_STORE_RETIRED_BYTES_MAX ((size_t)16 << 20)
@@ -40,6 +43,7 @@ struct ki_store {
     _Atomic size_t bytes;
     _Atomic uint64_t index_failures;
     bool is_sealed; /* constant once shared: written by batches alone, not by the public calls */
+    ki_fork_hook fork_hook;
 };
 
 /* The order of walks comes from this seed, not from the system: for simulations. While it is empty, and

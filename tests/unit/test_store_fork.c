@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stores across fork(): a child has one thread, whatever the others were doing; it reads and writes the
+ * stores that it has inherited, and makes its own. A child that hangs is ended by its alarm. */
+#include <kinformer/error.h>
+#include <kinformer/store.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/aside.h"
+#include "support/require.h"
+#include "support/sleeper.h"
+#include "support/store_objects.h"
+#include "support/unit.h"
+
+enum { CHILD_SECONDS = 60, FORKS = 60, OBJECTS = 50 };
+
+static bool is_same_mask(const sigset_t *a, const sigset_t *b)
+{
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(a, number) != sigismember(b, number))
+            return false;
+    return true;
+}
+
+/* In the child: says through the exit status whether `function` came to its end. */
+static void expect_of_child(void (*function)(void *user), void *user)
+{
+    int status = 0;
+    sigset_t before;
+    sigset_t after;
+    require(sigprocmask(SIG_BLOCK, NULL, &before) == 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)alarm(CHILD_SECONDS);
+        function(user);
+        require(sigprocmask(SIG_BLOCK, NULL, &after) == 0);
+        _exit(is_same_mask(&before, &after) ? 0 : 3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void put_some(ki_store *store, uint64_t version, const char *tags)
+{
+    char name[16];
+    for (int i = 0; i < OBJECTS; i++) {
+        snprintf(name, sizeof(name), "n%d", i);
+        ki_object *object = store_object("ns", name, version, tags);
+        require(ki_store_put(store, object) == 0);
+        (void)ki_object_unref(object);
+    }
+}
+
+/* Its grace periods wait for nobody of the parent's. */
+static void make_and_free_a_store(void *user)
+{
+    (void)user;
+    ki_store *store = ki_store_new(&(ki_store_options){.retired_bytes_max = 1000}, NULL);
+    require(store != NULL);
+    for (uint64_t version = 1; version < 20; version++)
+        put_some(store, version, "");
+    ki_store_free(store);
+}
+
+static void use_inherited(void *user)
+{
+    ki_store *store = user;
+    ki_object_list list = {0};
+    ki_str_list keys = {0};
+    require(ki_store_list(store, &list) == 0 && list.count == OBJECTS);
+    ki_object_list_fini(&list);
+    require(ki_store_by_index(store, KI_INDEX_NAMESPACE, KI_STR("ns"), &list) == 0 && list.count == OBJECTS);
+    ki_object_list_fini(&list);
+    require(ki_store_keys(store, &keys) == 0 && keys.count == OBJECTS);
+    ki_str_list_fini(&keys);
+    require(ki_store_check(store, NULL) == 0);
+    put_some(store, 1000000, "child");
+    require(ki_store_remove(store, KI_STR("ns/n0")) == 0);
+    ki_store_free(store);
+}
+
+static void a_child_of_a_process_with_a_reader_has_grace_periods_of_its_own(void **state)
+{
+    (void)state;
+    sleeper s;
+    sleeper_begin(&s, NULL);
+    expect_of_child(make_and_free_a_store, NULL);
+    sleeper_end(&s);
+}
+
+static void a_child_uses_a_store_that_another_thread_reads(void **state)
+{
+    (void)state;
+    sleeper s;
+    ki_store *store = store_begin();
+    put_some(store, 1, "");
+    sleeper_begin(&s, store);
+    expect_of_child(use_inherited, store);
+    sleeper_end(&s);
+    store_end(store);
+}
+
+/* The allocator of AddressSanitizer does not survive a fork() beside threads that allocate: gcc 12's takes
+ * none of its locks for that. The other builds have this test. */
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_FORKABLE_MALLOC 0
+#else
+#define HAS_FORKABLE_MALLOC 1
+#endif
+
+#if HAS_FORKABLE_MALLOC
+typedef struct busy {
+    ki_store *store;
+    atomic_bool is_over;
+} busy;
+
+static void write_on(void *user)
+{
+    busy *b = user;
+    for (uint64_t version = 1; !atomic_load(&b->is_over); version++) {
+        ki_object_list list = {0};
+        put_some(b->store, version, version % 2 == 0 ? "a,b" : "b,c,d");
+        require(ki_store_list(b->store, &list) == 0);
+        require(ki_store_replace(b->store, list.objects, list.count) == 0);
+        ki_object_list_fini(&list);
+    }
+}
+
+static void list_on(void *user)
+{
+    busy *b = user;
+    while (!atomic_load(&b->is_over)) {
+        ki_object_list list = {0};
+        require(ki_store_list(b->store, &list) == 0);
+        ki_object_list_fini(&list);
+    }
+}
+
+static void a_child_finds_a_store_whole_at_whatever_moment_it_was_made(void **state)
+{
+    (void)state;
+    busy b = {store_begin(), false};
+    aside writer;
+    aside lister;
+    assert_int_equal(ki_store_add_index(b.store, "tags", store_tags_index, NULL), 0);
+    put_some(b.store, 1, "a");
+    aside_start(&writer, write_on, &b);
+    aside_start(&lister, list_on, &b);
+    for (int i = 0; i < FORKS; i++)
+        expect_of_child(use_inherited, b.store);
+    atomic_store(&b.is_over, true);
+    aside_join(&writer);
+    aside_join(&lister);
+    store_end(b.store);
+}
+
+#endif
+
+static void leave_and_free(void *user)
+{
+    ki_store *store = user;
+    require(ki_store_peek(store, "ns", "n1") != NULL);
+    ki_read_unlock();
+    ki_store_free(store);
+}
+
+static void a_child_that_was_made_inside_of_a_section_is_inside_of_it(void **state)
+{
+    (void)state;
+    ki_store *store = store_begin();
+    put_some(store, 1, "");
+    ki_read_lock();
+    expect_of_child(leave_and_free, store);
+    ki_read_unlock();
+    store_end(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_child_of_a_process_with_a_reader_has_grace_periods_of_its_own),
+        cmocka_unit_test(a_child_uses_a_store_that_another_thread_reads),
+#if HAS_FORKABLE_MALLOC
+        cmocka_unit_test(a_child_finds_a_store_whole_at_whatever_moment_it_was_made),
+#endif
+        cmocka_unit_test(a_child_that_was_made_inside_of_a_section_is_inside_of_it),
+    };
+    return RUN_TESTS(tests);
+}
