@@ -10,6 +10,7 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 #include <kinformer/list_watch.h>
+#include <kinformer/log.h>
 #include <kinformer/metrics.h>
 #include <kinformer/resource.h>
 
@@ -86,7 +87,15 @@ typedef struct ki_client_options {
     double requests_per_second;  /* client-go's QPS: more have to wait; 0: no limit */
     uint64_t requests_burst;     /* so many at first; 0: 10 */
     uint64_t requests_at_once;   /* on their way; more wait, each for its time. 0: 64 */
-    uint64_t reserved[3];
+
+    /* Gets what this client has to say, with all that is made with it, instead of ki_set_log()'s: for a
+     * module that is one of several in its process. As that it is called from any thread,
+     * without a lock of ours. */
+    ki_log_cb log; /* NULL: that of the process */
+    void *log_user;
+    int log_level; /* a ki_log_level: the most talkative that it gets; 0: KI_LOG_INFO */
+    int reserved_number;
+    uint64_t reserved[16];
 } ki_client_options;
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* log - what the library has to say, through a callback. It prints nothing by itself: without ki_set_log() it
- * is silent. */
+ * is silent, but for clients that have a log of their own (ki_client_options.log). */
 #ifndef KI_LOG_H
 #define KI_LOG_H
 
@@ -36,7 +36,8 @@ typedef struct ki_log_record {
 typedef void (*ki_log_cb)(const ki_log_record *record, void *user);
 
 /**
- * Sets the sink of the process and the most talkative level it gets; NULL: silence, as at start.
+ * Sets the sink of the process and the most talkative level it gets; NULL: silence, as at start. It hears of
+ * everything that belongs to no client, and of clients without a log of their own.
  *
  * Threads: none other may be inside the library.
  */

@@ -81,11 +81,13 @@ static void nothing(ki_job *job)
 static int init_loops(ki_client *client, ki_error *err)
 {
     bool is_single = client->options.mode == KI_MODE_EVENT_LOOP;
-    ki_loop_options plain = {.clock = client->clock};
-    ki_loop_options network = {.clock = client->clock, .with_fd = !client->clock->is_virtual};
+    ki_loop_options plain = {.clock = client->clock, .log = client->log};
+    ki_loop_options network = {
+        .clock = client->clock, .with_fd = !client->clock->is_virtual, .log = client->log};
     bool is_simulated = client->clock->is_virtual && client->seed != 0;
     ki_loop_options polled = {.clock = client->clock,
-                              .with_fd = client->options.mode != KI_MODE_THREADS && !is_simulated};
+                              .with_fd = client->options.mode != KI_MODE_THREADS && !is_simulated,
+                              .log = client->log};
     client->handlers = &client->loops[HANDLERS];
     client->io = is_single ? client->handlers : &client->loops[IO];
     client->dispatch = is_single ? client->handlers : &client->loops[DISPATCH];
@@ -137,6 +139,16 @@ static void destroy(ki_client *client)
     ki_free(client);
 }
 
+static void init_log(ki_client *client)
+{
+    const ki_client_options *options = &client->options;
+    if (options->log == NULL)
+        return;
+    client->own_log = (ki_log_sink){options->log, options->log_user,
+                                    options->log_level == 0 ? KI_LOG_INFO : options->log_level};
+    client->log = &client->own_log;
+}
+
 ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_clock *clock, uint64_t seed,
                                    ki_error *err)
 {
@@ -148,6 +160,7 @@ ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_cl
     client->options = *options;
     client->clock = clock;
     client->seed = seed;
+    init_log(client);
     ki_mutex_init(&client->mu);
     ki_cond_init(&client->changed);
     ki_list_init(&client->users);
@@ -169,10 +182,17 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
         ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is no mode", options->mode);
         return NULL;
     }
+    if (options->log_level < 0 || options->log_level > KI_LOG_TRACE) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is no level of a log", options->log_level);
+        return NULL;
+    }
     ki_client *client = ki_client_new_simulated(options, ki_clock_real(), 0, err);
     if (client == NULL || options->source != NULL || options->no_cluster)
         return client;
-    if (ki_client_connect_as_configured(client, err) < 0) {
+    const ki_log_sink *log = ki_log_use(client->log);
+    int rc = ki_client_connect_as_configured(client, err);
+    (void)ki_log_use(log);
+    if (rc < 0) {
         destroy(client);
         return NULL;
     }
@@ -191,8 +211,8 @@ void ki_client_free(ki_client *client)
     if (client == NULL)
         return;
     if (ki_client_may_wait() < 0) { /* it would wait for itself; better a leak than that */
-        ki_log(KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-               "a client cannot be freed inside of a callback or a read section: it stays");
+        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+                  "a client cannot be freed inside of a callback or a read section: it stays");
         return;
     }
     ki_client_part *calls = ki_client_calls(client);
@@ -202,8 +222,8 @@ void ki_client_free(ki_client *client)
     bool is_used = !ki_list_is_empty(&client->users);
     ki_mutex_unlock(&client->mu);
     if (is_used)
-        ki_log(KI_LOG_WARNING, "client", KI_LOG_NO_FIELDS,
-               "a client is freed before what was made with it: waiting until that is freed");
+        ki_log_to(client->log, KI_LOG_WARNING, "client", KI_LOG_NO_FIELDS,
+                  "a client is freed before what was made with it: waiting until that is freed");
     (void)ki_client_wait(client, &(ki_wait){&client->mu, &client->changed, is_alone, client}, UINT64_MAX);
     destroy(client);
 }

@@ -32,6 +32,8 @@ struct ki_client {
     const ki_clock *clock;
     uint64_t seed; /* 0: random; else all that is random comes from it */
     ki_metrics *metrics;
+    ki_log_sink own_log;
+    const ki_log_sink *log; /* its own, or NULL: that of the process */
     ki_loop *io;
     ki_loop *dispatch;
     ki_loop *handlers;

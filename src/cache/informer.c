@@ -41,6 +41,7 @@ static int init_reflector(ki_informer *informer, ki_error *err)
 static int init_detector(ki_informer *informer)
 {
     ki_mutation_detector_options options = {.name = informer->resource->plural,
+                                            .log = informer->client->log,
                                             .hash_seed = informer->client->seed};
     switch (informer->setup.options.mutations) {
     case KI_MUTATIONS_REPORT:
@@ -72,7 +73,7 @@ static int init_data(ki_informer *informer, ki_error *err)
         return KI_ERR_NO_MEMORY;
     if (informer->client->seed != 0)
         ki_store_use_seed(informer->store, informer->client->seed);
-    ki_store_seal(informer->store);
+    ki_store_seal(informer->store, informer->client->log);
     ki_delta_fifo_options queue = {.items_max = options->queue_items_max,
                                    .bytes_max = options->queue_bytes_max,
                                    .hash_key = ki_store_hash_key(informer->store)};

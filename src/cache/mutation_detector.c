@@ -8,7 +8,6 @@
 
 #include "api/object_fingerprint.h"
 #include "util/alloc.h"
-#include "util/log.h"
 
 /* One object. Size and key are kept apart from it: what it says about itself may be what was overwritten. */
 typedef struct watch {
@@ -50,13 +49,14 @@ int ki_mutation_detector_init(ki_mutation_detector *detector, const ki_mutation_
                                        .report = options->report,
                                        .user = options->user,
                                        .name = options->name == NULL ? "" : options->name,
+                                       .log = options->log,
                                        .hash_key = hash_key};
     ki_list_init(&detector->watched);
     ki_list_init(&detector->found);
     ki_map_init(&detector->by_object);
     if (detector->mode != KI_MUTATION_OFF)
-        ki_log(KI_LOG_WARNING, "mutation_detector", KI_LOG_NO_FIELDS,
-               "the mutation detector is on: every cached object is hashed once a second");
+        ki_log_to(detector->log, KI_LOG_WARNING, "mutation_detector", KI_LOG_NO_FIELDS,
+                  "the mutation detector is on: every cached object is hashed once a second");
     return 0;
 }
 
@@ -86,9 +86,10 @@ static void report(const ki_mutation_detector *detector, const ki_mutation *muta
     char after[20];
     snprintf(before, sizeof(before), "%016" PRIx64, mutation->before);
     snprintf(after, sizeof(after), "%016" PRIx64, mutation->after);
-    ki_log(KI_LOG_ERROR, "mutation_detector",
-           KI_LOG_FIELDS({"key", mutation->key}, {"before", ki_str_of(before)}, {"after", ki_str_of(after)}),
-           "%s: a cached object was changed, which nobody may do", detector->name);
+    ki_log_to(
+        detector->log, KI_LOG_ERROR, "mutation_detector",
+        KI_LOG_FIELDS({"key", mutation->key}, {"before", ki_str_of(before)}, {"after", ki_str_of(after)}),
+        "%s: a cached object was changed, which nobody may do", detector->name);
     if (detector->report != NULL)
         detector->report(mutation, detector->user);
     if (detector->mode != KI_MUTATION_ABORT)

@@ -17,6 +17,7 @@
 
 #include "util/hash.h"
 #include "util/list.h"
+#include "util/log.h"
 #include "util/map.h"
 
 typedef enum ki_mutation_mode {
@@ -39,8 +40,9 @@ typedef struct ki_mutation_detector_options {
     ki_mutation_mode mode;
     ki_mutation_cb report; /* NULL: the log only */
     void *user;
-    const char *name;   /* of whose objects they are; lives longer. NULL: "" */
-    uint64_t hash_seed; /* 0: a random key; else for simulations */
+    const char *name;       /* of whose objects they are; lives longer, as the next. NULL: "" */
+    const ki_log_sink *log; /* NULL: that of the process */
+    uint64_t hash_seed;     /* 0: a random key; else for simulations */
 } ki_mutation_detector_options;
 
 typedef struct ki_mutation_detector {
@@ -48,6 +50,7 @@ typedef struct ki_mutation_detector {
     ki_mutation_cb report;
     void *user;
     const char *name;
+    const ki_log_sink *log;
     ki_hash_key hash_key;
     ki_list watched;
     ki_list found; /* those of them, and of those that have left, that are to be reported */

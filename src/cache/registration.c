@@ -196,7 +196,7 @@ static ki_registration *refuse(ki_informer *informer, int code, const char *why,
         informer->setup_error = failure;
     ki_mutex_unlock(&informer->mu);
     if (was_started)
-        ki_log(KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s", failure.message);
+        ki_log_to(informer->client->log, KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s", failure.message);
     if (err != NULL)
         *err = failure;
     return NULL;
@@ -221,9 +221,9 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
     ki_list_push_back(&informer->registrations, &registration->node);
     ki_mutex_unlock(&informer->mu);
     if (handler->resync_ms > 0 && !is_reminded)
-        ki_log(KI_LOG_WARNING, "informer", KI_LOG_NO_FIELDS,
-               "%s: a handler asks for a resync, but the informer has no resync period",
-               informer->resource->plural);
+        ki_log_to(informer->client->log, KI_LOG_WARNING, "informer", KI_LOG_NO_FIELDS,
+                  "%s: a handler asks for a resync, but the informer has no resync period",
+                  informer->resource->plural);
     ki_client_count_handlers(informer->client, 1);
     ki_informer_wake_dispatch(informer);
     return registration;

@@ -8,7 +8,6 @@
 #include "cache/rcu.h"
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/log.h"
 
 /* That memory waits for readers before a writer that has nothing else to do looks for them; and again. */
 enum { FLUSH_MS = 1000 };
@@ -95,9 +94,10 @@ void ki_store_use_seed(ki_store *store, uint64_t seed)
     ki_hash_key_init_seeded(&store->keyer.secret, seed);
 }
 
-void ki_store_seal(ki_store *store)
+void ki_store_seal(ki_store *store, const ki_log_sink *log)
 {
     store->is_sealed = true;
+    store->log = log;
 }
 
 bool ki_store_close(ki_store *store)
@@ -112,8 +112,8 @@ void ki_store_free(ki_store *store)
     if (store == NULL)
         return;
     if (ki_rcu_is_reading()) { /* it would wait for itself; better a leak than that */
-        ki_log(KI_LOG_ERROR, "store", KI_LOG_NO_FIELDS,
-               "a store cannot be freed inside of a read section: it stays");
+        ki_log_to(store->log, KI_LOG_ERROR, "store", KI_LOG_NO_FIELDS,
+                  "a store cannot be freed inside of a read section: it stays");
         return;
     }
     /* Objects that were looked at without a reference live to the end of the section. */
@@ -155,9 +155,10 @@ void ki_store_end_writing(ki_store *store)
     ki_reclaim_settle(&store->reclaim);
     ki_mutex_unlock(&store->write_mu);
     if (is_told)
-        ki_log(KI_LOG_WARNING, "store",
-               KI_LOG_FIELDS({"index", ki_str_of(last.index)}, {"key", ki_str_of(last.key)}),
-               "index functions have failed %" PRIu64 " times in all, the last one: %s", failures, last.what);
+        ki_log_to(store->log, KI_LOG_WARNING, "store",
+                  KI_LOG_FIELDS({"index", ki_str_of(last.index)}, {"key", ki_str_of(last.key)}),
+                  "index functions have failed %" PRIu64 " times in all, the last one: %s", failures,
+                  last.what);
 }
 
 void ki_store_batch_end(ki_store *store)

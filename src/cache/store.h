@@ -26,6 +26,7 @@
 
 #include "cache/content.h"
 #include "util/fork.h"
+#include "util/log.h"
 #include "util/thread.h"
 
 #define KI_STORE_RETIRED_BYTES_MAX ((size_t)16 << 20)
@@ -42,7 +43,8 @@ struct ki_store {
     _Atomic size_t count;
     _Atomic size_t bytes;
     _Atomic uint64_t index_failures;
-    bool is_sealed; /* constant once shared: written by batches alone, not by the public calls */
+    bool is_sealed;         /* constant once shared: written by batches alone, not by the public calls */
+    const ki_log_sink *log; /* constant once shared; NULL: that of the process */
     ki_fork_hook fork_hook;
 };
 
@@ -50,8 +52,8 @@ struct ki_store {
  * nobody else knows it. */
 void ki_store_use_seed(ki_store *store, uint64_t seed);
 
-/* Makes it a store that users may read only. */
-void ki_store_seal(ki_store *store);
+/* Makes it a store that users may read only, and that speaks to this log, which outlives it. */
+void ki_store_seal(ki_store *store, const ki_log_sink *log);
 
 /* A batch: what is put and removed between begin and end is one change to list and its kind. Never inside a
  * read section. Does not look whether there is room. */

@@ -8,17 +8,12 @@
 #include "util/clean.h"
 #include "util/thread.h"
 
-int ki_log_level_max;
-
-/* Written only while no other thread is inside the library (contract of ki_set_log). */
-static ki_log_cb sink;
-static void *sink_user;
+ki_log_sink ki_log_of_process;
+_Thread_local const ki_log_sink *ki_log_of_thread;
 
 void ki_set_log(ki_log_cb callback, ki_log_level level, void *user)
 {
-    sink = callback;
-    sink_user = user;
-    ki_log_level_max = callback == NULL ? 0 : (int)level;
+    ki_log_of_process = (ki_log_sink){callback, user, callback == NULL ? 0 : (int)level};
 }
 
 /* The format gets a few bytes more than the message may have, so that ki_clean sees where a character was
@@ -52,5 +47,6 @@ void ki_log_write(ki_log_level level, const char *component, ki_log_fields field
         cleaned[i] = (ki_log_field){fields.items[i].name, {values[i], len}};
     }
     ki_log_record record = {level, component, message, cleaned, count};
-    sink(&record, sink_user);
+    const ki_log_sink *sink = ki_log_current();
+    sink->callback(&record, sink->user);
 }

@@ -67,6 +67,7 @@ int ki_loop_init(ki_loop *loop, const ki_loop_options *options, ki_error *err)
         return rc;
     *loop = (ki_loop){
         .clock = options->clock != NULL ? options->clock : ki_clock_real(),
+        .log = options->log,
         .wake_fd = wake_fd,
     };
     ki_mutex_init(&loop->mu);
@@ -165,7 +166,9 @@ static void run_locked(ki_loop *loop, ki_job *job) KI_REQUIRES(loop->mu)
     current.loop = loop;
     current.job = job;
     ki_mutex_unlock(&loop->mu);
+    const ki_log_sink *log = ki_log_use(loop->log);
     job->run(job);
+    (void)ki_log_use(log);
     ki_mutex_lock(&loop->mu);
     job = current.job;
     current.loop = NULL;

@@ -18,6 +18,7 @@
 #include "util/clock.h"
 #include "util/heap.h"
 #include "util/list.h"
+#include "util/log.h"
 #include "util/thread.h"
 #include "util/wake_fd.h"
 
@@ -42,11 +43,13 @@ struct ki_job {
 typedef struct ki_loop_options {
     const ki_clock *clock; /* NULL: the real one */
     int with_fd; /* can be polled by another loop, ki_loop_fd(), and watches others; has one thread at most */
+    const ki_log_sink *log; /* that its jobs speak to; NULL: that of the process */
 } ki_loop_options;
 
 /* Stays where it is. */
 struct ki_loop {
-    const ki_clock *clock; /* constant */
+    const ki_clock *clock; /* constant, as the next */
+    const ki_log_sink *log;
     ki_mutex mu;
     ki_cond work;       /* for who waits for something to do */
     ki_cond run_ended;  /* for who waits in ki_job_fini() */

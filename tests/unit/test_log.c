@@ -165,6 +165,27 @@ static void logging_allocates_nothing(void **state)
     assert_int_equal(failing_allocator_attempts(), 0);
 }
 
+static void a_thread_may_speak_to_another_sink_for_a_while(void **state)
+{
+    (void)state;
+    sink process = {0};
+    sink own = {0};
+    const ki_log_sink named = {keep_record, &own, KI_LOG_INFO};
+    ki_set_log(keep_record, KI_LOG_ERROR, &process);
+    const ki_log_sink *before = ki_log_use(&named);
+    assert_true(ki_log_is_on(KI_LOG_INFO));
+    ki_log(KI_LOG_INFO, "test", KI_LOG_NO_FIELDS, "mine");
+    ki_log(KI_LOG_DEBUG, "test", KI_LOG_NO_FIELDS, "too much");
+    ki_log_to(NULL, KI_LOG_ERROR, "test", KI_LOG_NO_FIELDS, "everybody's");
+    assert_ptr_equal(ki_log_use(before), &named);
+    assert_false(ki_log_is_on(KI_LOG_INFO));
+    ki_log_to(&named, KI_LOG_WARNING, "test", KI_LOG_NO_FIELDS, "mine again");
+    assert_int_equal(own.calls, 2);
+    assert_string_equal(own.message, "mine again");
+    assert_int_equal(process.calls, 1);
+    assert_string_equal(process.message, "everybody's");
+}
+
 static void ki_log_is_one_statement(void **state)
 {
     (void)state;
@@ -192,6 +213,7 @@ int main(void)
         LOG_TEST(long_messages_and_values_are_cut_between_characters),
         LOG_TEST(the_maximum_of_fields_fits),
         LOG_TEST(logging_allocates_nothing),
+        LOG_TEST(a_thread_may_speak_to_another_sink_for_a_while),
         LOG_TEST(ki_log_is_one_statement),
     };
     return RUN_TESTS(tests);
