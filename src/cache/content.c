@@ -126,21 +126,13 @@ static void count_contradiction(ki_content *content, const ki_index *index, cons
     count_failure(content, index, change->former, "it gives other values for an object than before");
 }
 
-/* After a change has been committed. */
-static void count_failures(ki_content *content, const ki_index *index, const ki_index_change *change)
+void ki_content_count_failures(ki_content *content, const ki_index *index, const ki_index_change *change)
 {
     const ki_index_plan *plan = index->plan;
     if (plan->is_refused)
         count_failure(content, index, change->fresh, ki_error_text(plan->refusal));
     if (plan->is_contradicted)
         count_contradiction(content, index, change);
-}
-
-/* The number of postings of all indexes that hold an object is the note of the object's entry. A number that
- * is too large for a note stays that large, and matches none: then all postings are searched. */
-static void note_add(uint32_t *note, size_t places)
-{
-    *note = places >= UINT32_MAX - *note ? UINT32_MAX : *note + (uint32_t)places;
 }
 
 /* Some function does not say where the former object is. A pointer that stayed behind would outlive it. */
@@ -163,7 +155,7 @@ static void commit_indexes(ki_content *content, const ki_index_change *change, u
     ki_index *index = ki_content_first_index(content);
     for (; index != NULL; index = ki_content_next_index(index)) {
         left += ki_index_commit(index, change);
-        count_failures(content, index, change);
+        ki_content_count_failures(content, index, change);
     }
     if (left != places)
         purge(content, change);
@@ -182,7 +174,7 @@ static void commit_put(ki_content *content, const ki_index_change *change, size_
     content->bytes += ki_content_object_bytes(change->fresh);
     uint32_t places_before = *note;
     *note = 0;
-    note_add(note, places);
+    ki_content_note_add(note, places);
     commit_indexes(content, change, places_before);
 }
 
@@ -298,85 +290,7 @@ int ki_content_remove(ki_content *content, ki_str key, ki_reclaim *reclaim, ki_o
     return 0;
 }
 
-/* ---- indexes, and whole contents ------------------------------------------------------------------- */
-
-typedef struct index_build {
-    ki_content *content;
-    ki_index *index;
-    ki_reclaim reclaim; /* private: nobody sees the index yet */
-    uint64_t failures_before;
-} index_build;
-
-static int add_to_index(void *entry, uint32_t known_hash, void *user)
-{
-    (void)known_hash; /* of more than one entry only */
-    index_build *build = user;
-    ki_content *content = build->content;
-    uint64_t hash = ki_keyer_hash_object(entry, content->keyer);
-    ki_index_change change = {NULL, entry, hash, content->keyer, &build->reclaim};
-    int rc = ki_index_prepare(build->index, &change);
-    if (rc < 0) {
-        ki_index_cancel(build->index);
-        return rc;
-    }
-    note_add(ki_table_note(&content->objects, hash, entry), ki_index_places(build->index));
-    (void)ki_index_commit(build->index, &change);
-    count_failures(content, build->index, &change);
-    return 0;
-}
-
-static int forget_place(void *entry, uint32_t known_hash, void *user)
-{
-    (void)known_hash;
-    ki_content *content = user;
-    uint32_t *note = ki_table_note(&content->objects, ki_keyer_hash_object(entry, content->keyer), entry);
-    if (*note < UINT32_MAX)
-        (*note)--;
-    return 0;
-}
-
-static int forget_posting(void *entry, uint32_t hash, void *user)
-{
-    (void)hash;
-    const ki_posting *posting = entry;
-    return ki_table_visit(&posting->objects, &(ki_table_walk){.visit = forget_place, .user = user});
-}
-
-/* As if the index had never been begun. */
-static void abandon_index(index_build *build)
-{
-    (void)ki_table_visit(&build->index->postings,
-                         &(ki_table_walk){.visit = forget_posting, .user = build->content});
-    build->content->index_failures = build->failures_before;
-    ki_index_free(build->index);
-}
-
-/* Release: the index is complete before readers can find it. */
-static void publish_index(ki_content *content, ki_index *index)
-{
-    ki_index *last = ki_content_first_index(content);
-    while (last != NULL && ki_content_next_index(last) != NULL)
-        last = ki_content_next_index(last);
-    atomic_store_explicit(last == NULL ? &content->indexes : &last->next, index, memory_order_release);
-}
-
-int ki_content_add_index(ki_content *content, ki_str name, const ki_index_function *function)
-{
-    if (ki_content_find_index(content, name) != NULL)
-        return KI_ERR_INVALID;
-    index_build build = {content, ki_index_new(name, function), .failures_before = content->index_failures};
-    if (build.index == NULL)
-        return KI_ERR_NO_MEMORY;
-    ki_reclaim_init_private(&build.reclaim);
-    int rc = ki_table_visit(&content->objects, &(ki_table_walk){.visit = add_to_index, .user = &build});
-    ki_reclaim_fini(&build.reclaim);
-    if (rc < 0) {
-        abandon_index(&build);
-        return rc;
-    }
-    publish_index(content, build.index);
-    return 0;
-}
+/* ---- whole contents --------------------------------------------------------------------------------- */
 
 static int fill_with(ki_content *content, ki_object *const *objects, size_t count, ki_reclaim *reclaim)
 {

@@ -90,6 +90,17 @@ static inline ki_index *ki_content_next_index(const ki_index *index)
 /* The memory of an object that never changes. */
 size_t ki_content_object_bytes(const ki_object *object);
 
+/* Between the parts of the content. After a change has been committed: counts what the function of the index
+ * has done wrong. */
+void ki_content_count_failures(ki_content *content, const ki_index *index, const ki_index_change *change);
+
+/* A number of places that is too large for a note stays that large, and matches none: then all postings are
+ * searched. */
+static inline void ki_content_note_add(uint32_t *note, size_t places)
+{
+    *note = places >= UINT32_MAX - *note ? UINT32_MAX : *note + (uint32_t)places;
+}
+
 /* Of content_check.c. Returns 0, or KI_ERR_INVALID with what is wrong; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_content_check(const ki_content *content, ki_error *err);
 

@@ -6,6 +6,7 @@
 
 #include "cache/rcu.h"
 #include "util/alloc.h"
+#include "util/thread.h"
 
 enum { KEPT_TEXT_BYTES = 4096, KEPT_ITEMS = 64, FIRST_ITEMS = 4 };
 
@@ -119,9 +120,11 @@ int ki_index_values_collect(ki_index_values *values, const ki_index_function *fu
     ki_index_values_reset(values);
     if (function->field != NULL)
         return collect_field(values, function->field(object), keyer);
+    size_t held = ki_mutex_set_held(0);
     ki_rcu_read_lock();
     int rc = function->callback(object, &emit, function->user);
     ki_rcu_read_unlock();
+    (void)ki_mutex_set_held(held);
     /* Its own word first, unless it has not noticed that memory is out. */
     if (emit.rc < 0 && (rc >= 0 || emit.rc == KI_ERR_NO_MEMORY))
         rc = emit.rc;

@@ -124,6 +124,17 @@ size_t ki_mutex_held(void)
 #endif
 }
 
+size_t ki_mutex_set_held(size_t count)
+{
+    size_t before = ki_mutex_held();
+#ifndef NDEBUG
+    held = count;
+#else
+    (void)count;
+#endif
+    return before;
+}
+
 KI_NO_THREAD_SAFETY_ANALYSIS
 void ki_mutex_lock(ki_mutex *mutex)
 {

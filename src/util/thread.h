@@ -65,6 +65,10 @@ void ki_mutex_unlock(ki_mutex *mutex) KI_RELEASE(*mutex);
 /* How many the calling thread holds, for assertions; 0 where these are off. */
 size_t ki_mutex_held(void);
 
+/* Has them counted anew: around a function of the program's that runs under a lock, as its header says. What
+ * that does is its own affair. Returns how many there were, to be set again. */
+size_t ki_mutex_set_held(size_t count);
+
 typedef struct ki_cond {
     pthread_cond_t raw;
 } ki_cond;
