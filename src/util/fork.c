@@ -69,10 +69,9 @@ int ki_fork_add(ki_fork_hook *hook)
 
 void ki_fork_remove(ki_fork_hook *hook)
 {
-    if (!ki_list_node_is_linked(&hook->node))
-        return;
+    (void)pthread_once(&once, begin);
     ki_mutex_lock(&mu);
-    ki_list_remove(&hook->node);
+    ki_list_remove(&hook->node); /* its neighbours come and go on other threads */
     ki_mutex_unlock(&mu);
 }
 

@@ -51,6 +51,13 @@ static void change_and_hear(local_source *source, follower *followers, size_t co
     }
 }
 
+static void limit(ki_store *store)
+{
+    ki_mutex_lock(&store->write_mu);
+    store->reclaim.bytes_max = LIMIT;
+    ki_mutex_unlock(&store->write_mu);
+}
+
 static void free_informer(void *user)
 {
     ki_informer_free(user);
@@ -69,7 +76,7 @@ static void readers_that_stay_delay_no_informer_but_the_one_with_a_full_store(vo
     follow(&full, one.client);
     follow(&followers[0], one.client);
     follow(&followers[1], two.client);
-    full.informer->store->reclaim.bytes_max = LIMIT; /* dispatch is idle; the wake that follows orders it */
+    limit(full.informer->store);
     sleeper_begin(&s, ki_informer_store(full.informer));
     change_and_hear(one.source, followers, 1);
     change_and_hear(two.source, &followers[1], 1);
@@ -140,7 +147,7 @@ static void what_is_peeked_at_lives_to_the_end_of_the_section(void **state)
     peeker peekers[PEEKERS];
     local_rig_init(&rig, (ki_client_options){.mode = KI_MODE_THREADS});
     follow(&f, rig.client);
-    f.informer->store->reclaim.bytes_max = LIMIT;
+    limit(f.informer->store);
     for (size_t i = 0; i < PEEKERS; i++) {
         peekers[i].store = ki_informer_store(f.informer);
         atomic_init(&peekers[i].is_over, false);
