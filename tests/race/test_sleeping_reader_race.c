@@ -26,7 +26,7 @@ static void follow(follower *f, ki_client *client)
     f->informer = ki_informer_new(client, &KI_CORE_V1_PODS, NULL, NULL);
     assert_non_null(f->informer);
     ki_handler handler = heard_handler(&f->heard);
-    assert_non_null(ki_informer_add_handler(f->informer, &handler));
+    assert_non_null(ki_informer_add_handler(f->informer, &handler, NULL));
     assert_int_equal(ki_informer_start(f->informer, NULL), 0);
     assert_int_equal(ki_informer_wait_for_sync(f->informer, HANG_MS, NULL), 0);
 }

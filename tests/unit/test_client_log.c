@@ -111,7 +111,7 @@ static void what_is_said_on_a_thread_of_the_programs_is_the_clients_too(void **s
     logs l;
     logs_begin(&l, (ki_client_options){.mode = KI_MODE_EVENT_LOOP});
     local_rig_sync(&l.rig);
-    assert_null(ki_informer_add_handler(l.rig.informer, &(ki_handler){.overflow = 77}));
+    assert_null(ki_informer_add_handler(l.rig.informer, &(ki_handler){.overflow = 77}, NULL));
     expect(&l.own, "informer", "adding a handler");
     ki_informer *watched = ki_informer_new(l.rig.client, &KI_CORE_V1_PODS,
                                            &(ki_informer_options){.mutations = KI_MUTATIONS_REPORT}, NULL);
