@@ -42,6 +42,12 @@ typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list
  * not asked at all where the server is not, and sees our certificate if it asks; and a socks5 proxy looks up
  * the server's name itself. Other than with kubectl, `tls_server_name` is not the name of the proxy: its
  * certificate has to bear its own.
+ *
+ * A token, a user's password and an exec plug-in are used for a server by https:// only, wherever they come
+ * from: a server by http:// is asked without, whatever its address, unless `allow_plaintext_credentials` says
+ * otherwise. That something is withheld is logged once, as a warning of "credentials", and stands in errors
+ * of 401 and 403. A server without a scheme ("host:6443") is one by https:// if there is a certificate
+ * authority, a client certificate or `insecure_skip_tls_verify`, else one by http://, as with kubectl.
  */
 typedef struct ki_client_options {
     int mode;       /* a ki_mode */
@@ -70,11 +76,11 @@ typedef struct ki_client_options {
     /* How. */
     int http2; /* 1: many watches on one connection; lists are streamed with KI_WATCH_LIST_ALWAYS only */
     int gzip;  /* 1: asks for compressed answers */
-    int reserved_flag;
-    const char *user_agent;      /* NULL: "kinformer/" and the version */
-    size_t connections_max;      /* 0: no limit. With http2 each of the two ways to speak has its own */
-    uint64_t connect_timeout_ms; /* 0: 30,000 */
-    size_t head_bytes_max;       /* of an answer: its status, headers and trailers; 0: 64 KiB */
+    int allow_plaintext_credentials; /* 1: tokens, passwords and plug-ins also for a server by http:// */
+    const char *user_agent;          /* NULL: "kinformer/" and the version */
+    size_t connections_max;          /* 0: no limit. With http2 each of the two ways to speak has its own */
+    uint64_t connect_timeout_ms;     /* 0: 30,000 */
+    size_t head_bytes_max;           /* of an answer: its status, headers and trailers; 0: 64 KiB */
 
     size_t handler_threads; /* KI_MODE_THREADS: handlers share so many threads; 0: one for each */
     ki_source_cb source; /* who answers, instead of a cluster: nothing of the two parts above is looked at */

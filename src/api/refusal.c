@@ -4,6 +4,7 @@
 #endif
 #include "api/refusal.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "util/clean.h"
@@ -44,20 +45,28 @@ static ki_str first_line(ki_str body)
     return line;
 }
 
+static const char *withheld(const ki_refusal *refusal)
+{
+    bool is_about_who = refusal->http_status == 401 || refusal->http_status == 403;
+    return is_about_who && refusal->withheld != NULL ? refusal->withheld : "";
+}
+
 void ki_refusal_explain(const ki_refusal *refusal, ki_error *err)
 {
     char shown[SHOWN_BYTES];
     const ki_status *status = refusal->status;
+    const char *why = withheld(refusal);
+    const char *comma = why[0] != 0 ? ", and " : "";
     if (status != NULL) {
-        ki_error_set(err, refusal->code, 0, "the server answers %d %.*s: %.*s", refusal->http_status,
-                     KI_STR_ARGS(status->reason), KI_STR_ARGS(status->message));
+        ki_error_set(err, refusal->code, 0, "the server answers %d %.*s%s%s: %.*s", refusal->http_status,
+                     KI_STR_ARGS(status->reason), comma, why, KI_STR_ARGS(status->message));
     } else if (wants_tls(refusal)) {
         ki_error_set(err, refusal->code, 0,
                      "the server answers %d, because it speaks TLS: its address has to begin with https://",
                      refusal->http_status);
     } else {
         size_t n = ki_clean_cut(shown, sizeof(shown), first_line(refusal->body));
-        ki_error_set(err, refusal->code, 0, "the server answers %d%s%s", refusal->http_status,
+        ki_error_set(err, refusal->code, 0, "the server answers %d%s%s%s%s", refusal->http_status, comma, why,
                      n > 0 ? ": " : "", shown);
     }
 }

@@ -16,6 +16,7 @@ typedef struct ki_refusal {
     int http_status;         /* of the answer */
     const ki_status *status; /* NULL: the body is none */
     ki_str body;             /* looked at without a status */
+    const char *withheld;    /* to be said of 401 and 403: why nobody was named; NULL: somebody was */
 } ki_refusal;
 
 /* Writes code and message. What the server says comes last, so that it is what is cut. */

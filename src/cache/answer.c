@@ -246,7 +246,8 @@ static void explain_error(ki_answer *answer, ki_failure *failure)
     ki_refusal_explain(&(ki_refusal){.code = KI_ERR_INVALID,
                                      .http_status = answer->http_status,
                                      .status = rc == 0 ? &status : NULL,
-                                     .body = ki_buf_str(&answer->error_body)},
+                                     .body = ki_buf_str(&answer->error_body),
+                                     .withheld = answer->withheld},
                        &failure->error);
     ki_status_fini(&status);
 }

@@ -62,7 +62,8 @@ struct ki_answer {
     void *user;
     const ki_list_watch *source;
     ki_object_plan *plan;
-    ki_mask mask; /* for what the server says; the source's */
+    ki_mask mask;         /* for what the server says; the source's, as the next */
+    const char *withheld; /* as ki_refusal has it; constant */
     void *data;
     ki_answer_kind kind;
     int is_open;

@@ -25,7 +25,9 @@ static int load(ki_config *out_config, const ki_client_options *options, ki_erro
                                      .as_uid = options->as_uid,
                                      .as_groups = options->as_groups,
                                      .ns = options->ns,
-                                     .insecure_skip_tls_verify = options->insecure_skip_tls_verify != 0};
+                                     .insecure_skip_tls_verify = options->insecure_skip_tls_verify != 0,
+                                     .allow_plaintext_credentials =
+                                         options->allow_plaintext_credentials != 0};
     return ki_config_load(out_config, &overrides, err);
 }
 

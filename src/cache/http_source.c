@@ -74,6 +74,7 @@ static int begin(ki_answer *answer, const ki_list_options *options, void *user)
     const http_source *source = user;
     ki_query query;
     answer->mask = ki_http_mask_of(source->http);
+    answer->withheld = ki_http_withheld(source->http);
     ki_query_init(&query, ki_str_of(source->path));
     ki_query_add_list_options(&query, options);
     int rc = query.rc == 0 ? send_request(source, answer, options, ki_buf_str(&query.text)) : query.rc;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kinformer watch RESOURCE[,RESOURCE...] */
+#include <kinformer/log.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,6 +83,14 @@ static int end_without_client(const cli_resource_list *resources, ki_error *err)
     return cli_end_with(&both);
 }
 
+/* What concerns who we are has no other way to be told; all else is in errors and states. */
+static void say_record(const ki_log_record *record, void *user)
+{
+    (void)user;
+    if (strcmp(record->component, "credentials") == 0)
+        cli_say("%s", record->message);
+}
+
 static int run(const cli_watch_flags *flags, cli_resource_list *resources, ki_error *err)
 {
     static cli_output output;
@@ -91,6 +100,7 @@ static int run(const cli_watch_flags *flags, cli_resource_list *resources, ki_er
     int stop_fd = cli_signals_install(err);
     if (stop_fd < 0)
         return cli_end_with(err);
+    ki_set_log(say_record, KI_LOG_WARNING, NULL);
     ki_client *client = ki_client_new(&options, err);
     if (client == NULL)
         return end_without_client(resources, err);

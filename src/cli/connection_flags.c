@@ -20,6 +20,8 @@ static const cli_flag flags[] = {
      NULL},
     {"insecure-skip-tls-verify", 0, CLI_FLAG_BOOL, AT(insecure_skip_tls_verify), NULL,
      "trust any certificate", NULL},
+    {"allow-plaintext-credentials", 0, CLI_FLAG_BOOL, AT(allow_plaintext_credentials), NULL,
+     "send token or password also to a server by http://", NULL},
     {"tls-server-name", 0, CLI_FLAG_TEXT, AT(tls_server_name), "NAME", "that the certificate is to have",
      NULL},
     {"as", 0, CLI_FLAG_TEXT, AT(as), "USER", "act as this user", NULL},
@@ -53,6 +55,7 @@ ki_client_options cli_connection_options(const cli_connection *connection)
 {
     return (ki_client_options){
         .insecure_skip_tls_verify = connection->insecure_skip_tls_verify,
+        .allow_plaintext_credentials = connection->allow_plaintext_credentials,
         .kubeconfig = said(connection->kubeconfig),
         .context = said(connection->context),
         .cluster = said(connection->cluster),

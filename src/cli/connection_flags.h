@@ -25,6 +25,7 @@ typedef struct cli_connection {
     const char *client_key;
     const char *certificate_authority;
     int insecure_skip_tls_verify;
+    int allow_plaintext_credentials;
     const char *tls_server_name;
     const char *as;
     const char *as_uid;

@@ -2,6 +2,7 @@
 #include "config/config.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "util/alloc.h"
 #include "util/secret.h"
@@ -159,6 +160,14 @@ void ki_config_fini(ki_config *config)
     free_pairs(config->as_extra, config->as_extra_count);
     free_exec(config->exec);
     *config = (ki_config){0};
+}
+
+bool ki_config_uses_tls(const ki_config *config)
+{
+    if (config->server != NULL && strstr(config->server, "://") != NULL)
+        return strncasecmp(config->server, "https://", strlen("https://")) == 0;
+    return config->ca_file != NULL || config->ca_pem != NULL || config->insecure_skip_tls_verify ||
+           config->client_certificate_file != NULL || config->client_certificate_pem != NULL;
 }
 
 int ki_config_copy(ki_config *out_config, const ki_config *config)

@@ -43,7 +43,8 @@ typedef struct ki_config {
                       * What `ca_…`, `client_…` and `insecure_…` say holds for https proxies too. */
     bool insecure_skip_tls_verify;
     bool disable_compression;
-    char *ns; /* of the context */
+    bool allow_plaintext_credentials; /* tokens and passwords also go to a server without TLS */
+    char *ns;                         /* of the context */
 
     char *token;
     char *token_file; /* goes before the token */
@@ -68,6 +69,10 @@ typedef struct ki_config {
 /* Wipes all texts. Takes a zeroed one. */
 void ki_config_fini(ki_config *config);
 
+/* Whether the server is asked over TLS. A server without a scheme is when anything is said about TLS, as for
+ * kubectl. */
+bool ki_config_uses_tls(const ki_config *config);
+
 /* Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_config_copy(ki_config *out_config, const ki_config *config);
 
@@ -90,6 +95,7 @@ typedef struct ki_config_overrides {
     const char *const *as_groups; /* NULL-terminated */
     const char *ns;
     bool insecure_skip_tls_verify;
+    bool allow_plaintext_credentials;
 } ki_config_overrides;
 
 /* As kubectl: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the files of a

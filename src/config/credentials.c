@@ -12,6 +12,7 @@
 #include "util/alloc.h"
 #include "util/base64.h"
 #include "util/error.h"
+#include "util/log.h"
 #include "util/mask.h"
 #include "util/secret.h"
 #include "util/units.h"
@@ -39,6 +40,7 @@ struct ki_credentials {
     uint64_t certificate_generation;
     ki_token_file token_file;
     ki_certificate_files files;
+    bool is_withheld; /* there are some, and they are not for a server without TLS */
     bool uses_exec;
     ki_exec_plugin plugin;
     exec_state state;
@@ -259,9 +261,25 @@ static int refresh_certificate(ki_credentials *credentials, ki_error *err)
 
 /* ---- the calls ----------------------------------------------------------------------------------------- */
 
+/* Not even to an address of this machine: who listens there may have another user's rights. */
+static bool has_to_withhold(const ki_config *config)
+{
+    bool has_some = config->token != NULL || config->token_file != NULL || config->username != NULL ||
+                    config->password != NULL || config->exec != NULL;
+    return has_some && config->server != NULL && !ki_config_uses_tls(config) &&
+           !config->allow_plaintext_credentials;
+}
+
 static int init_authorization(ki_credentials *credentials, ki_loop *loop, ki_error *err)
 {
     const ki_config *config = &credentials->config;
+    credentials->is_withheld = has_to_withhold(config);
+    if (credentials->is_withheld) {
+        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS,
+               "no token, password or plug-in is used, because the address of the server begins with "
+               "http://, where anybody on the way could read them");
+        return 0;
+    }
     if (config->token_file != NULL)
         ki_token_file_init(&credentials->token_file, config->token_file);
     if (config->token != NULL)
@@ -334,6 +352,12 @@ static ki_identity identity_of(const ki_credentials *credentials)
         .generation = credentials->generation,
         .certificate_generation = credentials->certificate_generation,
     };
+}
+
+const char *ki_credentials_withheld(const ki_credentials *credentials)
+{
+    return credentials->is_withheld ? "no credentials were sent, because its address begins with http://"
+                                    : NULL;
 }
 
 void ki_credentials_certificate_names(const ki_credentials *credentials, ki_certificate_names *out_names)

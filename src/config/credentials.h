@@ -7,8 +7,9 @@
  *   Not here: requests; what a trace shows of them (config/redact.h).
  *
  * In this order: a token file (and the token when that was never there), a token, basic authentication, a
- * plug-in; certificates beside each of them. No secret reaches a log or an error message,
- * not even one that a server sends back.
+ * plug-in; certificates beside each of them. All but certificates are withheld from a server without TLS,
+ * unless the configuration allows it, and no plug-in is run for one. No secret reaches a log or an error
+ * message, not even one that a server sends back.
  */
 #ifndef KI_CONFIG_CREDENTIALS_H
 #define KI_CONFIG_CREDENTIALS_H
@@ -34,6 +35,10 @@ KI_NODISCARD ki_credentials *ki_credentials_new(const ki_config *config, ki_loop
 
 /* Ends a plug-in that runs. Takes NULL. */
 void ki_credentials_free(ki_credentials *credentials);
+
+/* What to add to the error of a server that refuses who nobody is: that credentials are withheld, and why.
+ * NULL: none are. Constant. */
+const char *ki_credentials_withheld(const ki_credentials *credentials);
 
 /* As ki_mask has it, with the credentials as `user`: hides what is sent of them, and what was sent before. */
 size_t ki_credentials_hide(char *text, size_t len, const void *user);

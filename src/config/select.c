@@ -152,6 +152,7 @@ int ki_config_select(ki_config *config, const ki_kubeconfig *kubeconfig, const k
 static int override_cluster(ki_config *config, const ki_config_overrides *overrides)
 {
     int rc = 0;
+    config->allow_plaintext_credentials = overrides->allow_plaintext_credentials;
     if (overrides->server != NULL)
         rc = set_text(&config->server, overrides->server);
     if (rc == 0 && (overrides->server != NULL || overrides->tls_server_name != NULL))

@@ -24,12 +24,11 @@ static int check_readable(const ki_kubeconfig_entry *entry, const char *field, c
 
 /* ---- the cluster --------------------------------------------------------------------------------------- */
 
-/* Without a scheme it is TLS's when anything is said about TLS, as for kubectl. Slashes at the end go. */
+/* Adds the scheme that is missing; slashes at the end go. */
 static int complete_server(ki_config *config)
 {
-    bool has_tls = config->ca_file != NULL || config->ca_pem != NULL || config->insecure_skip_tls_verify ||
-                   config->client_certificate_file != NULL || config->client_certificate_pem != NULL;
-    const char *scheme = strstr(config->server, "://") != NULL ? "" : has_tls ? "https://" : "http://";
+    bool has_scheme = strstr(config->server, "://") != NULL;
+    const char *scheme = has_scheme ? "" : ki_config_uses_tls(config) ? "https://" : "http://";
     size_t bytes = strlen(scheme) + strlen(config->server) + 1;
     char *server = ki_malloc(bytes);
     if (server == NULL)

@@ -169,6 +169,11 @@ ki_mask ki_http_mask_of(const ki_http *http)
     return (ki_mask){ki_credentials_hide, http->options.credentials};
 }
 
+const char *ki_http_withheld(const ki_http *http)
+{
+    return http->options.credentials == NULL ? NULL : ki_credentials_withheld(http->options.credentials);
+}
+
 ki_http_metrics *ki_http_metrics_of(ki_http *http)
 {
     return &http->metrics;

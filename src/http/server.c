@@ -74,15 +74,12 @@ static CURLUcode split(const char *text, parts *out)
     return code;
 }
 
-/* A host without a scheme is one that speaks TLS if anything is said about TLS, as with kubectl. */
 static char *with_scheme(const ki_config *config)
 {
     const char *given = config->server != NULL ? config->server : "";
-    bool says_tls = config->ca_file != NULL || config->ca_pem != NULL || config->insecure_skip_tls_verify ||
-                    config->client_certificate_file != NULL || config->client_certificate_pem != NULL;
     if (strstr(given, "://") != NULL)
         return JOIN(given);
-    return JOIN(says_tls ? "https://" : "http://", given);
+    return JOIN(ki_config_uses_tls(config) ? "https://" : "http://", given);
 }
 
 static int refuse(const ki_config *config, ki_error *err, const char *why)

@@ -243,6 +243,7 @@ int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *
         return rc;
     rc = ki_rest_reader_init(&call->reader, request, err);
     call->reader.mask = ki_http_mask_of(rest->client->http);
+    call->reader.withheld = ki_http_withheld(rest->client->http);
     if (rc == 0 && ki_job_init(&call->job, rest->client->io, run_call) < 0)
         rc = ki_fail_no_memory(err);
     if (rc == 0)

@@ -283,7 +283,11 @@ static void explain_refusal(ki_rest_reader *reader, int http_status)
     reader->answer.reason = ki_reason_of_status(http_status, status);
     if (reader->answer.retry_after_seconds == 0)
         reader->answer.retry_after_seconds = (uint32_t)status->retry_after_seconds;
-    ki_refusal_explain(&(ki_refusal){code, http_status, reader->answer.status, ki_buf_str(&m->body)},
+    ki_refusal_explain(&(ki_refusal){.code = code,
+                                     .http_status = http_status,
+                                     .status = reader->answer.status,
+                                     .body = ki_buf_str(&m->body),
+                                     .withheld = reader->withheld},
                        &reader->answer.error);
     ki_mask_error(&reader->mask, &reader->answer.error);
 }

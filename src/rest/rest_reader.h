@@ -24,10 +24,11 @@ typedef struct ki_rest_reader {
     ki_object_plan *plan;
     size_t bytes_max;
     bool is_list;
-    bool is_plain;       /* whatever comes, it is not looked into */
-    bool may_be_dropped; /* a good answer says what was done: too long a text of it is no failure */
-    bool may_lack_name;  /* what comes need not be an object */
-    ki_mask mask;        /* of secrets that a server may send back; zeroed: none */
+    bool is_plain;        /* whatever comes, it is not looked into */
+    bool may_be_dropped;  /* a good answer says what was done: too long a text of it is no failure */
+    bool may_lack_name;   /* what comes need not be an object */
+    ki_mask mask;         /* of secrets that a server may send back; zeroed: none */
+    const char *withheld; /* as ki_refusal has it; constant */
     ki_rest_answer answer;
     size_t bytes; /* of this attempt, as all below */
     size_t objects_cap;

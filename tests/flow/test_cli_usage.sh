@@ -54,6 +54,7 @@ expect_stdout 0 'usage: kinformer version' version --help
 expect_stdout 0 '--churn' demo --help
 expect_stdout 0 '20s when stdout is no terminal' help demo
 for flag in kubeconfig context cluster user server token certificate-authority insecure-skip-tls-verify \
+    allow-plaintext-credentials \
     tls-server-name client-certificate client-key username password as as-uid as-group disable-compression \
     namespace all-namespaces selector field-selector output request-timeout resync page-size watch-list \
     keep keep-managed-fields until-synced stats; do

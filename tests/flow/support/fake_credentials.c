@@ -59,6 +59,12 @@ WEAK void ki_credentials_certificate_names(const ki_credentials *credentials, ki
     *out_names = (ki_certificate_names){"client-certificate /fake/crt", "client-key /fake/key"};
 }
 
+WEAK const char *ki_credentials_withheld(const ki_credentials *credentials)
+{
+    (void)credentials;
+    return NULL;
+}
+
 /* They are no secret. */
 WEAK size_t ki_credentials_hide(char *text, size_t len, const void *user)
 {
