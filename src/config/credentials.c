@@ -23,6 +23,9 @@
 #define FAILURE_KEPT_NS KI_NS_PER_S
 #define CREDENTIAL_USED_NS (5 * KI_NS_PER_S)
 
+/* So many of those that were replaced are remembered: an answer, or a plug-in, may still speak of them. */
+enum { FORMER_MAX = 64 };
+
 typedef struct waiter_node {
     ki_list_node node;
     ki_job *job;
@@ -33,8 +36,9 @@ typedef enum exec_state { EXEC_NONE, EXEC_RUNNING, EXEC_READY, EXEC_FAILED } exe
 struct ki_credentials {
     ki_config config;
     const ki_clock *clock;
-    char *authorization; /* NULL: none */
-    char *former;        /* the one before, which an answer may still speak of; NULL: none */
+    char *authorization;      /* NULL: none */
+    char *former[FORMER_MAX]; /* those before it, in a ring */
+    size_t former_count;      /* that there ever were */
     char **headers;
     uint64_t generation;
     uint64_t certificate_generation;
@@ -57,8 +61,11 @@ struct ki_credentials {
 /* Takes it. */
 static void set_authorization(ki_credentials *credentials, char *authorization)
 {
-    ki_secret_free(credentials->former);
-    credentials->former = credentials->authorization;
+    if (credentials->authorization != NULL) {
+        char **slot = &credentials->former[credentials->former_count++ % FORMER_MAX];
+        ki_secret_free(*slot);
+        *slot = credentials->authorization;
+    }
     credentials->authorization = authorization;
     credentials->generation++;
 }
@@ -184,6 +191,7 @@ static void plugin_ended(ki_exec_credential *credential, const ki_error *err, vo
     ki_credentials *credentials = user;
     ki_error failure = *err;
     int rc = credential == NULL ? failure.code : use_credential(credentials, credential, &failure);
+    ki_mask_error(&(ki_mask){ki_credentials_hide, credentials}, &failure); /* it repeats a plug-in's words */
     credentials->ended_ns = ki_clock_now_ns(credentials->clock);
     credentials->state = rc < 0 ? EXEC_FAILED : EXEC_READY;
     credentials->failure = failure;
@@ -335,7 +343,8 @@ void ki_credentials_free(ki_credentials *credentials)
     ki_certificate_files_fini(&credentials->files);
     ki_impersonation_free(credentials->headers);
     ki_secret_free(credentials->authorization);
-    ki_secret_free(credentials->former);
+    for (size_t i = 0; i < FORMER_MAX; i++)
+        ki_secret_free(credentials->former[i]);
     ki_config_fini(&credentials->config);
     ki_free(credentials);
 }
@@ -394,10 +403,12 @@ static const char *value_of(const char *authorization)
 size_t ki_credentials_hide(char *text, size_t len, const void *user)
 {
     const ki_credentials *credentials = user;
-    const char *const secrets[] = {value_of(credentials->authorization), value_of(credentials->former),
-                                   credentials->config.token, credentials->config.password};
+    const char *const secrets[] = {value_of(credentials->authorization), credentials->config.token,
+                                   credentials->config.password};
     for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++)
         len = ki_mask_secret(text, len, secrets[i]);
+    for (size_t i = 0; i < FORMER_MAX && i < credentials->former_count; i++)
+        len = ki_mask_secret(text, len, value_of(credentials->former[i]));
     return len;
 }
 

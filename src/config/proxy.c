@@ -167,15 +167,85 @@ static const char *variable(const char *large, const char *small, const char **o
     return value == NULL || value[0] == 0 ? NULL : value;
 }
 
-int ki_proxy_check(ki_str text)
+static bool is_scheme(ki_str scheme)
 {
-    ki_url url;
-    if (ki_url_split(text, &url) < 0)
+    return equal_ignoring_case(scheme, KI_STR("http")) || equal_ignoring_case(scheme, KI_STR("https")) ||
+           equal_ignoring_case(scheme, KI_STR("socks5"));
+}
+
+/* What SOCKS has room for; HTTP has more. */
+enum { SOCKS_TEXT_BYTES_MAX = 255 };
+
+/* Decodes "user:password". */
+static int parse_user(ki_proxy *proxy, ki_str text)
+{
+    const char *colon = memchr(text.ptr, ':', text.len);
+    size_t len = colon == NULL ? text.len : (size_t)(colon - text.ptr);
+    ki_str password = colon == NULL ? (ki_str){text.ptr, 0} : (ki_str){colon + 1, text.len - len - 1};
+    int rc = ki_url_decode((ki_str){text.ptr, len}, &proxy->user);
+    return rc < 0 ? rc : ki_url_decode(password, &proxy->password);
+}
+
+/* Scheme, host and port as they stand there. */
+static char *address_of(const ki_url *url)
+{
+    const char *host = url->host.ptr[-1] == '[' ? url->host.ptr - 1 : url->host.ptr;
+    size_t bytes = url->scheme.len + strlen("://") + (size_t)(url->path.ptr - host) + 1;
+    char *text = ki_malloc(bytes);
+    if (text != NULL)
+        snprintf(text, bytes, "%.*s://%.*s", KI_STR_ARGS(url->scheme), (int)(url->path.ptr - host), host);
+    return text;
+}
+
+/* libcurl sees the address without the user, which is ours to read. */
+static int parse(const char *text, ki_proxy *proxy, const char **out_problem)
+{
+    ki_url url, bare;
+    *out_problem = "is no address of an http, https or socks5 proxy";
+    if (ki_url_split(ki_str_of(text), &url) < 0)
         return KI_ERR_INVALID;
-    bool is_known = equal_ignoring_case(url.scheme, KI_STR("http")) ||
-                    equal_ignoring_case(url.scheme, KI_STR("https")) ||
-                    equal_ignoring_case(url.scheme, KI_STR("socks5"));
-    return is_known ? 0 : KI_ERR_INVALID;
+    bool is_escaped = url.host.ptr[-1] != '[' && memchr(url.host.ptr, '%', url.host.len) != NULL;
+    if (!is_scheme(url.scheme) || is_escaped)
+        return KI_ERR_INVALID;
+    proxy->address = address_of(&url);
+    int rc = proxy->address == NULL ? KI_ERR_NO_MEMORY : ki_url_check(proxy->address, &bare);
+    if (rc < 0 || url.user.len == 0)
+        return rc;
+    *out_problem = "has a user or a password with a control character, or a '%' without two digits";
+    rc = parse_user(proxy, url.user);
+    if (rc < 0 || !equal_ignoring_case(url.scheme, KI_STR("socks5")))
+        return rc;
+    *out_problem = "has a user or a password that is too long for SOCKS";
+    bool is_long =
+        strlen(proxy->user) > SOCKS_TEXT_BYTES_MAX || strlen(proxy->password) > SOCKS_TEXT_BYTES_MAX;
+    return is_long ? KI_ERR_INVALID : 0;
+}
+
+int ki_proxy_parse(const char *url, ki_proxy *out_proxy, const char **out_problem)
+{
+    ki_proxy proxy = {0};
+    int rc = parse(url, &proxy, out_problem);
+    if (rc < 0)
+        ki_proxy_fini(&proxy);
+    else
+        *out_proxy = proxy;
+    return rc;
+}
+
+void ki_proxy_fini(ki_proxy *proxy)
+{
+    ki_free(proxy->address);
+    ki_secret_free(proxy->user);
+    ki_secret_free(proxy->password);
+    *proxy = (ki_proxy){0};
+}
+
+int ki_proxy_check(const char *url, const char **out_problem)
+{
+    ki_proxy proxy = {0};
+    int rc = ki_proxy_parse(url, &proxy, out_problem);
+    ki_proxy_fini(&proxy);
+    return rc;
 }
 
 /* "proxy:3128" is one of HTTP. */
@@ -187,9 +257,12 @@ static int proxy_of_text(const char *name, const char *text, char **out_proxy, k
     if (proxy == NULL)
         return ki_fail_no_memory(err);
     snprintf(proxy, bytes, "%s%s", scheme, text);
-    if (ki_proxy_check(ki_str_of(proxy)) < 0) {
+    const char *problem = NULL;
+    int rc = ki_proxy_check(proxy, &problem);
+    if (rc < 0) {
         ki_secret_free(proxy);
-        return ki_fail(err, KI_ERR_CONFIG, "$%s: is no address of an http, https or socks5 proxy", name);
+        return rc == KI_ERR_NO_MEMORY ? ki_fail_no_memory(err)
+                                      : ki_fail(err, KI_ERR_CONFIG, "$%s: %s", name, problem);
     }
     *out_proxy = proxy;
     return 0;

@@ -21,7 +21,20 @@ KI_NODISCARD int ki_proxy_of_environment(const char *server, char **out_proxy, k
  * */
 int ki_proxy_is_excluded(ki_str list, ki_str host, ki_str port);
 
-/* An address that can be a proxy's: http, https or socks5. Returns 0 or KI_ERR_INVALID. */
-KI_NODISCARD int ki_proxy_check(ki_str url);
+/* The address of a proxy, taken apart: what libcurl would make of a user with a line end in it is no proxy at
+ * all. A zeroed one is none. */
+typedef struct ki_proxy {
+    char *address;  /* "socks5://host:1080", without user, password and path */
+    char *user;     /* decoded, as the next; NULL: there is none. Neither has control characters */
+    char *password; /* "" beside a user that has none */
+} ki_proxy;
+
+/* Of http, https or socks5. Returns 0; KI_ERR_INVALID with what is wrong with it, a constant; KI_ERR_NO_MEMORY.
+ */
+KI_NODISCARD int ki_proxy_parse(const char *url, ki_proxy *out_proxy, const char **out_problem);
+void ki_proxy_fini(ki_proxy *proxy);
+
+/* Whether it can be one. Returns as ki_proxy_parse(). */
+KI_NODISCARD int ki_proxy_check(const char *url, const char **out_problem);
 
 #endif

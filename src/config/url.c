@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/url.h"
 
-#include <kinformer/error.h>
+#include <curl/curl.h>
+#include <stdbool.h>
 #include <string.h>
+
+#include "util/alloc.h"
+#include "util/secret.h"
 
 static ki_str cut(ki_str text, size_t from, size_t to)
 {
@@ -80,4 +84,83 @@ int ki_url_split(ki_str text, ki_url *out_url)
         return KI_ERR_INVALID;
     *out_url = url;
     return 0;
+}
+
+int ki_url_check(const char *text, ki_url *out_url)
+{
+    ki_url url;
+    if (ki_url_split(ki_str_of(text), &url) < 0)
+        return KI_ERR_INVALID;
+    CURLU *parsed = curl_url();
+    if (parsed == NULL)
+        return KI_ERR_NO_MEMORY;
+    CURLUcode code = curl_url_set(parsed, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME);
+    curl_url_cleanup(parsed);
+    if (code == CURLUE_OUT_OF_MEMORY)
+        return KI_ERR_NO_MEMORY;
+    if (code != CURLUE_OK)
+        return KI_ERR_INVALID;
+    *out_url = url;
+    return 0;
+}
+
+/* ---- escapes ------------------------------------------------------------------------------------------- */
+
+/* 16: no digit. */
+static unsigned digit_of(char c)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+    const char *at = memchr(digits, c, sizeof(digits) - 1);
+    return at == NULL ? 16 : (unsigned)(at - digits) % 16;
+}
+
+int ki_url_decode(ki_str text, char **out_text)
+{
+    char *decoded = ki_malloc(text.len + 1);
+    size_t len = 0;
+    bool is_good = true;
+    if (decoded == NULL)
+        return KI_ERR_NO_MEMORY;
+    for (size_t i = 0; i < text.len && is_good; i++) {
+        unsigned byte = (unsigned char)text.ptr[i];
+        if (byte == '%') {
+            is_good = text.len - i > 2 && digit_of(text.ptr[i + 1]) < 16 && digit_of(text.ptr[i + 2]) < 16;
+            byte = is_good ? digit_of(text.ptr[i + 1]) * 16 + digit_of(text.ptr[i + 2]) : 0;
+            i += 2;
+        }
+        is_good = is_good && byte >= ' ' && byte != 0x7f;
+        decoded[len++] = (char)byte;
+    }
+    decoded[len] = 0;
+    if (!is_good) {
+        ki_secret_free_bytes(decoded, len);
+        return KI_ERR_INVALID;
+    }
+    *out_text = decoded;
+    return 0;
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+char *ki_url_encode(const char *text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *encoded = ki_malloc(strlen(text) * 3 + 1);
+    char *at = encoded;
+    if (encoded == NULL)
+        return NULL;
+    for (; *text != 0; text++) {
+        if (is_plain(*text)) {
+            *at++ = *text;
+            continue;
+        }
+        *at++ = '%';
+        *at++ = digits[(unsigned char)*text / 16];
+        *at++ = digits[(unsigned char)*text % 16];
+    }
+    *at = 0;
+    return encoded;
 }

@@ -9,6 +9,7 @@
 #define KI_CONFIG_URL_H
 
 #include <kinformer/common.h>
+#include <kinformer/error.h>
 
 /* Borrowed from the text. */
 typedef struct ki_url {
@@ -21,5 +22,16 @@ typedef struct ki_url {
 
 /* "scheme://[user@]host[:port][/path]", of visible ASCII characters. Returns 0 or KI_ERR_INVALID. */
 KI_NODISCARD int ki_url_split(ki_str text, ki_url *out_url);
+
+/* The same, and libcurl takes it for an address, too: it is stricter with hosts, and repeats in its messages
+ * what it refuses. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_url_check(const char *text, ki_url *out_url);
+
+/* Takes "%41" for what it stands for. Returns 0 with a text for ki_secret_free(); KI_ERR_INVALID when a '%' is
+ * followed by something else, or a control character comes out; KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_url_decode(ki_str text, char **out_text);
+
+/* Writes all that is no letter or digit as "%41"; for ki_secret_free(). NULL without memory. */
+KI_NODISCARD char *ki_url_encode(const char *text);
 
 #endif

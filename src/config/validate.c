@@ -48,7 +48,10 @@ static int check_server(ki_config *config, const ki_kubeconfig_entry *entry, ki_
         return ki_kubeconfig_fail_field(err, entry, "server", "is missing");
     if (complete_server(config) < 0)
         return ki_fail_no_memory(err);
-    if (ki_url_split(ki_str_of(config->server), &url) < 0)
+    int rc = ki_url_check(config->server, &url);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    if (rc < 0)
         return ki_kubeconfig_fail_field(err, entry, "server", "is no address");
     if (strncasecmp(config->server, "http://", 7) != 0 && strncasecmp(config->server, "https://", 8) != 0)
         return ki_kubeconfig_fail_field(err, entry, "server", "is neither http nor https");
@@ -59,19 +62,26 @@ static int check_server(ki_config *config, const ki_kubeconfig_entry *entry, ki_
     return 0;
 }
 
+static int check_proxy(const ki_config *config, const ki_kubeconfig_entry *entry, ki_error *err)
+{
+    const char *problem = NULL;
+    int rc = config->proxy_url == NULL ? 0 : ki_proxy_check(config->proxy_url, &problem);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    return rc == 0 ? 0 : ki_kubeconfig_fail_field(err, entry, "proxy-url", "%s", problem);
+}
+
 static int check_cluster(ki_config *config, const ki_config_origin *origin, ki_error *err)
 {
-    const ki_kubeconfig_entry *entry = origin->cluster;
     if (config->ca_file != NULL && config->ca_pem != NULL)
         return ki_kubeconfig_fail_field(err, origin->trust, "certificate-authority-data",
                                         "is there beside certificate-authority");
     if (config->insecure_skip_tls_verify && (config->ca_file != NULL || config->ca_pem != NULL))
         return ki_kubeconfig_fail_field(err, origin->trust, "insecure-skip-tls-verify",
                                         "is there beside a certificate authority");
-    if (config->proxy_url != NULL && ki_proxy_check(ki_str_of(config->proxy_url)) < 0)
-        return ki_kubeconfig_fail_field(err, entry, "proxy-url",
-                                        "is no address of an http, https or socks5 proxy");
-    int rc = check_server(config, origin->server, err);
+    int rc = check_proxy(config, origin->cluster, err);
+    if (rc == 0)
+        rc = check_server(config, origin->server, err);
     if (rc == 0)
         rc = check_readable(origin->trust, "certificate-authority", config->ca_file, err);
     return rc;

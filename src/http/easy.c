@@ -70,6 +70,8 @@ static bool set_connection(CURL *easy, const ki_http *http)
     if (is_set) /* what the environment says is in the configuration already */
         is_set = set_text(easy, CURLOPT_PROXY, http->proxy.url == NULL ? "" : http->proxy.url) &&
                  set_long(easy, CURLOPT_PROXYPORT, http->proxy.port) && set_text(easy, CURLOPT_NOPROXY, "");
+    if (is_set && http->proxy.userpwd != NULL)
+        is_set = set_text(easy, CURLOPT_PROXYUSERPWD, http->proxy.userpwd);
     if (is_set && http->server.connect_to != NULL)
         is_set = curl_easy_setopt(easy, CURLOPT_CONNECT_TO, http->server.connect_to) == CURLE_OK;
     return is_set;
@@ -115,7 +117,8 @@ CURL *ki_easy_new(ki_http *http, const ki_identity *identity, ki_trace *trace)
     CURL *easy = curl_easy_init();
     ki_trust_refresh(&http->trust);
     if (easy != NULL && set_connection(easy, http) && set_tls(easy, http, identity) &&
-        (!http->proxy.is_tls || set_proxy_tls(easy, http, identity)) && ki_trace_set(trace, easy))
+        (!http->proxy.is_tls || set_proxy_tls(easy, http, identity)) &&
+        ki_trace_set(trace, easy, ki_http_mask_of(http)))
         return easy;
     curl_easy_cleanup(easy);
     return NULL;

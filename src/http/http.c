@@ -162,11 +162,17 @@ uint64_t ki_http_request_timeout_ms(const ki_http *http)
     return http->options.request_timeout_ms;
 }
 
+static size_t hide(char *text, size_t len, const void *user)
+{
+    const ki_http *http = user;
+    if (http->options.credentials != NULL)
+        len = ki_credentials_hide(text, len, http->options.credentials);
+    return ki_proxy_route_hide(&http->proxy, text, len);
+}
+
 ki_mask ki_http_mask_of(const ki_http *http)
 {
-    if (http->options.credentials == NULL)
-        return (ki_mask){0};
-    return (ki_mask){ki_credentials_hide, http->options.credentials};
+    return (ki_mask){hide, http};
 }
 
 const char *ki_http_withheld(const ki_http *http)

@@ -5,11 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/proxy.h"
 #include "config/redact.h"
 #include "config/url.h"
 #include "http/curl_reason.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/mask.h"
 #include "util/secret.h"
 
 /* libcurl has 1080 here. */
@@ -21,42 +23,86 @@ static bool has_scheme(const ki_url *url, const char *scheme)
 }
 
 /* To libcurl, the names of "socks5" are looked up here, where they may mean nothing. */
-static char *copy_url(ki_str text, const ki_url *url)
+static char *url_for_libcurl(const char *address, const ki_url *url)
 {
     static const char scheme[] = "socks5h";
     if (!has_scheme(url, "socks5"))
-        return ki_secret_copy(text);
-    ki_str rest = {text.ptr + url->scheme.len, text.len - url->scheme.len};
-    size_t bytes = sizeof(scheme) + rest.len;
+        return ki_secret_copy(ki_str_of(address));
+    const char *rest = address + url->scheme.len;
+    size_t bytes = sizeof(scheme) + strlen(rest);
     char *copy = ki_malloc(bytes);
     if (copy != NULL)
-        (void)snprintf(copy, bytes, "%s%.*s", scheme, (int)rest.len, rest.ptr);
+        (void)snprintf(copy, bytes, "%s%s", scheme, rest);
     return copy;
+}
+
+/* Versions of libcurl differ in whether they decode a user that is set alone, but all decode the pair. */
+static char *join_userpwd(const ki_proxy *from)
+{
+    char *user = ki_url_encode(from->user);
+    char *password = ki_url_encode(from->password);
+    char *joined = NULL;
+    if (user != NULL && password != NULL) {
+        size_t bytes = strlen(user) + strlen(password) + sizeof(":");
+        joined = ki_malloc(bytes);
+        if (joined != NULL)
+            (void)snprintf(joined, bytes, "%s:%s", user, password);
+    }
+    ki_secret_free(user);
+    ki_secret_free(password);
+    return joined;
+}
+
+static int fill(ki_proxy_route *proxy, ki_proxy *from)
+{
+    ki_url url = {0};
+    (void)!ki_url_split(ki_str_of(from->address), &url);
+    proxy->url = url_for_libcurl(from->address, &url);
+    proxy->port = has_scheme(&url, "http") && url.port.len == 0 ? HTTP_PORT : 0;
+    proxy->is_tls = has_scheme(&url, "https");
+    if (from->user != NULL) {
+        proxy->userpwd = join_userpwd(from);
+        proxy->password = from->password;
+        from->password = NULL;
+    }
+    return proxy->url == NULL || (from->user != NULL && proxy->userpwd == NULL) ? KI_ERR_NO_MEMORY : 0;
 }
 
 int ki_proxy_route_init(ki_proxy_route *proxy, const ki_config *config, ki_error *err)
 {
-    ki_str text = ki_str_of(config->proxy_url);
-    ki_url url = {0};
+    ki_proxy from = {0};
     ki_proxy_route made = {0};
+    const char *problem = NULL;
     if (config->proxy_url == NULL)
         return 0;
-    if (ki_url_split(text, &url) < 0) /* as a program gives it, unchecked: libcurl says what is wrong */
-        url = (ki_url){0};
-    made.url = copy_url(text, &url);
-    if (made.url == NULL)
+    int rc = ki_proxy_parse(config->proxy_url, &from, &problem);
+    if (rc == KI_ERR_INVALID)
+        return ki_fail(err, KI_ERR_CONFIG, "proxy-url: %s", problem);
+    if (rc == 0)
+        rc = fill(&made, &from);
+    ki_proxy_fini(&from);
+    if (rc < 0) {
+        ki_proxy_route_fini(&made);
         return ki_fail_no_memory(err);
-    (void)ki_redact_url(made.name, sizeof(made.name), text);
-    made.port = has_scheme(&url, "http") && url.port.len == 0 ? HTTP_PORT : 0;
-    made.is_tls = has_scheme(&url, "https");
+    }
+    (void)ki_redact_url(made.name, sizeof(made.name), ki_str_of(config->proxy_url));
     *proxy = made;
     return 0;
 }
 
 void ki_proxy_route_fini(ki_proxy_route *proxy)
 {
-    ki_secret_free(proxy->url);
+    ki_free(proxy->url);
+    ki_secret_free(proxy->userpwd);
+    ki_secret_free(proxy->password);
     *proxy = (ki_proxy_route){0};
+}
+
+/* Escaped or not. */
+size_t ki_proxy_route_hide(const ki_proxy_route *proxy, char *text, size_t len)
+{
+    len = ki_mask_secret(text, len, proxy->password);
+    return ki_mask_secret(text, len, proxy->userpwd == NULL ? NULL : strchr(proxy->userpwd, ':') + 1);
 }
 
 /* Until it has answered CONNECT, TLS is spoken with the proxy. Our own certificate is not its fault. */

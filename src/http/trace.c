@@ -8,10 +8,15 @@
 
 enum { LINE_BYTES = 400 };
 
-static void log_line(const char *direction, ki_str line)
+static void log_line(const ki_mask *mask, const char *direction, ki_str line)
 {
     char shown[LINE_BYTES];
-    if (ki_redact_header(shown, sizeof(shown), line) > 0)
+    size_t len = ki_redact_header(shown, sizeof(shown), line);
+    if (mask->hide != NULL && len > 0) {
+        len = mask->hide(shown, len, mask->user);
+        shown[len] = 0;
+    }
+    if (len > 0)
         ki_log(KI_LOG_TRACE, "http", KI_LOG_NO_FIELDS, "%s %s", direction, shown);
 }
 
@@ -24,7 +29,7 @@ void ki_trace_take(ki_trace *trace, bool is_sent, ki_str piece)
         const char *end = memchr(piece.ptr, '\n', piece.len);
         size_t n = end != NULL ? (size_t)(end - piece.ptr) + 1 : piece.len;
         if (!*is_inside)
-            log_line(is_sent ? ">" : "<", (ki_str){piece.ptr, n});
+            log_line(&trace->mask, is_sent ? ">" : "<", (ki_str){piece.ptr, n});
         *is_inside = end == NULL;
         piece.ptr += n;
         piece.len -= n;
@@ -40,11 +45,11 @@ static int on_debug(CURL *easy, curl_infotype type, char *bytes, size_t n, void 
     return 0;
 }
 
-bool ki_trace_set(ki_trace *trace, CURL *easy)
+bool ki_trace_set(ki_trace *trace, CURL *easy, ki_mask mask)
 {
     if (!ki_log_is_on(KI_LOG_TRACE))
         return true;
-    *trace = (ki_trace){0};
+    *trace = (ki_trace){.mask = mask};
     return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_debug) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_DEBUGDATA, trace) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L) == CURLE_OK;

@@ -126,13 +126,17 @@ static void count(const ki_transfer *transfer)
     ki_http_metrics_sample(&http->metrics, &sample);
 }
 
-/* The last callback. */
+/* The last callback. libcurl's words, and those of others that it repeats, may have a secret in them. */
 static void end(ki_transfer *transfer, ki_reason reason, const char *message)
 {
+    char text[TEXT_BYTES];
+    ki_mask mask = ki_http_mask_of(transfer->http);
+    int n = snprintf(text, sizeof(text), "%s", message);
+    text[mask.hide(text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1, mask.user)] = 0;
     if (transfer->pool != NULL)
         count(transfer);
     ki_transfer_set_over(transfer);
-    transfer->events->on_end(transfer, reason, message, transfer->user);
+    transfer->events->on_end(transfer, reason, text, transfer->user);
 }
 
 static bool is_redirect(int status)

@@ -161,6 +161,42 @@ static void a_socks5_proxy_is_told_user_and_password(void **state)
     assert_string_equal(s.notes.user, "jane:s@cret");
 }
 
+/* Whatever the version of libcurl decodes of it. */
+static void user_and_password_may_have_any_character(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *written;
+        const char *user;
+    } cases[] = {
+        {"ja%6Ee:100%2541@", "jane:100%41"}, {"j%3Aa:b%3Ac%40%2f@", "j:a:b:c@/"}, {"jane@", "jane:"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char prefix[64];
+        scene s = {.notes.wants_user = true};
+        (void)snprintf(prefix, sizeof(prefix), "socks5://%s", cases[i].written);
+        scene_init(&s, &socks5, prefix);
+        scene_run(&s, NULL);
+        if (cases[i].user[strlen(cases[i].user) - 1] != ':') /* SOCKS has no empty password */
+            expect_answer(&s);
+        scene_fini(&s);
+        if (cases[i].user[strlen(cases[i].user) - 1] != ':')
+            assert_string_equal(s.notes.user, cases[i].user);
+    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        static const char *const lines[] = {"Basic amFuZToxMDAlNDE=\r\n", "Basic ajphOmI6Y0Av\r\n",
+                                            "Basic amFuZTo=\r\n"};
+        char prefix[64];
+        scene s = {0};
+        scripted_http_options proxy = {.serve = proxies_connect};
+        (void)snprintf(prefix, sizeof(prefix), "http://%s", cases[i].written);
+        scene_init(&s, &proxy, prefix);
+        scene_run(&s, NULL);
+        expect_answer(&s);
+        scene_fini(&s);
+        assert_non_null(strstr(s.notes.head, lines[i]));
+    }
+}
+
 static void a_socks5_proxy_leads_to_a_server_without_tls(void **state)
 {
     (void)state;
@@ -491,6 +527,7 @@ int main(void)
         FLOW_TEST(a_socks5_proxy_looks_names_up_itself),
         FLOW_TEST(the_scheme_of_a_proxy_may_be_in_capitals),
         FLOW_TEST(a_socks5_proxy_is_told_user_and_password),
+        FLOW_TEST(user_and_password_may_have_any_character),
         FLOW_TEST(a_socks5_proxy_leads_to_a_server_without_tls),
         FLOW_TEST(the_name_of_tls_is_not_where_a_socks5_proxy_goes),
         FLOW_TEST(a_socks5_proxy_that_refuses_is_named_without_its_password),

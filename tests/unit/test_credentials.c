@@ -139,6 +139,26 @@ static void a_token_can_be_hidden_and_the_one_before_it(void **state)
     ki_credentials_free(credentials);
 }
 
+/* As many as anybody may still speak of. */
+static void all_tokens_that_ever_were_are_hidden(void **state)
+{
+    (void)state;
+    char text[64], said[64];
+    const char *path = temp_dir_write(&rig.dir, "token", "token-number-00");
+    ki_credentials *credentials = credentials_rig_new(&(ki_config){.token_file = (char *)path});
+    for (int i = 0; i <= 64; i++) {
+        snprintf(text, sizeof(text), "token-number-%02d", i);
+        temp_dir_write(&rig.dir, "token", text);
+        ki_credentials_refused(credentials, credentials_rig_identity(credentials).generation);
+        (void)credentials_rig_identity(credentials);
+    }
+    for (int i = 0; i <= 64; i++) {
+        snprintf(said, sizeof(said), "no token-number-%02d here", i);
+        assert_hidden(credentials, said, "no <masked> here");
+    }
+    ki_credentials_free(credentials);
+}
+
 static void a_refused_token_file_is_read_at_once(void **state)
 {
     (void)state;
@@ -310,6 +330,7 @@ int main(void)
         TEST(a_token_file_is_read_again_each_minute),
         TEST(what_is_sent_can_be_hidden),
         TEST(a_token_can_be_hidden_and_the_one_before_it),
+        TEST(all_tokens_that_ever_were_are_hidden),
         TEST(a_refused_token_file_is_read_at_once),
         TEST(a_token_file_that_goes_away_leaves_its_token),
         TEST(a_token_file_that_was_never_there_is_an_error),

@@ -82,6 +82,26 @@ static void a_credential_is_had_anew_when_it_has_expired(void **state)
     ki_credentials_free(credentials);
 }
 
+/* The second run knows the token of the first, and tells everybody. */
+static void a_plug_in_that_repeats_a_token_is_not_repeated(void **state)
+{
+    (void)state;
+    ki_config_exec exec =
+        exec_of("cd \"${0%/*}\"\nif [ -e second ]; then echo the-first-token >&2; exit 1; fi\n"
+                "echo >second\necho '" ANSWER("\"token\":\"the-first-token\"") "'");
+    ki_credentials *credentials = credentials_rig_new(&(ki_config){.exec = &exec, .user = "jane"});
+    ki_identity got;
+    ki_error err = {0};
+    assert_waits(credentials, &rig.waiter);
+    credentials_rig_finish_run();
+    ki_credentials_refused(credentials, credentials_rig_identity(credentials).generation);
+    assert_waits(credentials, &rig.waiter);
+    credentials_rig_finish_run();
+    assert_int_equal(ki_credentials_get(credentials, &rig.waiter, &got, &err), KI_ERR_CONFIG);
+    assert_non_null(strstr(err.message, "ended with code 1: <masked>"));
+    ki_credentials_free(credentials);
+}
+
 static void a_refused_credential_is_had_anew_once(void **state)
 {
     (void)state;
@@ -283,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(one_run_does_for_all_who_wait),
         TEST(a_credential_is_had_anew_when_it_has_expired),
+        TEST(a_plug_in_that_repeats_a_token_is_not_repeated),
         TEST(a_refused_credential_is_had_anew_once),
         TEST(a_credential_that_is_refused_again_and_again_is_had_anew_now_and_then),
         TEST(a_credential_that_has_expired_meanwhile_may_be_refused_at_once),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/proxy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,59 @@ static void an_address_is_split_into_its_parts(void **state)
     }
 }
 
+static void the_address_of_a_proxy_is_taken_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *url, *address, *user, *password;
+    } cases[] = {
+        {"http://proxy:3128", "http://proxy:3128", NULL, NULL},
+        {"https://proxy/path?query", "https://proxy", NULL, NULL},
+        {"socks5://[fd00::1]:1080/run/socket", "socks5://[fd00::1]:1080", NULL, NULL},
+        {"http://@proxy", "http://proxy", NULL, NULL},
+        {"http://bob@proxy", "http://proxy", "bob", ""},
+        {"http://:pw@proxy", "http://proxy", "", "pw"},
+        {"http://b%40b:p%3aw:x@y@proxy:1", "http://proxy:1", "b@b", "p:w:x@y"},
+        {"http://%C3%A9:%25@proxy", "http://proxy", "\xc3\xa9", "%"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ki_proxy proxy = {0};
+        const char *problem = NULL;
+        if (ki_proxy_parse(cases[i].url, &proxy, &problem) < 0)
+            fail_msg("%s: %s", cases[i].url, problem);
+        assert_string_equal(proxy.address, cases[i].address);
+        assert_int_equal(proxy.user == NULL, cases[i].user == NULL);
+        if (proxy.user != NULL) {
+            assert_string_equal(proxy.user, cases[i].user);
+            assert_string_equal(proxy.password, cases[i].password);
+        }
+        ki_proxy_fini(&proxy);
+    }
+}
+
+static void what_is_no_address_of_a_proxy_is_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "proxy:3128",         "ftp://proxy",     "http://",        "http://bob:x%0a@p",
+        "http://b%00:x@p",    "http://b%1f@p",   "http://b%7f@p",  "http://b%@p",
+        "http://b%4@p",       "http://b%4g@p",   "http://ho{st",   "http://ho%73t",
+        "http://proxy:99999", "http://[fd00::1", "socks4://proxy", "http://b:x@p q",
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const char *problem = NULL;
+        if (ki_proxy_check(wrong[i], &problem) != KI_ERR_INVALID || problem == NULL)
+            fail_msg("%s was not refused", wrong[i]);
+    }
+    char longest[300] = "socks5://";
+    memset(longest + 9, 'u', 256);
+    snprintf(longest + 9 + 255, sizeof(longest) - 9 - 255, "@p");
+    const char *problem = NULL;
+    assert_int_equal(ki_proxy_check(longest, &problem), 0);
+    snprintf(longest + 9 + 255, sizeof(longest) - 9 - 255, "u@p");
+    assert_int_equal(ki_proxy_check(longest, &problem), KI_ERR_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +179,8 @@ int main(void)
         cmocka_unit_test(this_machine_needs_no_proxy),
         cmocka_unit_test(large_letters_go_before_small_ones),
         cmocka_unit_test(an_address_is_split_into_its_parts),
+        cmocka_unit_test(the_address_of_a_proxy_is_taken_apart),
+        cmocka_unit_test(what_is_no_address_of_a_proxy_is_refused),
     };
     return RUN_TESTS(tests);
 }
