@@ -10,13 +10,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "config/exec_path.h"
 #include "config/exec_reaper.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -101,7 +100,8 @@ static int set_attributes(posix_spawnattr_t *attributes, bool has_group)
     return rc == 0 ? posix_spawnattr_setflags(attributes, flags) : rc;
 }
 
-static int spawn(ki_exec_process *process, const ki_exec_command *command, const child_fds *fds)
+static int spawn(ki_exec_process *process, const char *path, const ki_exec_command *command,
+                 const child_fds *fds)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -118,7 +118,7 @@ static int spawn(ki_exec_process *process, const ki_exec_command *command, const
     if (rc == 0)
         rc = set_attributes(&attributes, !command->is_interactive);
     if (rc == 0)
-        rc = posix_spawnp(&pid, command->path, &actions, &attributes, command->argv, command->environment);
+        rc = posix_spawn(&pid, path, &actions, &attributes, command->argv, command->environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     if (rc == 0) {
@@ -129,34 +129,18 @@ static int spawn(ki_exec_process *process, const ki_exec_command *command, const
     return rc;
 }
 
-/* Said here, because not every posix_spawn (an emulator's) can say it: the child ends with 127 then. */
-static int check_program(const char *name)
-{
-    const char *list = getenv("PATH");
-    if (strchr(name, '/') != NULL)
-        return access(name, X_OK) == 0 ? 0 : errno;
-    if (list == NULL)
-        return 0;
-    char path[PATH_MAX];
-    for (size_t len; *list != 0; list += len + (list[len] == ':')) {
-        len = strcspn(list, ":");
-        snprintf(path, sizeof(path), "%.*s/%s", len == 0 ? 1 : (int)len, len == 0 ? "." : list, name);
-        if (access(path, X_OK) == 0)
-            return 0;
-    }
-    return ENOENT;
-}
-
 static int start(ki_exec_process *process, const ki_exec_command *command)
 {
     child_fds fds = {-1, -1};
-    int rc = check_program(command->path);
+    char path[PATH_MAX];
+    /* Said here, because not every posix_spawn (an emulator's) can say it: the child ends with 127 then. */
+    int rc = ki_exec_path_find(command->path, path, sizeof(path));
     if (rc == 0)
         rc = open_pipe(&process->output_fd, &fds.output);
     if (rc == 0 && !command->is_interactive)
         rc = open_pipe(&process->errors_fd, &fds.errors);
     if (rc == 0)
-        rc = spawn(process, command, &fds);
+        rc = spawn(process, path, command, &fds);
     close_fd(&fds.output);
     close_fd(&fds.errors);
     return rc;

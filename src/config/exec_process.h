@@ -40,7 +40,7 @@ typedef struct ki_exec_process {
 } ki_exec_process;
 
 typedef struct ki_exec_command {
-    const char *path;  /* looked for in $PATH without a '/' */
+    const char *path;  /* without a '/': see config/exec_path.h */
     char *const *argv; /* NULL-terminated, the name of the program first */
     char *const *environment;
     bool is_interactive; /* has our standard input and error output */

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* environ; NOLINT(bugprone-reserved-identifier) */
 #endif
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,6 +81,50 @@ static void a_credential_is_had_anew_when_it_has_expired(void **state)
     ki_clock_advance_ms(&rig.clock, 5000);
     assert_waits(credentials, &rig.waiter);
     ki_credentials_free(credentials);
+}
+
+/* Where the program happens to stand, anybody may have put a file of that name. */
+static void a_plug_in_is_not_looked_for_where_the_program_stands(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"",
+                                        ":",
+                                        ".",
+                                        "./",
+                                        ":/nowhere",
+                                        "/nowhere:",
+                                        "/nowhere::/nowhere",
+                                        ".:/nowhere",
+                                        "sub",
+                                        "/nowhere:sub:../nowhere",
+                                        "./sub",
+                                        "..:sub/../sub"};
+    char before[512], here[512];
+    char *path = strdup(getenv("PATH"));
+    assert_non_null(getcwd(before, sizeof(before)));
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        ki_config_exec exec = exec_of("echo '" ANSWER("\"token\":\"abc\"") "'");
+        temp_dir_script(&rig.dir, "sub/plugin", "exit 0");
+        exec.command = "plugin";
+        assert_int_equal(chdir(rig.dir.path), 0);
+        setenv("PATH", lists[i], 1);
+        ki_credentials *credentials = credentials_rig_new(&(ki_config){.exec = &exec, .user = "jane"});
+        credentials_rig_assert_fails(credentials,
+                                     "exec plug-in \"plugin\" of user \"jane\": No such file or directory");
+        ki_credentials_free(credentials);
+    }
+    snprintf(here, sizeof(here), ".:%s:/nowhere", rig.dir.path);
+    setenv("PATH", here, 1);
+    ki_config_exec exec = exec_of("echo '" ANSWER("\"token\":\"abc\"") "'");
+    exec.command = "plugin";
+    ki_credentials *credentials = credentials_rig_new(&(ki_config){.exec = &exec});
+    assert_waits(credentials, &rig.waiter);
+    credentials_rig_finish_run();
+    assert_string_equal(credentials_rig_identity(credentials).authorization, "Bearer abc");
+    ki_credentials_free(credentials);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_int_equal(chdir(before), 0);
 }
 
 /* The second run knows the token of the first, and tells everybody. */
@@ -304,6 +349,7 @@ int main(void)
         TEST(one_run_does_for_all_who_wait),
         TEST(a_credential_is_had_anew_when_it_has_expired),
         TEST(a_plug_in_that_repeats_a_token_is_not_repeated),
+        TEST(a_plug_in_is_not_looked_for_where_the_program_stands),
         TEST(a_refused_credential_is_had_anew_once),
         TEST(a_credential_that_is_refused_again_and_again_is_had_anew_now_and_then),
         TEST(a_credential_that_has_expired_meanwhile_may_be_refused_at_once),
