@@ -9,6 +9,7 @@
 #include <kinformer/change.h>
 #include <kinformer/client.h>
 #include <kinformer/common.h>
+#include <kinformer/config.h>
 #include <kinformer/delta_queue.h>
 #include <kinformer/discovery.h>
 #include <kinformer/error.h>

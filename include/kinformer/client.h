@@ -17,6 +17,7 @@
 KI_EXTERN_C_BEGIN
 
 typedef struct ki_client ki_client;
+typedef struct ki_config ki_config; /* <kinformer/config.h> */
 
 typedef enum ki_mode {
     KI_MODE_THREADS = 0,      /* everything on threads of ours */
@@ -94,6 +95,15 @@ typedef struct ki_client_options {
     uint64_t requests_burst;     /* so many at first; 0: 10 */
     uint64_t requests_at_once;   /* on their way; more wait, each for its time. 0: 64 */
 
+    /* More of where to connect and as whom. */
+    const ki_config *config;     /* loaded before: nothing else may be said of where and as whom then */
+    const char *kubeconfig_text; /* instead of files; relative names in it start in the current directory */
+    const char *token_file;      /* read again each minute, and when the token is refused; a `token` beside it
+                                  * counts until the file is there */
+    const char *certificate_authority_pem; /* PEM instead of the file, as the next two */
+    const char *client_certificate_pem;
+    const char *client_key_pem;
+
     /* Gets what this client has to say, with all that is made with it, instead of ki_set_log()'s: for a
      * module that is one of several in its process. As that it is called from any thread,
      * without a lock of ours. */
@@ -118,6 +128,18 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
  * Calls that are under way (<kinformer/rest.h>) are given up, and their callbacks called. Inside of a
  * callback or a read section it does nothing but log an error. Takes NULL. */
 KI_API void ki_client_free(ki_client *client);
+
+/**
+ * Uses another bearer token from now on: for programs that renew it themselves. Every request that is begun
+ * after the call has returned is sent with it; a watch that is under way goes on. It takes the place of a
+ * token, a token's file, a user's password and an exec plug-in, and of one that was set before; certificates
+ * stay.
+ *
+ * Returns: 0; KI_ERR_INVALID for a token that is empty or has a character that no header can have, and for a
+ *          client without a cluster; KI_ERR_NO_MEMORY.
+ * Threads: any.
+ */
+KI_API KI_NODISCARD int ki_client_set_token(ki_client *client, const char *token);
 
 /** The namespace that the context names, or "default". Lives as long as the client. */
 KI_API const char *ki_client_namespace(const ki_client *client);

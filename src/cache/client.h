@@ -71,6 +71,10 @@ KI_NODISCARD ki_client *ki_client_new_simulated(const ki_client_options *options
 KI_NODISCARD int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
                                    ki_error *err);
 
+/* What the options, the kubeconfig and the environment say, or a configuration that was loaded before; for
+ * ki_config_fini(). Returns 0, KI_ERR_CONFIG, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_client_load(const ki_client_options *options, ki_config *out_config, ki_error *err);
+
 /* The same as the options and the kubeconfig say. */
 KI_NODISCARD int ki_client_connect_as_configured(ki_client *client, ki_error *err);
 

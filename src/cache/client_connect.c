@@ -7,30 +7,6 @@
  * its budget. */
 enum { BYTES_AT_ONCE = 128 * 1024 };
 
-static int load(ki_config *out_config, const ki_client_options *options, ki_error *err)
-{
-    ki_config_overrides overrides = {.kubeconfig = options->kubeconfig,
-                                     .context = options->context,
-                                     .cluster = options->cluster,
-                                     .user = options->user,
-                                     .server = options->server,
-                                     .token = options->token,
-                                     .certificate_authority = options->certificate_authority,
-                                     .tls_server_name = options->tls_server_name,
-                                     .client_certificate = options->client_certificate,
-                                     .client_key = options->client_key,
-                                     .username = options->username,
-                                     .password = options->password,
-                                     .as = options->as,
-                                     .as_uid = options->as_uid,
-                                     .as_groups = options->as_groups,
-                                     .ns = options->ns,
-                                     .insecure_skip_tls_verify = options->insecure_skip_tls_verify != 0,
-                                     .allow_plaintext_credentials =
-                                         options->allow_plaintext_credentials != 0};
-    return ki_config_load(out_config, &overrides, err);
-}
-
 int ki_client_connect_as_configured(ki_client *client, ki_error *err)
 {
     const ki_client_options *options = &client->options;
@@ -42,7 +18,7 @@ int ki_client_connect_as_configured(ki_client *client, ki_error *err)
                             .use_gzip = options->gzip != 0,
                             .user_agent = options->user_agent};
     ki_config config = {0};
-    int rc = load(&config, options, err);
+    int rc = ki_client_load(options, &config, err);
     if (rc == 0)
         rc = ki_client_connect(client, &config, &http, err);
     if (rc == 0) {
@@ -51,6 +27,13 @@ int ki_client_connect_as_configured(ki_client *client, ki_error *err)
     }
     ki_config_fini(&config);
     return rc;
+}
+
+int ki_client_set_token(ki_client *client, const char *token)
+{
+    if (client == NULL || token == NULL || client->credentials == NULL)
+        return KI_ERR_INVALID;
+    return ki_credentials_set_token(client->credentials, token);
 }
 
 const char *ki_client_namespace(const ki_client *client)

@@ -13,7 +13,7 @@ enum { PEM_BYTES_MAX = 1024 * 1024 };
 
 static int init_part(ki_certificate_part *part, const char *pem, const char *path)
 {
-    part->path = pem != NULL ? NULL : path;
+    part->path = path;
     if (pem == NULL)
         return 0;
     part->pem.len = strlen(pem);
@@ -125,8 +125,9 @@ int ki_certificate_files_refresh(ki_certificate_files *files, uint64_t now_ns, k
         return rc;
     }
     files->next_ns = now_ns + KI_CERTIFICATE_FILES_PERIOD_MS * KI_NS_PER_MS;
-    if (rc < 0)
+    if (rc < 0 && !files->has_failed)
         ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "the certificate stays as it was: %s",
                problem.message);
+    files->has_failed = rc < 0;
     return rc == 0;
 }

@@ -27,9 +27,10 @@ typedef struct ki_certificate_files {
     ki_certificate_part certificate;
     ki_certificate_part key;
     uint64_t next_ns; /* when it is looked at again */
+    bool has_failed;  /* the last time, which was logged */
 } ki_certificate_files;
 
-/* Takes data before files. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Data beside a file is what was read of it before. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_certificate_files_init(ki_certificate_files *files, const ki_config *config);
 void ki_certificate_files_fini(ki_certificate_files *files);
 

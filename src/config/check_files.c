@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what files and data hold can be used at all. Later, when files change, bad content is lived with;
  * at the start it is a mistake that waiting does not mend. */
-#include <sys/stat.h>
-
 #include "config/kubeconfig_fields.h"
 #include "config/load.h"
 #include "config/pem.h"
@@ -30,19 +28,12 @@ static int check_data(const part *p, ki_error *err)
     return problem == NULL ? 0 : ki_kubeconfig_fail_field(err, p->entry, p->data_field, "%s", problem);
 }
 
-/* What is in a pipe can be read once, by who uses it. */
-static bool is_pipe(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
-}
-
 static int check_file(const part *p, ki_error *err)
 {
     ki_file_text text = {0};
     ki_error why = {0};
     const char *problem = NULL;
-    if (is_pipe(p->path))
+    if (ki_file_is_pipe(p->path)) /* it can be read once, by who uses it */
         return 0;
     int rc = ki_file_read(p->path, FILE_BYTES_MAX, &text, &why);
     if (rc == KI_ERR_NO_MEMORY)

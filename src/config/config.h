@@ -9,8 +9,7 @@
 #ifndef KI_CONFIG_CONFIG_H
 #define KI_CONFIG_CONFIG_H
 
-#include <kinformer/common.h>
-#include <kinformer/error.h>
+#include <kinformer/config.h>
 #include <stdbool.h>
 
 /* A name and a value, as in exec.env and impersonation. */
@@ -33,11 +32,11 @@ typedef struct ki_config_exec {
 } ki_config_exec;
 
 /* A zeroed one is empty. All texts are its own; NULL: not said, never "". Relative paths have been
- * resolved. */
-typedef struct ki_config {
+ * resolved. PEM beside a file is what was read of it (ki_config_hold_files()). */
+struct ki_config {
     char *server; /* "https://host:6443/prefix": http or https, no user, no slash at the end */
     char *ca_file;
-    char *ca_pem; /* goes before the file */
+    char *ca_pem;
     char *tls_server_name;
     char *proxy_url; /* of the cluster or of the environment; NULL: none, whatever the environment says.
                       * What `ca_…`, `client_…` and `insecure_…` say holds for https proxies too. */
@@ -51,7 +50,7 @@ typedef struct ki_config {
     char *username;
     char *password;
     char *client_certificate_file;
-    char *client_certificate_pem; /* goes before the file, as the next */
+    char *client_certificate_pem;
     char *client_key_file;
     char *client_key_pem;
     char *as; /* impersonation */
@@ -64,7 +63,7 @@ typedef struct ki_config {
     char *context; /* names, for messages */
     char *cluster;
     char *user;
-} ki_config;
+};
 
 /* Wipes all texts. Takes a zeroed one. */
 void ki_config_fini(ki_config *config);
@@ -79,24 +78,34 @@ KI_NODISCARD int ki_config_copy(ki_config *out_config, const ki_config *config);
 /* What the caller wants otherwise; NULL: not said. As kubectl's flags of these names. */
 typedef struct ki_config_overrides {
     const char *kubeconfig;
+    const char *kubeconfig_text; /* instead of files */
     const char *context;
     const char *cluster;
     const char *user;
     const char *server;
     const char *token;
+    const char *token_file;
     const char *certificate_authority;
+    const char *certificate_authority_pem; /* instead of the file, as below */
     const char *tls_server_name;
     const char *client_certificate;
+    const char *client_certificate_pem;
     const char *client_key;
+    const char *client_key_pem;
     const char *username;
     const char *password;
     const char *as;
     const char *as_uid;
     const char *const *as_groups; /* NULL-terminated */
     const char *ns;
-    bool insecure_skip_tls_verify;
+    bool insecure_skip_tls_verify; /* behind all texts, as the next */
     bool allow_plaintext_credentials;
 } ki_config_overrides;
+
+/* Reads what the files hold into the configuration, beside their names: authorities, certificate, key, token.
+ * Who uses it later looks at the files again, and goes on with this where they cannot be read. Returns 0,
+ * KI_ERR_CONFIG, KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_config_hold_files(ki_config *config, ki_error *err);
 
 /* As kubectl: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the files of a
  * pod; with `server` and no file that is enough. `overrides` may be NULL. Reads the environment, so no

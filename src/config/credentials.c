@@ -2,15 +2,14 @@
 #include "config/credentials.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "config/authorization.h"
 #include "config/certificate_files.h"
 #include "config/exec_plugin.h"
 #include "config/impersonation.h"
 #include "config/token_file.h"
 #include "util/alloc.h"
-#include "util/base64.h"
 #include "util/error.h"
 #include "util/log.h"
 #include "util/mask.h"
@@ -23,9 +22,6 @@
 #define FAILURE_KEPT_NS KI_NS_PER_S
 #define CREDENTIAL_USED_NS (5 * KI_NS_PER_S)
 
-/* So many of those that were replaced are remembered: an answer, or a plug-in, may still speak of them. */
-enum { FORMER_MAX = 64 };
-
 typedef struct waiter_node {
     ki_list_node node;
     ki_job *job;
@@ -36,15 +32,15 @@ typedef enum exec_state { EXEC_NONE, EXEC_RUNNING, EXEC_READY, EXEC_FAILED } exe
 struct ki_credentials {
     ki_config config;
     const ki_clock *clock;
-    char *authorization;      /* NULL: none */
-    char *former[FORMER_MAX]; /* those before it, in a ring */
-    size_t former_count;      /* that there ever were */
+    ki_authorization authorization;
     char **headers;
     uint64_t generation;
     uint64_t certificate_generation;
     ki_token_file token_file;
     ki_certificate_files files;
-    bool is_withheld; /* there are some, and they are not for a server without TLS */
+    bool is_plaintext; /* constant: the server is not to see any of them */
+    bool is_withheld;  /* and there are some */
+    bool is_given;     /* by ki_credentials_set_token(): no other counts */
     bool uses_exec;
     ki_exec_plugin plugin;
     exec_state state;
@@ -58,58 +54,47 @@ struct ki_credentials {
 
 /* ---- the header ---------------------------------------------------------------------------------------- */
 
-/* Takes it. */
-static void set_authorization(ki_credentials *credentials, char *authorization)
-{
-    if (credentials->authorization != NULL) {
-        char **slot = &credentials->former[credentials->former_count++ % FORMER_MAX];
-        ki_secret_free(*slot);
-        *slot = credentials->authorization;
-    }
-    credentials->authorization = authorization;
-    credentials->generation++;
-}
-
 static int set_bearer(ki_credentials *credentials, const char *token, ki_error *err)
 {
-    static const char scheme[] = "Bearer ";
-    const char *before = credentials->authorization;
-    if (before != NULL && strcmp(before + strlen(scheme), token) == 0)
-        return 0;
-    if (!ki_token_is_valid(ki_str_of(token)))
+    int rc = ki_authorization_set_bearer(&credentials->authorization, token);
+    if (rc == KI_ERR_INVALID)
         return ki_fail(err, KI_ERR_CONFIG,
                        "the token of user \"%.60s\" has a character that no header can have",
                        credentials->config.user != NULL ? credentials->config.user : "");
-    size_t bytes = sizeof(scheme) + strlen(token);
-    char *authorization = ki_malloc(bytes);
-    if (authorization == NULL)
+    if (rc < 0)
         return ki_fail_no_memory(err);
-    snprintf(authorization, bytes, "%s%s", scheme, token);
-    set_authorization(credentials, authorization);
+    credentials->generation += (uint64_t)rc;
     return 0;
 }
 
-static int set_basic(ki_credentials *credentials, ki_error *err)
+/* Said once. */
+static void withhold(ki_credentials *credentials)
 {
-    static const char scheme[] = "Basic ";
-    const char *name = credentials->config.username != NULL ? credentials->config.username : "";
-    const char *password = credentials->config.password != NULL ? credentials->config.password : "";
-    size_t pair_bytes = strlen(name) + strlen(password) + 2;
-    size_t bytes = sizeof(scheme) + KI_BASE64_ENCODED_BYTES(pair_bytes);
-    char *pair = ki_malloc(pair_bytes);
-    char *authorization = ki_malloc(bytes);
-    if (pair == NULL || authorization == NULL) {
-        ki_free(pair);
-        ki_free(authorization);
-        return ki_fail_no_memory(err);
+    if (!credentials->is_withheld)
+        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS,
+               "no token, password or plug-in is used, because the address of the server begins with "
+               "http://, where anybody on the way could read them");
+    credentials->is_withheld = true;
+}
+
+int ki_credentials_set_token(ki_credentials *credentials, const char *token)
+{
+    return ki_authorization_give(&credentials->authorization, token);
+}
+
+static void take_given(ki_credentials *credentials)
+{
+    char *given = ki_authorization_take(&credentials->authorization);
+    if (given == NULL)
+        return;
+    credentials->is_given = true;
+    if (credentials->is_plaintext) {
+        ki_secret_free(given);
+        withhold(credentials);
+        return;
     }
-    snprintf(pair, pair_bytes, "%s:%s", name, password);
-    memcpy(authorization, scheme, sizeof(scheme) - 1);
-    size_t len = ki_base64_encode((ki_str){pair, pair_bytes - 1}, authorization + sizeof(scheme) - 1);
-    authorization[sizeof(scheme) - 1 + len] = 0;
-    ki_secret_free(pair);
-    set_authorization(credentials, authorization);
-    return 0;
+    ki_authorization_set(&credentials->authorization, given);
+    credentials->generation++;
 }
 
 /* ---- who waits ----------------------------------------------------------------------------------------- */
@@ -174,8 +159,10 @@ static int use_credential(ki_credentials *credentials, ki_exec_credential *fresh
         ki_exec_credential_fini(fresh);
         return rc;
     }
-    if (fresh->token == NULL)
-        set_authorization(credentials, NULL);
+    if (fresh->token == NULL) {
+        ki_authorization_set(&credentials->authorization, NULL);
+        credentials->generation++;
+    }
     if (!are_equal(old->certificate_pem, fresh->certificate_pem) || !are_equal(old->key_pem, fresh->key_pem))
         credentials->certificate_generation++;
     credentials->generation++;
@@ -190,6 +177,13 @@ static void plugin_ended(ki_exec_credential *credential, const ki_error *err, vo
 {
     ki_credentials *credentials = user;
     ki_error failure = *err;
+    if (credentials->is_given) { /* meanwhile */
+        if (credential != NULL)
+            ki_exec_credential_fini(credential);
+        credentials->state = EXEC_NONE;
+        release_waiters(credentials, true);
+        return;
+    }
     int rc = credential == NULL ? failure.code : use_credential(credentials, credential, &failure);
     ki_mask_error(&(ki_mask){ki_credentials_hide, credentials}, &failure); /* it repeats a plug-in's words */
     credentials->ended_ns = ki_clock_now_ns(credentials->clock);
@@ -269,23 +263,21 @@ static int refresh_certificate(ki_credentials *credentials, ki_error *err)
 
 /* ---- the calls ----------------------------------------------------------------------------------------- */
 
-/* Not even to an address of this machine: who listens there may have another user's rights. */
-static bool has_to_withhold(const ki_config *config)
+static bool has_some(const ki_config *config)
 {
-    bool has_some = config->token != NULL || config->token_file != NULL || config->username != NULL ||
-                    config->password != NULL || config->exec != NULL;
-    return has_some && config->server != NULL && !ki_config_uses_tls(config) &&
-           !config->allow_plaintext_credentials;
+    return config->token != NULL || config->token_file != NULL || config->username != NULL ||
+           config->password != NULL || config->exec != NULL;
 }
 
+/* An address of this machine is no exception: who listens there may have another user's rights. */
 static int init_authorization(ki_credentials *credentials, ki_loop *loop, ki_error *err)
 {
     const ki_config *config = &credentials->config;
-    credentials->is_withheld = has_to_withhold(config);
-    if (credentials->is_withheld) {
-        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS,
-               "no token, password or plug-in is used, because the address of the server begins with "
-               "http://, where anybody on the way could read them");
+    credentials->is_plaintext =
+        config->server != NULL && !ki_config_uses_tls(config) && !config->allow_plaintext_credentials;
+    if (credentials->is_plaintext) {
+        if (has_some(config))
+            withhold(credentials);
         return 0;
     }
     if (config->token_file != NULL)
@@ -295,7 +287,9 @@ static int init_authorization(ki_credentials *credentials, ki_loop *loop, ki_err
     if (config->token_file != NULL)
         return 0;
     if (config->username != NULL || config->password != NULL)
-        return set_basic(credentials, err);
+        return ki_authorization_set_basic(&credentials->authorization, config->username, config->password) < 0
+                   ? ki_fail_no_memory(err)
+                   : 0;
     if (config->exec == NULL)
         return 0;
     credentials->uses_exec = true;
@@ -342,9 +336,7 @@ void ki_credentials_free(ki_credentials *credentials)
     ki_token_file_fini(&credentials->token_file);
     ki_certificate_files_fini(&credentials->files);
     ki_impersonation_free(credentials->headers);
-    ki_secret_free(credentials->authorization);
-    for (size_t i = 0; i < FORMER_MAX; i++)
-        ki_secret_free(credentials->former[i]);
+    ki_authorization_fini(&credentials->authorization);
     ki_config_fini(&credentials->config);
     ki_free(credentials);
 }
@@ -353,7 +345,7 @@ static ki_identity identity_of(const ki_credentials *credentials)
 {
     bool is_from_exec = credentials->credential.certificate_pem != NULL;
     return (ki_identity){
-        .authorization = credentials->authorization,
+        .authorization = credentials->authorization.value,
         .certificate_pem =
             is_from_exec ? credentials->credential.certificate_pem : credentials->files.certificate.pem.data,
         .key_pem = is_from_exec ? credentials->credential.key_pem : credentials->files.key.pem.data,
@@ -383,33 +375,23 @@ void ki_credentials_certificate_names(const ki_credentials *credentials, ki_cert
 
 int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity *out_identity, ki_error *err)
 {
+    take_given(credentials);
     int rc = refresh_certificate(credentials, err);
-    if (rc == 0)
+    if (rc == 0 && !credentials->is_given)
         rc = refresh_token(credentials, err);
-    if (rc == 0 && credentials->uses_exec)
+    if (rc == 0 && credentials->uses_exec && !credentials->is_given)
         rc = refresh_exec(credentials, waiter, err);
     if (rc == 0)
         *out_identity = identity_of(credentials);
     return rc;
 }
 
-/* What stands behind the scheme. */
-static const char *value_of(const char *authorization)
-{
-    const char *blank = authorization == NULL ? NULL : strchr(authorization, ' ');
-    return blank == NULL ? NULL : blank + 1;
-}
-
 size_t ki_credentials_hide(char *text, size_t len, const void *user)
 {
     const ki_credentials *credentials = user;
-    const char *const secrets[] = {value_of(credentials->authorization), credentials->config.token,
-                                   credentials->config.password};
-    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++)
-        len = ki_mask_secret(text, len, secrets[i]);
-    for (size_t i = 0; i < FORMER_MAX && i < credentials->former_count; i++)
-        len = ki_mask_secret(text, len, value_of(credentials->former[i]));
-    return len;
+    len = ki_mask_secret(text, len, credentials->config.token);
+    len = ki_mask_secret(text, len, credentials->config.password);
+    return ki_authorization_hide(&credentials->authorization, text, len);
 }
 
 void ki_credentials_refused(ki_credentials *credentials, uint64_t generation)

@@ -3,7 +3,7 @@
  *
  *   From:     config/config.h; config/token_file.h, config/certificate_files.h, config/exec_plugin.h
  *   To:       http/transfer.c, before each request
- *   Locks:    none; io's.
+ *   Locks:    none; io's, but for ki_credentials_set_token().
  *   Not here: requests; what a trace shows of them (config/redact.h).
  *
  * In this order: a token file (and the token when that was never there), a token, basic authentication, a
@@ -35,6 +35,10 @@ KI_NODISCARD ki_credentials *ki_credentials_new(const ki_config *config, ki_loop
 
 /* Ends a plug-in that runs. Takes NULL. */
 void ki_credentials_free(ki_credentials *credentials);
+
+/* From now on this is the token, in the place of all that is not a certificate. Any thread. Returns 0,
+ * KI_ERR_INVALID for what no header can have, or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_credentials_set_token(ki_credentials *credentials, const char *token);
 
 /* What to add to the error of a server that refuses who nobody is: that credentials are withheld, and why.
  * NULL: none are. Constant. */

@@ -62,9 +62,11 @@ int ki_in_cluster_load(ki_config *out_config, const char *dir, ki_error *err)
 {
     const char *host = getenv("KUBERNETES_SERVICE_HOST");
     const char *port = getenv("KUBERNETES_SERVICE_PORT");
-    if (host == NULL || host[0] == 0 || port == NULL || port[0] == 0)
-        return ki_fail(err, KI_ERR_NOT_FOUND,
-                       "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
+    const char *missing = host == NULL || host[0] == 0   ? "KUBERNETES_SERVICE_HOST"
+                          : port == NULL || port[0] == 0 ? "KUBERNETES_SERVICE_PORT"
+                                                         : NULL;
+    if (missing != NULL)
+        return ki_fail(err, KI_ERR_NOT_FOUND, "$%s is not set", missing);
     ki_config config = {0};
     int rc = fill(&config, dir, host, port);
     if (rc == 0 && access(config.token_file, F_OK) != 0)

@@ -69,11 +69,16 @@ static int add_home_file(ki_kubeconfig *kubeconfig, ki_error *err)
     return rc;
 }
 
-static int read_files(ki_kubeconfig *kubeconfig, const char *wanted, ki_error *err)
+/* Relative names in a text that is from no file start where the program stands. */
+static int read_files(ki_kubeconfig *kubeconfig, const ki_config_overrides *overrides, ki_error *err)
 {
     const char *list = getenv("KUBECONFIG");
-    if (wanted != NULL)
-        return add_file(kubeconfig, wanted, true, err);
+    if (overrides->kubeconfig != NULL && overrides->kubeconfig_text != NULL)
+        return ki_fail(err, KI_ERR_CONFIG, "kubeconfig_text: is there beside kubeconfig");
+    if (overrides->kubeconfig_text != NULL)
+        return ki_kubeconfig_add(kubeconfig, "kubeconfig_text", ki_str_of(overrides->kubeconfig_text), err);
+    if (overrides->kubeconfig != NULL)
+        return add_file(kubeconfig, overrides->kubeconfig, true, err);
     if (list != NULL && list[0] != 0)
         return add_files(kubeconfig, list, err);
     return add_home_file(kubeconfig, err);
@@ -83,13 +88,15 @@ static int read_files(ki_kubeconfig *kubeconfig, const char *wanted, ki_error *e
 
 static int load_pod(ki_config *config, const char *pod_dir, ki_error *err)
 {
-    int rc = ki_in_cluster_load(config, pod_dir, NULL);
+    ki_error why = {0};
+    int rc = ki_in_cluster_load(config, pod_dir, &why);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
     if (rc < 0)
         return ki_fail(err, KI_ERR_CONFIG,
                        "no cluster is configured: no kubeconfig ($KUBECONFIG, ~/.kube/config) says anything, "
-                       "no server was given, and this is no pod");
+                       "no server was given, and this is no pod: %s",
+                       why.message);
     return 0;
 }
 
@@ -103,7 +110,8 @@ static int choose(ki_config *config, const ki_kubeconfig *kubeconfig, const ki_c
 {
     ki_config_origin origin = {0};
     bool is_pod = ki_kubeconfig_is_empty(kubeconfig) && overrides->kubeconfig == NULL &&
-                  overrides->server == NULL && !asks_for_an_entry(overrides);
+                  overrides->kubeconfig_text == NULL && overrides->server == NULL &&
+                  !asks_for_an_entry(overrides);
     int rc = is_pod ? load_pod(config, pod_dir, err)
                     : ki_config_select(config, kubeconfig, overrides, &origin, err);
     if (rc < 0)
@@ -126,7 +134,7 @@ int ki_config_load_with(ki_config *out_config, const ki_config_overrides *overri
     ki_config config = {0};
     if (overrides == NULL)
         overrides = &none;
-    int rc = read_files(&kubeconfig, overrides->kubeconfig, err);
+    int rc = read_files(&kubeconfig, overrides, err);
     if (rc == 0)
         rc = choose(&config, &kubeconfig, overrides, pod_dir, err);
     ki_kubeconfig_fini(&kubeconfig);

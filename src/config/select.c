@@ -147,6 +147,29 @@ int ki_config_select(ki_config *config, const ki_kubeconfig *kubeconfig, const k
 
 /* ---- overrides ----------------------------------------------------------------------------------------- */
 
+static int set_path(char **text, const char *path)
+{
+    char *absolute = path == NULL ? NULL : ki_path_absolute(ki_str_of(path));
+    if (path != NULL && absolute == NULL)
+        return KI_ERR_NO_MEMORY;
+    ki_secret_free(*text);
+    *text = absolute;
+    return 0;
+}
+
+/* A file, or PEM, in the place of both; that only one is given is seen to later. */
+static int set_part(char **file, char **pem, const char *path, const char *data)
+{
+    int rc = set_path(file, path);
+    return rc < 0 ? rc : set_text(pem, data);
+}
+
+static bool says_trust(const ki_config_overrides *overrides)
+{
+    return overrides->certificate_authority != NULL || overrides->certificate_authority_pem != NULL ||
+           overrides->insecure_skip_tls_verify;
+}
+
 /* A server that was given does not have the name that the kubeconfig's has. What is said about trust
  * replaces all that the kubeconfig says about it. */
 static int override_cluster(ki_config *config, const ki_config_overrides *overrides)
@@ -157,16 +180,11 @@ static int override_cluster(ki_config *config, const ki_config_overrides *overri
         rc = set_text(&config->server, overrides->server);
     if (rc == 0 && (overrides->server != NULL || overrides->tls_server_name != NULL))
         rc = set_text(&config->tls_server_name, overrides->tls_server_name);
-    if (rc < 0 || (overrides->certificate_authority == NULL && !overrides->insecure_skip_tls_verify))
+    if (rc < 0 || !says_trust(overrides))
         return rc;
     config->insecure_skip_tls_verify = overrides->insecure_skip_tls_verify;
-    ki_secret_free(config->ca_pem);
-    ki_secret_free(config->ca_file);
-    config->ca_pem = config->ca_file = NULL;
-    if (overrides->certificate_authority == NULL)
-        return 0;
-    config->ca_file = ki_path_absolute(ki_str_of(overrides->certificate_authority));
-    return config->ca_file == NULL ? KI_ERR_NO_MEMORY : 0;
+    return set_part(&config->ca_file, &config->ca_pem, overrides->certificate_authority,
+                    overrides->certificate_authority_pem);
 }
 
 static int override_groups(ki_config *config, const char *const *groups)
@@ -184,7 +202,8 @@ static int override_groups(ki_config *config, const char *const *groups)
 
 static bool says_who(const ki_config_overrides *overrides)
 {
-    return overrides->token != NULL || overrides->username != NULL || overrides->password != NULL;
+    return overrides->token != NULL || overrides->token_file != NULL || overrides->username != NULL ||
+           overrides->password != NULL;
 }
 
 /* A token that was given, or a name, is the whole answer to who asks; certificates say it in another way,
@@ -205,31 +224,21 @@ static int override_authorization(ki_config *config, const ki_config_overrides *
     ki_config_fini(&rest);
     int rc = set_text(&config->token, overrides->token);
     if (rc == 0)
+        rc = set_path(&config->token_file, overrides->token_file);
+    if (rc == 0)
         rc = set_text(&config->username, overrides->username);
     return rc == 0 ? set_text(&config->password, overrides->password) : rc;
 }
 
-/* A file in the place of a file, or of what the kubeconfig holds itself. */
-static int override_file(char **file, char **pem, const char *path)
-{
-    if (path == NULL)
-        return 0;
-    char *absolute = ki_path_absolute(ki_str_of(path));
-    if (absolute == NULL)
-        return KI_ERR_NO_MEMORY;
-    ki_secret_free(*file);
-    ki_secret_free(*pem);
-    *file = absolute;
-    *pem = NULL;
-    return 0;
-}
-
 static int override_certificate(ki_config *config, const ki_config_overrides *overrides)
 {
-    int rc = override_file(&config->client_certificate_file, &config->client_certificate_pem,
-                           overrides->client_certificate);
-    if (rc == 0)
-        rc = override_file(&config->client_key_file, &config->client_key_pem, overrides->client_key);
+    int rc = 0;
+    if (overrides->client_certificate != NULL || overrides->client_certificate_pem != NULL)
+        rc = set_part(&config->client_certificate_file, &config->client_certificate_pem,
+                      overrides->client_certificate, overrides->client_certificate_pem);
+    if (rc == 0 && (overrides->client_key != NULL || overrides->client_key_pem != NULL))
+        rc = set_part(&config->client_key_file, &config->client_key_pem, overrides->client_key,
+                      overrides->client_key_pem);
     return rc;
 }
 
@@ -252,11 +261,12 @@ int ki_config_override(ki_config *config, const ki_config_overrides *overrides, 
     int rc = override_cluster(config, overrides);
     if (overrides->server != NULL)
         origin->server = NULL;
-    if (overrides->certificate_authority != NULL || overrides->insecure_skip_tls_verify)
+    if (says_trust(overrides))
         origin->trust = NULL;
     if (says_who(overrides))
         origin->authorization = NULL;
-    if (overrides->client_certificate != NULL || overrides->client_key != NULL)
+    if (overrides->client_certificate != NULL || overrides->client_key != NULL ||
+        overrides->client_certificate_pem != NULL || overrides->client_key_pem != NULL)
         origin->certificate = NULL;
     if (overrides->as != NULL || overrides->as_uid != NULL || overrides->as_groups != NULL)
         origin->impersonation = NULL;

@@ -51,7 +51,7 @@ static ki_str trimmed(ki_str text)
     return text;
 }
 
-static int read_token(const char *path, char **out_token, ki_error *err)
+int ki_token_file_read(const char *path, char **out_token, ki_error *err)
 {
     ki_file_text text = {0};
     ki_error problem = {0};
@@ -75,7 +75,7 @@ static int read_token(const char *path, char **out_token, ki_error *err)
 int ki_token_file_check(const char *path, ki_error *err)
 {
     char *token = NULL;
-    int rc = read_token(path, &token, err);
+    int rc = ki_token_file_read(path, &token, err);
     ki_secret_free(token);
     return rc;
 }
@@ -86,17 +86,18 @@ int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err)
         return 0;
     ki_error problem = {0};
     char *token = NULL;
-    int rc = read_token(file->path, &token, &problem);
+    int rc = ki_token_file_read(file->path, &token, &problem);
     if (rc < 0 && file->token == NULL) {
         ki_error_set(err, rc, 0, "%s%s", rc == KI_ERR_CONFIG ? "tokenFile: " : "", problem.message);
         return rc;
     }
     file->next_ns = now_ns + KI_TOKEN_FILE_PERIOD_MS * KI_NS_PER_MS;
-    if (rc < 0) {
+    if (rc < 0 && !file->has_failed)
         ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "the token stays as it was: tokenFile: %s",
                problem.message);
+    file->has_failed = rc < 0;
+    if (rc < 0)
         return 0;
-    }
     ki_secret_free(file->token);
     file->token = token;
     return 0;

@@ -20,6 +20,7 @@ typedef struct ki_token_file {
     const char *path; /* borrowed, constant */
     char *token;      /* NULL: never read */
     uint64_t next_ns; /* when it is read again */
+    bool has_failed;  /* the last time, which was logged */
 } ki_token_file;
 
 void ki_token_file_init(ki_token_file *file, const char *path);
@@ -35,6 +36,9 @@ void ki_token_file_expire(ki_token_file *file);
 /* Whether there is a token in the file. Returns 0, KI_ERR_CONFIG with a message that begins with the path, or
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_token_file_check(const char *path, ki_error *err);
+
+/* What is in the file, for ki_secret_free(). Returns as ki_token_file_check(). */
+KI_NODISCARD int ki_token_file_read(const char *path, char **out_token, ki_error *err);
 
 /* Whether the text can stand in a header as it is: visible ASCII characters. */
 bool ki_token_is_valid(ki_str text);

@@ -71,7 +71,7 @@ static int remember_file(ki_trust *trust, const char *path, ki_error *err)
     if (trust->file == NULL)
         return ki_fail_no_memory(err);
     memcpy(trust->file, path, size);
-    return read_file(path, &trust->pem, err);
+    return 0;
 }
 
 int ki_trust_init(ki_trust *trust, const ki_config *config, ki_error *err)
@@ -79,12 +79,14 @@ int ki_trust_init(ki_trust *trust, const ki_config *config, ki_error *err)
     ki_trust made = {.is_off = config->insecure_skip_tls_verify};
     ki_buf_init(&made.pem, KI_TRUST_BYTES_MAX);
     int rc = 0;
-    if (made.is_off)
-        rc = 0;
-    else if (config->ca_pem != NULL && ki_buf_append_str(&made.pem, ki_str_of(config->ca_pem)) < 0)
-        rc = ki_fail_no_memory(err);
-    else if (config->ca_pem == NULL && config->ca_file != NULL)
+    if (!made.is_off && config->ca_file != NULL)
         rc = remember_file(&made, config->ca_file, err);
+    if (rc == 0 && !made.is_off && config->ca_pem != NULL) {
+        if (ki_buf_append_str(&made.pem, ki_str_of(config->ca_pem)) < 0)
+            rc = ki_fail_no_memory(err);
+    } else if (rc == 0 && made.file != NULL) {
+        rc = read_file(made.file, &made.pem, err);
+    }
     if (rc < 0)
         ki_trust_fini(&made);
     else

@@ -111,6 +111,12 @@ int ki_file_read(const char *path, size_t bytes_max, ki_file_text *out_text, ki_
     return fail_errno(err, path, number);
 }
 
+bool ki_file_is_pipe(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
 ki_file_mark ki_file_mark_of(const char *path)
 {
     struct stat status;

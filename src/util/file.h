@@ -28,6 +28,9 @@ void ki_file_text_fini(ki_file_text *text);
  * the file and the reason, never what is in it. */
 KI_NODISCARD int ki_file_read(const char *path, size_t bytes_max, ki_file_text *out_text, ki_error *err);
 
+/* Whether it is a named pipe, or one that the shell has made for `<(command)`. */
+bool ki_file_is_pipe(const char *path);
+
 /* Which content a file had. A zeroed one is that of no file. */
 typedef struct ki_file_mark {
     uint64_t device;

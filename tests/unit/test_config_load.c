@@ -159,7 +159,12 @@ static void nothing_at_all_is_an_error_that_says_what_there_could_be(void **stat
     (void)state;
     assert_refused(NULL,
                    "no cluster is configured: no kubeconfig ($KUBECONFIG, ~/.kube/config) says anything, no "
-                   "server was given, and this is no pod",
+                   "server was given, and this is no pod: $KUBERNETES_SERVICE_HOST is not set",
+                   "");
+    setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+    assert_refused(NULL,
+                   "no cluster is configured: no kubeconfig ($KUBECONFIG, ~/.kube/config) says anything, no "
+                   "server was given, and this is no pod: $KUBERNETES_SERVICE_PORT is not set",
                    "");
 }
 
@@ -455,6 +460,27 @@ static void assert_fails_without_memory(const ki_config_overrides *overrides)
     }
 }
 
+static void holding_files_without_memory_is_an_error(void **state)
+{
+    (void)state;
+    bool has_failed = true;
+    set_pod("10.0.0.1");
+    temp_dir_write(&dir, "pod/ca.crt", CERTIFICATE);
+    failing_allocator_install();
+    for (size_t n = 1; has_failed; n++) {
+        ki_config config = loaded(NULL);
+        failing_allocator_fail_at(n);
+        int rc = ki_config_hold_files(&config, NULL);
+        has_failed = failing_allocator_has_failed();
+        failing_allocator_fail_at(0);
+        assert_int_equal(rc, has_failed ? KI_ERR_NO_MEMORY : 0);
+        assert_int_equal(config.ca_pem != NULL && config.token != NULL, !has_failed);
+        ki_config_fini(&config);
+        assert_int_equal(failing_allocator_live_count(), 0);
+    }
+    failing_allocator_remove();
+}
+
 static void running_out_of_memory_anywhere_is_an_error(void **state)
 {
     (void)state;
@@ -503,6 +529,7 @@ int main(void)
         TEST(an_empty_kubeconfig_leaves_it_to_the_pod),
         TEST(the_proxy_of_the_environment_is_used_without_another),
         TEST(a_variable_that_is_no_proxy_is_named_without_its_value),
+        TEST(holding_files_without_memory_is_an_error),
         TEST(running_out_of_memory_anywhere_is_an_error),
     };
     return RUN_TESTS(tests);

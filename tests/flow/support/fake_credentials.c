@@ -59,6 +59,13 @@ WEAK void ki_credentials_certificate_names(const ki_credentials *credentials, ki
     *out_names = (ki_certificate_names){"client-certificate /fake/crt", "client-key /fake/key"};
 }
 
+WEAK int ki_credentials_set_token(ki_credentials *credentials, const char *token)
+{
+    (void)credentials;
+    (void)token;
+    return 0;
+}
+
 WEAK const char *ki_credentials_withheld(const ki_credentials *credentials)
 {
     (void)credentials;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config - where to connect and as whom, loaded apart from the client that uses it.
+ *
+ * A program that gives up its rights, its root directory or its environment (nginx, postgres) loads the
+ * configuration before that, and makes clients from it afterwards, in as many child processes as it likes:
+ *
+ *     ki_config *config = ki_config_new(&(ki_client_options){.kubeconfig = "/etc/kube/config"}, &err);
+ *     ... fork(); setuid(); chroot() ...
+ *     ki_client *client = ki_client_new(&(ki_client_options){.config = config}, &err);
+ */
+#ifndef KI_CONFIG_H
+#define KI_CONFIG_H
+
+#include <kinformer/client.h>
+
+KI_EXTERN_C_BEGIN
+
+/**
+ * Loads what ki_client_new() would load with these options, of which only those count that say where to
+ * connect and as whom; NULL: defaults. All files are read now: kubeconfigs, certificate authorities, client
+ * certificate and key, the file of a token.
+ *
+ * A client looks at the files again, as it always does, and goes on with what was read here for as long as it
+ * cannot read them. So certificates and tokens that are replaced are noticed where the client may read them;
+ * where it may not, use ki_client_set_token(). An exec plug-in is started by the client, with its rights and
+ * in its root directory.
+ *
+ * Returns:   a configuration to free, or NULL with KI_ERR_CONFIG (which file, line and field),
+ *            KI_ERR_INVALID, KI_ERR_NO_MEMORY. Nothing is sent, and no thread started.
+ * Ownership: the caller frees it. Clients copy it.
+ * Threads:   any; the environment must not change meanwhile. It is constant, so that several threads, and
+ *            children of fork(), may use one.
+ */
+KI_API KI_NODISCARD ki_config *ki_config_new(const ki_client_options *options, ki_error *err);
+
+/** Wipes all that is secret in it. NULL is allowed. */
+KI_API void ki_config_free(ki_config *config);
+
+KI_EXTERN_C_END
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What files hold, kept in the configuration: for a process that will not be allowed to read them. */
+#include "config/config.h"
+#include "config/token_file.h"
+#include "util/error.h"
+#include "util/file.h"
+
+enum { PEM_BYTES_MAX = 4 * 1024 * 1024 };
+
+static int hold(const char *path, char **pem, ki_error *err)
+{
+    ki_file_text text = {0};
+    ki_error why = {0};
+    if (path == NULL || *pem != NULL || ki_file_is_pipe(path)) /* that can be read once, by who uses it */
+        return 0;
+    int rc = ki_file_read(path, PEM_BYTES_MAX, &text, &why);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    if (rc < 0)
+        return ki_fail(err, KI_ERR_CONFIG, "%s", why.message);
+    *pem = text.data; /* of PEM there is nothing behind a NUL */
+    return 0;
+}
+
+/* A token beside its file counts until the file is there: so the one that was read does. */
+int ki_config_hold_files(ki_config *config, ki_error *err)
+{
+    int rc = hold(config->ca_file, &config->ca_pem, err);
+    if (rc == 0)
+        rc = hold(config->client_certificate_file, &config->client_certificate_pem, err);
+    if (rc == 0)
+        rc = hold(config->client_key_file, &config->client_key_pem, err);
+    if (rc == 0 && config->token_file != NULL && config->token == NULL)
+        rc = ki_token_file_read(config->token_file, &config->token, err);
+    return rc;
+}
