@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/failure.h"
+#include "cli/secret_word.h"
 
 #define AT(member) offsetof(cli_apiserver_flags, member)
 
@@ -16,8 +17,10 @@ static const cli_flag where_flags[] = {
     {"tls", 0, CLI_FLAG_BOOL, AT(tls), NULL, "HTTPS, with a certificate made for this run", NULL},
     {"tls-cert-file", 0, CLI_FLAG_TEXT, AT(certificate), "FILE", "HTTPS, with this certificate (PEM)", NULL},
     {"tls-private-key-file", 0, CLI_FLAG_TEXT, AT(key), "FILE", "its key (PEM)", NULL},
-    {"token", 0, CLI_FLAG_TEXTS, AT(tokens), "TOKEN",
-     "let in who has it, and nobody without; may be repeated", NULL},
+    {"token", 0, CLI_FLAG_SECRETS, AT(tokens), "TOKEN",
+     "let in who has it, and nobody without; may be repeated; or $KINFORMER_APISERVER_TOKEN", NULL},
+    {"token-file", 0, CLI_FLAG_TEXTS, AT(token_files), "FILE",
+     "with a token in its first line; may be repeated", NULL},
     {"allow-host", 0, CLI_FLAG_TEXTS, AT(hosts), "NAME",
      "by which it is called without a token, besides localhost and addresses; may be repeated", NULL},
     {"kubeconfig-out", 0, CLI_FLAG_TEXT, AT(kubeconfig_out), "FILE", "write how to reach it", NULL},
@@ -54,6 +57,31 @@ void cli_apiserver_flags_init(cli_apiserver_flags *flags, cli_flag_group out_gro
     out_groups[1] = (cli_flag_group){"What", what_flags, sizeof(what_flags) / sizeof(what_flags[0]), flags};
     out_groups[2] =
         (cli_flag_group){"What goes wrong", fault_flags, sizeof(fault_flags) / sizeof(fault_flags[0]), flags};
+}
+
+/* ---- secrets ------------------------------------------------------------------------------------------- */
+
+static int add_token(cli_texts *tokens, const char *token, ki_error *err)
+{
+    if (tokens->count == CLI_TEXTS_MAX)
+        return cli_fail(err, "more than %d tokens", CLI_TEXTS_MAX);
+    tokens->items[tokens->count++] = token;
+    return 0;
+}
+
+int cli_apiserver_flags_read_secrets(cli_apiserver_flags *flags, ki_error *err)
+{
+    const char *of_environment = cli_secret_word_of("KINFORMER_APISERVER_TOKEN");
+    int rc = 0;
+    for (size_t i = 0; i < flags->token_files.count && rc == 0; i++) {
+        const char *token = NULL;
+        rc = cli_secret_word_read("--token-file", flags->token_files.items[i], &token, err);
+        if (rc == 0)
+            rc = add_token(&flags->tokens, token, err);
+    }
+    if (rc == 0 && flags->tokens.count == 0 && of_environment != NULL)
+        rc = add_token(&flags->tokens, of_environment, err);
+    return rc;
 }
 
 /* ---- what is wrong ------------------------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ typedef struct cli_apiserver_flags {
     const char *certificate;
     const char *key;
     cli_texts tokens;
+    cli_texts token_files;
     cli_texts hosts;
     cli_texts load;
     const char *kubeconfig_out;
@@ -38,6 +39,9 @@ typedef struct cli_apiserver_flags {
 } cli_apiserver_flags;
 
 void cli_apiserver_flags_init(cli_apiserver_flags *flags, cli_flag_group out_groups[CLI_APISERVER_GROUPS]);
+
+/* Adds the tokens that files and the environment have. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
+KI_NODISCARD int cli_apiserver_flags_read_secrets(cli_apiserver_flags *flags, ki_error *err);
 
 /* Whether they fit together. Returns 0 or KI_ERR_INVALID. */
 KI_NODISCARD int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err);

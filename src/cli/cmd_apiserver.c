@@ -150,6 +150,8 @@ int cli_cmd_apiserver(int argc, char **argv)
     if (rc == 0 && arguments.count > 0)
         rc = cli_fail(&err, "apiserver: what is \"%s\"? It takes flags alone", arguments.items[0]);
     if (rc == 0)
+        rc = cli_apiserver_flags_read_secrets(&flags, &err);
+    if (rc == 0)
         rc = cli_apiserver_flags_check(&flags, &err);
     return rc < 0 ? cli_end_with(&err) : run(&flags, &err);
 }

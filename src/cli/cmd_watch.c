@@ -32,6 +32,8 @@ static const char help_tail[] =
     "Formats of -o: lines (default), a line for each event; events, JSON Lines with each event and the state "
     "of each\n"
     "resource; json, the objects alone, one a line; name, as pod/web; none, nothing.\n"
+    "Tokens and passwords on the command line are overwritten as soon as they are read; files and the\n"
+    "environment keep them from being seen at all.\n"
     "A DURATION is written as 100ms, 2s or 1m30s. The program ends with 0, with 2 for wrong usage or a "
     "configuration\n"
     "that cannot be used, with 1 when the system refuses something.\n";
@@ -159,6 +161,8 @@ int cli_cmd_watch(int argc, char **argv)
         return print_help(&set);
     if (rc == 0)
         rc = check_arguments(&arguments, &err);
+    if (rc == 0)
+        rc = cli_connection_read_secrets(&flags.connection, &err);
     if (rc == 0)
         rc = cli_watch_flags_check(&flags, &err);
     if (rc == 0)

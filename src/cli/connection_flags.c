@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/connection_flags.h"
 
+#include <stdbool.h>
+
+#include "cli/failure.h"
+#include "cli/secret_word.h"
+
 #define AT(member) offsetof(cli_connection, member)
 
 static const cli_flag flags[] = {
@@ -10,10 +15,14 @@ static const cli_flag flags[] = {
     {"cluster", 0, CLI_FLAG_TEXT, AT(cluster), "NAME", "of the kubeconfig, instead of the context's", NULL},
     {"user", 0, CLI_FLAG_TEXT, AT(user), "NAME", "of the kubeconfig, instead of the context's", NULL},
     {"server", 's', CLI_FLAG_TEXT, AT(server), "URL", "address of the API server; needs no kubeconfig", NULL},
-    {"token", 0, CLI_FLAG_TEXT, AT(token), "TOKEN", "bearer token", NULL},
+    {"token", 0, CLI_FLAG_SECRET, AT(token), "TOKEN", "bearer token; or $KINFORMER_TOKEN", NULL},
+    {"token-file", 0, CLI_FLAG_TEXT, AT(token_file), "FILE", "with the token, read again when it changes",
+     NULL},
     {"username", 0, CLI_FLAG_TEXT, AT(username), "NAME", "for basic authentication, instead of a token",
      NULL},
-    {"password", 0, CLI_FLAG_TEXT, AT(password), "TEXT", "of that name", NULL},
+    {"password", 0, CLI_FLAG_SECRET, AT(password), "TEXT", "of that name; or $KINFORMER_PASSWORD", NULL},
+    {"password-file", 0, CLI_FLAG_TEXT, AT(password_file), "FILE", "with the password in its first line",
+     NULL},
     {"client-certificate", 0, CLI_FLAG_TEXT, AT(client_certificate), "FILE", "to show to the server", NULL},
     {"client-key", 0, CLI_FLAG_TEXT, AT(client_key), "FILE", "of that certificate", NULL},
     {"certificate-authority", 0, CLI_FLAG_TEXT, AT(certificate_authority), "FILE", "certificates to trust",
@@ -44,6 +53,25 @@ static const char *said(const char *text)
     return text == NULL || text[0] == 0 ? NULL : text;
 }
 
+/* What was said of who we are goes before the environment. */
+int cli_connection_read_secrets(cli_connection *connection, ki_error *err)
+{
+    const char *file = said(connection->password_file);
+    bool has_token = said(connection->token) != NULL, has_name = said(connection->username) != NULL;
+    bool has_password = said(connection->password) != NULL;
+    if (has_token && said(connection->token_file) != NULL)
+        return cli_fail(err, "--token and --token-file: which of them?");
+    if (has_password && file != NULL)
+        return cli_fail(err, "--password and --password-file: which of them?");
+    if (file != NULL)
+        return cli_secret_word_read("--password-file", file, &connection->password, err);
+    if (has_name && !has_password)
+        connection->password = cli_secret_word_of("KINFORMER_PASSWORD");
+    if (!has_token && !has_name && !has_password && said(connection->token_file) == NULL)
+        connection->token = cli_secret_word_of("KINFORMER_TOKEN");
+    return 0;
+}
+
 /* Who wants an answer sooner than a connection may take wants to hear so; 0: the default. */
 static uint64_t connect_timeout_ms(const cli_connection *connection)
 {
@@ -62,6 +90,7 @@ ki_client_options cli_connection_options(const cli_connection *connection)
         .user = said(connection->user),
         .server = said(connection->server),
         .token = said(connection->token),
+        .token_file = said(connection->token_file),
         .certificate_authority = said(connection->certificate_authority),
         .tls_server_name = said(connection->tls_server_name),
         .client_certificate = said(connection->client_certificate),

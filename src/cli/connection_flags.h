@@ -19,8 +19,10 @@ typedef struct cli_connection {
     const char *user;
     const char *server;
     const char *token;
+    const char *token_file;
     const char *username;
     const char *password;
+    const char *password_file;
     const char *client_certificate;
     const char *client_key;
     const char *certificate_authority;
@@ -36,6 +38,10 @@ typedef struct cli_connection {
 
 /* The group of flags that fill in `connection`. */
 cli_flag_group cli_connection_flags(cli_connection *connection);
+
+/* Fills in what files and the environment say of token and password. Returns 0, KI_ERR_INVALID,
+ * KI_ERR_NO_MEMORY. */
+KI_NODISCARD int cli_connection_read_secrets(cli_connection *connection, ki_error *err);
 
 /* Options of a client that say the same; they borrow the texts, and point into `connection`. */
 ki_client_options cli_connection_options(const cli_connection *connection);

@@ -7,6 +7,7 @@
 
 #include "cli/duration.h"
 #include "cli/failure.h"
+#include "cli/secret_word.h"
 
 /* ---- finding ------------------------------------------------------------------------------------------- */
 
@@ -108,6 +109,18 @@ static int add_text(const found *f, const char *value, ki_error *err)
     return 0;
 }
 
+/* The words of a command line can be written to, and values are parts of them. */
+static int set_secret(const found *f, const char *value, ki_error *err)
+{
+    const char *kept = cli_secret_word_take((char *)(uintptr_t)value);
+    if (kept == NULL)
+        return cli_fail_no_memory(err);
+    if (f->flag->type == CLI_FLAG_SECRETS)
+        return add_text(f, kept, err);
+    memcpy(f->base + f->flag->offset, &kept, sizeof(kept));
+    return 0;
+}
+
 static int set_duration(const found *f, const char *value, ki_error *err)
 {
     ki_error why = {0};
@@ -164,6 +177,9 @@ static int set_value(const found *f, const char *value, ki_error *err)
         return 0;
     case CLI_FLAG_TEXTS:
         return add_text(f, value, err);
+    case CLI_FLAG_SECRET:
+    case CLI_FLAG_SECRETS:
+        return set_secret(f, value, err);
     case CLI_FLAG_DURATION:
         return set_duration(f, value, err);
     case CLI_FLAG_TIMEOUT:

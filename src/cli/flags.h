@@ -20,6 +20,8 @@ typedef enum cli_flag_type {
     CLI_FLAG_BOOL,     /* int */
     CLI_FLAG_TEXT,     /* const char * */
     CLI_FLAG_TEXTS,    /* cli_texts: each time one more */
+    CLI_FLAG_SECRET,   /* as CLI_FLAG_TEXT: overwritten on the command line, as the next */
+    CLI_FLAG_SECRETS,  /* as CLI_FLAG_TEXTS */
     CLI_FLAG_DURATION, /* uint64_t, in milliseconds */
     CLI_FLAG_TIMEOUT,  /* likewise; a number alone is seconds, as kubectl has it */
     CLI_FLAG_NUMBER,   /* int64_t, not negative */
@@ -66,8 +68,8 @@ typedef struct cli_arguments {
     int is_help; /* -h or --help was among the flags: nothing else was looked at after it */
 } cli_arguments;
 
-/* Reads `argv`, of which the name of the command is no part. Returns 0, or KI_ERR_INVALID with one clear
- * line; then the members may have been changed. */
+/* Reads `argv`, of which the name of the command is no part; secrets in it are overwritten. Returns 0, or
+ * KI_ERR_INVALID with one clear line; then the members may have been changed. */
 KI_NODISCARD int cli_flags_parse(const cli_flag_set *set, int argc, char *const *argv,
                                  cli_arguments *out_arguments, ki_error *err);
 

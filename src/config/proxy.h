@@ -29,7 +29,8 @@ typedef struct ki_proxy {
     char *password; /* "" beside a user that has none */
 } ki_proxy;
 
-/* Of http, https or socks5. Returns 0; KI_ERR_INVALID with what is wrong with it, a constant; KI_ERR_NO_MEMORY.
+/* Of http, https or socks5. Returns 0; KI_ERR_INVALID with what is wrong with it,
+ * a constant; KI_ERR_NO_MEMORY.
  */
 KI_NODISCARD int ki_proxy_parse(const char *url, ki_proxy *out_proxy, const char **out_problem);
 void ki_proxy_fini(ki_proxy *proxy);

@@ -27,8 +27,8 @@ KI_NODISCARD int ki_url_split(ki_str text, ki_url *out_url);
  * what it refuses. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_url_check(const char *text, ki_url *out_url);
 
-/* Takes "%41" for what it stands for. Returns 0 with a text for ki_secret_free(); KI_ERR_INVALID when a '%' is
- * followed by something else, or a control character comes out; KI_ERR_NO_MEMORY. */
+/* Takes "%41" for what it stands for. Returns 0 with a text for ki_secret_free(); KI_ERR_INVALID when a '%'
+ * is followed by something else, or a control character comes out; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_url_decode(ki_str text, char **out_text);
 
 /* Writes all that is no letter or digit as "%41"; for ki_secret_free(). NULL without memory. */

@@ -58,7 +58,8 @@ uint64_t ki_http_request_timeout_ms(const ki_http *http);
 /* Hides what it sends as a secret. */
 ki_mask ki_http_mask_of(const ki_http *http);
 
-/* What to add to an error of 401 or 403: that credentials were withheld, and why; NULL: none were. Constant. */
+/* What to add to an error of 401 or 403: that credentials were withheld, and why;
+ * NULL: none were. Constant. */
 const char *ki_http_withheld(const ki_http *http);
 
 /* What is counted of its requests. */

@@ -53,7 +53,7 @@ expect_stdout 0 "kinformer $version" --version
 expect_stdout 0 'usage: kinformer version' version --help
 expect_stdout 0 '--churn' demo --help
 expect_stdout 0 '20s when stdout is no terminal' help demo
-for flag in kubeconfig context cluster user server token certificate-authority insecure-skip-tls-verify \
+for flag in kubeconfig context cluster user server token token-file password-file certificate-authority insecure-skip-tls-verify \
     allow-plaintext-credentials \
     tls-server-name client-certificate client-key username password as as-uid as-group disable-compression \
     namespace all-namespaces selector field-selector output request-timeout resync page-size watch-list \
@@ -68,7 +68,7 @@ grep -qF 'stdout: ' "$work/err" || complain "a full disk is not mentioned: $(cat
 
 expect_stdout 0 '--kubeconfig-out' apiserver --help
 expect_stdout 0 'A FAULT is' help apiserver
-for flag in port bind tls tls-cert-file tls-private-key-file token kubeconfig-out load history objects-max watches-max \
+for flag in port bind tls tls-cert-file tls-private-key-file token token-file kubeconfig-out load history objects-max watches-max \
     body-max object-max history-bytes in-flight-max allow-host bookmarks fault debug seed; do
     expect_stdout 0 " --$flag" apiserver --help
 done
@@ -108,6 +108,59 @@ kill "$server"
 got=0
 wait "$server" || got=$?
 [ $got -eq 0 ] || complain "apiserver ends with $got when it is told to end"
+
+# What is secret does not stay readable on the command line, and need not be there at all.
+expect_hidden() {
+    tr '\0' ' ' <"/proc/$1/cmdline" >"$work/line"
+    grep -q kinformer "$work/line" || complain "$2 has no command line"
+    ! grep -q hush "$work/line" || complain "$2 shows: $(cat "$work/line")"
+}
+wait_for_line() {
+    tries=0
+    while ! grep -q "$1" "$2" && [ $tries -lt 200 ]; do
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+}
+echo hush-of-file >"$work/token"
+"$program" apiserver --port 0 --tls --token hush-one --token=hush-two --token-file "$work/token" \
+    --kubeconfig-out "$work/kubeconfig" >"$work/out" 2>"$work/err" &
+server=$!
+wait_for_line 'kubectl --kubeconfig' "$work/out"
+expect_hidden "$server" apiserver
+for line in '--token hush-two' '--token=hush-one' "--token-file $work/token"; do
+    # shellcheck disable=SC2086  # words
+    timeout 20 "$program" watch namespaces --kubeconfig "$work/kubeconfig" $line --until-synced -o name \
+        >"$work/names" 2>"$work/err" || complain "watch $line: $(cat "$work/err")"
+    grep -qx 'namespace/kube-system' "$work/names" || complain "watch $line writes no kube-system"
+done
+KINFORMER_TOKEN=hush-of-file timeout 20 "$program" watch namespaces --kubeconfig "$work/kubeconfig" --until-synced \
+    -o name >"$work/names" 2>"$work/err" || complain "watch with KINFORMER_TOKEN: $(cat "$work/err")"
+for line in '--token hush-two' '--username jane --password hush' '--username jane --password=hush'; do
+    : >"$work/err"
+    # shellcheck disable=SC2086  # words
+    "$program" watch namespaces --kubeconfig "$work/kubeconfig" $line >"$work/names" 2>"$work/err" &
+    watch=$!
+    wait_for_line namespaces "$work/err"
+    expect_hidden "$watch" "watch $line"
+    kill "$watch"
+    wait "$watch" || complain "watch $line ends with $?"
+done
+kill "$server"
+wait "$server" || complain "apiserver ends with $?"
+KINFORMER_APISERVER_TOKEN=hush-three "$program" apiserver --port 0 >"$work/out" 2>"$work/err" &
+server=$!
+wait_for_line listening "$work/out"
+url=$(sed -n 's/^listening at //p' "$work/out")
+timeout 20 "$program" watch namespaces --server "$url" --allow-plaintext-credentials --token hush-three --until-synced \
+    -o name >"$work/names" 2>"$work/err" || complain "the token of the environment: $(cat "$work/err")"
+kill "$server"
+wait "$server" || complain "apiserver ends with $?"
+expect_refusal 'which of them' watch pods --server https://k --token a --token-file "$work/token"
+expect_refusal 'which of them' watch pods --server https://k --username a --password b --password-file "$work/token"
+expect_refusal 'No such file' watch pods --server https://k --username a --password-file "$work/none"
+expect_refusal 'first line is empty' watch pods --server https://k --username a --password-file /dev/null
+expect_refusal 'No such file' apiserver --port 0 --token-file "$work/none"
 
 expect_refusal 'which command?'
 expect_refusal 'no command "frob"' frob

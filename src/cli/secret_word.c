@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/secret_word.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/failure.h"
+
+enum { LINE_BYTES = 64 * 1024 };
+
+typedef struct word {
+    struct word *next;
+    char text[];
+} word;
+
+/* All of them: flags borrow their texts, and nobody says when they are not needed any more. */
+static word *words;
+
+static const char *keep(const char *text, size_t n)
+{
+    word *kept = malloc(sizeof(*kept) + n + 1);
+    if (kept == NULL)
+        return NULL;
+    memcpy(kept->text, text, n);
+    kept->text[n] = 0;
+    kept->next = words;
+    words = kept;
+    return kept->text;
+}
+
+/* Blanks, as curl leaves them. */
+const char *cli_secret_word_take(char *text)
+{
+    size_t n = strlen(text);
+    const char *kept = keep(text, n);
+    memset(text, ' ', n);
+    return kept;
+}
+
+int cli_secret_word_read(const char *flag, const char *path, const char **out_word, ki_error *err)
+{
+    char line[LINE_BYTES];
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return cli_fail(err, "%s: %s: %s", flag, path, strerror(errno));
+    (void)setvbuf(file, NULL, _IONBF, 0); /* it would keep a copy */
+    const char *got = fgets(line, sizeof(line), file);
+    int is_wrong = ferror(file);
+    (void)fclose(file);
+    size_t n = got == NULL ? 0 : strcspn(line, "\r\n");
+    *out_word = n == 0 ? NULL : keep(line, n);
+    explicit_bzero(line, sizeof(line));
+    if (n == 0)
+        return cli_fail(err, "%s: %s: %s", flag, path,
+                        is_wrong ? "cannot be read" : "its first line is empty");
+    return *out_word == NULL ? cli_fail_no_memory(err) : 0;
+}
+
+const char *cli_secret_word_of(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text == NULL || text[0] == 0 ? NULL : text;
+}
