@@ -63,8 +63,8 @@ typedef struct ki_client_options {
     const char *server; /* "https://10.0.0.1:6443"; enough by itself when there is no kubeconfig */
     const char *token;
     const char *certificate_authority; /* a file */
-    const char *tls_server_name;
-    const char *client_certificate; /* a file, as the next; both together */
+    const char *tls_server_name;       /* the name of a host, or an address */
+    const char *client_certificate;    /* a file, as the next; both together */
     const char *client_key;
     const char *username; /* with the next: instead of a token */
     const char *password;
@@ -78,7 +78,7 @@ typedef struct ki_client_options {
     int http2; /* 1: many watches on one connection; lists are streamed with KI_WATCH_LIST_ALWAYS only */
     int gzip;  /* 1: asks for compressed answers */
     int allow_plaintext_credentials; /* 1: tokens, passwords and plug-ins also for a server by http:// */
-    const char *user_agent;          /* NULL: "kinformer/" and the version */
+    const char *user_agent;          /* NULL: "kinformer/" and the version; no control characters */
     size_t connections_max;          /* 0: no limit. With http2 each of the two ways to speak has its own */
     uint64_t connect_timeout_ms;     /* 0: 30,000 */
     size_t head_bytes_max;           /* of an answer: its status, headers and trailers; 0: 64 KiB */

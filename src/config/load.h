@@ -17,6 +17,7 @@ typedef struct ki_config_origin {
     const ki_kubeconfig_entry *cluster;
     const ki_kubeconfig_entry *user;
     const ki_kubeconfig_entry *server;        /* as `cluster`, unless the server is overridden */
+    const ki_kubeconfig_entry *tls_name;      /* likewise for the name in its certificate */
     const ki_kubeconfig_entry *trust;         /* likewise for the authority */
     const ki_kubeconfig_entry *authorization; /* as `user`, unless a token or a name is given */
     const ki_kubeconfig_entry *certificate;   /* likewise for the client's certificate and key */

@@ -86,7 +86,7 @@ static int read_cluster(ki_config *config, const ki_kubeconfig_entry *context, k
         return ki_kubeconfig_fail_field(err, context, "cluster", "is missing");
     if (origin->cluster == NULL)
         return 0;
-    origin->server = origin->trust = origin->cluster;
+    origin->server = origin->tls_name = origin->trust = origin->cluster;
     if (set_text(&config->cluster, origin->cluster->name) < 0)
         return ki_fail_no_memory(err);
     return ki_kubeconfig_read_cluster(config, origin->cluster, err);
@@ -261,6 +261,8 @@ int ki_config_override(ki_config *config, const ki_config_overrides *overrides, 
     int rc = override_cluster(config, overrides);
     if (overrides->server != NULL)
         origin->server = NULL;
+    if (overrides->server != NULL || overrides->tls_server_name != NULL)
+        origin->tls_name = NULL;
     if (says_trust(overrides))
         origin->trust = NULL;
     if (says_who(overrides))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/url.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -104,6 +104,50 @@ int ki_url_check(const char *text, ki_url *out_url)
     return 0;
 }
 
+/* ---- hosts --------------------------------------------------------------------------------------------- */
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Labels with dots between them, and perhaps one at the end. */
+static bool is_name(ki_str text)
+{
+    enum { NAME_BYTES_MAX = 253, LABEL_BYTES_MAX = 63 };
+    size_t label = 0;
+    if (text.len > 1 && text.ptr[text.len - 1] == '.')
+        text.len--;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '.' ? label == 0 : !is_plain(c) && c != '-' && c != '_')
+            return false;
+        label = c == '.' ? 0 : label + 1;
+        if (label > LABEL_BYTES_MAX)
+            return false;
+    }
+    return label > 0 && text.len <= NAME_BYTES_MAX;
+}
+
+static bool is_v6(ki_str text)
+{
+    char address[INET6_ADDRSTRLEN + 1];
+    struct in6_addr bytes;
+    if (text.len > 2 && text.ptr[0] == '[' && text.ptr[text.len - 1] == ']')
+        text = cut(text, 1, text.len - 1);
+    if (text.len >= sizeof(address))
+        return false;
+    memcpy(address, text.ptr, text.len);
+    address[text.len] = 0;
+    return inet_pton(AF_INET6, address, &bytes) == 1;
+}
+
+/* An address of IPv4 has the form of a name. */
+bool ki_url_is_host(const char *text)
+{
+    return is_name(ki_str_of(text)) || is_v6(ki_str_of(text));
+}
+
 /* ---- escapes ------------------------------------------------------------------------------------------- */
 
 /* 16: no digit. */
@@ -138,11 +182,6 @@ int ki_url_decode(ki_str text, char **out_text)
     }
     *out_text = decoded;
     return 0;
-}
-
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 char *ki_url_encode(const char *text)

@@ -10,6 +10,7 @@
 
 #include <kinformer/common.h>
 #include <kinformer/error.h>
+#include <stdbool.h>
 
 /* Borrowed from the text. */
 typedef struct ki_url {
@@ -26,6 +27,9 @@ KI_NODISCARD int ki_url_split(ki_str text, ki_url *out_url);
 /* The same, and libcurl takes it for an address, too: it is stricter with hosts, and repeats in its messages
  * what it refuses. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_url_check(const char *text, ki_url *out_url);
+
+/* A name of the DNS, or an address of IPv4 or IPv6, which may have its brackets. */
+bool ki_url_is_host(const char *text);
 
 /* Takes "%41" for what it stands for. Returns 0 with a text for ki_secret_free(); KI_ERR_INVALID when a '%'
  * is followed by something else, or a control character comes out; KI_ERR_NO_MEMORY. */

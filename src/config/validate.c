@@ -82,6 +82,9 @@ static int check_cluster(ki_config *config, const ki_config_origin *origin, ki_e
     int rc = check_proxy(config, origin->cluster, err);
     if (rc == 0)
         rc = check_server(config, origin->server, err);
+    if (rc == 0 && config->tls_server_name != NULL && !ki_url_is_host(config->tls_server_name))
+        rc = ki_kubeconfig_fail_field(err, origin->tls_name, "tls-server-name",
+                                      "is neither the name of a host nor an address");
     if (rc == 0)
         rc = check_readable(origin->trust, "certificate-authority", config->ca_file, err);
     return rc;

@@ -78,6 +78,9 @@ static void init_global(void)
 static int copy_user_agent(ki_http *http, ki_error *err)
 {
     const char *given = http->options.user_agent;
+    for (const char *c = given; c != NULL && *c != 0; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return ki_fail(err, KI_ERR_CONFIG, "user_agent: has a character that no header can have");
     size_t size = strlen(given == NULL ? ki_version() : given) + sizeof("kinformer/");
     http->user_agent = ki_malloc(size);
     if (http->user_agent == NULL)

@@ -45,8 +45,8 @@ typedef struct ki_http_options {
     ki_metrics *metrics;         /* NULL: nothing is counted */
 } ki_http_options;
 
-/* Returns NULL with KI_ERR_CONFIG (the server's URL, a file that cannot be read),
- * KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
+/* Returns NULL with KI_ERR_CONFIG (the server's URL, a file that cannot be read, a user agent with a line
+ * end), KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
 KI_NODISCARD ki_http *ki_http_new(const ki_http_options *options, ki_error *err);
 
 /* Whether watches share connections, where the server agrees: then a list must not come by a watch. */

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "config/url.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -88,6 +89,11 @@ static int refuse(const ki_config *config, ki_error *err, const char *why)
                    config->server == NULL || strchr(config->server, '@') != NULL ? "…" : config->server, why);
 }
 
+static bool has_name(const ki_config *config)
+{
+    return config->tls_server_name != NULL && config->tls_server_name[0] != 0;
+}
+
 static int check(const parts *p, const ki_config *config, ki_error *err)
 {
     if (strcmp(p->scheme, "http") != 0 && strcmp(p->scheme, "https") != 0)
@@ -96,6 +102,8 @@ static int check(const parts *p, const ki_config *config, ki_error *err)
         return refuse(config, err, "contains a user; put it where the other credentials are");
     if (p->query != NULL)
         return refuse(config, err, "contains a query");
+    if (has_name(config) && !ki_url_is_host(config->tls_server_name))
+        return ki_fail(err, KI_ERR_CONFIG, "tls-server-name: is neither the name of a host nor an address");
     return 0;
 }
 
@@ -126,8 +134,10 @@ static int fill(ki_server *server, parts *p, const ki_config *config)
         p->path[--n] = 0;
     server->is_tls = strcmp(p->scheme, "https") == 0;
     server->is_name = !is_address(p->host);
-    bool is_renamed = server->is_tls && name != NULL && name[0] != 0 && strcmp(name, p->host) != 0;
-    server->base = JOIN(p->scheme, "://", is_renamed ? name : p->host, ":", p->port, p->path);
+    bool is_renamed = server->is_tls && has_name(config) && strcmp(name, p->host) != 0;
+    bool is_bare_v6 = is_renamed && name[0] != '[' && strchr(name, ':') != NULL;
+    server->base = JOIN(p->scheme, "://", is_bare_v6 ? "[" : "", is_renamed ? name : p->host,
+                        is_bare_v6 ? "]" : "", ":", p->port, p->path);
     if (server->base == NULL)
         return KI_ERR_NO_MEMORY;
     return is_renamed ? rename_for_tls(server, p) : 0;

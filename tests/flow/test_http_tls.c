@@ -153,6 +153,60 @@ static void a_name_that_is_told_and_wrong_is_not_believed(void **state)
     http_bench_fini(&bench);
 }
 
+/* A slash in it would lead to another path of the server. */
+static void a_name_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"kubernetes/x", "a@b", "a:1", "a?b", "a b"};
+    char server[] = "https://127.0.0.1:1";
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        ki_error err = {0};
+        ki_loop loop;
+        ki_config config = {.server = server, .tls_server_name = (char *)(uintptr_t)names[i]};
+        assert_int_equal(
+            ki_loop_init(&loop, &(ki_loop_options){.clock = ki_clock_real(), .with_fd = true}, &err), 0);
+        assert_null(ki_http_new(&(ki_http_options){.config = &config, .loop = &loop}, &err));
+        assert_int_equal(err.code, KI_ERR_CONFIG);
+        assert_string_equal(err.message, "tls-server-name: is neither the name of a host nor an address");
+        ki_loop_fini(&loop);
+    }
+}
+
+static void the_name_may_be_an_address_of_ipv6(void **state)
+{
+    (void)state;
+    certificate own = certificate_make("server", "IP:fd00::1", &authority);
+    static const char *const names[] = {"fd00::1", "[fd00::1]"};
+    for (size_t i = 0; i < 2; i++) {
+        http_bench bench = {.config.ca_pem = authority.pem,
+                            .config.tls_server_name = (char *)(uintptr_t)names[i]};
+        scripted_http_options server = server_with(&own);
+        http_bench_init(&bench, &server, NULL);
+        expect(&bench, KI_REASON_NONE);
+        http_bench_fini(&bench);
+    }
+    certificate_free(&own);
+}
+
+static void a_user_agent_with_a_line_end_is_refused(void **state)
+{
+    (void)state;
+    static const char *const agents[] = {"a\r\nX-Evil: 1", "a\nb", "a\rb", "a\x7f", "\x01"};
+    char server[] = "https://127.0.0.1:1";
+    ki_config config = {.server = server};
+    for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++) {
+        ki_error err = {0};
+        ki_loop loop;
+        assert_int_equal(
+            ki_loop_init(&loop, &(ki_loop_options){.clock = ki_clock_real(), .with_fd = true}, &err), 0);
+        assert_null(
+            ki_http_new(&(ki_http_options){.config = &config, .loop = &loop, .user_agent = agents[i]}, &err));
+        assert_int_equal(err.code, KI_ERR_CONFIG);
+        assert_string_equal(err.message, "user_agent: has a character that no header can have");
+        ki_loop_fini(&loop);
+    }
+}
+
 static void verification_can_be_turned_off(void **state)
 {
     (void)state;
@@ -521,6 +575,9 @@ int main(void)
         FLOW_TEST(a_certificate_of_another_name_is_not_believed),
         FLOW_TEST(the_name_to_expect_can_be_told),
         FLOW_TEST(a_name_that_is_told_and_wrong_is_not_believed),
+        FLOW_TEST(a_name_that_is_none_is_refused),
+        FLOW_TEST(the_name_may_be_an_address_of_ipv6),
+        FLOW_TEST(a_user_agent_with_a_line_end_is_refused),
         FLOW_TEST(verification_can_be_turned_off),
         FLOW_TEST(old_versions_of_tls_are_not_spoken),
         FLOW_TEST(tls_1_2_is_spoken),

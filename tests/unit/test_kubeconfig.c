@@ -307,6 +307,8 @@ static const struct {
      ":7: clusters[0].cluster.certificate-authority: cannot be read: No such file or directory"},
     {WITH_CLUSTER("{server: 'https://k', proxy-url: 'ftp://u:s3cret@p'}"),
      ":7: clusters[0].cluster.proxy-url: is no address of an http, https or socks5 proxy"},
+    {WITH_CLUSTER("{server: 'https://k', tls-server-name: kubernetes/x}"),
+     ":7: clusters[0].cluster.tls-server-name: is neither the name of a host nor an address"},
     {WITH_CLUSTER("{server: 'https://k', proxy-url: 'p:3128'}"),
      ":7: clusters[0].cluster.proxy-url: is no address of an http, https or socks5 proxy"},
     /* users */

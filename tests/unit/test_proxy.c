@@ -119,6 +119,29 @@ static void an_address_is_split_into_its_parts(void **state)
     }
 }
 
+static void a_host_is_a_name_or_an_address(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "kubernetes", "api.example", "API-1.example.", "10.0.0.1", "fd00::1", "[fd00::1]", "a_b", "1"};
+    static const char *const wrong[] = {"",    ".",    "a..b",         ".a",        "kubernetes/x", "a:1",
+                                        "a b", "a@b",  "a?b",          "a#b",       "a%2fb",        "a\r\nb",
+                                        "[a]", "[::1", "fd00::1%eth0", "*.example", "\xc3\xa9"};
+    char longest[300];
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        if (!ki_url_is_host(good[i]))
+            fail_msg("%s", good[i]);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        if (ki_url_is_host(wrong[i]))
+            fail_msg("%s", wrong[i]);
+    memset(longest, 'a', sizeof(longest));
+    longest[63] = 0;
+    assert_true(ki_url_is_host(longest));
+    longest[63] = 'a';
+    longest[64] = 0;
+    assert_false(ki_url_is_host(longest));
+}
+
 static void the_address_of_a_proxy_is_taken_apart(void **state)
 {
     (void)state;
@@ -179,6 +202,7 @@ int main(void)
         cmocka_unit_test(this_machine_needs_no_proxy),
         cmocka_unit_test(large_letters_go_before_small_ones),
         cmocka_unit_test(an_address_is_split_into_its_parts),
+        cmocka_unit_test(a_host_is_a_name_or_an_address),
         cmocka_unit_test(the_address_of_a_proxy_is_taken_apart),
         cmocka_unit_test(what_is_no_address_of_a_proxy_is_refused),
     };
