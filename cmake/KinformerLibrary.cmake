@@ -11,9 +11,10 @@ file(GLOB library_sources CONFIGURE_DEPENDS
      src/rest/*.c)
 
 find_package(PkgConfig REQUIRED)
-# Readers without locks.
 # Requests; 7.87 is the first that lets go of a name lookup (CURLOPT_QUICK_EXIT).
 pkg_check_modules(LIBCURL REQUIRED IMPORTED_TARGET libcurl>=7.87)
+# The back end of libcurl that has a say in verifying; with another one, or another version of it, libcurl decides alone.
+pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl>=3.0)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 # Kubeconfigs.
 pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
@@ -46,7 +47,7 @@ target_include_directories(kinformer_objects
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_objects PRIVATE kinformer_flags
-    PkgConfig::LIBCURL PkgConfig::ZLIB PkgConfig::LIBYAML)
+    PkgConfig::LIBCURL PkgConfig::OPENSSL PkgConfig::ZLIB PkgConfig::LIBYAML)
 # A program that defines a function named as one of ours does not replace ours, so the compiler may inline.
 target_compile_options(kinformer_objects PRIVATE -fno-semantic-interposition)
 
@@ -68,6 +69,6 @@ endif()
 foreach(library kinformer_static kinformer)
     target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:kinformer_flags>
-        PkgConfig::LIBCURL PkgConfig::ZLIB PkgConfig::LIBYAML Threads::Threads)
+        PkgConfig::LIBCURL PkgConfig::OPENSSL PkgConfig::ZLIB PkgConfig::LIBYAML Threads::Threads)
     add_library(kinformer::${library} ALIAS ${library})
 endforeach()

@@ -4,7 +4,6 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-pkg_check_modules(OPENSSL REQUIRED IMPORTED_TARGET openssl)
 
 file(GLOB test_sources CONFIGURE_DEPENDS
     tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c tests/flow/test_*.c)

@@ -18,6 +18,7 @@ command cmake cmake
 command ninja ninja-build
 command pkg-config pkg-config
 library libcurl libcurl4-openssl-dev
+library openssl libssl-dev
 library zlib zlib1g-dev
 library yaml-0.1 libyaml-dev
 library libmicrohttpd libmicrohttpd-dev
@@ -25,7 +26,6 @@ library gnutls libgnutls28-dev
 library jansson libjansson-dev' ;;
     test)
         echo 'library cmocka libcmocka-dev
-library openssl libssl-dev
 daemon nghttpx nghttp2-proxy' ;;
     lint)
         echo 'compiler clang clang

@@ -85,11 +85,12 @@ static int end_without_client(const cli_resource_list *resources, ki_error *err)
     return cli_end_with(&both);
 }
 
-/* What concerns who we are has no other way to be told; all else is in errors and states. */
+/* What concerns where we connect, and as whom, has no other way to be told;
+ * all else is in errors and states. */
 static void say_record(const ki_log_record *record, void *user)
 {
     (void)user;
-    if (strcmp(record->component, "credentials") == 0)
+    if (strcmp(record->component, "credentials") == 0 || strcmp(record->component, "config") == 0)
         cli_say("%s", record->message);
 }
 

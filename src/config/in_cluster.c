@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config/in_cluster.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/file.h"
+#include "util/log.h"
 #include "util/secret.h"
 
 enum { NAMESPACE_BYTES_MAX = 4096 };
@@ -52,6 +54,9 @@ static int fill(ki_config *config, const char *dir, const char *host, const char
     if (config->server == NULL || config->token_file == NULL || config->ca_file == NULL)
         return KI_ERR_NO_MEMORY;
     if (access(config->ca_file, R_OK) != 0) {
+        ki_log(KI_LOG_ERROR, "config", KI_LOG_NO_FIELDS,
+               "%.200s: %s: the server of this pod is verified against the authorities of the system",
+               config->ca_file, strerror(errno));
         ki_secret_free(config->ca_file);
         config->ca_file = NULL;
     }

@@ -13,7 +13,8 @@
 
 #define KI_IN_CLUSTER_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/* `dir` is KI_IN_CLUSTER_DIR, but for tests. Without ca.crt the certificates of the system count. Returns 0;
+/* `dir` is KI_IN_CLUSTER_DIR, but for tests. Without ca.crt the certificates of the system count, which is
+ * logged as an error. Returns 0;
  * KI_ERR_NOT_FOUND, when this is no pod with a service account; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_in_cluster_load(ki_config *out_config, const char *dir, ki_error *err);
 

@@ -156,9 +156,16 @@ int ki_proxy_is_excluded(ki_str list, ki_str host, ki_str port)
 
 /* ---- the environment ----------------------------------------------------------------------------------- */
 
+/* In a CGI program, $HTTP_PROXY is the header "Proxy" of whoever has sent the request. */
+static bool is_from_a_request(const char *name)
+{
+    const char *method = getenv("REQUEST_METHOD");
+    return strcmp(name, "HTTP_PROXY") == 0 && method != NULL && method[0] != 0;
+}
+
 static const char *variable(const char *large, const char *small, const char **out_name)
 {
-    const char *value = getenv(large);
+    const char *value = is_from_a_request(large) ? NULL : getenv(large);
     *out_name = large;
     if (value == NULL || value[0] == 0) {
         value = getenv(small);

@@ -2,7 +2,7 @@
 /* proxy - which proxy the environment names for a server, by the rules of Go's programs, so kubectl's.
  *
  *   From:     config/load.c
- *   To:       HTTPS_PROXY, HTTP_PROXY, NO_PROXY, and the same in small letters
+ *   To:       HTTPS_PROXY, HTTP_PROXY (not in a CGI program), NO_PROXY, and the same in small letters
  *   Locks:    none; the environment must not change meanwhile.
  *   Not here: connecting (http/).
  */

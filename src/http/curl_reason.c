@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "http/alt_name.h"
+
 /* A handshake that the network cut is no question of trust. */
 static int is_cut(long os_error)
 {
@@ -93,6 +95,9 @@ const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene
     bool is_tls = scene.is_tls;
     if (is_tls && ki_curl_is_no_tls(code, message))
         return "the server does not answer with TLS; its address may have to begin with http://";
+    if (code == CURLE_PEER_FAILED_VERIFICATION && strstr(message, KI_ALT_NAME_MESSAGE) != NULL)
+        return "the certificate of the server has no subject alternative name, and its common name does not "
+               "count";
     if (!is_tls && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY))
         return "the server does not answer with HTTP; its address may have to begin with https://";
     if (!is_tls && !scene.was_answered && (code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR))

@@ -36,7 +36,7 @@ typedef struct ki_curl_scene {
 } ki_curl_scene;
 
 /* What a person has to know instead of libcurl's own message: http where https has to be, or the other way
- * round. NULL: libcurl has said it. Constant. */
+ * round; a certificate without a name. NULL: libcurl has said it. Constant. */
 const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "http/alt_name.h"
 #include "http/http_parts.h"
 #include "http/trace.h"
 
@@ -102,6 +103,8 @@ static bool set_tls(CURL *easy, const ki_http *http, const ki_identity *identity
     bool is_set = set_long(easy, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2) &&
                   set_long(easy, CURLOPT_SSL_VERIFYPEER, trust->is_off ? 0 : 1) &&
                   set_long(easy, CURLOPT_SSL_VERIFYHOST, trust->is_off ? 0 : 2);
+    if (is_set && http->server.is_tls && !trust->is_off)
+        is_set = ki_alt_name_require(easy, &http->proxy);
     if (is_set && trust->pem.len > 0)
         is_set = set_blob(easy, CURLOPT_CAINFO_BLOB, ki_buf_str(&trust->pem)) &&
                  curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK;

@@ -277,6 +277,31 @@ static void an_https_proxy_of_another_authority_is_not_believed(void **state)
     assert_string_equal(s.notes.asked, "");
 }
 
+static void an_https_proxy_needs_no_alternative_name_but_the_server_does(void **state)
+{
+    (void)state;
+    certificate plain = certificate_make("127.0.0.1", NULL, &authority);
+    certificate nameless = certificate_make("api.example", NULL, &authority);
+    for (int i = 0; i < 2; i++) {
+        scene s = {0};
+        scripted_http_options proxy = https_with(&plain);
+        scripted_http *other = scripted_http_start(&(scripted_http_options){
+            .serve = serve_echo, .certificate_pem = nameless.pem, .key_pem = nameless.key_pem});
+        s.notes.port = i == 0 ? 0 : scripted_http_port(other);
+        scene_init(&s, &proxy, "https://");
+        scene_run(&s, NULL);
+        if (i == 0)
+            expect_answer(&s);
+        else
+            assert_int_equal(s.f.reason, KI_REASON_TLS); /* libcurl 7.88 has no better words for it here */
+        assert_int_equal(scripted_http_requests(other), 0);
+        scene_fini(&s);
+        scripted_http_stop(other);
+    }
+    certificate_free(&plain);
+    certificate_free(&nameless);
+}
+
 static void a_server_of_another_authority_behind_an_https_proxy_is_not_mistaken_for_it(void **state)
 {
     (void)state;
@@ -534,6 +559,7 @@ int main(void)
         FLOW_TEST(a_socks5_proxy_that_wants_a_user_is_named),
         FLOW_TEST(an_https_proxy_is_believed_by_the_authority_of_the_cluster),
         FLOW_TEST(an_https_proxy_of_another_authority_is_not_believed),
+        FLOW_TEST(an_https_proxy_needs_no_alternative_name_but_the_server_does),
         FLOW_TEST(a_server_of_another_authority_behind_an_https_proxy_is_not_mistaken_for_it),
         FLOW_TEST(an_https_proxy_has_to_prove_its_own_name),
         FLOW_TEST(verification_that_is_off_is_off_for_an_https_proxy_too),

@@ -207,6 +207,43 @@ static void a_user_agent_with_a_line_end_is_refused(void **state)
     }
 }
 
+/* Nor one that has other names only. */
+static void a_certificate_without_an_alternative_name_is_not_believed(void **state)
+{
+    (void)state;
+    static const char *const names[] = {NULL, "email:a@api.example", "URI:https://api.example/"};
+    char name[] = "api.example";
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        certificate own = certificate_make("api.example", names[i], &authority);
+        http_bench bench = {.config.ca_pem = authority.pem, .config.tls_server_name = name};
+        scripted_http_options server = server_with(&own);
+        fetch f = {0};
+        http_bench_init(&bench, &server, NULL);
+        fetch_get(&f, &bench, "/");
+        assert_string_equal(f.message,
+                            "the certificate of the server has no subject alternative name, and its "
+                            "common name does not count");
+        assert_int_equal(f.reason, KI_REASON_TLS);
+        assert_int_equal(scripted_http_requests(bench.server), 0);
+        fetch_free(&f);
+        http_bench_fini(&bench);
+        certificate_free(&own);
+    }
+}
+
+/* Nobody is asked who he is. */
+static void without_verification_no_alternative_name_is_wanted(void **state)
+{
+    (void)state;
+    certificate own = certificate_make("127.0.0.1", NULL, &authority);
+    http_bench bench = {.config.insecure_skip_tls_verify = true};
+    scripted_http_options server = server_with(&own);
+    http_bench_init(&bench, &server, NULL);
+    expect(&bench, KI_REASON_NONE);
+    http_bench_fini(&bench);
+    certificate_free(&own);
+}
+
 static void verification_can_be_turned_off(void **state)
 {
     (void)state;
@@ -578,6 +615,8 @@ int main(void)
         FLOW_TEST(a_name_that_is_none_is_refused),
         FLOW_TEST(the_name_may_be_an_address_of_ipv6),
         FLOW_TEST(a_user_agent_with_a_line_end_is_refused),
+        FLOW_TEST(a_certificate_without_an_alternative_name_is_not_believed),
+        FLOW_TEST(without_verification_no_alternative_name_is_wanted),
         FLOW_TEST(verification_can_be_turned_off),
         FLOW_TEST(old_versions_of_tls_are_not_spoken),
         FLOW_TEST(tls_1_2_is_spoken),

@@ -2,6 +2,7 @@
 /* Which files, variables and overrides count. */
 #include "config/load.h"
 
+#include <kinformer/log.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,11 +387,22 @@ static void a_pod_without_a_kubeconfig_uses_its_service_account(void **state)
     ki_config_fini(&config);
 }
 
+static void count_error(const ki_log_record *record, void *user)
+{
+    int *count = user;
+    *count += record->level == KI_LOG_ERROR && strcmp(record->component, "config") == 0 &&
+              strstr(record->message, "/pod/ca.crt: No such file or directory: ") != NULL;
+}
+
 static void a_pod_may_lack_certificates_and_namespace(void **state)
 {
     (void)state;
+    int errors = 0;
     set_pod("fd00::1");
+    ki_set_log(count_error, KI_LOG_ERROR, &errors);
     ki_config config = loaded(NULL);
+    ki_set_log(NULL, KI_LOG_ERROR, NULL);
+    assert_int_equal(errors, 1); /* as client-go says it, too */
     assert_string_equal(config.server, "https://[fd00::1]:443");
     assert_null(config.ca_file);
     assert_null(config.ns);

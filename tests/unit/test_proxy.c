@@ -96,6 +96,29 @@ static void large_letters_go_before_small_ones(void **state)
     unsetenv("http_proxy");
 }
 
+/* There, a request could name its own proxy by a header. */
+static void a_cgi_program_does_not_look_at_http_proxy(void **state)
+{
+    (void)state;
+    char *proxy = NULL;
+    setenv("REQUEST_METHOD", "GET", 1);
+    setenv("HTTP_PROXY", "evil:1", 1);
+    assert_int_equal(ki_proxy_of_environment("http://k", &proxy, NULL), 0);
+    assert_null(proxy);
+    setenv("http_proxy", "small:2", 1);
+    assert_int_equal(ki_proxy_of_environment("http://k", &proxy, NULL), 0);
+    assert_string_equal(proxy, "http://small:2");
+    ki_secret_free(proxy);
+    setenv("HTTPS_PROXY", "large:3", 1);
+    assert_int_equal(ki_proxy_of_environment("https://k", &proxy, NULL), 0);
+    assert_string_equal(proxy, "http://large:3");
+    ki_secret_free(proxy);
+    unsetenv("HTTPS_PROXY");
+    unsetenv("HTTP_PROXY");
+    unsetenv("http_proxy");
+    unsetenv("REQUEST_METHOD");
+}
+
 static void an_address_is_split_into_its_parts(void **state)
 {
     (void)state;
@@ -201,6 +224,7 @@ int main(void)
         cmocka_unit_test(a_list_excludes_what_it_names),
         cmocka_unit_test(this_machine_needs_no_proxy),
         cmocka_unit_test(large_letters_go_before_small_ones),
+        cmocka_unit_test(a_cgi_program_does_not_look_at_http_proxy),
         cmocka_unit_test(an_address_is_split_into_its_parts),
         cmocka_unit_test(a_host_is_a_name_or_an_address),
         cmocka_unit_test(the_address_of_a_proxy_is_taken_apart),

@@ -15,15 +15,16 @@ static void expect(const ki_refusal *refusal, const char *message)
 
 static void expect_text(int http_status, const char *body, const char *message)
 {
-    expect(&(ki_refusal){KI_ERR_HTTP, http_status, NULL, ki_str_of(body)}, message);
+    expect(&(ki_refusal){.code = KI_ERR_HTTP, .http_status = http_status, .body = ki_str_of(body)}, message);
 }
 
 static void a_status_is_shown_with_its_reason_and_message(void **state)
 {
     (void)state;
     const ki_status status = {.reason = KI_STR("Forbidden"), .message = KI_STR("not you")};
-    expect(&(ki_refusal){KI_ERR_FORBIDDEN, 403, &status, KI_STR("{}")},
-           "the server answers 403 Forbidden: not you");
+    expect(
+        &(ki_refusal){.code = KI_ERR_FORBIDDEN, .http_status = 403, .status = &status, .body = KI_STR("{}")},
+        "the server answers 403 Forbidden: not you");
 }
 
 static void a_line_of_text_is_shown_and_a_page_is_not(void **state)
@@ -42,7 +43,8 @@ static void a_long_line_is_cut(void **state)
     char body[1000];
     ki_error err = {0};
     memset(body, 'x', sizeof(body));
-    ki_refusal_explain(&(ki_refusal){KI_ERR_HTTP, 500, NULL, {body, sizeof(body)}}, &err);
+    ki_refusal_explain(&(ki_refusal){.code = KI_ERR_HTTP, .http_status = 500, .body = {body, sizeof(body)}},
+                       &err);
     assert_true(strlen(err.message) < 250);
     assert_string_equal(err.message + strlen(err.message) - 4, "x\xe2\x80\xa6");
 }
@@ -58,6 +60,21 @@ static void who_speaks_http_to_tls_is_told(void **state)
     expect_text(400, "no such field", "the server answers 400: no such field");
 }
 
+static void what_was_withheld_is_said_of_who_is_not_let_in(void **state)
+{
+    (void)state;
+    const ki_status status = {.reason = KI_STR("Unauthorized"), .message = KI_STR("who?")};
+    ki_refusal refusal = {
+        .code = KI_ERR_HTTP, .http_status = 401, .status = &status, .withheld = "nothing was sent"};
+    expect(&refusal, "the server answers 401 Unauthorized, and nothing was sent: who?");
+    refusal.status = NULL;
+    expect(&refusal, "the server answers 401, and nothing was sent");
+    refusal.http_status = 403;
+    expect(&refusal, "the server answers 403, and nothing was sent");
+    refusal.http_status = 404;
+    expect(&refusal, "the server answers 404");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -65,6 +82,7 @@ int main(void)
         cmocka_unit_test(a_line_of_text_is_shown_and_a_page_is_not),
         cmocka_unit_test(a_long_line_is_cut),
         cmocka_unit_test(who_speaks_http_to_tls_is_told),
+        cmocka_unit_test(what_was_withheld_is_said_of_who_is_not_let_in),
     };
     return RUN_TESTS(tests);
 }
