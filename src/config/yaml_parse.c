@@ -390,6 +390,18 @@ static int build_all(builder *build)
     }
 }
 
+/* libyaml frees what it has read as it is: the text, decoded or not, and what it has scanned ahead. Where a
+ * long value has grown it may have left the beginning behind, which nobody can reach. */
+static void wipe_parser(yaml_parser_t *parser)
+{
+    for (const yaml_token_t *token = parser->tokens.head; token != parser->tokens.tail; token++) {
+        if (token->type == YAML_SCALAR_TOKEN)
+            explicit_bzero(token->data.scalar.value, token->data.scalar.length);
+    }
+    explicit_bzero(parser->raw_buffer.start, (size_t)(parser->raw_buffer.end - parser->raw_buffer.start));
+    explicit_bzero(parser->buffer.start, (size_t)(parser->buffer.end - parser->buffer.start));
+}
+
 int ki_yaml_parse(ki_str text, ki_yaml_node **out_root, size_t *out_line, ki_error *err)
 {
     builder build = {.err = err, .failed_line = 1};
@@ -409,6 +421,7 @@ int ki_yaml_parse(ki_str text, ki_yaml_node **out_root, size_t *out_line, ki_err
         ki_yaml_free(node);
     }
     ki_yaml_anchors_fini(&build.anchors);
+    wipe_parser(&build.parser);
     yaml_parser_delete(&build.parser);
     if (rc < 0) {
         *out_line = build.failed_line;
