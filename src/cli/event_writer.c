@@ -28,7 +28,7 @@ static void put_object(cli_output *out, const char *name, const ki_object *objec
     if (object == NULL)
         cli_output_put_text(out, "null");
     else
-        cli_output_put(out, ki_object_json(object));
+        cli_output_put_json(out, ki_object_json(object));
 }
 
 static void put_flag(cli_output *out, const ki_event *event, uint32_t flag, const char *text)
@@ -156,7 +156,7 @@ static void write_line(cli_event_writer *writer, const cli_resource *resource, c
 
 static void write_json(cli_output *out, const ki_event *event)
 {
-    cli_output_put(out, ki_object_json(event->object));
+    cli_output_put_json(out, ki_object_json(event->object));
     cli_output_put_text(out, "\n");
 }
 

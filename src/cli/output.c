@@ -16,6 +16,7 @@ enum { LAST_WAIT_MS = 100 };
 void cli_output_init(cli_output *output, int fd, int (*is_stopped)(void))
 {
     output->fd = fd;
+    output->is_terminal = isatty(fd);
     output->is_stopped = is_stopped;
     output->state = CLI_OUTPUT_OPEN;
     output->error = 0;
@@ -137,6 +138,35 @@ static size_t character_bytes(const unsigned char *at, size_t n)
     return length;
 }
 
+static void put_unicode(cli_output *output, unsigned character)
+{
+    char text[8];
+    snprintf(text, sizeof(text), "\\u%04x", character & 0xffff);
+    cli_output_put_text(output, text);
+}
+
+/* DEL or a character from U+0080 to U+009F, of which the number is in the last byte. */
+static void put_control(cli_output *output, const char *at, size_t n)
+{
+    put_unicode(output, (unsigned char)at[n - 1]);
+}
+
+void cli_output_put_json(cli_output *output, ki_str json)
+{
+    size_t begin = 0;
+    for (size_t at = 0; output->is_terminal && at < json.len;) {
+        size_t n = (unsigned char)json.ptr[at] < ' ' ? 0 : cli_control_bytes(json.ptr + at, json.len - at);
+        if (n > 0) {
+            cli_output_put(output, (ki_str){json.ptr + begin, at - begin});
+            put_control(output, json.ptr + at, n);
+            begin = at + n;
+        }
+        at += n == 0 ? 1 : n;
+    }
+    if (begin < json.len)
+        cli_output_put(output, (ki_str){json.ptr + begin, json.len - begin});
+}
+
 static void put_escaped(cli_output *output, unsigned char c)
 {
     char text[8];
@@ -146,8 +176,10 @@ static void put_escaped(cli_output *output, unsigned char c)
         snprintf(text, sizeof(text), "\\n");
     else if (c == '\t')
         snprintf(text, sizeof(text), "\\t");
-    else
-        snprintf(text, sizeof(text), "\\u%04x", c);
+    else {
+        put_unicode(output, c);
+        return;
+    }
     cli_output_put_text(output, text);
 }
 
@@ -162,6 +194,8 @@ void cli_output_put_json_string(cli_output *output, ki_str text)
             cli_output_put_text(output, "\xef\xbf\xbd");
         else if (n == 1 && (*at < ' ' || *at == '"' || *at == '\\'))
             put_escaped(output, *at);
+        else if (cli_control_bytes((const char *)at, n) > 0)
+            put_control(output, (const char *)at, n);
         else
             cli_output_put(output, (ki_str){(const char *)at, n});
         at += n == 0 ? 1 : n;

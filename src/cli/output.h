@@ -24,6 +24,7 @@ enum { CLI_OUTPUT_BYTES = 64 * 1024 };
 
 typedef struct cli_output {
     int fd;
+    int is_terminal;         /* which obeys control characters */
     int (*is_stopped)(void); /* the program is to end: a reader is not waited for any more. NULL: never */
     cli_output_state state;
     int error; /* an errno */
@@ -40,7 +41,11 @@ void cli_output_put_number(cli_output *output, uint64_t number);
 /* For people: each control character becomes '?', so that it is one line whatever the text is. */
 void cli_output_put_plain(cli_output *output, ki_str text);
 
-/* A string of JSON, with its quotes. What is no UTF-8 becomes U+FFFD. */
+/* JSON as a server has written it; for a terminal, control characters that JSON allows in its strings (DEL,
+ * and U+0080 to U+009F) are written as "\u007f". */
+void cli_output_put_json(cli_output *output, ki_str json);
+
+/* A string of JSON, with its quotes and without control characters. What is no UTF-8 becomes U+FFFD. */
 void cli_output_put_json_string(cli_output *output, ki_str text);
 
 void cli_output_flush(cli_output *output);

@@ -169,10 +169,13 @@ static void end_complete(ki_transfer *transfer)
         end_answered(transfer);
 }
 
-/* Inside of a head that has begun, a line is longer than libcurl's own limit. */
+/* A line of the head, the status or another, is longer than libcurl's own limit. Where that may be a want of
+ * memory instead, something of the head has to have come. */
 static bool is_too_long(const ki_transfer *transfer, CURLcode code)
 {
-    return ki_curl_is_too_large(code) && !transfer->is_told && transfer->head.status != 0;
+    curl_off_t began_us = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_STARTTRANSFER_TIME_T, &began_us);
+    return ki_curl_is_too_large(code) && !transfer->is_told && (code != CURLE_OUT_OF_MEMORY || began_us > 0);
 }
 
 /* The status by which a proxy has answered CONNECT; 0: none has. */

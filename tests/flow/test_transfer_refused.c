@@ -100,6 +100,40 @@ static void a_line_larger_than_the_limit_is_refused(void **state)
     http_bench_fini(&bench);
 }
 
+static scripted_next serve_endless_status(scripted_connection *c, const scripted_request *r, void *user)
+{
+    const char *first = user;
+    (void)r;
+    if (scripted_send(c, first))
+        while (scripted_send(
+            c, "OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK OK "))
+            continue;
+    return SCRIPTED_CLOSE;
+}
+
+static void a_status_line_without_an_end_is_not_a_want_of_memory(void **state)
+{
+    (void)state;
+    static const char *const firsts[] = {"HTTP/1.1 200 ", "HTTP/1.1 200", "HTTP/1.1 ",
+                                         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 "};
+    for (size_t i = 0; i < sizeof(firsts) / sizeof(firsts[0]); i++) {
+        http_bench bench = {0};
+        fetch f = {0};
+        http_bench_init(
+            &bench,
+            &(scripted_http_options){.serve = serve_endless_status, .user = (void *)(uintptr_t)firsts[i]},
+            NULL);
+        fetch_get(&f, &bench, "/");
+        if (f.reason != KI_REASON_MALFORMED)
+            print_error("%s: %s\n", firsts[i], f.message);
+        assert_int_equal(f.reason, KI_REASON_MALFORMED);
+        assert_string_equal(f.message, "a line in the head of the answer is too long");
+        assert_int_equal(f.heads, 0);
+        fetch_free(&f);
+        http_bench_fini(&bench);
+    }
+}
+
 /* A watch that is over, and then lines without an end. */
 static scripted_next serve_trailers(scripted_connection *c, const scripted_request *r, void *user)
 {
@@ -306,6 +340,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_head_larger_than_its_limit_is_refused),
         WITH_MEMORY_CHECK(the_limit_of_heads_can_be_set),
         WITH_MEMORY_CHECK(a_line_larger_than_the_limit_is_refused),
+        WITH_MEMORY_CHECK(a_status_line_without_an_end_is_not_a_want_of_memory),
         WITH_MEMORY_CHECK(trailers_without_an_end_are_refused),
         WITH_MEMORY_CHECK(what_is_no_http_is_refused),
         WITH_MEMORY_CHECK(a_server_that_never_answers_is_given_up),

@@ -236,6 +236,34 @@ static void stats_are_one_json_object(void **state)
     assert_true(cli_stats_peak_rss_bytes() > 100 * 1024);
 }
 
+#define ANNOTATED(text) "{\"metadata\":{\"name\":\"a\",\"annotations\":{\"k\":\"" text "\"}}}"
+#define STEERING                                                                                             \
+    ANNOTATED("x\x7f\xc2\x9b"                                                                                \
+              "31m\xc3\xa9\xc2\x80\xe2\x82\xac\\u001b")
+#define HARMLESS ANNOTATED("x\\u007f\\u009b31m\xc3\xa9\\u0080\xe2\x82\xac\\u001b")
+
+/* Control characters that JSON allows as they are steer a terminal all the same. */
+static void json_for_a_terminal_does_not_steer_it(void **state)
+{
+    (void)state;
+    (void)ki_object_unref(b.object);
+    b.object = ki_object_new(NULL, KI_STR(STEERING), NULL, NULL);
+    for (int is_terminal = 0; is_terminal < 2; is_terminal++) {
+        const char *expected = is_terminal ? HARMLESS : STEERING;
+        char line[512];
+        b.output.is_terminal = is_terminal;
+        b.writer.format = CLI_FORMAT_JSON;
+        write_event(KI_EVENT_ADD, 0);
+        cli_event_writer_batch_end(&b.writer);
+        snprintf(line, sizeof(line), "%s\n", expected);
+        assert_string_equal(written(), line);
+        b.writer.format = CLI_FORMAT_EVENTS;
+        write_event(KI_EVENT_ADD, 0);
+        snprintf(line, sizeof(line), "{\"type\":\"ADDED\",\"initial\":false,\"object\":%s}\n", expected);
+        assert_string_equal(written(), line);
+    }
+}
+
 #define WRITER_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -253,6 +281,7 @@ int main(void)
         WRITER_TEST(lines_have_one_title_and_say_what_happened),
         WRITER_TEST(a_line_is_one_line_whatever_the_server_writes_into_the_object),
         WRITER_TEST(a_name_is_one_line_whatever_the_server_writes_into_the_object),
+        WRITER_TEST(json_for_a_terminal_does_not_steer_it),
         WRITER_TEST(stats_are_one_json_object),
     };
     return RUN_TESTS(tests);

@@ -164,6 +164,7 @@ static void strings_are_escaped_as_json_wants_it(void **state)
     expect_json("", 0, "\"\"");
     expect_json("a\"b\\c\n\t\x01", 8, "\"a\\\"b\\\\c\\n\\t\\u0001\"");
     expect_json("\0", 1, "\"\\u0000\"");
+    expect_json("\x7f\xc2\x80\xc2\x9f\xc2\xa0", 7, "\"\\u007f\\u0080\\u009f\xc2\xa0\"");
     expect_json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
 }
 
