@@ -9,11 +9,11 @@ if(KI_FUZZ)
     pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
     add_library(kinformer_fuzz_reference STATIC
         tests/support/json_reference.c tests/support/json_strict.c tests/support/scan_run.c
-        tests/support/decode_run.c tests/support/decode_options.c)
+        tests/support/decode_run.c tests/support/decode_options.c tests/support/address_check.c)
     target_include_directories(kinformer_fuzz_reference PUBLIC
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(kinformer_fuzz_reference PUBLIC
-        kinformer_static kinformer_apiserver_static kinformer_flags PkgConfig::JANSSON)
+        kinformer_static kinformer_apiserver_static kinformer_flags PkgConfig::JANSSON PkgConfig::LIBCURL)
 elseif(KI_TESTS)
     add_library(kinformer_fuzz_reference INTERFACE)
     target_link_libraries(kinformer_fuzz_reference INTERFACE kinformer_test_support)

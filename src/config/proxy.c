@@ -211,8 +211,7 @@ static int parse(const char *text, ki_proxy *proxy, const char **out_problem)
     *out_problem = "is no address of an http, https or socks5 proxy";
     if (ki_url_split(ki_str_of(text), &url) < 0)
         return KI_ERR_INVALID;
-    bool is_escaped = url.host.ptr[-1] != '[' && memchr(url.host.ptr, '%', url.host.len) != NULL;
-    if (!is_scheme(url.scheme) || is_escaped)
+    if (!is_scheme(url.scheme))
         return KI_ERR_INVALID;
     proxy->address = address_of(&url);
     int rc = proxy->address == NULL ? KI_ERR_NO_MEMORY : ki_url_check(proxy->address, &bare);

@@ -91,6 +91,9 @@ int ki_url_check(const char *text, ki_url *out_url)
     ki_url url;
     if (ki_url_split(ki_str_of(text), &url) < 0)
         return KI_ERR_INVALID;
+    bool is_address = url.host.ptr[-1] == '['; /* which may have a zone behind a '%' */
+    if (!is_address && memchr(url.host.ptr, '%', url.host.len) != NULL)
+        return KI_ERR_INVALID;
     CURLU *parsed = curl_url();
     if (parsed == NULL)
         return KI_ERR_NO_MEMORY;

@@ -15,7 +15,7 @@
 /* Borrowed from the text. */
 typedef struct ki_url {
     ki_str scheme;
-    ki_str user; /* with the password, without the '@' */
+    ki_str user; /* with the password, without the '@'; no pointer: there is no '@' either */
     ki_str host; /* an IPv6 address without its brackets */
     ki_str port; /* empty: not said */
     ki_str path; /* with its slash; query and fragment too */
@@ -25,7 +25,8 @@ typedef struct ki_url {
 KI_NODISCARD int ki_url_split(ki_str text, ki_url *out_url);
 
 /* The same, and libcurl takes it for an address, too: it is stricter with hosts, and repeats in its messages
- * what it refuses. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
+ * what it refuses. A host must not have an escape, which would mean another one each time that it is read.
+ * Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_url_check(const char *text, ki_url *out_url);
 
 /* A name of the DNS, or an address of IPv4 or IPv6, which may have its brackets. */

@@ -55,7 +55,7 @@ static int check_server(ki_config *config, const ki_kubeconfig_entry *entry, ki_
         return ki_kubeconfig_fail_field(err, entry, "server", "is no address");
     if (strncasecmp(config->server, "http://", 7) != 0 && strncasecmp(config->server, "https://", 8) != 0)
         return ki_kubeconfig_fail_field(err, entry, "server", "is neither http nor https");
-    if (url.user.len > 0)
+    if (url.user.ptr != NULL)
         return ki_kubeconfig_fail_field(err, entry, "server", "has a user in it, which belongs to users");
     if (url.path.len > 0 && strpbrk(url.path.ptr, "?#") != NULL)
         return ki_kubeconfig_fail_field(err, entry, "server", "has a query in it");
