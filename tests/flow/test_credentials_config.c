@@ -5,6 +5,8 @@
 #endif
 #include <kinformer.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -373,6 +375,48 @@ static void a_token_that_cannot_be_is_refused(void **state)
     ki_client_free(client);
 }
 
+typedef struct renewer {
+    ki_client *client;
+    atomic_bool is_over;
+} renewer;
+
+static void *renew(void *user)
+{
+    renewer *r = user;
+    for (unsigned i = 0; !r->is_over; i++) {
+        char token[32];
+        snprintf(token, sizeof(token), "token-%08u", i % 1000);
+        if (ki_client_set_token(r->client, token) < 0)
+            return NULL;
+    }
+    return r;
+}
+
+static void tokens_may_be_renewed_while_requests_are_made(void **state)
+{
+    const world *w = *state;
+    pthread_t thread;
+    void *ended = NULL;
+    ki_client_options options = trusting(w);
+    options.token = "token-00000000";
+    renewer r = {.client = client_of(options)};
+    assert_int_equal(pthread_create(&thread, NULL, renew, &r), 0);
+    for (int i = 0; i < 100; i++) {
+        heard what;
+        unsigned number = 0;
+        char digits[16] = "";
+        ask(r.client, &what);
+        assert_int_equal(sscanf(what.text, "jane with Bearer token-%15s", digits), 1);
+        assert_int_equal(strlen(digits), 8);
+        number = (unsigned)strtoul(digits, NULL, 10);
+        assert_true(number < 1000);
+    }
+    r.is_over = true;
+    assert_int_equal(pthread_join(thread, &ended), 0);
+    assert_ptr_equal(ended, &r);
+    ki_client_free(r.client);
+}
+
 static void a_token_of_the_program_does_not_go_out_in_clear(void **state)
 {
     (void)state;
@@ -403,6 +447,7 @@ int main(void)
         TEST(a_program_may_renew_the_token),
         TEST(a_client_without_a_token_may_be_given_one),
         TEST(a_token_that_cannot_be_is_refused),
+        TEST(tokens_may_be_renewed_while_requests_are_made),
         TEST(a_token_of_the_program_does_not_go_out_in_clear),
     };
     return RUN_TESTS(tests);

@@ -149,13 +149,20 @@ static int run(stage *s)
     return rc;
 }
 
+static int set_token(stage *s)
+{
+    s->told.times = 1;
+    return ki_client_set_token(s->w.client, "another");
+}
+
 typedef struct row {
     const char *name;
     int (*call)(stage *s);
     int is_refused; /* everywhere but outside */
 } row;
 
-static const row rows[] = {{"begin", begin, 0}, {"cancel", begin_and_cancel, 0}, {"run", run, 1}};
+static const row rows[] = {
+    {"begin", begin, 0}, {"cancel", begin_and_cancel, 0}, {"run", run, 1}, {"set_token", set_token, 0}};
 
 static void check_cell(const row *r, place where, int mode)
 {
