@@ -378,7 +378,8 @@ static void a_signal_ends_it_while_a_plug_in_thinks(void **state)
     temp_dir dir;
     char user[512];
     certificate authority = certificate_make("authority", NULL, NULL);
-    world_init(&w, NULL);
+    certificate own = certificate_make("server", "IP:127.0.0.1", &authority);
+    world_init(&w, &(scripted_http_options){.certificate_pem = own.pem, .key_pem = own.key_pem});
     temp_dir_make(&dir);
     (void)temp_dir_write(&dir, "ca.pem", authority.pem);
     (void)snprintf(user, sizeof(user),
@@ -392,6 +393,7 @@ static void a_signal_ends_it_while_a_plug_in_thinks(void **state)
     cli_process_free(&p);
     scripted_http_stop(w.server);
     temp_dir_remove(&dir);
+    certificate_free(&own);
     certificate_free(&authority);
 }
 
