@@ -112,7 +112,7 @@ static int add_text(const found *f, const char *value, ki_error *err)
 /* The words of a command line can be written to, and values are parts of them. */
 static int set_secret(const found *f, const char *value, ki_error *err)
 {
-    const char *kept = cli_secret_word_take((char *)(uintptr_t)value);
+    const char *kept = cli_secret_word_take((char *)value);
     if (kept == NULL)
         return cli_fail_no_memory(err);
     if (f->flag->type == CLI_FLAG_SECRETS)

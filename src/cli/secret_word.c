@@ -10,17 +10,17 @@
 
 enum { LINE_BYTES = 64 * 1024 };
 
-typedef struct word {
-    struct word *next;
+typedef struct kept_word {
+    struct kept_word *next;
     char text[];
-} word;
+} kept_word;
 
 /* All of them: flags borrow their texts, and nobody says when they are not needed any more. */
-static word *words;
+static kept_word *words;
 
 static const char *keep(const char *text, size_t n)
 {
-    word *kept = malloc(sizeof(*kept) + n + 1);
+    kept_word *kept = malloc(sizeof(*kept) + n + 1);
     if (kept == NULL)
         return NULL;
     memcpy(kept->text, text, n);
@@ -31,11 +31,11 @@ static const char *keep(const char *text, size_t n)
 }
 
 /* Blanks, as curl leaves them. */
-const char *cli_secret_word_take(char *text)
+const char *cli_secret_word_take(char *word)
 {
-    size_t n = strlen(text);
-    const char *kept = keep(text, n);
-    memset(text, ' ', n);
+    size_t n = strlen(word);
+    const char *kept = keep(word, n);
+    memset(word, ' ', n);
     return kept;
 }
 
