@@ -44,11 +44,11 @@ typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list
  * the server's name itself. Other than with kubectl, `tls_server_name` is not the name of the proxy: its
  * certificate has to bear its own.
  *
- * A token, a user's password and an exec plug-in are used for a server by https:// only, wherever they come
- * from: a server by http:// is asked without, whatever its address, unless `allow_plaintext_credentials` says
- * otherwise. That something is withheld is logged once, as a warning of "credentials", and stands in errors
- * of 401 and 403. A server without a scheme ("host:6443") is one by https:// if there is a certificate
- * authority, a client certificate or `insecure_skip_tls_verify`, else one by http://, as with kubectl.
+ * Tokens and passwords are sent over https:// only, and exec plug-ins are run for such servers only, wherever
+ * they are configured; a loopback address is no exception. `allow_plaintext_credentials` lifts this. When
+ * credentials are withheld, a warning of the component "credentials" is logged once, and errors of 401 and
+ * 403 say so. As with kubectl, a server without a scheme ("host:6443") is reached over https:// if a
+ * certificate authority, a client certificate or `insecure_skip_tls_verify` is given, else over http://.
  */
 typedef struct ki_client_options {
     int mode;       /* a ki_mode */
@@ -77,7 +77,7 @@ typedef struct ki_client_options {
     /* How. */
     int http2; /* 1: many watches on one connection; lists are streamed with KI_WATCH_LIST_ALWAYS only */
     int gzip;  /* 1: asks for compressed answers */
-    int allow_plaintext_credentials; /* 1: tokens, passwords and plug-ins also for a server by http:// */
+    int allow_plaintext_credentials; /* 1: tokens and passwords are sent over http:// too */
     const char *user_agent;          /* NULL: "kinformer/" and the version; no control characters */
     size_t connections_max;          /* 0: no limit. With http2 each of the two ways to speak has its own */
     uint64_t connect_timeout_ms;     /* 0: 30,000 */
@@ -96,7 +96,7 @@ typedef struct ki_client_options {
     uint64_t requests_at_once;   /* on their way; more wait, each for its time. 0: 64 */
 
     /* More of where to connect and as whom. */
-    const ki_config *config;     /* loaded before: nothing else may be said of where and as whom then */
+    const ki_config *config;     /* loaded before; no other option may say where to connect or as whom */
     const char *kubeconfig_text; /* instead of files; relative names in it start in the current directory */
     const char *token_file;      /* read again each minute, and when the token is refused; a `token` beside it
                                   * counts until the file is there */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config - where to connect and as whom, loaded apart from the client that uses it.
  *
- * A program that gives up its rights, its root directory or its environment (nginx, postgres) loads the
- * configuration before that, and makes clients from it afterwards, in as many child processes as it likes:
+ * A program that drops its privileges, changes its root directory or clears its environment (nginx, postgres)
+ * loads the configuration first and makes clients from it afterwards, in any number of child processes:
  *
  *     ki_config *config = ki_config_new(&(ki_client_options){.kubeconfig = "/etc/kube/config"}, &err);
  *     ... fork(); setuid(); chroot() ...
@@ -16,14 +16,13 @@
 KI_EXTERN_C_BEGIN
 
 /**
- * Loads what ki_client_new() would load with these options, of which only those count that say where to
- * connect and as whom; NULL: defaults. All files are read now: kubeconfigs, certificate authorities, client
- * certificate and key, the file of a token.
+ * Loads what ki_client_new() would load with these options; only those that say where to connect and as whom
+ * count. NULL: defaults. All files are read now: kubeconfigs, certificate authorities, client certificate and
+ * key, the token file.
  *
- * A client looks at the files again, as it always does, and goes on with what was read here for as long as it
- * cannot read them. So certificates and tokens that are replaced are noticed where the client may read them;
- * where it may not, use ki_client_set_token(). An exec plug-in is started by the client, with its rights and
- * in its root directory.
+ * A client still checks these files for changes, and keeps what was loaded here while it cannot read them. So
+ * it notices new certificates and tokens if it may read the files; otherwise use ki_client_set_token(). Exec
+ * plug-ins are started by the client, with its privileges and in its root directory.
  *
  * Returns:   a configuration to free, or NULL with KI_ERR_CONFIG (which file, line and field),
  *            KI_ERR_INVALID, KI_ERR_NO_MEMORY. Nothing is sent, and no thread started.

@@ -30,7 +30,7 @@ static const cli_flag flags[] = {
     {"insecure-skip-tls-verify", 0, CLI_FLAG_BOOL, AT(insecure_skip_tls_verify), NULL,
      "trust any certificate", NULL},
     {"allow-plaintext-credentials", 0, CLI_FLAG_BOOL, AT(allow_plaintext_credentials), NULL,
-     "send token or password also to a server by http://", NULL},
+     "send token or password over http:// too", NULL},
     {"tls-server-name", 0, CLI_FLAG_TEXT, AT(tls_server_name), "NAME", "that the certificate is to have",
      NULL},
     {"as", 0, CLI_FLAG_TEXT, AT(as), "USER", "act as this user", NULL},

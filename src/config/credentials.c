@@ -72,8 +72,8 @@ static void withhold(ki_credentials *credentials)
 {
     if (!credentials->is_withheld)
         ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS,
-               "no token, password or plug-in is used, because the address of the server begins with "
-               "http://, where anybody on the way could read them");
+               "credentials are withheld: the address of the server begins with http://, so anybody on the "
+               "network could read them");
     credentials->is_withheld = true;
 }
 
