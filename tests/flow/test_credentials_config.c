@@ -6,6 +6,7 @@
 #include <kinformer.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,9 @@ typedef struct world {
     certificate authority;
     certificate own;
     certificate client;
-    scripted_http *server; /* by TLS; wants a certificate of the authority's */
+    scripted_http *server; /* by TLS; wants a certificate of the authority's. NULL: another process has it */
+    pid_t server_pid;      /* that process; 0: none */
+    char url[64];
 } world;
 
 /* Lets in by any token but "old", and says who came, with which. */
@@ -41,25 +44,63 @@ static scripted_next serve(scripted_connection *connection, const scripted_reque
     return SCRIPTED_KEEP;
 }
 
-static int set_up(void **state)
+static scripted_http *start_server(const world *w)
+{
+    return scripted_http_start(&(scripted_http_options){.serve = serve,
+                                                        .certificate_pem = w->own.pem,
+                                                        .key_pem = w->own.key_pem,
+                                                        .client_ca_pem = w->authority.pem});
+}
+
+static world *make_world(void)
 {
     static world w;
+    w = (world){0};
     temp_dir_make(&w.dir);
     w.authority = certificate_make("authority", NULL, NULL);
     w.own = certificate_make("server", "IP:127.0.0.1", &w.authority);
     w.client = certificate_make("jane", NULL, &w.authority);
-    w.server = scripted_http_start(&(scripted_http_options){.serve = serve,
-                                                            .certificate_pem = w.own.pem,
-                                                            .key_pem = w.own.key_pem,
-                                                            .client_ca_pem = w.authority.pem});
-    *state = &w;
+    return &w;
+}
+
+static int set_up(void **state)
+{
+    world *w = make_world();
+    w->server = start_server(w);
+    snprintf(w->url, sizeof(w->url), "%s", scripted_http_url(w->server));
+    *state = w;
     return 0;
+}
+
+/* A process that is to fork has no threads: what they hold at that moment would be held for ever. */
+static int set_up_apart(void **state)
+{
+    world *w = make_world();
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    w->server_pid = fork();
+    if (w->server_pid == 0) {
+        const char *url = scripted_http_url(start_server(w));
+        (void)!write(ends[1], url, strlen(url));
+        for (;;)
+            pause();
+    }
+    ssize_t n = read(ends[0], w->url, sizeof(w->url) - 1);
+    close(ends[0]);
+    close(ends[1]);
+    *state = w;
+    return n > 0 ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     world *w = *state;
-    scripted_http_stop(w->server);
+    if (w->server_pid > 0) {
+        kill(w->server_pid, SIGKILL);
+        (void)waitpid(w->server_pid, NULL, 0);
+    } else {
+        scripted_http_stop(w->server);
+    }
     certificate_free(&w->own);
     certificate_free(&w->client);
     certificate_free(&w->authority);
@@ -81,7 +122,6 @@ static void on_answer(const ki_rest_answer *answer, void *user)
         snprintf(what->text, sizeof(what->text), "%s", answer->error.message);
 }
 
-/* Without a thread: it is also done in a child of a process that has some. */
 static void ask(ki_client *client, heard *what)
 {
     *what = (heard){0};
@@ -121,7 +161,7 @@ static const char *write_files(const world *w)
              "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: web}}]\n"
              "clusters: [{name: k, cluster: {server: '%s', certificate-authority: ca}}]\n"
              "users: [{name: u, user: {client-certificate: crt, client-key: key, tokenFile: token}}]\n",
-             scripted_http_url(w->server));
+             w->url);
     temp_dir_write(&w->dir, "ca", w->authority.pem);
     temp_dir_write(&w->dir, "crt", w->client.pem);
     temp_dir_write(&w->dir, "key", w->client.key_pem);
@@ -239,7 +279,7 @@ static void what_cannot_be_loaded_is_an_error(void **state)
 static void all_can_be_given_as_text(void **state)
 {
     const world *w = *state;
-    ki_client_options options = {.server = scripted_http_url(w->server),
+    ki_client_options options = {.server = w->url,
                                  .token = "from-memory",
                                  .certificate_authority_pem = w->authority.pem,
                                  .client_certificate_pem = w->client.pem,
@@ -258,7 +298,7 @@ static void a_kubeconfig_can_be_given_as_text(void **state)
         text, sizeof(text),
         "current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\n"
         "clusters: [{name: k, cluster: {server: '%s'}}]\nusers: [{name: u, user: {token: of-the-text}}]\n",
-        scripted_http_url(w->server));
+        w->url);
     expect((ki_client_options){.kubeconfig_text = text,
                                .certificate_authority_pem = w->authority.pem,
                                .client_certificate_pem = w->client.pem,
@@ -293,7 +333,7 @@ static void what_is_wrong_with_a_text_is_said(void **state)
 
 static ki_client_options trusting(const world *w)
 {
-    return (ki_client_options){.server = scripted_http_url(w->server),
+    return (ki_client_options){.server = w->url,
                                .certificate_authority_pem = w->authority.pem,
                                .client_certificate_pem = w->client.pem,
                                .client_key_pem = w->client.key_pem};
@@ -435,7 +475,8 @@ static void a_token_of_the_program_does_not_go_out_in_clear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_worker_without_rights_uses_what_its_master_has_loaded),
+        cmocka_unit_test_setup_teardown(a_worker_without_rights_uses_what_its_master_has_loaded, set_up_apart,
+                                        tear_down),
         TEST(a_configuration_may_be_freed_when_the_client_is_made),
         TEST(files_that_can_be_read_are_looked_at_again),
         TEST(nothing_else_is_said_beside_a_configuration),
