@@ -137,7 +137,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "event_loop: %s\n", err.message);
     else
         rc = run(client, pods, handler, signal_fd);
-    ki_factory_free(factory); /* before the client, which waits for that */
+    ki_factory_free(factory);
     ki_client_free(client);
     close(signal_fd);
     return rc < 0;

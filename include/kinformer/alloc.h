@@ -9,7 +9,8 @@ KI_EXTERN_C_BEGIN
 
 /**
  * Three functions as malloc, realloc and free, each with `user` last. They are called from any thread, also
- * from several at once, and may fail: out of memory is an error like the others.
+ * from several at once, and may fail: out of memory is an error like the others. Some calls are made while
+ * the library holds a lock: so they neither call the library nor wait for somebody who does.
  */
 typedef struct ki_allocator {
     void *(*allocate)(size_t size, void *user);

@@ -3,6 +3,28 @@
  *
  * Informers of one client share its threads: `io`, which asks and reads; `dispatch`, which brings the stores
  * up to date; and those that call handlers, one for each registration, so that a slow handler delays nobody.
+ *
+ * Inside of someone else's process:
+ *
+ *   Lifetimes  Whatever is made with a client keeps it alive: see ki_client_free(). Frees work in any order,
+ *              on any threads, in exit handlers too.
+ *   fork()     A client belongs to the process that made it. In a child every call that would run it returns
+ *              KI_ERR_FORKED at once, or NULL where it would return an object. Stores can be read there, as
+ *              they were. Stops and frees return at once: ki_client_free() closes the child's copies of
+ *              descriptors and nothing else, so the parent misses nothing; the child keeps the memory. Not
+ *              after the child has closed descriptors by itself: their numbers may be others' by then.
+ *              Children make clients of their own. A child that was forked inside of a callback must not
+ *              return from it.
+ *   dlclose()  The library stays loaded: threads that are on their way out need it.
+ *   Signals    All are blocked in threads of ours, so that the program's handlers run on the program's
+ *              threads. No handler is installed. A connection that breaks raises no SIGPIPE, whoever's thread
+ *              writes to it. Children are waited for by number; a program that ignores SIGCHLD, or waits for
+ *              all of its children, may do so. Waits go on after a signal.
+ *   libcurl    It is begun with curl_global_init(CURL_GLOBAL_DEFAULT), once, by the first client of a
+ *              cluster, and never ended. A program that uses libcurl itself does as it likes, before or
+ *              after; what curl_global_cleanup() ends is its own share. Its functions for memory
+ *              (curl_global_init_mem()) it has to set before the first client.
+ *   Memory     <kinformer/alloc.h>; what libcurl, its TLS and liburcu use comes from where those take theirs.
  */
 #ifndef KI_CLIENT_H
 #define KI_CLIENT_H
@@ -119,14 +141,25 @@ typedef struct ki_client_options {
  *
  * Returns:   a client to free, or NULL with KI_ERR_CONFIG (which file, line and field), KI_ERR_INVALID,
  *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. Nothing is sent yet.
- * Ownership: the caller frees it, after what was made with it.
+ * Ownership: the caller frees it, before or after what was made with it.
  */
 KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, ki_error *err);
 
-/** Ends its threads, after everything that was made with it has been freed. It waits for that: for ever,
- * where the same thread frees a factory, informer or feed only afterwards. So ki_factory_free() comes first.
- * Calls that are under way (<kinformer/rest.h>) are given up, and their callbacks called. Inside of a
- * callback or a read section it does nothing but log an error. Takes NULL. */
+/**
+ * Gives up the caller's reference. Stops everything that was made with it, and returns when no thread,
+ * connection or descriptor of its is left; calls that are under way (<kinformer/rest.h>) are given up, and
+ * their callbacks called. What waits for something of it returns with KI_ERR_STOPPED.
+ *
+ * Informers, feeds and factories that are not freed yet keep the memory. Their stores can be read, handlers
+ * come
+ * and go, but nothing starts any more (KI_ERR_STOPPED), and new informers are refused. They are freed as
+ * ever; callbacks that are due then, on_release, run on the thread that frees them.
+ *
+ * Waits for callbacks that are running. Inside of a callback or a read section it does nothing but log an
+ * error: the client stays. NULL is allowed.
+ *
+ * Threads: any, once; also while other threads free what was made with it, or wait for it.
+ */
 KI_API void ki_client_free(ki_client *client);
 
 /**
@@ -153,7 +186,8 @@ KI_API ki_metrics *ki_client_metrics(ki_client *client);
  *
  * A callback may post again: others have their turn in between.
  *
- * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY; KI_ERR_STOPPED from a callback that ki_client_free() runs.
+ * Returns: 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY; KI_ERR_STOPPED from a callback that ki_client_free() runs;
+ *          KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_client_post(ki_client *client, void (*callback)(void *user), void *user);
 
@@ -173,8 +207,8 @@ KI_API int ki_client_timeout_ms(ki_client *client);
  * one go, a millisecond's work; with `http2`, all that has come for a connection.
  *
  * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or
- *          inside of a read section.
- * Threads: one at a time.
+ *          inside of a read section; KI_ERR_FORKED in a child.
+ * Threads: any; while one of them runs the loop the others do nothing.
  */
 KI_API int ki_client_dispatch(ki_client *client, uint64_t budget_ms);
 

@@ -37,13 +37,12 @@ typedef struct ki_factory_options {
  * Returns:   a factory to free, or NULL when there is no client or memory is out: ki_factory_start() then
  *            says that there is none. With a wrong option it is a factory that makes no informer: those calls
  *            return NULL, and every start and wait says what is wrong.
- * Ownership: the caller frees it, before the client. `options` may be NULL.
+ * Ownership: the caller frees it. `options` may be NULL.
  */
 KI_API ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options);
 
 /** Stops and frees all its informers; returns when nothing of theirs runs any more. From a callback: carried
- * out soon. Comes before ki_client_free(), which waits for it: the other way round, on one thread, that waits
- * for ever. Takes NULL. */
+ * out soon. Before or after the client. NULL is allowed. */
 KI_API void ki_factory_free(ki_factory *factory);
 
 /**

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/client.h"
 
-#include <assert.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "cache/rcu.h"
 #include "metrics/metrics.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/fork.h"
 #include "util/log.h"
-#include "util/units.h"
 
-enum { IO, DISPATCH, HANDLERS, LOOPS, NS_PER_MS = 1000000 };
+enum { IO, DISPATCH, HANDLERS, LOOPS };
 
 /* ---- posts ------------------------------------------------------------------------------------------- */
 
@@ -53,6 +46,8 @@ int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
 {
     if (client == NULL || callback == NULL)
         return KI_ERR_INVALID;
+    if (ki_client_is_foreign(client))
+        return KI_ERR_FORKED;
     post *fresh = ki_malloc(sizeof(*fresh));
     if (fresh == NULL)
         return KI_ERR_NO_MEMORY;
@@ -71,11 +66,6 @@ int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
 }
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
-
-static void nothing(ki_job *job)
-{
-    (void)job;
-}
 
 /* Which loop plays which role, by mode. */
 static int init_loops(ki_client *client, ki_error *err)
@@ -96,8 +86,7 @@ static int init_loops(ki_client *client, ki_error *err)
         rc = ki_loop_init(client->io, &network, err);
     if (rc == 0 && !is_single)
         rc = ki_loop_init(client->dispatch, &plain, err);
-    if (rc == 0 && (ki_job_init(&client->nudge, client->handlers, nothing) < 0 ||
-                    ki_job_init(&client->post, client->io, run_posts) < 0))
+    if (rc == 0 && ki_job_init(&client->post, client->io, run_posts) < 0)
         rc = ki_fail_no_memory(err);
     return rc;
 }
@@ -116,18 +105,12 @@ static int init_users(ki_client *client, ki_error *err)
     return 0;
 }
 
+/* The last reference is gone, and before that it was closed; or it was never whole. */
 static void destroy(ki_client *client)
 {
-    for (int i = 0; i < LOOPS; i++)
-        if (client->loops[i].clock != NULL)
-            ki_loop_stop(&client->loops[i]);
-    run_last_posts(client);
     if (client->calls != NULL)
         client->calls->free(client->calls);
-    ki_http_free(client->http);
-    ki_credentials_free(client->credentials);
     ki_job_fini(&client->post);
-    ki_job_fini(&client->nudge);
     for (int i = 0; i < LOOPS; i++)
         ki_loop_fini(&client->loops[i]);
     ki_metrics_free(client->metrics);
@@ -160,6 +143,8 @@ ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_cl
     client->options = *options;
     client->clock = clock;
     client->seed = seed;
+    client->generation = ki_fork_generation();
+    ki_refcount_init(&client->refs);
     init_log(client);
     ki_mutex_init(&client->mu);
     ki_cond_init(&client->changed);
@@ -199,33 +184,27 @@ ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
     return client;
 }
 
-static bool is_alone(void *user)
+void ki_client_ref(ki_client *client)
 {
-    const ki_client *client = user;
-    return ki_list_is_empty(&client->users);
+    ki_refcount_ref(&client->refs);
 }
 
-/* What was freed from a callback may still be on its way out. */
-void ki_client_free(ki_client *client)
+void ki_client_unref(ki_client *client)
 {
-    if (client == NULL)
-        return;
-    if (ki_client_may_wait() < 0) { /* it would wait for itself; better a leak than that */
-        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-                  "a client cannot be freed inside of a callback or a read section: it stays");
-        return;
-    }
-    ki_client_part *calls = ki_client_calls(client);
-    if (calls != NULL)
-        calls->close(calls);
-    ki_mutex_lock(&client->mu);
-    bool is_used = !ki_list_is_empty(&client->users);
-    ki_mutex_unlock(&client->mu);
-    if (is_used)
-        ki_log_to(client->log, KI_LOG_WARNING, "client", KI_LOG_NO_FIELDS,
-                  "a client is freed before what was made with it: waiting until that is freed");
-    (void)ki_client_wait(client, &(ki_wait){&client->mu, &client->changed, is_alone, client}, UINT64_MAX);
-    destroy(client);
+    if (ki_refcount_unref(&client->refs))
+        destroy(client);
+}
+
+bool ki_client_is_foreign(const ki_client *client)
+{
+    return client->generation != ki_fork_generation();
+}
+
+int ki_client_check_process(const ki_client *client, ki_error *err)
+{
+    return ki_client_is_foreign(client)
+               ? ki_fail(err, KI_ERR_FORKED, "the client belongs to the process that made it, not to a child")
+               : 0;
 }
 
 ki_client_part *ki_client_calls(ki_client *client)
@@ -236,7 +215,7 @@ ki_client_part *ki_client_calls(ki_client *client)
 ki_client_part *ki_client_set_calls(ki_client *client, ki_client_part *part)
 {
     ki_mutex_lock(&client->mu);
-    if (client->calls == NULL)
+    if (client->calls == NULL && !client->is_closing)
         client->calls = part;
     part = client->calls;
     ki_mutex_unlock(&client->mu);
@@ -258,33 +237,35 @@ static size_t handler_threads_locked(const ki_client *client)
     return count;
 }
 
+/* Starts those that are missing: some may be there after a start that failed. More handlers' threads than
+ * the first only spare handlers the waiting for each other. */
 static int run_locked(ki_client *client, ki_error *err)
 {
-    if (client->options.mode == KI_MODE_EVENT_LOOP || client->is_running)
-        return 0;
-    client->is_running = true; /* from here on nobody else runs what the threads do */
+    if (client->is_closing)
+        return ki_fail(err, KI_ERR_STOPPED, "the client has been freed");
+    if (client->options.mode == KI_MODE_EVENT_LOOP || client->clock->is_virtual)
+        return 0; /* whoever has the clock runs the loops, too */
     int rc = ki_loop_grow(client->io, "io", 1, err);
     if (rc == 0)
         rc = ki_loop_grow(client->dispatch, "dispatch", 1, err);
     if (rc == 0 && client->options.mode == KI_MODE_THREADS)
         rc = ki_loop_grow(client->handlers, "handler", 1, err);
-    client->is_running = rc == 0;
-    /* By the clock: then all who have waited on the loop look, and see that it has threads. */
-    ki_job_wake_at(&client->nudge, 0);
     return rc;
 }
 
-/* More threads than the first only spare handlers the waiting for each other. */
 static void grow_locked(ki_client *client)
 {
-    if (client->is_running && client->options.mode == KI_MODE_THREADS)
+    if (!client->is_closing && ki_loop_has_threads(client->handlers))
         (void)!ki_loop_grow(client->handlers, "handler", handler_threads_locked(client), NULL);
 }
 
 int ki_client_run(ki_client *client, ki_error *err)
 {
+    int rc = ki_client_check_process(client, err);
+    if (rc < 0)
+        return rc;
     ki_mutex_lock(&client->mu);
-    int rc = run_locked(client, err);
+    rc = run_locked(client, err);
     grow_locked(client);
     ki_mutex_unlock(&client->mu);
     return rc;
@@ -298,193 +279,78 @@ void ki_client_count_handlers(ki_client *client, int change)
     ki_mutex_unlock(&client->mu);
 }
 
-/* ---- on someone else's loop -------------------------------------------------------------------------- */
+/* ---- closing ----------------------------------------------------------------------------------------- */
 
-int ki_client_fd(const ki_client *client)
-{
-    return client == NULL ? -1 : ki_loop_fd(client->handlers);
-}
-
-int ki_client_timeout_ms(ki_client *client)
-{
-    if (client == NULL || client->options.mode == KI_MODE_THREADS)
-        return -1;
-    uint64_t next_ns = ki_loop_next_ns(client->handlers);
-    if (next_ns == UINT64_MAX)
-        return -1;
-    uint64_t now_ns = ki_clock_now_ns(client->clock);
-    uint64_t left_ms = next_ns <= now_ns ? 0 : (next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS;
-    return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
-}
-
-int ki_client_dispatch(ki_client *client, uint64_t budget_ms)
-{
-    if (ki_client_may_wait() < 0)
-        return KI_ERR_WOULD_DEADLOCK;
-    if (client == NULL || client->options.mode == KI_MODE_THREADS)
-        return KI_ERR_INVALID;
-    size_t count = ki_loop_step(client->handlers, ki_ns_of_ms(budget_ms));
-    return count > INT_MAX ? INT_MAX : (int)count;
-}
-
-/* ---- who is alive ------------------------------------------------------------------------------------ */
-
-static int has_name(const ki_map_node *node, const void *name)
-{
-    return strcmp(KI_CONTAINER_OF(node, ki_client_user, by_name)->name, name) == 0;
-}
-
-static int has_serial(const ki_map_node *node, const void *serial)
-{
-    return KI_CONTAINER_OF(node, ki_client_user, by_serial)->serial == *(const uint64_t *)serial;
-}
-
-static uint64_t hash_name(const ki_client *client, const char *name)
-{
-    return ki_hash(&client->hash_key, ki_str_of(name));
-}
-
-void ki_client_join(ki_client *client, ki_client_user *user, const char *name)
+static void announce(ki_client *client)
 {
     ki_mutex_lock(&client->mu);
-    user->serial = ++client->serial;
-    bool is_taken = ki_map_find(&client->names, hash_name(client, name), has_name, name) != NULL;
-    int n = is_taken ? snprintf(user->name, sizeof(user->name), "%.128s#%" PRIu64, name, user->serial)
-                     : snprintf(user->name, sizeof(user->name), "%s", name);
-    (void)n;
-    ki_list_push_back(&client->users, &user->node);
-    int rc = ki_map_insert(&client->names, &user->by_name, hash_name(client, user->name));
-    assert(rc == 0); /* there is room, as for the next */
-    rc = ki_map_insert(&client->serials, &user->by_serial, user->serial);
-    assert(rc == 0);
-    (void)rc;
+    client->is_closing = true;
+    for (ki_list_node *node = ki_list_first(&client->users); node != NULL;
+         node = ki_list_next(&client->users, node))
+        ki_job_wake(KI_CONTAINER_OF(node, ki_client_user, node)->job);
     ki_mutex_unlock(&client->mu);
 }
 
-void ki_client_leave(ki_client *client, ki_client_user *user)
+/* But for the one who asks. Whoever is inside has what it waits for, or is told that it waits in vain. */
+static bool is_quiet(void *user)
 {
-    ki_mutex_lock(&client->mu);
-    if (ki_list_node_is_linked(&user->node)) {
-        ki_list_remove(&user->node);
-        ki_map_remove(&client->names, &user->by_name);
-        ki_map_remove(&client->serials, &user->by_serial);
+    const ki_client *client = user;
+    return client->busy == 0 && client->inside == 1;
+}
+
+/* Nobody runs io meanwhile. What was posted runs as it would on io: nothing is waited for. */
+static void disconnect(ki_client *client)
+{
+    ki_loop_hold(client->io);
+    ki_callback_enter();
+    run_last_posts(client);
+    ki_callback_leave();
+    ki_http_free(client->http);
+    ki_credentials_free(client->credentials);
+    client->http = NULL;
+    client->credentials = NULL;
+    ki_loop_release(client->io);
+}
+
+/* Where nothing may be waited for, a free leaves the rest to the loops. Either it sees that they are closed,
+ * and carries it out itself, or it is seen here. */
+static void close_loops(ki_client *client)
+{
+    for (int i = 0; i < LOOPS; i++)
+        ki_loop_stop(&client->loops[i]);
+    disconnect(client);
+    for (int i = 0; i < LOOPS; i++)
+        ki_loop_close_fd(&client->loops[i]);
+    client->is_closed = true;
+    while (ki_client_step(client)) {
     }
-    ki_client_notify(client, &client->changed);
-    ki_mutex_unlock(&client->mu);
 }
 
-typedef struct sought {
-    ki_client *client;
-    uint64_t serial;
-} sought;
-
-static bool is_gone(void *user)
+/* The parent's connections, and what it polls, stay as they are. */
+static void close_descriptors(ki_client *client)
 {
-    const sought *s = user;
-    return ki_map_find(&s->client->serials, s->serial, has_serial, &s->serial) == NULL;
+    ki_http_close_descriptors(client->http);
+    for (int i = 0; i < LOOPS; i++)
+        ki_loop_close_fd(&client->loops[i]);
 }
 
-void ki_client_wait_gone(ki_client *client, uint64_t serial)
+void ki_client_free(ki_client *client)
 {
-    sought s = {client, serial};
-    (void)ki_client_wait(client, &(ki_wait){&client->mu, &client->changed, is_gone, &s}, UINT64_MAX);
-}
-
-/* ---- waiting ----------------------------------------------------------------------------------------- */
-
-static _Thread_local unsigned callback_depth;
-
-void ki_callback_enter(void)
-{
-    callback_depth++;
-}
-
-void ki_callback_leave(void)
-{
-    callback_depth--;
-}
-
-int ki_client_may_wait(void)
-{
-    return callback_depth > 0 || ki_loop_is_current(NULL) || ki_rcu_is_reading() ? KI_ERR_WOULD_DEADLOCK : 0;
-}
-
-/* Before the first start no loop has a thread. */
-static bool has_threads(const ki_client *client)
-{
-    return client->options.mode == KI_MODE_THREADS && client->is_running;
-}
-
-void ki_client_notify(ki_client *client, ki_cond *changed)
-{
-    ki_cond_broadcast(changed);
-    if (client->waiters > 0 && !has_threads(client))
-        ki_job_wake(&client->nudge);
-}
-
-/* How long to run at a time: handlers that make work for themselves would never come to an end. */
-enum { STEP_NS = 10 * NS_PER_MS };
-
-/* Runs what nobody else runs; returns whether there was anything. */
-static bool step_unmanned(ki_client *client)
-{
-    size_t count = 0;
-    if (atomic_exchange(&client->is_stepped, true))
-        return false; /* by another thread: what runs on io runs on one at a time */
-    if (client->options.mode != KI_MODE_EVENT_LOOP && !client->is_running) {
-        count += ki_loop_step(client->io, STEP_NS);
-        count += ki_loop_step(client->dispatch, STEP_NS);
+    if (client == NULL)
+        return;
+    if (ki_client_is_foreign(client)) {
+        close_descriptors(client);
+        return;
     }
-    count += ki_loop_step(client->handlers, STEP_NS);
-    client->is_stepped = false;
-    return count > 0;
-}
-
-static bool ask(const ki_wait *wait)
-{
-    ki_mutex_lock(wait->mu);
-    bool is_met = wait->is_met(wait->user);
-    ki_mutex_unlock(wait->mu);
-    return is_met;
-}
-
-/* How long to sleep at a time: neither a condition nor a loop knows of a machine that was suspended, and a
- * loop does not know that it has got threads. */
-enum { LOOK_AGAIN_MS = 1000 };
-
-static void sleep_until_notified(const ki_wait *wait, uint64_t timeout_ms)
-{
-    ki_mutex_lock(wait->mu);
-    if (!wait->is_met(wait->user))
-        (void)ki_cond_wait_ms(wait->changed, wait->mu, timeout_ms);
-    ki_mutex_unlock(wait->mu);
-}
-
-/* A virtual clock stands still, so waiting for it would last for ever. */
-static bool wait_until(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
-{
-    uint64_t began_ms = ki_clock_now_ms(client->clock);
-    while (!ask(wait)) {
-        uint64_t passed_ms = ki_clock_now_ms(client->clock) - began_ms;
-        if (passed_ms >= timeout_ms)
-            return false;
-        uint64_t nap_ms = timeout_ms - passed_ms < LOOK_AGAIN_MS ? timeout_ms - passed_ms : LOOK_AGAIN_MS;
-        if (has_threads(client))
-            sleep_until_notified(wait, nap_ms);
-        else if (!step_unmanned(client)) {
-            if (client->clock->is_virtual)
-                return ask(wait);
-            ki_loop_wait(client->handlers, nap_ms);
-        }
+    if (ki_client_may_wait() < 0) { /* it would wait for itself; better a leak than that */
+        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+                  "a client cannot be freed inside of a callback or a read section: it stays");
+        return;
     }
-    return true;
-}
-
-/* Whoever makes it true looks whether somebody waits, so that is said before it is asked for. */
-bool ki_client_wait(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
-{
-    client->waiters++;
-    bool is_met = wait_until(client, wait, timeout_ms);
-    client->waiters--;
-    return is_met;
+    announce(client);
+    if (client->calls != NULL)
+        client->calls->close(client->calls);
+    (void)ki_client_wait(client, &(ki_wait){&client->mu, is_quiet, client, false}, UINT64_MAX);
+    close_loops(client);
+    ki_client_unref(client);
 }

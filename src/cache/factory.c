@@ -55,6 +55,7 @@ static void factory_fini(ki_factory *factory)
     ki_map_fini(&factory->by_informer);
     ki_informer_setup_fini(&factory->setup);
     ki_mutex_fini(&factory->mu);
+    ki_client_unref(factory->client);
     ki_free(factory);
 }
 
@@ -87,6 +88,7 @@ ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
     if (factory == NULL)
         return NULL;
     factory->client = client;
+    ki_client_ref(client);
     ki_mutex_init(&factory->mu);
     ki_list_init(&factory->members);
     int rc = ki_hash_key_init(&factory->hash_key);
@@ -113,7 +115,7 @@ static int refuse(const ki_factory *factory, ki_error *err)
 /* All are told to stop before the first one is waited for. */
 void ki_factory_free(ki_factory *factory)
 {
-    if (factory == NULL)
+    if (factory == NULL || ki_client_is_foreign(factory->client))
         return;
     ki_factory_stop(factory);
     for (ki_list_node *node = NULL; (node = ki_list_pop_front(&factory->members)) != NULL;) {
@@ -134,8 +136,8 @@ static int is_as_sought(const ki_map_node *node, const void *key)
 {
     const sought *s = key;
     const ki_informer *informer = KI_CONTAINER_OF(node, member, by_setup)->informer;
-    return ki_resource_equal(informer->resource, s->resource) &&
-           ki_informer_setup_equal(&informer->setup, s->setup);
+    return ki_resource_equal(informer->life.resource, s->resource) &&
+           ki_informer_setup_equal(&informer->life.setup, s->setup);
 }
 
 static uint64_t hash_of(const ki_factory *factory, const sought *s)
@@ -218,7 +220,7 @@ ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *re
 {
     ki_informer_setup setup;
     ki_error err = {0};
-    if (factory == NULL || factory->option_error.code != 0)
+    if (factory == NULL || factory->option_error.code != 0 || ki_client_is_foreign(factory->client))
         return NULL;
     if (resource == NULL)
         (void)ki_fail(&err, KI_ERR_INVALID, "factory: no resource");
@@ -246,7 +248,7 @@ ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resourc
 ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name)
 {
     ki_error err = {0};
-    if (factory == NULL)
+    if (factory == NULL || ki_client_is_foreign(factory->client))
         return NULL;
     const ki_resource *known = ki_resource_find(ki_str_of(name), &err);
     if (known != NULL)
@@ -326,6 +328,9 @@ int ki_factory_start(ki_factory *factory, ki_error *err)
         return ki_fail(err, KI_ERR_INVALID, "there is no factory: no client, or no memory");
     if (factory->option_error.code != 0)
         return refuse(factory, err);
+    int rc = ki_client_check_process(factory->client, err);
+    if (rc < 0)
+        return rc;
     ki_mutex_lock(&factory->mu);
     ki_error first = factory->setup_error;
     factory->setup_error = (ki_error){0};
@@ -340,11 +345,11 @@ int ki_factory_start(ki_factory *factory, ki_error *err)
 /* All are told to stop before the first one is waited for. */
 void ki_factory_stop(ki_factory *factory)
 {
-    if (factory == NULL)
+    if (factory == NULL || ki_client_is_foreign(factory->client))
         return;
     ki_mutex_lock(&factory->mu);
     for (member *next = NULL; (next = next_locked(factory, next)) != NULL;)
-        ki_informer_request_stop(next->informer);
+        ki_life_request_stop(&next->informer->life);
     ki_mutex_unlock(&factory->mu);
     if (ki_client_may_wait() < 0)
         return;
@@ -373,7 +378,7 @@ static size_t read_pending_locked(const ki_factory *factory, ki_factory_pending 
 
 size_t ki_factory_read_pending(ki_factory *factory, ki_factory_pending *out, size_t count)
 {
-    if (factory == NULL)
+    if (factory == NULL || ki_client_is_foreign(factory->client))
         return 0;
     ki_mutex_lock(&factory->mu);
     size_t pending = read_pending_locked(factory, out, count);
@@ -385,7 +390,7 @@ static int write_pending(const ki_factory_pending *pending, char *buffer, size_t
 {
     const ki_informer_status *status = &pending->status;
     const char *reason = ki_reason_name(status->reason);
-    return snprintf(buffer, bytes, "%s: %s%s%s%s%s", pending->informer->resource->plural,
+    return snprintf(buffer, bytes, "%s: %s%s%s%s%s", pending->informer->life.resource->plural,
                     ki_phase_name(status->phase), reason[0] == 0 ? "" : ", ", reason,
                     status->message[0] == 0 ? "" : ": ", status->message);
 }
@@ -418,6 +423,9 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
         return refuse(factory, err);
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "factory: waiting inside of a callback or a read section");
+    int rc = ki_client_check_process(factory->client, err);
+    if (rc < 0)
+        return rc;
     const ki_clock *clock = factory->client->clock;
     uint64_t began_ms = ki_clock_now_ms(clock);
     member *next = NULL;
@@ -425,7 +433,7 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
         ki_informer *informer = each->informer;
         uint64_t passed_ms = ki_clock_now_ms(clock) - began_ms;
         uint64_t left_ms = passed_ms < timeout_ms ? timeout_ms - passed_ms : 0;
-        int rc = ki_informer_was_started(informer) ? ki_informer_wait_for_sync(informer, left_ms, NULL) : 0;
+        rc = ki_informer_was_started(informer) ? ki_informer_wait_for_sync(informer, left_ms, NULL) : 0;
         next = borrow_next(factory, each);
         bool is_removed = give_back(factory, each);
         if (rc < 0 && !is_removed) {
@@ -457,15 +465,18 @@ int ki_factory_remove(ki_factory *factory, ki_informer *informer)
 {
     if (factory == NULL || informer == NULL)
         return KI_ERR_INVALID;
+    int rc = ki_client_check_process(factory->client, NULL);
+    if (rc < 0)
+        return rc;
     ki_mutex_lock(&factory->mu);
     member *found = member_locked(factory, informer);
-    int rc = found == NULL || found->is_removed ? KI_ERR_NOT_FOUND : ki_informer_has_handlers(informer);
-    uint64_t serial = rc == 0 ? informer->alive.serial : 0;
+    rc = found == NULL || found->is_removed ? KI_ERR_NOT_FOUND : ki_informer_has_handlers(informer);
+    uint64_t serial = rc == 0 ? informer->life.alive.serial : 0;
     bool is_mine = rc == 0 && forget_locked(factory, found);
     ki_mutex_unlock(&factory->mu);
     if (is_mine)
         ki_informer_free(informer);
-    else if (rc == 0 && ki_client_may_wait() == 0)
+    else if (rc == 0)
         ki_client_wait_gone(factory->client, serial);
     return rc;
 }

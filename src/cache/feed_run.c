@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the jobs of a feed do: io_job drives the reflector, dispatch_job the stages,
- * the clock and `process`. */
+/* What dispatch does for a feed: the clock and `process`; and what the stages are to it. */
 #include "cache/feed.h"
 #include "cache/store.h"
 #include "util/error.h"
@@ -12,24 +11,12 @@ enum { LOOK_AGAIN_MS = 100 };
 /* Keys before something else gets its turn on dispatch. */
 enum { KEYS_AT_A_TIME = 64 };
 
-void ki_feed_wake_dispatch(ki_feed *feed)
-{
-    if (!atomic_exchange(&feed->dispatch_is_due, true))
-        ki_job_wake(&feed->dispatch_job);
-}
-
 /* ---- io ------------------------------------------------------------------------------------------------ */
-
-void ki_feed_schedule_io(uint64_t due_ns, void *user)
-{
-    ki_feed *feed = user;
-    ki_job_wake_at(&feed->io_job, due_ns);
-}
 
 void ki_feed_report(const ki_watch_error *error, void *user)
 {
-    ki_feed *feed = user;
-    ki_error_log_write(&feed->errors, error);
+    ki_feed *feed = ki_feed_of(user);
+    ki_error_log_write(&feed->life.errors, error);
     if (feed->options.on_error == NULL)
         return;
     ki_callback_enter();
@@ -37,104 +24,26 @@ void ki_feed_report(const ki_watch_error *error, void *user)
     ki_callback_leave();
 }
 
-typedef struct io_requests {
-    bool is_begin;
-    bool is_retry;
-    ki_stage stage;
-    ki_resource_version version; /* to be cleared */
-} io_requests;
-
-static io_requests take_io_requests(ki_feed *feed)
+static void halt(ki_life *life)
 {
-    ki_mutex_lock(&feed->mu);
-    io_requests requests = {
-        .is_begin = feed->begin_is_asked, .is_retry = feed->retry_is_asked, .stage = feed->stage};
-    ki_resource_version_copy(&requests.version, &feed->version);
-    feed->begin_is_asked = feed->retry_is_asked = false;
-    ki_mutex_unlock(&feed->mu);
-    return requests;
+    ki_feed *feed = ki_feed_of(life);
+    ki_gathered_clear(&feed->gathered);
+    feed->is_full = false;
 }
 
-static void answer_dispatch(ki_feed *feed, ki_stage stage)
+static bool has_room(const ki_life *life)
 {
-    ki_mutex_lock(&feed->mu);
-    feed->stage = stage;
-    ki_mutex_unlock(&feed->mu);
-    ki_feed_wake_dispatch(feed);
-}
-
-static void drive_reflector(ki_feed *feed, const io_requests *requests)
-{
-    ki_reflector *reflector = &feed->reflector;
-    if (requests->is_begin && feed->owes_list)
-        ki_reflector_owe_list(reflector);
-    if (requests->is_begin) {
-        feed->owes_list = false;
-        ki_reflector_begin(reflector, &requests->version);
-    }
-    if (requests->is_retry)
-        ki_reflector_retry_now(reflector);
+    ki_feed *feed = ki_feed_of(life);
     if (feed->has_room)
         feed->is_full = false;
-    if (!feed->is_full)
-        ki_reflector_room(reflector);
-    ki_reflector_tick(reflector);
+    return !feed->is_full;
 }
 
-/* A stage that waits for io comes before everything else: it is the last thing that io does here. */
-void ki_feed_run_io(ki_job *job)
+static void begin_locked(ki_life *life)
 {
-    ki_feed *feed = KI_CONTAINER_OF(job, ki_feed, io_job);
-    io_requests requests = take_io_requests(feed);
-    if (requests.stage == KI_STAGE_HALTING) {
-        ki_reflector_halt(&feed->reflector);
-        ki_gathered_clear(&feed->gathered);
-        feed->is_full = false;
-        answer_dispatch(feed, KI_STAGE_HALTED);
-    } else if (requests.stage == KI_STAGE_LEAVING) {
-        ki_reflector_fini(&feed->reflector);
-        answer_dispatch(feed, KI_STAGE_RELEASED);
-    } else if (requests.stage == KI_STAGE_RUNNING) {
-        drive_reflector(feed, &requests);
-    }
-    ki_resource_version_clear(&requests.version);
-}
-
-/* ---- dispatch: stages ---------------------------------------------------------------------------------- */
-
-static void ask_io_locked(ki_feed *feed, ki_stage stage) KI_REQUIRES(feed->mu)
-{
-    feed->stage = stage;
-    ki_job_wake(&feed->io_job);
-}
-
-static void begin_locked(ki_feed *feed) KI_REQUIRES(feed->mu)
-{
+    ki_feed *feed = ki_feed_of(life);
     uint64_t period_ms = feed->options.resync_ms;
-    feed->timers.resync_ms = period_ms == 0 ? UINT64_MAX : ki_clock_now_ms(feed->client->clock) + period_ms;
-    feed->must_halt = false;
-    feed->begin_is_asked = true;
-    ask_io_locked(feed, KI_STAGE_RUNNING);
-}
-
-/* Goes one stage on, if it is time. Returns the stage. No callback runs here,
- * and none on io once that has halted. */
-static ki_stage advance_stage(ki_feed *feed)
-{
-    ki_mutex_lock(&feed->mu);
-    if (feed->stage == KI_STAGE_RUNNING && feed->must_halt) {
-        ask_io_locked(feed, KI_STAGE_HALTING);
-    } else if (feed->stage == KI_STAGE_HALTED) {
-        feed->stage = KI_STAGE_STOPPED;
-        ki_client_notify(feed->client, &feed->changed);
-    }
-    if (feed->stage == KI_STAGE_STOPPED && feed->is_freed)
-        ask_io_locked(feed, KI_STAGE_LEAVING);
-    else if (feed->stage == KI_STAGE_STOPPED && feed->is_wanted)
-        begin_locked(feed);
-    ki_stage stage = feed->stage;
-    ki_mutex_unlock(&feed->mu);
-    return stage;
+    feed->timers.resync_ms = period_ms == 0 ? UINT64_MAX : ki_clock_now_ms(life->client->clock) + period_ms;
 }
 
 /* ---- dispatch: processing ------------------------------------------------------------------------------ */
@@ -152,7 +61,7 @@ static int process(const ki_queued_deltas *deltas, void *user)
     int rc = feed->options.process(deltas, feed->options.user);
     if (rc < 0)
         ki_log(KI_LOG_WARNING, "feed",
-               KI_LOG_FIELDS({"resource", ki_str_of(feed->resource->plural)}, {"key", deltas->key}),
+               KI_LOG_FIELDS({"resource", ki_str_of(feed->life.resource->plural)}, {"key", deltas->key}),
                "processing has failed: %s", ki_error_text(rc));
     return rc;
 }
@@ -174,10 +83,10 @@ static void process_some(ki_feed *feed, uint64_t now_ms)
     bool goes_on = true;
     for (int i = 0; i < KEYS_AT_A_TIME && goes_on; i++) {
         bool is_idle = feed->put_back > 0 && feed->put_back >= ki_delta_queue_len(queue);
-        goes_on = !feed->must_halt && !is_idle && process_one(feed);
+        goes_on = feed->life.may_deliver && !is_idle && process_one(feed);
     }
     if (goes_on) {
-        ki_feed_wake_dispatch(feed);
+        ki_life_wake_dispatch(&feed->life);
     } else if (feed->put_back > 0) {
         feed->put_back = 0;
         feed->timers.look_ms = now_ms + LOOK_AGAIN_MS;
@@ -214,7 +123,7 @@ static void work_on_queue(ki_feed *feed, uint64_t now_ms)
 
 static void measure(ki_feed *feed)
 {
-    const ki_informer_metrics *metrics = &feed->metrics;
+    const ki_informer_metrics *metrics = &feed->life.metrics;
     if (feed->options.queue != NULL)
         ki_gauge_set(metrics->queued_items, (int64_t)ki_delta_queue_len(feed->options.queue));
     if (feed->options.store != NULL) {
@@ -228,18 +137,15 @@ static void tell_who_waits(ki_feed *feed)
     if (feed->was_synced || !ki_feed_has_synced(feed))
         return;
     feed->was_synced = true;
-    ki_mutex_lock(&feed->mu);
-    ki_client_notify(feed->client, &feed->changed);
-    ki_mutex_unlock(&feed->mu);
+    ki_life_notify(&feed->life);
 }
 
-void ki_feed_run_dispatch(ki_job *job)
+static void dispatch(ki_life *life)
 {
-    ki_feed *feed = KI_CONTAINER_OF(job, ki_feed, dispatch_job);
-    uint64_t now_ms = ki_clock_now_ms(feed->client->clock);
+    ki_feed *feed = ki_feed_of(life);
+    uint64_t now_ms = ki_clock_now_ms(feed->life.client->clock);
     uint64_t due_ms = UINT64_MAX;
-    feed->dispatch_is_due = false;
-    ki_stage stage = advance_stage(feed);
+    ki_stage stage = ki_life_advance(life);
     if (stage == KI_STAGE_RELEASED) {
         ki_feed_destroy(feed);
         return;
@@ -256,5 +162,8 @@ void ki_feed_run_dispatch(ki_job *job)
     measure(feed);
     tell_who_waits(feed);
     due_ms = ki_ns_min(due_ms, feed->timers.flush_ms);
-    ki_job_wake_at(&feed->dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * KI_NS_PER_MS);
+    ki_job_wake_at(&feed->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * KI_NS_PER_MS);
 }
+
+const ki_life_kind ki_feed_kind = {
+    .name = "feed", .begin_locked = begin_locked, .halt = halt, .has_room = has_room, .dispatch = dispatch};

@@ -19,12 +19,12 @@ static bool is_before(ki_str version, const ki_resource_version *received, int o
 /* The events of a server come in the order of their versions: what is not newer was told before. */
 static bool is_echo(const ki_feed *feed, const ki_change *change)
 {
-    return is_before(change->version, &feed->version, 0);
+    return is_before(change->version, &feed->life.version, 0);
 }
 
 static bool is_stale_end(const ki_feed *feed, const ki_change *change)
 {
-    return change->type == KI_CHANGE_LIST_END && is_before(change->version, &feed->version, -1);
+    return change->type == KI_CHANGE_LIST_END && is_before(change->version, &feed->life.version, -1);
 }
 
 /* ---- one object ---------------------------------------------------------------------------------------- */
@@ -35,7 +35,8 @@ static int leave_out_unusable(ki_feed *feed, const ki_object *object, int rc)
     if (rc != KI_ERR_INVALID && rc != KI_ERR_TOO_LARGE)
         return rc;
     atomic_fetch_add_explicit(&feed->left_out, 1, memory_order_relaxed); /* a number by itself */
-    ki_error_log_object(&feed->errors, ki_object_key_str(object), "the object has no key that can be used");
+    ki_error_log_object(&feed->life.errors, ki_object_key_str(object),
+                        "the object has no key that can be used");
     return 0;
 }
 
@@ -177,14 +178,14 @@ static void publish(ki_feed *feed, const ki_change *change, const ki_resource_ve
     bool is_reset = change->type == KI_CHANGE_RESET;
     if (is_stale_end(feed, change))
         return;
-    ki_mutex_lock(&feed->mu);
+    ki_mutex_lock(&feed->life.mu);
     if (is_end || is_reset)
-        ki_resource_version_copy(&feed->version, version);
+        ki_resource_version_copy(&feed->life.version, version);
     else
-        (void)ki_resource_version_advance(&feed->version, version);
+        (void)ki_resource_version_advance(&feed->life.version, version);
     if (is_end)
-        feed->is_synced = true;
-    ki_mutex_unlock(&feed->mu);
+        feed->life.is_synced = true;
+    ki_mutex_unlock(&feed->life.mu);
 }
 
 /* A store has none while readers keep too much of what it has let go of. */
@@ -207,23 +208,31 @@ static int wait_for_room(ki_feed *feed)
     if (!feed->has_room)
         return 1;
     feed->is_full = false;
-    if (feed->reflector.is_full)
-        ki_job_wake(&feed->io_job);
+    if (feed->life.reflector.is_full)
+        ki_job_wake(&feed->life.io_job);
     return 0;
+}
+
+/* A stop swallows a change. The version stays behind, so that it comes again; but not what only a list tells.
+ */
+static void owe_list(ki_feed *feed, const ki_change *change)
+{
+    ki_mutex_lock(&feed->life.mu);
+    feed->life.list_is_owed |= change->type == KI_CHANGE_LIST_END || change->type == KI_CHANGE_RESET;
+    ki_mutex_unlock(&feed->life.mu);
 }
 
 int ki_feed_take_change(const ki_change *change, void *user)
 {
-    ki_feed *feed = user;
-    if (feed->must_halt) {
-        /* The version stays behind, so that this comes again; but not what only a list tells. */
-        feed->owes_list |= change->type == KI_CHANGE_LIST_END || change->type == KI_CHANGE_RESET;
+    ki_feed *feed = ki_feed_of(user);
+    if (!feed->life.may_deliver) {
+        owe_list(feed, change);
         return 0;
     }
     ki_resource_version version = {0};
     bool had_room = atomic_exchange(&feed->has_room, false);
     if (feed->options.queue != NULL)
-        ki_delta_queue_set_now(feed->options.queue, ki_clock_now_ns(feed->client->clock));
+        ki_delta_queue_set_now(feed->options.queue, ki_clock_now_ns(feed->life.client->clock));
     int rc = ki_resource_version_set(&version, change->version); /* before anything has changed */
     if (rc == 0)
         rc = feed->options.on_change != NULL ? call_user(feed, change) : write_change(feed, change);
@@ -241,6 +250,6 @@ int ki_feed_take_change(const ki_change *change, void *user)
     else if (had_room)
         feed->has_room = true; /* io may not have heard of it yet */
     if (feed->options.on_change == NULL || change->type == KI_CHANGE_LIST_END)
-        ki_feed_wake_dispatch(feed);
+        ki_life_wake_dispatch(&feed->life);
     return rc;
 }

@@ -125,15 +125,14 @@ int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *r
     return 0;
 }
 
-const char *ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource,
-                                   ki_client *client, ki_client_user *alive)
+int ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource, ki_client *client,
+                           ki_client_user *alive)
 {
     const ki_informer_options *options = &setup->options;
     char name[KI_CLIENT_NAME_BYTES];
     (void)snprintf(name, sizeof(name), "%s%s%s", resource->plural, options->ns[0] == 0 ? "" : "/",
                    options->ns);
-    ki_client_join(client, alive, options->name == NULL ? name : options->name);
-    return options->name == NULL ? alive->name : options->name;
+    return ki_client_join(client, alive, options->name == NULL ? name : options->name);
 }
 
 void ki_informer_setup_fini(ki_informer_setup *setup)

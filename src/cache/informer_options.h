@@ -28,10 +28,10 @@ KI_NODISCARD int ki_informer_setup_init(ki_informer_setup *setup, const ki_infor
 KI_NODISCARD int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *resource,
                                          ki_error *err);
 
-/* From here on the client knows of the one with these options. Returns its name in metrics and logs, theirs
- * or one of its own: "pods", "pods/ns", "pods#2". Lives as long as both. */
-const char *ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource,
-                                   ki_client *client, ki_client_user *alive);
+/* From here on the client knows of the one with these options, by the name that they have or by one of its
+ * own: "pods", "pods/ns", "pods#2". Returns as ki_client_join(). */
+KI_NODISCARD int ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource,
+                                        ki_client *client, ki_client_user *alive);
 
 void ki_informer_setup_fini(ki_informer_setup *setup);
 

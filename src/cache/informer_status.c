@@ -10,27 +10,20 @@
 
 int ki_informer_has_synced(const ki_informer *informer)
 {
-    return informer != NULL && informer->is_synced;
+    return informer != NULL && informer->life.is_synced;
 }
 
 size_t ki_informer_last_resource_version(const ki_informer *informer, char *buffer, size_t buffer_bytes)
 {
-    static const ki_resource_version none;
-    if (informer == NULL)
-        return ki_resource_version_write(&none, buffer, buffer_bytes);
-    ki_mutex *mu = (ki_mutex *)&informer->mu;
-    ki_mutex_lock(mu);
-    size_t length = ki_resource_version_write(&informer->version, buffer, buffer_bytes);
-    ki_mutex_unlock(mu);
-    return length;
+    return ki_life_write_version(informer == NULL ? NULL : &informer->life, buffer, buffer_bytes);
 }
 
 uint64_t ki_informer_age_ms(const ki_informer *informer)
 {
-    if (informer == NULL || !informer->is_synced)
+    if (informer == NULL || !informer->life.is_synced)
         return UINT64_MAX;
     uint64_t fresh_ns = ki_delta_fifo_fresh_ns(&informer->fifo);
-    return ki_ns_age_ms(ki_clock_now_ns(informer->client->clock), fresh_ns);
+    return ki_ns_age_ms(ki_clock_now_ns(informer->life.client->clock), fresh_ns);
 }
 
 void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status)
@@ -41,14 +34,16 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
     if (informer == NULL)
         return;
     ki_informer *mine = (ki_informer *)informer; /* its locks are not part of what is const */
-    ki_reflector_read_status(&mine->reflector, out_status);
+    if (!ki_life_is_foreign(&informer->life)) {
+        ki_reflector_read_status(&mine->life.reflector, out_status);
+        out_status->queued = ki_delta_fifo_items(&mine->fifo);
+    }
     out_status->resource_version_bytes = ki_informer_last_resource_version(
         informer, out_status->resource_version, sizeof(out_status->resource_version));
-    out_status->has_synced = informer->is_synced;
+    out_status->has_synced = informer->life.is_synced;
     out_status->success_age_ms = ki_informer_age_ms(informer);
     out_status->objects = ki_store_count(informer->store);
     out_status->bytes = ki_store_bytes(informer->store);
-    out_status->queued = ki_delta_fifo_items(&mine->fifo);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------------- */
@@ -74,8 +69,8 @@ static bool is_met_or_in_vain(void *user)
 {
     waiter *w = user;
     const ki_informer *informer = w->informer;
-    w->is_met = informer->is_synced && reaches(&informer->version, w->version);
-    return w->is_met || informer->is_abandoned || informer->stop_is_asked;
+    w->is_met = informer->life.is_synced && reaches(&informer->life.version, w->version);
+    return w->is_met || informer->is_abandoned || ki_life_is_in_vain_locked(&informer->life);
 }
 
 /* "pods: version 99999 was not there in time: WATCHING at 103; a handler holds the store back" */
@@ -88,7 +83,7 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
     if (w->version.len > 0) /* as far as there is room */
         (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(w->version));
     const char *reason = ki_reason_name(status.reason);
-    return ki_fail(err, code, "%s: %s %s: %s%s%s%s%s%s%s%s%s", informer->resource->plural, what,
+    return ki_fail(err, code, "%s: %s %s: %s%s%s%s%s%s%s%s%s", informer->life.resource->plural, what,
                    code == KI_ERR_STOPPED ? "will not come, it is stopped" : "was not there in time",
                    ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ",
                    status.resource_version, reason[0] == 0 ? "" : ", ", reason,
@@ -103,9 +98,11 @@ static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
     int rc = ki_client_may_wait();
     if (rc < 0)
         return ki_fail(err, rc, "%s: waiting inside of a callback or a read section",
-                       informer->resource->plural);
-    bool is_over = ki_client_wait(
-        informer->client, &(ki_wait){&informer->mu, &informer->changed, is_met_or_in_vain, w}, timeout_ms);
+                       informer->life.resource->plural);
+    rc = ki_client_check_process(informer->life.client, err);
+    if (rc < 0)
+        return rc;
+    bool is_over = ki_life_wait(&informer->life, is_met_or_in_vain, w, timeout_ms);
     return w->is_met ? 0 : fail_waiting(w, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
 }
 
@@ -122,6 +119,6 @@ int ki_informer_wait_for_version(ki_informer *informer, ki_str version, uint64_t
         return ki_fail(err, KI_ERR_INVALID, "no informer");
     if (version.len == 0 || version.len > KI_RESOURCE_VERSION_BYTES_MAX)
         return ki_fail(err, KI_ERR_INVALID, "%s: waiting for a version of %zu bytes, 1 to %d are allowed",
-                       informer->resource->plural, version.len, KI_RESOURCE_VERSION_BYTES_MAX);
+                       informer->life.resource->plural, version.len, KI_RESOURCE_VERSION_BYTES_MAX);
     return wait_for(&(waiter){.informer = informer, .version = version}, timeout_ms, err);
 }

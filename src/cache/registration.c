@@ -41,9 +41,10 @@ static void measure(ki_registration *registration)
 static bool deliver_one(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
-    bool was_one = informer->may_deliver && ki_listener_deliver(&registration->subscriber.listener, 1) == 1;
+    bool was_one =
+        informer->life.may_deliver && ki_listener_deliver(&registration->subscriber.listener, 1) == 1;
     if (informer->is_blocked)
-        ki_informer_wake_dispatch(informer);
+        ki_life_wake_dispatch(&informer->life);
     return was_one;
 }
 
@@ -54,9 +55,7 @@ static void tell_synced(ki_registration *registration)
     if (registration->has_told_synced || !ki_listener_has_synced(&registration->subscriber.listener))
         return;
     registration->has_told_synced = true;
-    ki_mutex_lock(&informer->mu);
-    ki_client_notify(informer->client, &informer->changed);
-    ki_mutex_unlock(&informer->mu);
+    ki_life_notify(&informer->life);
 }
 
 static void deliver(ki_registration *registration)
@@ -75,20 +74,20 @@ static void deliver(ki_registration *registration)
 /* Returns whether handlers may be called now; then a stop waits for the end of it. */
 static bool enter(ki_informer *informer)
 {
-    ki_mutex_lock(&informer->mu);
-    bool may_deliver = informer->may_deliver;
+    ki_mutex_lock(&informer->life.mu);
+    bool may_deliver = informer->life.may_deliver;
     informer->callbacks += may_deliver;
-    ki_mutex_unlock(&informer->mu);
+    ki_mutex_unlock(&informer->life.mu);
     return may_deliver;
 }
 
 static void leave(ki_informer *informer)
 {
-    ki_mutex_lock(&informer->mu);
-    bool is_last = --informer->callbacks == 0 && informer->stage == KI_STAGE_HALTED;
-    ki_mutex_unlock(&informer->mu);
+    ki_mutex_lock(&informer->life.mu);
+    bool is_last = --informer->callbacks == 0 && informer->life.stage == KI_STAGE_HALTED;
+    ki_mutex_unlock(&informer->life.mu);
     if (is_last)
-        ki_informer_wake_dispatch(informer);
+        ki_life_wake_dispatch(&informer->life);
 }
 
 typedef enum handler_state { STAYS, IS_ENDING, HAS_ENDED } handler_state;
@@ -96,10 +95,10 @@ typedef enum handler_state { STAYS, IS_ENDING, HAS_ENDED } handler_state;
 static handler_state state_of(ki_registration *registration)
 {
     handler_state state = STAYS;
-    ki_mutex_lock(&registration->informer->mu);
+    ki_mutex_lock(&registration->informer->life.mu);
     if (registration->is_removed)
         state = registration->is_released ? HAS_ENDED : IS_ENDING;
-    ki_mutex_unlock(&registration->informer->mu);
+    ki_mutex_unlock(&registration->informer->life.mu);
     return state;
 }
 
@@ -112,10 +111,10 @@ static void release(ki_registration *registration)
     ki_listener_drop_rest(&registration->subscriber.listener);
     if (handler->on_release != NULL)
         handler->on_release(handler->user);
-    ki_mutex_lock(&informer->mu);
+    ki_mutex_lock(&informer->life.mu);
     registration->is_released = true;
-    ki_mutex_unlock(&informer->mu);
-    ki_informer_wake_dispatch(informer);
+    ki_mutex_unlock(&informer->life.mu);
+    ki_life_wake_dispatch(&informer->life);
 }
 
 static void run_handler(ki_job *job)
@@ -145,14 +144,14 @@ static void init_metrics(ki_registration *registration, const char *name)
     ki_informer *informer = registration->informer;
     char number[24];
     (void)snprintf(number, sizeof(number), "%" PRIu64, registration->serial);
-    ki_handler_metrics_init(&registration->metrics, informer->client->metrics, informer->name,
-                            informer->resource, ki_str_of(name == NULL ? number : name));
+    ki_handler_metrics_init(&registration->metrics, informer->life.client->metrics, informer->life.name,
+                            informer->life.resource, ki_str_of(name == NULL ? number : name));
     registration->subscriber.listener.duration = registration->metrics.duration;
 }
 
 static ki_registration *registration_new(ki_informer *informer, const ki_handler *handler)
 {
-    ki_client *client = informer->client;
+    ki_client *client = informer->life.client;
     ki_registration *registration = ki_calloc(1, sizeof(*registration));
     if (registration == NULL)
         return NULL;
@@ -170,8 +169,8 @@ static void set_resync_locked(ki_registration *registration, const ki_handler *h
 {
     ki_informer *informer = registration->informer;
     ki_resync_turn *turn = &registration->subscriber.resync;
-    ki_resync_turn_init(turn, handler->resync_ms, &informer->check_ms, informer->was_started);
-    ki_resync_turn_begin(turn, ki_clock_now_ms(informer->client->clock));
+    ki_resync_turn_init(turn, handler->resync_ms, &informer->check_ms, informer->life.was_started);
+    ki_resync_turn_begin(turn, ki_clock_now_ms(informer->life.client->clock));
 }
 
 /* NULL when it can be taken. */
@@ -189,14 +188,15 @@ static const char *fault_of(const ki_handler *handler)
 static ki_registration *refuse(ki_informer *informer, int code, const char *why, ki_error *err)
 {
     ki_error failure = {0};
-    ki_error_set(&failure, code, 0, "%s: adding a handler: %s", informer->resource->plural, why);
-    ki_mutex_lock(&informer->mu);
-    bool was_started = informer->was_started;
-    if (!was_started && informer->setup_error.code == 0)
-        informer->setup_error = failure;
-    ki_mutex_unlock(&informer->mu);
+    ki_error_set(&failure, code, 0, "%s: adding a handler: %s", informer->life.resource->plural, why);
+    ki_mutex_lock(&informer->life.mu);
+    bool was_started = informer->life.was_started;
+    if (!was_started && informer->life.setup_error.code == 0)
+        informer->life.setup_error = failure;
+    ki_mutex_unlock(&informer->life.mu);
     if (was_started)
-        ki_log_to(informer->client->log, KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s", failure.message);
+        ki_log_to(informer->life.client->log, KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s",
+                  failure.message);
     if (err != NULL)
         *err = failure;
     return NULL;
@@ -208,6 +208,8 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
         (void)ki_fail(err, KI_ERR_INVALID, "adding a handler: no informer");
         return NULL;
     }
+    if (ki_client_check_process(informer->life.client, err) < 0)
+        return NULL;
     const char *fault = fault_of(handler);
     if (fault != NULL)
         return refuse(informer, KI_ERR_INVALID, fault, err);
@@ -215,17 +217,19 @@ ki_registration *ki_informer_add_handler(ki_informer *informer, const ki_handler
     if (registration == NULL)
         return refuse(informer, KI_ERR_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY), err);
     init_metrics(registration, handler->name);
-    ki_mutex_lock(&informer->mu);
+    ki_mutex_lock(&informer->life.mu);
     set_resync_locked(registration, handler);
     bool is_reminded = registration->subscriber.resync.period_ms > 0;
-    ki_list_push_back(&informer->registrations, &registration->node);
-    ki_mutex_unlock(&informer->mu);
+    ki_mutex_unlock(&informer->life.mu);
     if (handler->resync_ms > 0 && !is_reminded)
-        ki_log_to(informer->client->log, KI_LOG_WARNING, "informer", KI_LOG_NO_FIELDS,
+        ki_log_to(informer->life.client->log, KI_LOG_WARNING, "informer", KI_LOG_NO_FIELDS,
                   "%s: a handler asks for a resync, but the informer has no resync period",
-                  informer->resource->plural);
-    ki_client_count_handlers(informer->client, 1);
-    ki_informer_wake_dispatch(informer);
+                  informer->life.resource->plural);
+    ki_mutex_lock(&informer->life.mu);
+    ki_list_push_back(&informer->registrations, &registration->node);
+    ki_client_count_handlers(informer->life.client, 1);
+    ki_life_wake_dispatch(&informer->life);
+    ki_mutex_unlock(&informer->life.mu);
     return registration;
 }
 
@@ -246,27 +250,27 @@ static bool is_coming(const ki_registration *registration)
 static ki_registration *next_that(ki_informer *informer, bool (*is_due)(const ki_registration *registration))
 {
     ki_registration *due = NULL;
-    ki_mutex_lock(&informer->mu);
+    ki_mutex_lock(&informer->life.mu);
     ki_list_node *node = ki_list_first(&informer->registrations);
     for (; node != NULL && due == NULL; node = ki_list_next(&informer->registrations, node))
         if (is_due(ki_registration_of(node)))
             due = ki_registration_of(node);
-    ki_mutex_unlock(&informer->mu);
+    ki_mutex_unlock(&informer->life.mu);
     return due;
 }
 
 static void let_out(ki_informer *informer, ki_registration *registration)
 {
     ki_fanout_leave(&registration->subscriber);
-    ki_mutex_lock(&informer->mu);
+    ki_mutex_lock(&informer->life.mu);
     registration->is_joined = false;
     bool is_released = registration->is_released;
     if (is_released)
         ki_list_remove(&registration->node);
-    ki_client_notify(informer->client, &informer->changed);
-    ki_mutex_unlock(&informer->mu);
+    ki_client_notify(informer->life.client);
+    ki_mutex_unlock(&informer->life.mu);
     if (is_released) {
-        ki_client_count_handlers(informer->client, -1);
+        ki_client_count_handlers(informer->life.client, -1);
         registration_free(registration);
     }
 }
@@ -277,9 +281,9 @@ static int let_in(ki_informer *informer, ki_registration *registration)
                             informer->apply.is_synced);
     if (rc < 0)
         return rc;
-    ki_mutex_lock(&informer->mu);
+    ki_mutex_lock(&informer->life.mu);
     registration->is_joined = true;
-    ki_mutex_unlock(&informer->mu);
+    ki_mutex_unlock(&informer->life.mu);
     return 0;
 }
 
@@ -298,7 +302,8 @@ int ki_registrations_update(ki_informer *informer)
 
 int ki_registration_has_synced(const ki_registration *registration)
 {
-    return registration != NULL && ki_listener_has_synced((ki_listener *)&registration->subscriber.listener);
+    return registration != NULL && !ki_life_is_foreign(&registration->informer->life) &&
+           ki_listener_has_synced((ki_listener *)&registration->subscriber.listener);
 }
 
 void ki_registration_read_stats(const ki_registration *registration, ki_registration_stats *out_stats)
@@ -306,7 +311,7 @@ void ki_registration_read_stats(const ki_registration *registration, ki_registra
     if (out_stats == NULL)
         return;
     *out_stats = (ki_registration_stats){0};
-    if (registration == NULL)
+    if (registration == NULL || ki_life_is_foreign(&registration->informer->life))
         return;
     ki_listener_stats stats = ki_listener_read_stats((ki_listener *)&registration->subscriber.listener);
     *out_stats = (ki_registration_stats){.backlog = stats.items,

@@ -37,13 +37,13 @@ static inline ki_registration *ki_registration_of(ki_list_node *node)
 
 /* Lets in those that have come and takes out those that have gone: on dispatch. Returns 0, or
  * KI_ERR_NO_MEMORY when it has to be tried again. */
-KI_NODISCARD int ki_registrations_update(ki_informer *informer) KI_EXCLUDES(informer->mu);
+KI_NODISCARD int ki_registrations_update(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
 
 /* All are removed: the informer is being freed. */
-void ki_registrations_remove_all_locked(ki_informer *informer) KI_REQUIRES(informer->mu);
+void ki_registrations_remove_all_locked(ki_informer *informer) KI_REQUIRES(informer->life.mu);
 
 /* Those that have a backlog go on: the informer runs again. */
-void ki_registrations_wake_all_locked(ki_informer *informer) KI_REQUIRES(informer->mu);
+void ki_registrations_wake_all_locked(ki_informer *informer) KI_REQUIRES(informer->life.mu);
 
 /* For cache/fanout.h. */
 void ki_registration_wake(ki_subscriber *subscriber);

@@ -6,7 +6,7 @@
 /* ---- going ------------------------------------------------------------------------------------------- */
 
 /* What waits for it stays: freeing it takes longer than dispatch may have to wait for the lock. */
-static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->mu)
+static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->life.mu)
 {
     (void)informer; /* whose lock it is */
     if (registration->is_removed)
@@ -33,11 +33,11 @@ void ki_registrations_wake_all_locked(ki_informer *informer)
 bool ki_informer_has_handlers(ki_informer *informer)
 {
     bool has_some = false;
-    ki_mutex_lock(&informer->mu);
+    ki_mutex_lock(&informer->life.mu);
     ki_list_node *node = ki_list_first(&informer->registrations);
     for (; node != NULL && !has_some; node = ki_list_next(&informer->registrations, node))
         has_some = !ki_registration_of(node)->is_removed;
-    ki_mutex_unlock(&informer->mu);
+    ki_mutex_unlock(&informer->life.mu);
     return has_some;
 }
 
@@ -47,20 +47,20 @@ static void request_removal(ki_registration *registration, bool is_waited_for)
 {
     ki_informer *informer = registration->informer;
     ki_backlog rest;
-    ki_mutex_lock(&informer->mu);
+    ki_mutex_lock(&informer->life.mu);
     remove_locked(informer, registration);
     /* Here, because a callback that runs may take its time, and under the lock, without which it may be
      * gone. */
     ki_listener_take_rest(&registration->subscriber.listener, &rest);
     informer->waiters += is_waited_for;
-    ki_informer_wake_dispatch(informer);
-    ki_mutex_unlock(&informer->mu);
+    ki_life_wake_dispatch(&informer->life);
+    ki_mutex_unlock(&informer->life.mu);
     ki_backlog_clear(&rest);
 }
 
 void ki_registration_remove(ki_registration *registration)
 {
-    if (registration != NULL)
+    if (registration != NULL && !ki_life_is_foreign(&registration->informer->life))
         request_removal(registration, false);
 }
 
@@ -86,10 +86,10 @@ static ki_registration *find_locked(const sought *s)
 /* The informer may be gone afterwards. */
 static void end_wait(ki_informer *informer)
 {
-    ki_mutex_lock(&informer->mu);
+    ki_mutex_lock(&informer->life.mu);
     if (--informer->waiters == 0)
-        ki_informer_wake_dispatch(informer);
-    ki_mutex_unlock(&informer->mu);
+        ki_life_wake_dispatch(&informer->life);
+    ki_mutex_unlock(&informer->life.mu);
 }
 
 static bool is_gone(void *user)
@@ -101,6 +101,8 @@ int ki_registration_remove_and_wait(ki_registration *registration)
 {
     if (registration == NULL)
         return 0;
+    if (ki_life_is_foreign(&registration->informer->life))
+        return KI_ERR_FORKED;
     bool is_own = ki_job_is_current(&registration->job);
     int rc = is_own ? 0 : ki_client_may_wait();
     if (rc < 0)
@@ -109,8 +111,7 @@ int ki_registration_remove_and_wait(ki_registration *registration)
     sought s = {.informer = informer, .serial = registration->serial};
     request_removal(registration, !is_own);
     if (!is_own) {
-        (void)ki_client_wait(informer->client, &(ki_wait){&informer->mu, &informer->changed, is_gone, &s},
-                             UINT64_MAX);
+        (void)ki_life_wait(&informer->life, is_gone, &s, UINT64_MAX);
         end_wait(informer);
     }
     return 0;
@@ -122,15 +123,15 @@ static bool is_synced_or_in_vain(void *user)
     const ki_informer *informer = s->informer;
     const ki_registration *registration = find_locked(s);
     s->has_synced = ki_registration_has_synced(registration);
-    return s->has_synced || registration == NULL || registration->is_removed || informer->stop_is_asked;
+    return s->has_synced || registration == NULL || registration->is_removed ||
+           ki_life_is_in_vain_locked(&informer->life);
 }
 
 static int wait_for_sync(sought *s, uint64_t timeout_ms, ki_error *err)
 {
     ki_informer *informer = s->informer;
-    const char *plural = informer->resource->plural;
-    ki_wait wait = {&informer->mu, &informer->changed, is_synced_or_in_vain, s};
-    bool is_over = ki_client_wait(informer->client, &wait, timeout_ms);
+    const char *plural = informer->life.resource->plural;
+    bool is_over = ki_life_wait(&informer->life, is_synced_or_in_vain, s, timeout_ms);
     if (s->has_synced)
         return 0;
     if (!ki_informer_has_synced(informer)) /* then that is the reason */
@@ -147,11 +148,14 @@ int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeou
     sought s = {.informer = informer, .serial = registration->serial};
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "%s: waiting inside of a callback or a read section",
-                       informer->resource->plural);
-    ki_mutex_lock(&informer->mu);
+                       informer->life.resource->plural);
+    int rc = ki_client_check_process(informer->life.client, err);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&informer->life.mu);
     informer->waiters++;
-    ki_mutex_unlock(&informer->mu);
-    int rc = wait_for_sync(&s, timeout_ms, err);
+    ki_mutex_unlock(&informer->life.mu);
+    rc = wait_for_sync(&s, timeout_ms, err);
     end_wait(informer);
     return rc;
 }

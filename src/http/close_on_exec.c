@@ -71,17 +71,22 @@ static size_t keep_changed(int *fds, size_t count, int bytes)
 }
 
 /* The bytes stay where they are: nobody waits for them. */
-void ki_close_on_exec_multi(CURLM *multi)
+size_t ki_close_on_exec_multi(CURLM *multi, int out_fds[2])
 {
     int fds[CANDIDATES_MAX];
     size_t count = find_candidates(fds);
     for (int i = 1; i <= WAKES && count >= 2; i++) {
         if (curl_multi_wakeup(multi) != CURLM_OK)
-            return;
+            return 0;
         count = keep_changed(fds, count, i);
     }
-    for (size_t i = 0; count == 2 && i < count; i++)
+    if (count != 2)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
         (void)fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+        out_fds[i] = fds[i];
+    }
+    return count;
 }
 
 /* The number of the file behind it; 0: none. */

@@ -10,8 +10,9 @@
 
 #include <curl/curl.h>
 
-/* Of a handle that is fresh. Does nothing where libcurl has seen to it, or where /proc is not there. */
-void ki_close_on_exec_multi(CURLM *multi);
+/* Of a handle that is fresh. Returns how many there are, two or none: it does nothing where libcurl has seen
+ * to it, or where /proc is not there. */
+size_t ki_close_on_exec_multi(CURLM *multi, int out_fds[2]);
 
 /* Of a socket that libcurl wants watched; if it is one end of a pair, as for a name lookup, of both ends. */
 void ki_close_on_exec_socket(int fd);

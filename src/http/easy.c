@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "http/alt_name.h"
 #include "http/http_parts.h"
@@ -17,9 +18,19 @@ enum { IDLE_SECONDS = 60 };
 
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    (void)user;
+    ki_http *http = user;
     (void)purpose;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd >= 0)
+        ki_descriptors_add(&http->descriptors, fd);
+    return fd;
+}
+
+static int close_socket(void *user, curl_socket_t fd)
+{
+    ki_http *http = user;
+    ki_descriptors_remove(&http->descriptors, fd);
+    return close(fd);
 }
 
 static void set_number(int fd, int level, int option, int value)
@@ -57,6 +68,15 @@ static bool set_blob(CURL *easy, CURLoption option, ki_str bytes)
     return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
 }
 
+static bool set_sockets(CURL *easy, ki_http *http)
+{
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, http) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, http) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, prepare_socket) == CURLE_OK;
+}
+
 static bool set_connection(CURL *easy, const ki_http *http)
 {
     bool is_set = set_long(easy, CURLOPT_NOSIGNAL, 1) && set_long(easy, CURLOPT_QUICK_EXIT, 1) &&
@@ -65,9 +85,7 @@ static bool set_connection(CURL *easy, const ki_http *http)
                   set_long(easy, CURLOPT_FOLLOWLOCATION, 0) &&
                   set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) &&
                   set_long(easy, CURLOPT_MAXAGE_CONN, IDLE_SECONDS) &&
-                  set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)http->options.connect_timeout_ms) &&
-                  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
-                  curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, prepare_socket) == CURLE_OK;
+                  set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)http->options.connect_timeout_ms);
     if (is_set) /* what the environment says is in the configuration already */
         is_set = set_text(easy, CURLOPT_PROXY, http->proxy.url == NULL ? "" : http->proxy.url) &&
                  set_long(easy, CURLOPT_PROXYPORT, http->proxy.port) && set_text(easy, CURLOPT_NOPROXY, "");
@@ -119,8 +137,8 @@ CURL *ki_easy_new(ki_http *http, const ki_identity *identity, ki_trace *trace)
 {
     CURL *easy = curl_easy_init();
     ki_trust_refresh(&http->trust);
-    if (easy != NULL && set_connection(easy, http) && set_tls(easy, http, identity) &&
-        (!http->proxy.is_tls || set_proxy_tls(easy, http, identity)) &&
+    if (easy != NULL && set_sockets(easy, http) && set_connection(easy, http) &&
+        set_tls(easy, http, identity) && (!http->proxy.is_tls || set_proxy_tls(easy, http, identity)) &&
         ki_trace_set(trace, easy, ki_http_mask_of(http)))
         return easy;
     curl_easy_cleanup(easy);

@@ -102,6 +102,8 @@ static ki_str host_of(const ki_server *server)
 
 static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
 {
+    if (ki_descriptors_init(&http->descriptors) < 0)
+        return ki_fail_no_memory(err);
     int rc = ki_server_init(&http->server, config, err);
     if (rc == 0)
         rc = ki_trust_init(&http->trust, config, err);
@@ -188,6 +190,14 @@ ki_http_metrics *ki_http_metrics_of(ki_http *http)
     return &http->metrics;
 }
 
+void ki_http_close_descriptors(ki_http *http)
+{
+    if (http == NULL)
+        return;
+    ki_descriptors_close_all(&http->descriptors);
+    ki_stand_in_close(&http->sockets.stand_in);
+}
+
 void ki_http_free(ki_http *http)
 {
     if (http == NULL)
@@ -195,6 +205,7 @@ void ki_http_free(ki_http *http)
     assert(http->alive_count == 0 && http->depth == 0);
     ki_pools_free(http);
     ki_sockets_fini(&http->sockets);
+    ki_descriptors_fini(&http->descriptors);
     ki_server_fini(&http->server);
     ki_trust_fini(&http->trust);
     ki_http_metrics_fini(&http->metrics);

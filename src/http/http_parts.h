@@ -17,6 +17,7 @@
 #include "http/trace.h"
 #include "http/transfer.h"
 #include "http/trust.h"
+#include "util/descriptors.h"
 
 struct ki_http {
     ki_http_options options;
@@ -30,6 +31,7 @@ struct ki_http {
     ki_list over;    /* those that wait to be taken away */
     ki_list heard;   /* those whose on_pause is owed; of the alive */
     ki_sockets sockets;
+    ki_descriptors descriptors; /* of connections, and of what libcurl has beside them */
     ki_server server;
     ki_trust trust;
     ki_http_metrics metrics;

@@ -12,6 +12,9 @@
 /* Two addresses at a time, a name lookup, and one that is closed while the next is opened. */
 enum { SOCKETS_PER_TRANSFER = 4, SPARE_MAX = 16 };
 
+/* What a handle of libcurl's has for itself. */
+enum { WAKE_FDS = 2 };
+
 /* When the kernel cannot watch a socket, it is looked at now and then. */
 enum { LOOK_AGAIN_MS = 500 };
 
@@ -126,14 +129,18 @@ static void hold(ki_socket *socket, ki_transfer *transfer)
     socket->holder = transfer;
     transfer->held = socket;
     socket->real_fd = ki_stand_in_take_place(&socket->http->sockets.stand_in, socket->fd);
+    if (socket->real_fd >= 0)
+        ki_descriptors_add(&socket->http->descriptors, socket->real_fd);
 }
 
 static void let_go(ki_socket *socket)
 {
     if (socket->holder == NULL)
         return;
-    if (socket->real_fd >= 0)
+    if (socket->real_fd >= 0) {
+        ki_descriptors_remove(&socket->http->descriptors, socket->real_fd);
         ki_stand_in_give_back(&socket->http->sockets.stand_in, socket->fd, socket->real_fd);
+    }
     socket->real_fd = -1;
     socket->holder->held = NULL;
     socket->holder = NULL;
@@ -184,7 +191,7 @@ int ki_sockets_reserve(ki_http *http, size_t transfers)
     }
     while (sockets->count > wanted + SPARE_MAX && !ki_list_is_empty(&sockets->spare))
         free_socket(sockets, KI_CONTAINER_OF(ki_list_first(&sockets->spare), ki_socket, node));
-    return 0;
+    return ki_descriptors_reserve(&http->descriptors, SOCKETS_PER_TRANSFER + WAKE_FDS);
 }
 
 /* A watch whose job runs right now may be used again at once: the run sees that it is not the same any

@@ -163,7 +163,6 @@ int ki_discovery_begin(ki_client *client, const ki_discovery_request *request, k
 typedef struct waiter {
     ki_client *client;
     ki_mutex mu;
-    ki_cond changed;
     ki_resource *found; /* guarded by mu, as all below */
     ki_error err;
     bool is_done;
@@ -176,7 +175,7 @@ static void wake(ki_resource *found, const ki_error *err, void *user)
     w->found = found;
     w->err = *err;
     w->is_done = true;
-    ki_client_notify(w->client, &w->changed);
+    ki_client_notify(w->client);
     ki_mutex_unlock(&w->mu);
 }
 
@@ -192,7 +191,7 @@ static int wait_for(waiter *w, ki_str name, ki_error *err)
         ki_discovery_begin(w->client, &(ki_discovery_request){.name = name, .on_end = wake, .user = w}, err);
     if (rc < 0)
         return rc;
-    (void)ki_client_wait(w->client, &(ki_wait){&w->mu, &w->changed, is_done, w}, UINT64_MAX);
+    (void)ki_client_wait(w->client, &(ki_wait){&w->mu, is_done, w, false}, UINT64_MAX);
     if (w->found == NULL && err != NULL)
         *err = w->err;
     return w->found != NULL ? 0 : w->err.code;
@@ -206,11 +205,9 @@ int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "discovery: inside of a callback or a read section");
     ki_mutex_init(&w.mu);
-    ki_cond_init(&w.changed);
     int rc = wait_for(&w, name, err);
     if (rc == 0)
         *out_resource = w.found;
-    ki_cond_fini(&w.changed);
     ki_mutex_fini(&w.mu);
     return rc;
 }

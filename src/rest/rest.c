@@ -45,7 +45,7 @@ static void close_rest(ki_client_part *part)
         ki_job_wake(&call->job);
     }
     ki_mutex_unlock(&rest->mu);
-    (void)ki_client_wait(rest->client, &(ki_wait){&rest->mu, &rest->changed, is_empty, rest}, UINT64_MAX);
+    (void)ki_client_wait(rest->client, &(ki_wait){&rest->mu, is_empty, rest, false}, UINT64_MAX);
 }
 
 static void free_rest(ki_client_part *part)
@@ -53,7 +53,6 @@ static void free_rest(ki_client_part *part)
     ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
     assert(rest->count == 0);
     ki_job_fini(&rest->deliver);
-    ki_cond_fini(&rest->changed);
     ki_mutex_fini(&rest->mu);
     ki_free(rest);
 }
@@ -70,7 +69,6 @@ static ki_rest *make_rest(ki_client *client)
     rest->part = (ki_client_part){close_rest, free_rest};
     rest->client = client;
     ki_mutex_init(&rest->mu);
-    ki_cond_init(&rest->changed);
     ki_list_init(&rest->calls);
     ki_list_init(&rest->ended);
     ki_list_init(&rest->waiting);
@@ -94,21 +92,23 @@ static ki_rest *rest_of(ki_client *client)
         ki_client_count_handlers(client, 1);
     else
         free_rest(&made->part);
-    return KI_CONTAINER_OF(part, ki_rest, part);
+    return part == NULL ? NULL : KI_CONTAINER_OF(part, ki_rest, part);
 }
 
 /* ---- ends -------------------------------------------------------------------------------------------- */
 
-/* Nothing of the rest may be touched afterwards: the client may be on its way out. */
+/* Nothing of the rest may be touched afterwards: the client may be gone. */
 static void forget(ki_rest_call *call)
 {
     ki_rest *rest = call->rest;
+    ki_client *client = rest->client;
     ki_rest_call_fini(call);
     ki_free(call);
     ki_mutex_lock(&rest->mu);
     rest->count--;
-    ki_client_notify(rest->client, &rest->changed);
+    ki_client_notify(client);
     ki_mutex_unlock(&rest->mu);
+    ki_client_unref(client);
 }
 
 static ki_rest_call *take_ended(ki_rest *rest, bool *out_has_more)
@@ -146,7 +146,7 @@ void ki_rest_ended(ki_rest_call *call)
     ki_mutex_lock(&rest->mu);
     if (call->is_waited_for) {
         call->is_done = true;
-        ki_client_notify(rest->client, &call->done); /* before the lock is given away: then it may be gone */
+        ki_client_notify(rest->client); /* before the lock is given away: then it may be gone */
     } else {
         ki_list_push_back(&rest->ended, &call->node);
         ki_job_wake(&rest->deliver);
@@ -166,6 +166,8 @@ static ki_rest *check(ki_client *client, const ki_rest_request *request, ki_erro
         ki_error_set(err, KI_ERR_INVALID, 0, "call: the client has no cluster");
         return NULL;
     }
+    if (ki_client_run(client, err) < 0)
+        return NULL;
     ki_rest *rest = rest_of(client);
     if (rest == NULL)
         (void)ki_fail_no_memory(err);
@@ -179,6 +181,7 @@ static int enter(ki_rest_call *call, uint64_t *out_id, ki_error *err)
     ki_mutex_lock(&rest->mu);
     bool is_closed = rest->is_closed;
     if (!is_closed) {
+        ki_client_ref(rest->client);
         call->id = ++rest->last_id;
         rest->count++;
         if (out_id != NULL)
@@ -194,7 +197,7 @@ static int enter(ki_rest_call *call, uint64_t *out_id, ki_error *err)
 static ki_rest_call *make_call(ki_client *client, const ki_rest_request *request, ki_error *err)
 {
     ki_rest *rest = check(client, request, err);
-    if (rest == NULL || ki_client_run(client, err) < 0)
+    if (rest == NULL)
         return NULL;
     ki_rest_call *call = ki_calloc(1, sizeof(*call));
     if (call == NULL) {
@@ -230,7 +233,7 @@ int ki_rest_begin(ki_client *client, const ki_rest_request *request, uint64_t *o
 
 void ki_rest_cancel(ki_client *client, uint64_t id)
 {
-    ki_client_part *part = client == NULL ? NULL : ki_client_calls(client);
+    ki_client_part *part = client == NULL || ki_client_is_foreign(client) ? NULL : ki_client_calls(client);
     if (part == NULL)
         return;
     ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
@@ -259,14 +262,8 @@ static bool is_done(void *user)
 static void wait_for(ki_rest_call *call)
 {
     ki_rest *rest = call->rest;
-    if (rest->client->options.mode == KI_MODE_EVENT_LOOP) {
-        (void)ki_client_wait(rest->client, &(ki_wait){&rest->mu, &call->done, is_done, call}, UINT64_MAX);
-        return;
-    }
-    ki_mutex_lock(&rest->mu);
-    while (!call->is_done)
-        ki_cond_wait(&call->done, &rest->mu);
-    ki_mutex_unlock(&rest->mu);
+    bool runs_nothing = rest->client->options.mode != KI_MODE_EVENT_LOOP;
+    (void)ki_client_wait(rest->client, &(ki_wait){&rest->mu, is_done, call, runs_nothing}, UINT64_MAX);
 }
 
 int ki_rest_run(ki_client *client, const ki_rest_request *request, ki_rest_answer *out_answer, ki_error *err)

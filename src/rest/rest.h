@@ -32,7 +32,6 @@ typedef struct ki_rest {
     ki_list waiting;    /* those that would be sent if there were fewer, by wait_node */
     ki_job deliver;     /* on the handlers' loop */
     ki_mutex mu;
-    ki_cond changed;
     ki_list calls; /* guarded by mu, as all below: those that are under way */
     ki_list ended; /* those that wait for their callback */
     size_t count;  /* of all that are not freed yet */
@@ -51,7 +50,6 @@ typedef struct ki_rest_call {
 
     ki_list_node node; /* guarded by the rest's mu, as the next */
     bool is_done;
-    ki_cond done;
     _Atomic bool is_cancelled;
 
     ki_job job; /* io's, as all below */

@@ -246,9 +246,7 @@ int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *
     call->reader.withheld = ki_http_withheld(rest->client->http);
     if (rc == 0 && ki_job_init(&call->job, rest->client->io, run_call) < 0)
         rc = ki_fail_no_memory(err);
-    if (rc == 0)
-        ki_cond_init(&call->done);
-    else {
+    if (rc < 0) {
         ki_rest_reader_fini(&call->reader);
         ki_rest_message_fini(&call->message);
     }
@@ -258,7 +256,6 @@ int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *
 void ki_rest_call_fini(ki_rest_call *call)
 {
     ki_job_fini(&call->job);
-    ki_cond_fini(&call->done);
     ki_rest_reader_fini(&call->reader);
     ki_rest_message_fini(&call->message);
 }

@@ -10,9 +10,14 @@
  * once for any number of wakes, in the order in which jobs were woken, and never on two threads at once. A
  * job that was woken while it ran is run again, behind those that are awake when its run ends. Time is the
  * clock's, so a loop that is stepped under a virtual clock does the same thing each time.
+ *
+ * A loop has one runner: threads of its own, or else whoever steps it or waits on it, one at a time. In a
+ * child of the process that made it, it has none.
  */
 #ifndef KI_UTIL_LOOP_H
 #define KI_UTIL_LOOP_H
+
+#include <stdbool.h>
 
 #include "util/annotations.h"
 #include "util/clock.h"
@@ -49,6 +54,7 @@ typedef struct ki_loop_options {
 /* Stays where it is. */
 struct ki_loop {
     const ki_clock *clock; /* constant, as the next */
+    unsigned generation;   /* of the process that made it: see util/fork.h */
     const ki_log_sink *log;
     ki_mutex mu;
     ki_cond work;       /* for who waits for something to do */
@@ -61,6 +67,8 @@ struct ki_loop {
     ki_list threads;
     size_t thread_count;
     size_t stopping_count; /* of threads that were told to end and have not yet */
+    int is_entered;        /* someone who is no thread of its runs it, or waits to */
+    int is_roused;         /* whoever has entered shall look at something else than jobs */
     int has_timer_thread;  /* one of the threads that wait does so until the first timer only */
     size_t armed_count;    /* of ki_fd_watch */
     int is_attended;       /* somebody runs jobs, and will look at the queue before the descriptor matters */
@@ -82,10 +90,10 @@ KI_NODISCARD int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_
  * call at a time. Jobs that are awake stay so. The loop can grow again. Takes a zeroed struct. */
 void ki_loop_stop(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* Runs what is awake or due on the calling thread, which is inside of no job, until there is nothing left
- * or, unless it is 0, `budget_ns` have passed. What is woken meanwhile is run too, but where jobs keep
- * themselves awake, or set timers that are due at once, the rest is left for the next step. Returns how many
- * jobs it ran. */
+/* Runs what is awake or due on the calling thread, until there is nothing left, or the loop gets threads, or,
+ * unless it is 0, `budget_ns` have passed. What is woken meanwhile is run too, but where jobs keep themselves
+ * awake, or set timers that are due at once, the rest is left for the next step. Does nothing when the loop
+ * has another runner. Returns how many jobs it ran. */
 size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns) KI_EXCLUDES(loop->mu);
 
 /* When ki_loop_step() has something to do: 0: now; UINT64_MAX: not before something is woken; else the
@@ -96,10 +104,24 @@ uint64_t ki_loop_next_ns(ki_loop *loop) KI_EXCLUDES(loop->mu);
  * under a virtual clock. */
 int ki_loop_fd(const ki_loop *loop);
 
-/* Waits until ki_loop_step() has something to do, `timeout_ms` at the most. For loops that nobody else
- * runs: with threads of its own, or under a virtual clock, which nobody moves meanwhile, it returns at
- * once. */
-void ki_loop_wait(ki_loop *loop, uint64_t timeout_ms) KI_EXCLUDES(loop->mu);
+/* Waits until ki_loop_step() has something to do, ki_loop_rouse() is called, or the loop gets threads;
+ * `timeout_ms` at the most. Returns false at once when the loop has another runner, and under a virtual
+ * clock, which nobody moves meanwhile. */
+bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms) KI_EXCLUDES(loop->mu);
+
+/* Ends a ki_loop_wait(): the one that goes on, or the next if there was no step in between. */
+void ki_loop_rouse(ki_loop *loop) KI_EXCLUDES(loop->mu);
+
+/* Keeps everybody from running it, after waiting for the one who does, until ki_loop_release(). Its threads
+ * have been stopped. */
+void ki_loop_hold(ki_loop *loop) KI_EXCLUDES(loop->mu);
+void ki_loop_release(ki_loop *loop) KI_EXCLUDES(loop->mu);
+
+bool ki_loop_has_threads(ki_loop *loop) KI_EXCLUDES(loop->mu);
+
+/* From here on it has no descriptor. It has no threads, and watches none. In a child: the child's copies are
+ * closed, and the parent notices nothing. */
+void ki_loop_close_fd(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* The calling thread is inside a job of this loop, or of any loop when it is NULL. */
 int ki_loop_is_current(const ki_loop *loop);

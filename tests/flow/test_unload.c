@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shared library as plug-ins and other languages use it: loaded by name, and let go whenever they like. */
+/* The shared library as plug-ins and other languages use it: loaded by name,
+ * and let go whenever they like. */
 #include <dlfcn.h>
 #include <kinformer/informer.h>
 #include <poll.h>
@@ -52,7 +53,7 @@ static int is_loaded(void)
     return handle != NULL;
 }
 
-/* ---- a source that never answers ------------------------------------------------------------------------ */
+/* ---- a source that never answers --------------------------------------------------------------------- */
 
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
@@ -111,7 +112,7 @@ static void assert_io_runs(const loaded *library, ki_client *client)
     assert_int_equal(calls, 1);
 }
 
-/* ---- tests ---------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------- */
 
 static void it_can_be_loaded_and_let_go_again_and_again(void **state)
 {

@@ -110,8 +110,8 @@ uint64_t sim_follower_version(const sim_follower *follower)
     const ki_informer *informer = follower->informer;
     if (informer == NULL)
         return 0;
-    bool is_under_way = informer->stage == KI_STAGE_RUNNING && !informer->begin_is_asked;
-    return number_of(is_under_way ? &informer->reflector.version : &informer->apply.version);
+    bool is_under_way = informer->life.stage == KI_STAGE_RUNNING && !informer->life.begin_is_asked;
+    return number_of(is_under_way ? &informer->life.reflector.version : &informer->apply.version);
 }
 
 typedef struct newest {
@@ -145,12 +145,12 @@ bool sim_follower_is_sound(const sim_follower *follower)
     const ki_informer *informer = follower->informer;
     if (informer == NULL)
         return true;
-    if (informer->reflector.doing == KI_STEP_LIST || informer->reflector.doing == KI_STEP_STREAM ||
-        (informer->reflector.next != KI_STEP_NONE && informer->reflector.next != KI_STEP_WATCH))
+    if (informer->life.reflector.doing == KI_STEP_LIST || informer->life.reflector.doing == KI_STEP_STREAM ||
+        (informer->life.reflector.next != KI_STEP_NONE && informer->life.reflector.next != KI_STEP_WATCH))
         return false;
-    if (informer->stage != KI_STAGE_RUNNING && informer->stage != KI_STAGE_STOPPED)
+    if (informer->life.stage != KI_STAGE_RUNNING && informer->life.stage != KI_STAGE_STOPPED)
         return false;
-    if (follower->is_stopped && informer->stage == KI_STAGE_RUNNING)
+    if (follower->is_stopped && informer->life.stage == KI_STAGE_RUNNING)
         return false; /* about to stop, and to forget what it has received */
     (void)ki_store_walk(informer->store, look_at, &n);
     look_at_queue(&informer->fifo.queue, &n);
@@ -202,7 +202,6 @@ void sim_follower_look(sim_follower *follower)
 
 /* ---- what is done to it ------------------------------------------------------------------------------ */
 
-/* The client has no threads, whatever its mode says. */
 void sim_follower_start(sim_follower *follower)
 {
     sim_run *run = follower->run;
@@ -214,10 +213,8 @@ void sim_follower_start(sim_follower *follower)
         follower->lost[follower->stops - 1] = (sim_stretch){
             .after = number_of(&follower->informer->apply.version), .until = sim_world_version(run->world)};
     follower->is_stopped = false;
-    run->client->is_running = true;
     if (ki_informer_start(follower->informer, &err) < 0)
         sim_run_fail(run, "%s: %s", follower->name, err.message);
-    run->client->is_running = false;
 }
 
 /* Who has not noticed yet that the history is another one, and stops, cannot notice any more: what has been
@@ -234,7 +231,7 @@ static void stop(sim_follower *follower, bool is_inside)
     run->is_waiting |= !is_inside;
     ki_informer_stop(follower->informer);
     run->is_waiting &= is_inside;
-    if (!is_inside && follower->informer->stage != KI_STAGE_STOPPED)
+    if (!is_inside && follower->informer->life.stage != KI_STAGE_STOPPED)
         sim_run_fail(run, "%s: has not stopped", follower->name);
 }
 

@@ -135,8 +135,9 @@ static void trace_followers(const sim_run *run)
         if (informer != NULL)
             sim_run_trace(
                 run, "informer%u: stage %d, doing %d, next %d, received %.*s, applied %.*s, %zu wait", i,
-                (int)informer->stage, (int)informer->reflector.doing, (int)informer->reflector.next,
-                KI_STR_ARGS(ki_resource_version_str(&informer->reflector.version)),
+                (int)informer->life.stage, (int)informer->life.reflector.doing,
+                (int)informer->life.reflector.next,
+                KI_STR_ARGS(ki_resource_version_str(&informer->life.reflector.version)),
                 KI_STR_ARGS(ki_resource_version_str(&informer->apply.version)), informer->fifo.items);
     }
 }

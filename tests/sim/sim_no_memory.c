@@ -35,10 +35,8 @@ static void start(sim_follower *follower)
     sim_run *run = follower->run;
     int rc = 0;
     follower->is_stopped = false;
-    run->client->is_running = true;
     for (int i = 0; i < 3 && (rc = ki_informer_start(follower->informer, NULL)) == KI_ERR_NO_MEMORY; i++)
         continue;
-    run->client->is_running = false;
     if (rc < 0)
         sim_run_fail(run, "cannot be started: %s", ki_error_text(rc));
 }

@@ -34,7 +34,7 @@ static const char *unrest_of(const sim_follower *follower)
         return "has something in its queue";
     if (sim_number(ki_str_of(status.resource_version)) != sim_world_version(follower->run->world))
         return "is not at the version of the world";
-    if (follower->informer->reflector.relist_ns != UINT64_MAX)
+    if (follower->informer->life.reflector.relist_ns != UINT64_MAX)
         return "is about to list again";
     for (uint32_t i = 0; i < follower->witness_count; i++) {
         ki_registration_stats stats = {0};

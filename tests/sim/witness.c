@@ -139,7 +139,7 @@ static void check_event(sim_witness *witness, const ki_event *event, uint32_t nu
         check_delete(witness, event, known, key);
     if (sim_world_find(witness->follower->run->world, event->object) == NULL)
         FAIL(witness, "%s/%u: %s has never existed like this", name, witness->number, key);
-    if (witness->follower->informer->stage != KI_STAGE_RUNNING)
+    if (witness->follower->informer->life.stage != KI_STAGE_RUNNING)
         FAIL(witness, "%s/%u: %s is told after a stop", name, witness->number, key);
     check_store(witness, event, key);
 }

@@ -390,6 +390,7 @@ local_source *local_source_new(void)
 
 void local_source_attach(local_source *source, ki_client *client)
 {
+    ki_client_ref(client); /* for the loop of the job */
     source->client = client;
     if (ki_job_init(&source->job, client->io, run) < 0)
         abort();
@@ -400,6 +401,8 @@ void local_source_free(local_source *source)
     if (source == NULL)
         return;
     ki_job_fini(&source->job);
+    if (source->client != NULL)
+        ki_client_unref(source->client);
     ki_mutex_fini(&source->mu);
     free(source->objects.items);
     free(source->history.items);

@@ -20,7 +20,7 @@ typedef struct local_source local_source;
 /* Empty, at version 100. */
 local_source *local_source_new(void);
 
-/* After the informers, before the client. */
+/* After the informers; before the client or after it. */
 void local_source_free(local_source *source);
 
 /* To be called once, before an informer starts: from then on answers are brought by this client's io. */

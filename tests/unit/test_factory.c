@@ -116,8 +116,8 @@ static void many_informers_are_told_apart_counted_and_removed(void **state)
         assert_ptr_equal(ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &options), informers[i]);
     }
     assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), MANY);
-    assert_string_equal(informers[6]->name, "pods/ns-3");
-    assert_int_equal(strncmp(informers[7]->name, "pods/ns-3#", 10), 0);
+    assert_string_equal(informers[6]->life.name, "pods/ns-3");
+    assert_int_equal(strncmp(informers[7]->life.name, "pods/ns-3#", 10), 0);
     assert_int_equal(ki_metrics_refused(ki_client_metrics(r.rig.client)), 0);
     ki_metrics_text text = {0};
     assert_int_equal(ki_metrics_render(ki_client_metrics(r.rig.client), &text, NULL), 0);
@@ -194,8 +194,8 @@ static void the_options_are_those_of_every_informer(void **state)
                                                          .tweak_user = &tweaks}});
     ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
     ki_informer *secrets = ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS);
-    assert_string_equal(pods->setup.options.ns, "web");
-    assert_string_equal(secrets->setup.options.ns, "web");
+    assert_string_equal(pods->life.setup.options.ns, "web");
+    assert_string_equal(secrets->life.setup.options.ns, "web");
     assert_int_equal(pods->check_ms, 5000);
     start_and_sync(&r);
     assert_int_equal(transforms, 6);
@@ -208,7 +208,7 @@ static void a_cluster_scoped_resource_gets_no_namespace(void **state)
     (void)state;
     run r;
     run_init_with(&r, &(ki_factory_options){.informer = {.ns = "web"}});
-    assert_string_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES)->setup.options.ns, "");
+    assert_string_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES)->life.setup.options.ns, "");
     run_fini(&r);
 }
 

@@ -40,7 +40,7 @@ static void what_an_idle_feed_took_out_of_its_store_is_let_go_within_a_second(vo
     feed_rig_assert_store_is_world(&r);
     assert_true(ki_reclaim_is_empty(reclaim));
     assert_true(reclaim->grace_periods > grace_periods);
-    assert_true(r.feed->dispatch_job.due_ns == UINT64_MAX);
+    assert_true(r.feed->life.dispatch_job.due_ns == UINT64_MAX);
     feed_rig_fini(&r);
 }
 

@@ -54,6 +54,8 @@ static void setup(rig *r, ki_change_cb callback)
                                              .user = r},
                           NULL);
     assert_non_null(r->feed);
+    assert_int_equal(ki_feed_start(r->feed, NULL), 0);
+    assert_true(ki_client_dispatch(r->client, 0) > 0);
 }
 
 static void teardown(rig *r)
@@ -71,7 +73,7 @@ static int take(rig *r, ki_change_type type, const char *name, uint64_t version)
         change.list = 1;
     else
         change.version = ki_object_resource_version(object);
-    int rc = ki_feed_take_change(&change, r->feed);
+    int rc = ki_feed_take_change(&change, &r->feed->life);
     ki_object_unref(object);
     return rc;
 }
@@ -79,7 +81,7 @@ static int take(rig *r, ki_change_type type, const char *name, uint64_t version)
 static int take_end(rig *r, uint32_t list, const char *version)
 {
     ki_change change = {.type = KI_CHANGE_LIST_END, .list = list, .version = ki_str_of(version)};
-    return ki_feed_take_change(&change, r->feed);
+    return ki_feed_take_change(&change, &r->feed->life);
 }
 
 /* 0: not there. */

@@ -51,7 +51,7 @@ static void what_an_idle_informer_took_out_is_let_go_within_a_second(void **stat
     virtual_rig_run(&rig, 1000);
     assert_true(ki_reclaim_is_empty(reclaim));
     assert_in_range(reclaim->grace_periods, grace_periods + 3, grace_periods + 5);
-    assert_true(rig.informer->dispatch_job.due_ns == UINT64_MAX);
+    assert_true(rig.informer->life.dispatch_job.due_ns == UINT64_MAX);
     virtual_rig_fini(&rig);
 }
 
@@ -65,7 +65,7 @@ static void an_informer_that_took_nothing_out_is_not_woken_to_let_go(void **stat
     sim_world_create(rig.world, 5);
     virtual_rig_run(&rig, 1);
     virtual_rig_assert_equal(&rig);
-    assert_true(rig.informer->dispatch_job.due_ns == UINT64_MAX);
+    assert_true(rig.informer->life.dispatch_job.due_ns == UINT64_MAX);
     virtual_rig_fini(&rig);
 }
 

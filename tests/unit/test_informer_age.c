@@ -92,7 +92,6 @@ static void rig_init(rig *r, const ki_informer_options *options, uint64_t bookma
     r->client =
         ki_client_new_simulated(&(ki_client_options){.mode = KI_MODE_HANDLERS_ON_LOOP}, &r->clock, 3, NULL);
     assert_non_null(r->client);
-    r->client->is_running = true; /* without threads, whatever its mode says */
     r->informer = ki_informer_new(r->client, &KI_CORE_V1_PODS, &mine, NULL);
     assert_non_null(r->informer);
     heard_init(&r->what);
@@ -108,7 +107,6 @@ static void sync(rig *r)
 
 static void rig_fini(rig *r)
 {
-    r->client->is_running = false;
     ki_informer_free(r->informer);
     ki_client_free(r->client);
     assert_int_equal(sim_server_counts(r->server)->misuse, 0);
@@ -321,9 +319,7 @@ static void what_a_stop_has_dropped_made_nothing_fresh(void **state)
     }
     uint64_t since_ms = age_of(&r);
     assert_in_range(since_ms, 2 * MINUTE_MS - 1, 3 * MINUTE_MS);
-    r.client->is_running = false;
     ki_informer_stop(r.informer);
-    r.client->is_running = true;
     r.dispatch_is_held = false;
     run(&r, MINUTE_MS);
     assert_int_equal(age_of(&r), since_ms + MINUTE_MS);

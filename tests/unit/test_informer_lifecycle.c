@@ -204,7 +204,7 @@ static void a_start_takes_a_stop_back_that_has_not_been_carried_out(void **state
     life l;
     life_init(&l);
     virtual_rig_sync(&l.rig);
-    ki_informer_request_stop(l.rig.informer);
+    ki_life_request_stop(&l.rig.informer->life);
     assert_int_equal(ki_informer_start(l.rig.informer, NULL), 0);
     sim_world_update(l.rig.world, 1);
     virtual_rig_run(&l.rig, 10);

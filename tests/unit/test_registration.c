@@ -336,7 +336,7 @@ typedef struct removal {
 static void look_at_lock(void *user)
 {
     removal *r = user;
-    pthread_mutex_t *mu = &r->t->rig.informer->mu.raw;
+    pthread_mutex_t *mu = &r->t->rig.informer->life.mu.raw;
     r->releases++;
     if (pthread_mutex_trylock(mu) == 0)
         (void)pthread_mutex_unlock(mu);
