@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clients and fork(): a client belongs to the process that made it. The server is in the process of the test;
+ * what is tried is tried in children of that, which have no threads but those of their own clients. */
+#include <dirent.h>
+#include <kinformer.h>
+#include <kinformer/apiserver.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/api_rig.h"
+#include "support/aside.h"
+#include "support/patience.h"
+#include "support/unit.h"
+#include "util/clock.h"
+
+enum { PODS = 5, EVENTS = 25, MODES = 3, CHILD_SECONDS = 60 };
+
+static ki_apiserver *server;
+
+/* A sanitizer looks for leaks in _exit(), and would find in a child what is its parent's. */
+static void leave(int status)
+{
+    (void)syscall(SYS_exit_group, status);
+}
+
+/* In a child there is no cmocka: it says what is wrong and ends. */
+#define CHECK(condition)                                                                                     \
+    do {                                                                                                     \
+        if (!(condition)) {                                                                                  \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                  \
+            leave(1);                                                                                        \
+        }                                                                                                    \
+    } while (0)
+
+/* ---- children ---------------------------------------------------------------------------------------- */
+
+static pid_t begin_child(void (*call)(void *user), void *user)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)alarm(CHILD_SECONDS); /* what hangs is found */
+        call(user);
+        leave(0);
+    }
+    return pid;
+}
+
+/* Whether it ended well. */
+static int end_child(pid_t pid)
+{
+    int status = 0;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int count = 0;
+    while (folder != NULL && readdir(folder) != NULL)
+        count++;
+    if (folder != NULL)
+        (void)closedir(folder);
+    return count;
+}
+
+/* ---- a process with a client ------------------------------------------------------------------------- */
+
+typedef struct world {
+    int mode;
+    int descriptors; /* before */
+    ki_client *client;
+    ki_informer *informer;
+    ki_registration *registration;
+    ki_factory *factory;
+    ki_feed *feed;
+    ki_store *destination;
+    atomic_int adds;
+} world;
+
+static void count_add(const ki_event *event, void *user)
+{
+    world *w = user;
+    (void)event;
+    w->adds++;
+}
+
+static void make_client(world *w)
+{
+    w->client =
+        ki_client_new(&(ki_client_options){.mode = w->mode, .server = ki_apiserver_url(server)}, NULL);
+    CHECK(w->client != NULL);
+    w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, NULL);
+    CHECK(w->informer != NULL);
+    w->registration =
+        ki_informer_add_handler(w->informer, &(ki_handler){.on_add = count_add, .user = w}, NULL);
+    CHECK(w->registration != NULL);
+}
+
+static void make_rest(world *w)
+{
+    w->destination = ki_store_new(NULL, NULL);
+    w->feed = ki_feed_new(w->client, &KI_CORE_V1_NODES, &(ki_feed_options){.store = w->destination}, NULL);
+    w->factory = ki_factory_new(w->client, NULL);
+    CHECK(w->feed != NULL && w->factory != NULL);
+    CHECK(ki_factory_informer(w->factory, &KI_CORE_V1_SERVICES) != NULL);
+}
+
+static void start_all(world *w)
+{
+    CHECK(ki_informer_start(w->informer, NULL) == 0);
+    CHECK(ki_feed_start(w->feed, NULL) == 0);
+    CHECK(ki_factory_start(w->factory, NULL) == 0);
+    CHECK(ki_informer_wait_for_sync(w->informer, HANG_MS, NULL) == 0);
+    CHECK(ki_feed_wait_for_sync(w->feed, HANG_MS, NULL) == 0);
+    CHECK(ki_factory_wait_for_sync(w->factory, HANG_MS, NULL) == 0);
+    CHECK(ki_registration_wait_for_sync(w->registration, HANG_MS, NULL) == 0);
+}
+
+static void free_all(world *w)
+{
+    ki_feed_free(w->feed);
+    ki_factory_free(w->factory);
+    ki_informer_free(w->informer);
+    ki_client_free(w->client);
+}
+
+static void await_adds(world *w, int expected)
+{
+    uint64_t until_ms = ki_clock_now_ms(ki_clock_real()) + HANG_MS;
+    while (w->adds < expected && ki_clock_now_ms(ki_clock_real()) < until_ms) {
+        if (w->mode == KI_MODE_THREADS) {
+            (void)poll(NULL, 0, 1);
+            continue;
+        }
+        struct pollfd fd = {.fd = ki_client_fd(w->client), .events = POLLIN};
+        (void)poll(&fd, 1, 100);
+        CHECK(ki_client_dispatch(w->client, 0) >= 0);
+    }
+    CHECK(w->adds == expected);
+}
+
+/* ---- what a child may do with what it has inherited -------------------------------------------------- */
+
+static void refuse_to_run(world *w)
+{
+    ki_error err = {0};
+    CHECK(ki_informer_start(w->informer, &err) == KI_ERR_FORKED && err.message[0] != 0);
+    CHECK(ki_informer_wait_for_sync(w->informer, HANG_MS, NULL) == KI_ERR_FORKED);
+    CHECK(ki_informer_wait_for_version(w->informer, ki_str_of("1"), HANG_MS, NULL) == KI_ERR_FORKED);
+    CHECK(ki_informer_add_handler(w->informer, &(ki_handler){.on_add = count_add, .user = w}, NULL) == NULL);
+    CHECK(ki_informer_set_transform(w->informer, NULL, NULL) == KI_ERR_FORKED);
+    CHECK(ki_registration_wait_for_sync(w->registration, HANG_MS, NULL) == KI_ERR_FORKED);
+    CHECK(ki_registration_remove_and_wait(w->registration) == KI_ERR_FORKED);
+    CHECK(ki_feed_start(w->feed, NULL) == KI_ERR_FORKED);
+    CHECK(ki_feed_wait_for_sync(w->feed, HANG_MS, NULL) == KI_ERR_FORKED);
+    CHECK(ki_factory_start(w->factory, NULL) == KI_ERR_FORKED);
+    CHECK(ki_factory_wait_for_sync(w->factory, HANG_MS, NULL) == KI_ERR_FORKED);
+    CHECK(ki_factory_informer(w->factory, &KI_CORE_V1_SERVICES) == NULL);
+    CHECK(ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, &err) == NULL && err.code == KI_ERR_FORKED);
+    CHECK(ki_client_post(w->client, NULL, NULL) == KI_ERR_INVALID);
+    CHECK(ki_client_dispatch(w->client, 0) == (w->mode == KI_MODE_THREADS ? KI_ERR_INVALID : KI_ERR_FORKED));
+    CHECK(ki_client_fd(w->client) == -1);
+    ki_rest_request request = {.verb = KI_REST_GET, .path = "/version"};
+    CHECK(ki_rest_run(w->client, &request, NULL, NULL) == KI_ERR_FORKED);
+    CHECK(ki_rest_begin(w->client, &request, NULL, NULL) == KI_ERR_FORKED);
+}
+
+static void read_stores(world *w)
+{
+    ki_informer_status status;
+    ki_object *object = ki_store_get(ki_informer_store(w->informer), "default", "pod-0");
+    CHECK(object != NULL);
+    (void)ki_object_unref(object);
+    ki_object_list list = {0};
+    CHECK(ki_store_list(ki_informer_store(w->informer), &list) == 0 && list.count == PODS);
+    ki_object_list_fini(&list);
+    CHECK(ki_informer_has_synced(w->informer));
+    ki_informer_read_status(w->informer, &status);
+    CHECK(status.objects == PODS);
+    ki_informer_retry_now(w->informer);
+    ki_registration_remove(w->registration);
+    ki_feed_room(w->feed);
+}
+
+static void inherit(void *user)
+{
+    world *w = user;
+    refuse_to_run(w);
+    read_stores(w);
+    ki_informer_stop(w->informer);
+    ki_feed_stop(w->feed);
+    ki_factory_stop(w->factory);
+    free_all(w);
+    CHECK(descriptors() == w->descriptors);
+    ki_client_free(w->client); /* and again: as a garbage collector might that has inherited the pointer */
+    CHECK(descriptors() == w->descriptors);
+}
+
+/* A child that does all of this, and the parent hears of every pod that is made meanwhile. */
+static void be_a_parent(void *user)
+{
+    world w = {.mode = *(int *)user, .descriptors = descriptors()};
+    make_client(&w);
+    make_rest(&w);
+    start_all(&w);
+    pid_t child = begin_child(inherit, &w);
+    for (int i = 0; i < EVENTS; i++) {
+        char body[200];
+        snprintf(body, sizeof(body),
+                 "{\"metadata\":{\"name\":\"new-%d-%d\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":"
+                 "\"i\"}]}}",
+                 w.mode, i);
+        api_post(server, "/api/v1/namespaces/default/pods", body);
+    }
+    CHECK(end_child(child));
+    await_adds(&w, PODS + EVENTS);
+    free_all(&w);
+    ki_store_free(w.destination);
+    CHECK(descriptors() == w.descriptors);
+}
+
+static void start_server(void)
+{
+    server = api_rig_start(&(ki_apiserver_options){.seed = 3});
+    for (int i = 0; i < PODS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "pod-%d", i);
+        api_put_pod(server, name, "web", "node-1");
+    }
+}
+
+static void a_child_cannot_run_its_parents_client_and_does_not_disturb_it(void **state)
+{
+    (void)state;
+    for (int mode = 0; mode < MODES; mode++) {
+        start_server();
+        assert_true(end_child(begin_child(be_a_parent, &mode)));
+        ki_apiserver_stop(server);
+    }
+}
+
+/* ---- workers ----------------------------------------------------------------------------------------- */
+
+static void be_a_worker(void *user)
+{
+    world w = {.mode = *(int *)user, .descriptors = descriptors()};
+    make_client(&w);
+    make_rest(&w);
+    start_all(&w);
+    await_adds(&w, PODS);
+    free_all(&w);
+    ki_store_free(w.destination);
+    CHECK(descriptors() == w.descriptors);
+}
+
+static void run_workers(void)
+{
+    static int modes[MODES] = {KI_MODE_THREADS, KI_MODE_HANDLERS_ON_LOOP, KI_MODE_EVENT_LOOP};
+    pid_t workers[MODES];
+    for (int i = 0; i < MODES; i++)
+        workers[i] = begin_child(be_a_worker, &modes[i]);
+    for (int i = 0; i < MODES; i++)
+        CHECK(end_child(workers[i]));
+}
+
+/* As nginx and postgres do: the configuration is read, checked and perhaps tried before there are workers. */
+static void be_a_master(void *user)
+{
+    world w = {.mode = *(int *)user};
+    make_client(&w);
+    make_rest(&w);
+    start_all(&w);
+    free_all(&w);
+    ki_store_free(w.destination);
+    run_workers();
+}
+
+static void workers_have_clients_of_their_own_after_the_masters_was_freed(void **state)
+{
+    (void)state;
+    start_server();
+    for (int mode = 0; mode < MODES; mode++)
+        assert_true(end_child(begin_child(be_a_master, &mode)));
+    ki_apiserver_stop(server);
+}
+
+/* One that was made and never started, say to check the configuration. */
+static void be_a_master_with_a_client(void *user)
+{
+    world w = {.mode = *(int *)user};
+    make_client(&w);
+    run_workers();
+    ki_informer_free(w.informer);
+    ki_client_free(w.client);
+}
+
+static void workers_have_clients_of_their_own_beside_the_masters(void **state)
+{
+    (void)state;
+    start_server();
+    for (int mode = 0; mode < MODES; mode++)
+        assert_true(end_child(begin_child(be_a_master_with_a_client, &mode)));
+    ki_apiserver_stop(server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_child_cannot_run_its_parents_client_and_does_not_disturb_it),
+        cmocka_unit_test(workers_have_clients_of_their_own_after_the_masters_was_freed),
+        cmocka_unit_test(workers_have_clients_of_their_own_beside_the_masters),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client, its informers, its feed and its factory, each used and then freed by a thread of its own,
+ * whenever that one likes; with delays wherever a lock is given away (support/delays.c). Worst under the
+ * sanitizers. The threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
+#include <dirent.h>
+#include <kinformer/factory.h>
+#include <kinformer/feed.h>
+#include <kinformer/resources.h>
+
+#include "support/aside.h"
+#include "support/delays.h"
+#include "support/heard.h"
+#include "support/local_source.h"
+#include "support/patience.h"
+#include "support/require.h"
+#include "support/unit.h"
+#include "util/clock.h"
+#include "util/random.h"
+
+enum { RACE_MS = 2500, MODES = 3, OWNERS = 4, DOINGS_MAX = 6, GUESTS_MAX = 3 };
+
+/* Where a call can be held up, and some more. */
+enum { PLACES = 40 };
+
+typedef struct world {
+    local_source *source;
+    ki_client *client;
+    ki_informer *informer;
+    ki_factory *factory;
+    ki_feed *feed;
+    ki_store *destination;
+    atomic_int releases; /* of handlers and of the feed */
+    atomic_int expected;
+    atomic_int events;
+} world;
+
+typedef struct owner {
+    aside thread;
+    world *world;
+    ki_random random;
+} owner;
+
+/* ---- what is called back ----------------------------------------------------------------------------- */
+
+static void count_event(const ki_event *event, void *user)
+{
+    world *w = user;
+    require(event->object != NULL);
+    w->events++;
+}
+
+static void count_release(void *user)
+{
+    world *w = user;
+    w->releases++;
+}
+
+static ki_registration *add_handler(world *w, ki_informer *informer)
+{
+    w->expected++;
+    return ki_informer_add_handler(informer,
+                                   &(ki_handler){.on_add = count_event,
+                                                 .on_update = count_event,
+                                                 .on_delete = count_event,
+                                                 .on_release = count_release,
+                                                 .backlog_items_max = 2,
+                                                 .user = w},
+                                   NULL);
+}
+
+/* ---- what owners do ---------------------------------------------------------------------------------- */
+
+static bool chance(owner *o, uint32_t one_in)
+{
+    return ki_random_below(&o->random, one_in) == 0;
+}
+
+static void linger(owner *o)
+{
+    if (chance(o, 2))
+        aside_pause((int)ki_random_below(&o->random, 3));
+}
+
+/* What begins after the client was freed is refused, and nothing else. */
+static void require_started(int rc)
+{
+    require(rc == 0 || rc == KI_ERR_STOPPED);
+}
+
+static void use_handlers(owner *o, ki_informer *informer, ki_registration **guest)
+{
+    if (*guest == NULL) {
+        *guest = add_handler(o->world, informer);
+        return;
+    }
+    if (chance(o, 2))
+        require(ki_registration_remove_and_wait(*guest) == 0);
+    else
+        ki_registration_remove(*guest);
+    *guest = NULL;
+}
+
+/* It is freed with whatever is there afterwards. */
+static void use_informer(owner *o, ki_informer *informer)
+{
+    ki_registration *guests[GUESTS_MAX] = {NULL};
+    for (uint64_t i = 0, n = ki_random_below(&o->random, DOINGS_MAX); i < n; i++) {
+        use_handlers(o, informer, &guests[ki_random_below(&o->random, GUESTS_MAX)]);
+        require_started(ki_informer_start(informer, NULL));
+        if (chance(o, 2))
+            (void)!ki_informer_wait_for_sync(informer, 2, NULL);
+        if (chance(o, 3))
+            ki_informer_stop(informer);
+        ki_informer_retry_now(informer);
+    }
+}
+
+static void own_informer(void *user)
+{
+    owner *o = user;
+    use_informer(o, o->world->informer);
+    linger(o);
+    ki_informer_free(o->world->informer);
+}
+
+static void own_factory(void *user)
+{
+    owner *o = user;
+    ki_factory *factory = o->world->factory;
+    ki_informer *informer = ki_factory_informer(factory, &KI_CORE_V1_NODES);
+    if (informer != NULL)
+        use_informer(o, informer);
+    require_started(ki_factory_start(factory, NULL));
+    if (chance(o, 2))
+        (void)!ki_factory_wait_for_sync(factory, 2, NULL);
+    linger(o);
+    ki_factory_free(factory);
+}
+
+static void own_feed(void *user)
+{
+    owner *o = user;
+    require_started(ki_feed_start(o->world->feed, NULL));
+    if (chance(o, 2))
+        (void)!ki_feed_wait_for_sync(o->world->feed, 2, NULL);
+    if (chance(o, 2))
+        ki_feed_stop(o->world->feed);
+    linger(o);
+    ki_feed_free(o->world->feed);
+}
+
+static void own_client(void *user)
+{
+    owner *o = user;
+    linger(o);
+    linger(o);
+    ki_client_free(o->world->client);
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------ */
+
+static void world_init(world *w, int mode)
+{
+    *w = (world){.source = local_source_new(), .destination = ki_store_new(NULL, NULL), .expected = 1};
+    for (int i = 0; i < 3; i++)
+        (void)local_source_put(w->source, "a", (const char *[]){"x", "y", "z"}[i], i);
+    w->client = ki_client_new(
+        &(ki_client_options){.mode = mode, .source = local_source_open, .source_user = w->source}, NULL);
+    assert_non_null(w->client);
+    local_source_attach(w->source, w->client);
+    w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, NULL, NULL);
+    w->factory = ki_factory_new(w->client, NULL);
+    w->feed = ki_feed_new(w->client, &KI_CORE_V1_PODS,
+                          &(ki_feed_options){.store = w->destination, .on_release = count_release, .user = w},
+                          NULL);
+    assert_true(w->informer != NULL && w->factory != NULL && w->feed != NULL);
+}
+
+static int descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int count = 0;
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        count++;
+    (void)closedir(folder);
+    return count;
+}
+
+static void run_round(uint64_t seed)
+{
+    static const ki_thread_cb parts[OWNERS] = {own_client, own_informer, own_factory, own_feed};
+    world w;
+    owner owners[OWNERS] = {0};
+    int before = descriptors();
+    world_init(&w, (int)(seed % MODES));
+    for (int i = 0; i < OWNERS; i++) {
+        owners[i].world = &w;
+        ki_random_init(&owners[i].random, seed * OWNERS + (uint64_t)i);
+        aside_start(&owners[i].thread, parts[i], &owners[i]);
+    }
+    (void)local_source_put(w.source, "a", "x", 9);
+    (void)local_source_delete(w.source, "a", "y");
+    local_source_cut(w.source);
+    for (int i = 0; i < OWNERS; i++) {
+        if (!aside_ends_within(&owners[i].thread, HANG_MS))
+            fail_msg("seed %llu: owner %d hangs", (unsigned long long)seed, i);
+        aside_join(&owners[i].thread);
+    }
+    assert_int_equal(w.releases, w.expected);
+    assert_int_equal(local_source_released(w.source), local_source_opened(w.source));
+    local_source_free(w.source);
+    ki_store_free(w.destination);
+    assert_int_equal(descriptors(), before);
+}
+
+static void every_thread_frees_what_is_its_own(void **state)
+{
+    (void)state;
+    uint64_t until_ms = ki_clock_now_ms(ki_clock_real()) + RACE_MS;
+    for (uint64_t seed = 1; ki_clock_now_ms(ki_clock_real()) < until_ms; seed++)
+        run_round(seed);
+    assert_int_equal(failures, 0);
+}
+
+/* A source that never answers, and knows nothing of the client: nothing but the informer refers to that. */
+static int begin(ki_answer *answer, const ki_list_options *options, void *user)
+{
+    (void)answer;
+    (void)options;
+    (void)user;
+    return 0;
+}
+
+static void ignore(ki_answer *answer, void *user)
+{
+    (void)answer;
+    (void)user;
+}
+
+typedef struct held_up {
+    ki_informer *informer;
+    int place;
+} held_up;
+
+static void free_informer_held_up(void *user)
+{
+    held_up *h = user;
+    delays_hold_up(h->place);
+    ki_informer_free(h->informer);
+}
+
+/* The client is freed while another thread is somewhere inside of the free of an informer. */
+static void a_free_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    static const ki_list_watch silent = {.begin = begin, .cancel = ignore, .resume = ignore};
+    for (int place = 1; place <= PLACES; place++) {
+        aside thread = {0};
+        ki_client *client = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL);
+        held_up h = {.place = place};
+        h.informer =
+            ki_informer_new(client, &KI_CORE_V1_PODS, &(ki_informer_options){.list_watch = &silent}, NULL);
+        assert_non_null(h.informer);
+        assert_int_equal(ki_informer_start(h.informer, NULL), 0);
+        aside_start(&thread, free_informer_held_up, &h);
+        aside_pause(2);
+        ki_client_free(client);
+        assert_true(aside_ends_within(&thread, HANG_MS));
+        aside_join(&thread);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_thread_frees_what_is_its_own),
+        cmocka_unit_test(a_free_is_overtaken_at_every_place),
+    };
+    return RUN_TESTS(tests);
+}

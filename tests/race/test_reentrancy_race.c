@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every callback frees everything that a callback may free, in every order, while the main thread starts what
+ * is freed and then frees the client; with delays wherever a lock is given away (support/delays.c). Worst
+ * under the sanitizers. The threads are the library's: ki_thread_start(). */
+#include <kinformer/factory.h>
+#include <kinformer/feed.h>
+#include <kinformer/resources.h>
+#include <string.h>
+
+#include "support/aside.h"
+#include "support/delays.h"
+#include "support/local_source.h"
+#include "support/patience.h"
+#include "support/unit.h"
+
+typedef enum callback {
+    ON_ADD,
+    ON_UPDATE,
+    ON_DELETE,
+    ON_SYNCED,
+    ON_BATCH_END,
+    ON_RELEASE,
+    FILTER,
+    TRANSFORM,
+    ON_WATCH_ERROR,
+    ON_STATUS,
+    ON_CHANGE,
+    POSTED,
+    CALLBACKS
+} callback;
+
+enum { THINGS = 4, ORDERS = 24, MODES = 3 };
+
+/* Where a call can be held up, and some more. */
+enum { PLACES = 24 };
+
+typedef struct world {
+    local_source *source;
+    ki_client *client;
+    ki_informer *informer; /* with all the callbacks */
+    ki_informer *other;
+    ki_factory *factory;
+    ki_feed *feed;
+    ki_registration *registration;
+    callback where;
+    int order[THINGS];
+    atomic_bool has_begun; /* to free */
+    atomic_bool is_freed;
+    atomic_int handler_releases;
+    atomic_int feed_releases;
+} world;
+
+/* ---- what callbacks do ------------------------------------------------------------------------------- */
+
+static void free_thing(world *w, int thing)
+{
+    switch (thing) {
+    case 0:
+        ki_informer_free(w->informer);
+        break;
+    case 1:
+        ki_informer_free(w->other);
+        break;
+    case 2:
+        ki_factory_free(w->factory);
+        break;
+    default:
+        ki_feed_free(w->feed);
+        break;
+    }
+}
+
+/* The first time only: callbacks of several kinds may run at once, and again. */
+static void reenter(world *w, callback where)
+{
+    if (w->where != where || atomic_exchange(&w->has_begun, true))
+        return;
+    for (int i = 0; i < THINGS; i++)
+        free_thing(w, w->order[i]);
+    w->is_freed = true;
+}
+
+static void on_add(const ki_event *event, void *user)
+{
+    (void)event;
+    reenter(user, ON_ADD);
+}
+
+static void on_update(const ki_event *event, void *user)
+{
+    (void)event;
+    reenter(user, ON_UPDATE);
+}
+
+static void on_delete(const ki_event *event, void *user)
+{
+    (void)event;
+    reenter(user, ON_DELETE);
+}
+
+static void on_synced(void *user)
+{
+    reenter(user, ON_SYNCED);
+}
+
+static void on_batch_end(void *user)
+{
+    reenter(user, ON_BATCH_END);
+}
+
+static void on_release(void *user)
+{
+    world *w = user;
+    reenter(w, ON_RELEASE);
+    w->handler_releases++;
+}
+
+static int filter(const ki_object *object, void *user)
+{
+    (void)object;
+    reenter(user, FILTER);
+    return 1;
+}
+
+static int transform(const ki_object **object, void *user)
+{
+    (void)object;
+    reenter(user, TRANSFORM);
+    return 0;
+}
+
+static void on_watch_error(ki_informer *informer, const ki_watch_error *error, void *user)
+{
+    (void)informer;
+    (void)error;
+    reenter(user, ON_WATCH_ERROR);
+}
+
+static void on_status(ki_informer *informer, const ki_informer_status *status, void *user)
+{
+    (void)informer;
+    (void)status;
+    reenter(user, ON_STATUS);
+}
+
+static int on_change(const ki_change *change, void *user)
+{
+    (void)change;
+    reenter(user, ON_CHANGE);
+    return 0;
+}
+
+static void on_feed_release(void *user)
+{
+    world *w = user;
+    w->feed_releases++;
+}
+
+static void posted(void *user)
+{
+    reenter(user, POSTED);
+}
+
+/* ---- a world ----------------------------------------------------------------------------------------- */
+
+static void order_of(int n, int out[THINGS])
+{
+    int left[THINGS] = {0, 1, 2, 3};
+    for (int i = 0, count = THINGS; count > 0; i++, count--) {
+        int at = n % count;
+        n /= count;
+        out[i] = left[at];
+        memmove(&left[at], &left[at + 1], (size_t)(count - at - 1) * sizeof(left[0]));
+    }
+}
+
+static void add_handler(world *w)
+{
+    ki_handler handler = {.on_add = on_add,
+                          .on_update = on_update,
+                          .on_delete = on_delete,
+                          .on_synced = on_synced,
+                          .on_batch_end = on_batch_end,
+                          .on_release = on_release,
+                          .filter = filter,
+                          .user = w};
+    w->registration = ki_informer_add_handler(w->informer, &handler, NULL);
+    assert_non_null(w->registration);
+}
+
+static void add_callbacks(world *w)
+{
+    assert_int_equal(ki_informer_set_transform(w->informer, transform, w), 0);
+    assert_int_equal(ki_informer_set_watch_error_handler(w->informer, on_watch_error, w), 0);
+    assert_int_equal(ki_informer_set_status_handler(w->informer, on_status, w), 0);
+    add_handler(w);
+}
+
+static void world_init_without_callbacks(world *w, int mode)
+{
+    w->source = local_source_new();
+    (void)local_source_put(w->source, "a", "x", 0);
+    (void)local_source_put(w->source, "a", "y", 0);
+    w->client = ki_client_new(
+        &(ki_client_options){.mode = mode, .source = local_source_open, .source_user = w->source}, NULL);
+    assert_non_null(w->client);
+    local_source_attach(w->source, w->client);
+    ki_informer_options options = {.backoff_ms = 1};
+    w->informer = ki_informer_new(w->client, &KI_CORE_V1_PODS, &options, NULL);
+    w->other = ki_informer_new(w->client, &KI_CORE_V1_PODS, &options, NULL);
+    w->factory = ki_factory_new(w->client, NULL);
+    w->feed = ki_feed_new(
+        w->client, &KI_CORE_V1_PODS,
+        &(ki_feed_options){.on_change = on_change, .on_release = on_feed_release, .user = w}, NULL);
+    assert_true(w->informer != NULL && w->other != NULL && w->factory != NULL && w->feed != NULL);
+    assert_non_null(ki_factory_informer(w->factory, &KI_CORE_V1_NODES));
+}
+
+static void world_init(world *w, int mode)
+{
+    world_init_without_callbacks(w, mode);
+    add_callbacks(w);
+}
+
+/* What has the callbacks comes last: they free all of it, perhaps before the start has returned. */
+static void world_start(world *w)
+{
+    bool is_feed_last = w->where == ON_CHANGE;
+    assert_int_equal(ki_informer_start(w->other, NULL), 0);
+    assert_int_equal(ki_factory_start(w->factory, NULL), 0);
+    assert_int_equal(is_feed_last ? ki_informer_start(w->informer, NULL) : ki_feed_start(w->feed, NULL), 0);
+    assert_int_equal(is_feed_last ? ki_feed_start(w->feed, NULL) : ki_informer_start(w->informer, NULL), 0);
+}
+
+/* Has the callback called that does not come by itself. */
+static void provoke(world *w, int i)
+{
+    if (w->where == ON_UPDATE || (w->where == ON_DELETE && i % 2 == 0))
+        (void)local_source_put(w->source, "a", "x", i + 1);
+    else if (w->where == ON_DELETE)
+        (void)local_source_delete(w->source, "a", "x");
+    else if (w->where == ON_WATCH_ERROR)
+        local_source_cut(w->source);
+    else if (w->where == ON_RELEASE && i == 0)
+        ki_registration_remove(w->registration);
+    else if (w->where == POSTED)
+        assert_int_equal(ki_client_post(w->client, posted, w), 0);
+}
+
+/* As the program of the mode would. */
+static void live(world *w, int mode)
+{
+    if (mode != KI_MODE_THREADS)
+        assert_true(ki_client_dispatch(w->client, 0) >= 0);
+    if (!w->is_freed)
+        aside_pause(1);
+}
+
+/* Waits until the callback has freed everything, and frees the client. */
+static void world_end(world *w, int mode)
+{
+    for (int i = 0; i < AT_ONCE_MS && !w->is_freed; i++) {
+        provoke(w, i);
+        live(w, mode);
+    }
+    if (!w->is_freed)
+        fail_msg("callback %d, mode %d: it does not come, or hangs", (int)w->where, mode);
+    ki_client_free(w->client);
+    assert_int_equal(w->handler_releases, 1);
+    assert_int_equal(w->feed_releases, 1);
+    assert_int_equal(local_source_released(w->source), local_source_opened(w->source));
+    local_source_free(w->source);
+}
+
+static void run_round(callback where, int order, int mode)
+{
+    world w = {.where = where};
+    order_of(order, w.order);
+    world_init(&w, mode);
+    world_start(&w);
+    world_end(&w, mode);
+}
+
+static void every_callback_frees_everything_in_every_order(void **state)
+{
+    (void)state;
+    int round = 0;
+    for (int order = 0; order < ORDERS; order++)
+        for (int where = 0; where < CALLBACKS; where++)
+            run_round((callback)where, order, round++ % MODES);
+}
+
+/* A handler may free its informer before the call that has started it is over. */
+static void a_start_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    for (int place = 1; place <= PLACES; place++) {
+        world w = {.where = ON_ADD};
+        order_of(0, w.order);
+        world_init(&w, KI_MODE_THREADS);
+        delays_hold_up(place);
+        assert_int_equal(ki_informer_start(w.informer, NULL), 0);
+        delays_hold_up(0);
+        world_end(&w, KI_MODE_THREADS);
+    }
+}
+
+/* And before the call that has added it is. */
+static void the_adding_of_a_handler_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    for (int place = 1; place <= PLACES; place++) {
+        world w = {.where = ON_SYNCED};
+        order_of(0, w.order);
+        world_init_without_callbacks(&w, KI_MODE_THREADS);
+        assert_int_equal(ki_informer_start(w.informer, NULL), 0);
+        delays_hold_up(place);
+        add_handler(&w);
+        delays_hold_up(0);
+        world_end(&w, KI_MODE_THREADS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_callback_frees_everything_in_every_order),
+        cmocka_unit_test(a_start_is_overtaken_at_every_place),
+        cmocka_unit_test(the_adding_of_a_handler_is_overtaken_at_every_place),
+    };
+    return RUN_TESTS(tests);
+}
