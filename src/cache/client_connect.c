@@ -33,6 +33,8 @@ int ki_client_set_token(ki_client *client, const char *token)
 {
     if (client == NULL || token == NULL || client->credentials == NULL)
         return KI_ERR_INVALID;
+    if (ki_client_is_foreign(client))
+        return KI_ERR_FORKED;
     return ki_credentials_set_token(client->credentials, token);
 }
 

@@ -257,9 +257,9 @@ static int apply_some(ki_informer *informer)
     if (was_something)
         ki_histogram_observe(informer->life.metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
     measure(informer);
+    /* The handler wakes dispatch when it has caught up, and the clock does when readers may have. */
     if (rc == 1 && (informer->is_blocked || informer->timers.room_ms != UINT64_MAX))
-        rc =
-            0; /* the handler wakes dispatch when it has caught up; and the clock does when readers may have */
+        rc = 0;
     give_room(informer);
     return rc;
 }
