@@ -123,6 +123,7 @@ wait_for_line() {
     done
 }
 echo hush-of-file >"$work/token"
+: >"$work/out" # what is started in the background empties it later than it is looked at
 "$program" apiserver --port 0 --tls --token hush-one --token=hush-two --token-file "$work/token" \
     --kubeconfig-out "$work/kubeconfig" >"$work/out" 2>"$work/err" &
 server=$!
@@ -148,6 +149,7 @@ for line in '--token hush-two' '--username jane --password hush' '--username jan
 done
 kill "$server"
 wait "$server" || complain "apiserver ends with $?"
+: >"$work/out"
 KINFORMER_APISERVER_TOKEN=hush-three "$program" apiserver --port 0 >"$work/out" 2>"$work/err" &
 server=$!
 wait_for_line listening "$work/out"
