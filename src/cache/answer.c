@@ -116,6 +116,7 @@ void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_sec
     if (answer == NULL || !answer->is_open)
         return;
     answer->owner->enter(answer->user);
+    answer->is_sent = 1; /* what is answered was */
     answer->http_status = http_status;
     answer->retry_after_seconds = retry_after_seconds;
     if (is_good(answer))
@@ -200,6 +201,7 @@ static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
         return KI_ERR_NOT_FOUND;
     answer->owner->enter(answer->user);
     answer->is_feeding = 1;
+    answer->is_sent = 1;
     if (is_good(answer))
         take_body(answer, bytes);
     else if (bytes.len > 0)

@@ -214,20 +214,32 @@ static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
     return entry;
 }
 
+/* An echo of what was received before says nothing about now. */
+static int advances_locked(const ki_delta_fifo *fifo, const ki_resource_version *version)
+{
+    return ki_resource_version_is_set(version) &&
+           ki_resource_version_latest(&fifo->received, version) == version &&
+           !ki_resource_version_equal(&fifo->received, version);
+}
+
 static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki_resource_version *version)
 {
     ki_delta_entry *entry = entry_for_locked(fifo, key);
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
     size_t before = entry->bytes;
-    int is_of_watch = ki_resource_version_is_set(version);
+    int is_news = advances_locked(fifo, version);
     delta.after_list = fifo->ended_list;
+    if (delta.list > fifo->begun_list) {
+        fifo->begun_list = delta.list;
+        fifo->begun_ns = fifo->now_ns;
+    }
     if (!merges_delete(entry, delta) && !is_said(entry, &delta))
         append(entry, delta);
     fifo->bytes += entry->bytes - before;
     if (!ki_list_node_is_linked(&entry->node))
-        enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_of_watch));
-    if (is_of_watch)
+        enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news));
+    if (is_news)
         fifo->heard_ns = fifo->now_ns;
     (void)ki_resource_version_advance(&fifo->received, version);
     return is_full_locked(fifo);
@@ -264,6 +276,15 @@ static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry
            !ki_resource_version_is_newer(&fifo->received, &entry->version);
 }
 
+/* A list is a picture of when it began, whenever it has ended; an event may have come since. */
+static uint64_t heard_with_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
+{
+    uint64_t at_ns = fifo->now_ns;
+    if (entry->kind == KI_ENTRY_LIST_END && entry->list == fifo->begun_list)
+        at_ns = fifo->begun_ns;
+    return fifo->heard_ns != UINT64_MAX && fifo->heard_ns > at_ns ? fifo->heard_ns : at_ns;
+}
+
 int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list, ki_str version)
 {
     ki_delta_entry *entry = entry_new(kind, (ki_str){0});
@@ -279,7 +300,7 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
     int is_news = is_news_locked(fifo, entry);
     enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news && kind == KI_ENTRY_BOOKMARK));
     if (is_news)
-        fifo->heard_ns = fifo->now_ns;
+        fifo->heard_ns = heard_with_locked(fifo, entry);
     (void)ki_resource_version_advance(&fifo->received, &entry->version);
     if (kind == KI_ENTRY_LIST_END && list > fifo->ended_list)
         fifo->ended_list = list;

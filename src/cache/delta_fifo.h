@@ -95,7 +95,9 @@ typedef struct ki_delta_fifo {
     ki_resource_version received; /* the newest version that was queued */
     uint32_t ended_list;          /* the newest list whose end was queued; 0: none since the last reset */
     uint64_t now_ns;           /* the producer's: when it received what it pushes; ki_delta_fifo_set_now() */
-    uint64_t heard_ns;         /* when the last event, bookmark or end of a list came; UINT64_MAX: never */
+    uint64_t heard_ns;         /* when the last event or bookmark came, or a list began; UINT64_MAX: never */
+    uint32_t begun_list;       /* the newest list of which something was queued, */
+    uint64_t begun_ns;         /* and when that was: what it tells is of then, not of when it ends */
     _Atomic uint64_t fresh_ns; /* see ki_delta_fifo_fresh_ns(); written under mu, or by the consumer */
     int is_closed;
     int is_synced;   /* the entries of the first list have been processed */

@@ -84,7 +84,7 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
         (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(w->version));
     const char *reason = ki_reason_name(status.reason);
     return ki_fail(err, code, "%s: %s %s: %s%s%s%s%s%s%s%s%s", informer->life.resource->plural, what,
-                   code == KI_ERR_STOPPED ? "will not come, it is stopped" : "was not there in time",
+                   code == KI_ERR_STOPPED ? "will not come, it is not running" : "was not there in time",
                    ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ",
                    status.resource_version, reason[0] == 0 ? "" : ", ", reason,
                    status.message[0] == 0 ? "" : ": ", status.message,

@@ -210,7 +210,7 @@ bool ki_life_is_foreign(const ki_life *life)
 
 bool ki_life_is_in_vain_locked(const ki_life *life)
 {
-    return life->stop_is_asked || life->client->is_closing;
+    return !life->was_started || life->stop_is_asked || life->client->is_closing;
 }
 
 bool ki_life_wait(ki_life *life, bool (*is_met)(void *user), void *user, uint64_t timeout_ms)

@@ -117,3 +117,9 @@ int ki_reason_is_transport(ki_reason reason)
         return 0;
     }
 }
+
+int ki_reason_is_before_sending(ki_reason reason)
+{
+    return reason == KI_REASON_CONNECTION_REFUSED || reason == KI_REASON_DNS || reason == KI_REASON_TLS ||
+           reason == KI_REASON_NO_CREDENTIALS || reason == KI_REASON_NO_MEMORY;
+}

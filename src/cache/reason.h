@@ -18,4 +18,8 @@ ki_reason ki_reason_of_status(int http_status, const ki_status *status);
 /* 1 for those that say nothing about the server but that it was not reached, or lost. */
 int ki_reason_is_transport(ki_reason reason);
 
+/* 1 for those of requests that were not sent, and for lack of memory: they say nothing about what the server
+ * makes of a kind of request. */
+int ki_reason_is_before_sending(ki_reason reason);
+
 #endif

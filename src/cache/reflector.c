@@ -118,7 +118,12 @@ void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options 
 
 static void begin_step(ki_reflector *reflector, ki_reflector_step step)
 {
-    reflector->quiet_ns = ki_reflector_now_ns(reflector);
+    uint64_t now = ki_reflector_now_ns(reflector);
+    reflector->quiet_ns = now;
+    if (step == KI_STEP_WATCH && now >= reflector->relist_ns) { /* no watch has lived to see it */
+        reflector->relisted_ns = now;
+        step = KI_STEP_SYNC;
+    }
     if (step != KI_STEP_WATCH && reflector->report.reason == KI_REASON_PACED)
         ki_reflector_clear_failure(reflector);
     if (step == KI_STEP_WATCH)
@@ -454,6 +459,7 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     else
         ki_resource_version_clear(&reflector->version);
     reflector->wants_quorum = reflector->owes_reset;
+    reflector->trusts_lists = 0;
     reflector->has_expired = 0;
     ki_reflector_init_poll(reflector);
     reflector->failed_streams = 0;

@@ -108,9 +108,10 @@ int ki_reflector_finish_list(ki_reflector *reflector)
     ki_resource_version_copy(&reflector->version, &reflector->list.version);
     reflector->wants_quorum = 0;
     reflector->trusts_lists = 0;
+    reflector->failed_streams = 0;
     reflector->owes_list = 0;
     reflector->watch.is_unproven = reflector->list.was_interrupted;
-    ki_reflector_note_success(reflector);
+    reflector->report.success_ns = reflector->list.begun_ns; /* what it tells is of then */
     ki_reflector_settle(reflector);
     return 0;
 }

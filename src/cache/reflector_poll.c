@@ -4,6 +4,7 @@
  * are cut looks the same, so lists that find nothing new become rare. */
 #include <stdio.h>
 
+#include "cache/reason.h"
 #include "cache/reflector_parts.h"
 
 enum { FRUITLESS_MAX = 3, FIRST_SECONDS = 30, LAST_SECONDS = 300 };
@@ -34,20 +35,12 @@ void ki_reflector_note_fruit(ki_reflector *reflector)
         ki_reflector_clear_failure(reflector);
 }
 
-/* A server that is busy, or was not reached, says nothing about watches; nor does what is our own. */
+/* A server that is busy, or was not reached, says nothing about watches. */
 static int counts(const ki_reflector *reflector, ki_reason reason)
 {
-    switch (reason) {
-    case KI_REASON_TOO_MANY_REQUESTS:
-    case KI_REASON_CONNECTION_REFUSED:
-    case KI_REASON_DNS:
-    case KI_REASON_TLS:
-    case KI_REASON_NO_CREDENTIALS:
-    case KI_REASON_NO_MEMORY:
+    if (reason == KI_REASON_TOO_MANY_REQUESTS || ki_reason_is_before_sending(reason))
         return 0;
-    default:
-        return reflector->answer.is_sent && !reflector->watch.has_fruit;
-    }
+    return reflector->answer.is_sent && !reflector->watch.has_fruit;
 }
 
 void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure)

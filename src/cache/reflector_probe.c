@@ -69,8 +69,7 @@ static void judge(ki_reflector *reflector)
     } else if (probe->is_last_hope) {
         cut_silent_watch(reflector);
     } else {
-        reflector->watch.is_unproven = 0;
-        ki_reflector_watch_heard(reflector); /* the server has spoken, and all is as it was */
+        reflector->watch.is_unproven = 0; /* all is as it was; whether it lets us watch, the watch tells */
     }
 }
 

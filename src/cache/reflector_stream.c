@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list that comes as the beginning of a watch, until the bookmark that ends it; then the same answer goes
  * on as a watch. */
+#include "cache/reason.h"
 #include "cache/reflector_parts.h"
 #include "util/error.h"
 
@@ -14,7 +15,8 @@ int ki_reflector_may_stream(const ki_reflector *reflector)
     uint64_t now_ns = ki_reflector_now_ns(reflector);
     const ki_stream_memory *server = reflector->options.streams;
     return choice == KI_WATCH_LIST_ALWAYS ||
-           (now_ns >= reflector->stream_again_ns && (server == NULL || now_ns >= server->again_ns));
+           (now_ns >= reflector->stream_again_ns &&
+            (server == NULL || ki_stream_memory_may_stream(server, reflector->options.resource, now_ns)));
 }
 
 void ki_reflector_begin_stream(ki_reflector *reflector)
@@ -189,19 +191,10 @@ static int is_of_any_request(ki_reason reason)
            reason == KI_REASON_NOT_FOUND || reason == KI_REASON_TOO_MANY_REQUESTS;
 }
 
-/* Whether it speaks against streams. What was not sent does not, nor what is our own. */
+/* Whether it speaks against streams. What was not sent does not. */
 static int is_failed(const ki_reflector *reflector, ki_reason reason)
 {
-    switch (reason) {
-    case KI_REASON_CONNECTION_REFUSED:
-    case KI_REASON_DNS:
-    case KI_REASON_TLS:
-    case KI_REASON_NO_CREDENTIALS:
-    case KI_REASON_NO_MEMORY:
-        return 0;
-    default:
-        return reflector->answer.is_sent && !is_of_any_request(reason);
-    }
+    return reflector->answer.is_sent && !ki_reason_is_before_sending(reason) && !is_of_any_request(reason);
 }
 
 /* Another kind of request is tried at once, unless the server has said something about all of them. */

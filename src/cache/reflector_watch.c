@@ -78,6 +78,7 @@ static void advance(ki_reflector *reflector, const ki_resource_version *version)
         return;
     reflector->watch.has_news = 1;
     reflector->has_expired = 0;
+    ki_reflector_note_success(reflector);
     ki_reflector_note_fruit(reflector);
 }
 
@@ -118,12 +119,10 @@ static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *
     }
     reflector->report.events++;
     reflector->report.event_ns = ki_reflector_now_ns(reflector);
-    if (ki_reflector_give_event(reflector, type, object, &version)) {
-        reflector->report.success_ns = reflector->report.event_ns;
+    if (ki_reflector_give_event(reflector, type, object, &version))
         advance(reflector, &version);
-    } else if (type == KI_CHANGE_DELETED && reflector->doing == KI_STEP_WATCH) {
+    else if (type == KI_CHANGE_DELETED && reflector->doing == KI_STEP_WATCH)
         ki_reflector_want_relist(reflector); /* else what is gone would stay */
-    }
     ki_resource_version_clear(&version);
 }
 

@@ -11,6 +11,12 @@ static uint64_t hash_of(const ki_resource *resource)
     return ki_hash(&inner, ki_str_of(resource->plural));
 }
 
+int ki_stream_memory_may_stream(const ki_stream_memory *memory, const ki_resource *resource, uint64_t now_ns)
+{
+    return now_ns >= memory->again_ns &&
+           (now_ns >= memory->listed_until_ns || memory->listed != hash_of(resource));
+}
+
 void ki_stream_memory_note(ki_stream_memory *memory, const ki_resource *resource, uint64_t now_ns)
 {
     uint64_t hash = hash_of(resource);

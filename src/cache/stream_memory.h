@@ -25,6 +25,9 @@ typedef struct ki_stream_memory {
     uint64_t listed;          /* its hash */
 } ki_stream_memory;
 
+/* Whether nobody has found out that lists of this resource cannot be streamed. */
+int ki_stream_memory_may_stream(const ki_stream_memory *memory, const ki_resource *resource, uint64_t now_ns);
+
 /* A LIST has succeeded where streams had failed. Namespaces and selectors make no other resource of it. */
 void ki_stream_memory_note(ki_stream_memory *memory, const ki_resource *resource, uint64_t now_ns);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that wait before anything runs, handlers that go while they are waited for, and parts of a program
- * that leave an informer at the same time. What is waited for has to come, and nothing may be touched that
+/* Handlers that go while they are waited for, and parts of a program that leave an informer at the same time. What is waited for has to come, and nothing may be touched that
  * somebody else has freed: worth most under a sanitizer. The threads are those that support/aside.c starts
  * with ki_thread_start(), and the library's. */
 #include <kinformer/factory.h>
@@ -18,67 +17,6 @@ static void nothing(const ki_event *event, void *user)
 {
     (void)event;
     (void)user;
-}
-
-/* ---- waiting before the start ------------------------------------------------------------------------ */
-
-typedef struct early_waiter {
-    ki_informer *informer;
-    int rc;
-} early_waiter;
-
-static void wait_for_sync(void *user)
-{
-    early_waiter *waiter = user;
-    waiter->rc = ki_informer_wait_for_sync(waiter->informer, HANG_MS, NULL);
-}
-
-/* One of the two waits on the loop that the handler's thread will wait on. */
-static void a_wait_before_the_start_takes_no_wake_up_from_the_handler(void **state)
-{
-    (void)state;
-    for (int i = 0; i < ROUNDS; i++) {
-        local_rig rig;
-        aside call;
-        local_rig_init(&rig, (ki_client_options){0});
-        early_waiter waiter = {rig.informer, -1};
-        ki_registration *registration =
-            ki_informer_add_handler(rig.informer, &(ki_handler){.on_add = nothing}, NULL);
-        aside_start(&call, wait_for_sync, &waiter);
-        aside_pause(i % 4);
-        assert_int_equal(ki_informer_start(rig.informer, NULL), 0);
-        aside_join(&call);
-        assert_int_equal(waiter.rc, 0);
-        assert_int_equal(ki_registration_wait_for_sync(registration, HANG_MS, NULL), 0);
-        local_rig_fini(&rig);
-    }
-}
-
-/* Returns whether it ended at once, and not by looking again after a second. */
-static bool wait_before_start(void)
-{
-    local_rig rig;
-    aside call;
-    local_rig_init(&rig, (ki_client_options){0});
-    early_waiter waiter = {rig.informer, -1};
-    aside_start(&call, wait_for_sync, &waiter);
-    aside_pause(20);
-    local_rig_sync(&rig);
-    bool is_soon = aside_ends_within(&call, SOON_MS);
-    aside_join(&call);
-    assert_int_equal(waiter.rc, 0);
-    local_rig_fini(&rig);
-    return is_soon;
-}
-
-/* Once of some times: the machine may be busy. */
-static void a_wait_before_the_start_ends_with_the_sync(void **state)
-{
-    (void)state;
-    int times = 1;
-    while (!wait_before_start() && times <= 20)
-        times++;
-    assert_in_range(times, 1, 20);
 }
 
 /* ---- a handler that removes itself ------------------------------------------------------------------- */
@@ -181,8 +119,6 @@ static void parts_may_leave_an_informer_at_the_same_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_wait_before_the_start_takes_no_wake_up_from_the_handler),
-        WITH_MEMORY_CHECK(a_wait_before_the_start_ends_with_the_sync),
         WITH_MEMORY_CHECK(a_handler_may_remove_itself_while_it_is_waited_for),
         WITH_MEMORY_CHECK(parts_may_leave_an_informer_at_the_same_time),
     };

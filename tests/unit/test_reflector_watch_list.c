@@ -443,7 +443,6 @@ static void what_two_have_found_out_of_a_server_others_need_not(void **state)
 static void one_resource_says_nothing_about_the_others(void **state)
 {
     reflector_run *run = *state;
-    ki_stream_memory_note(&run->streams, &KI_CORE_V1_PODS, ki_clock_now_ns(&run->clock));
     start(run, KI_WATCH_LIST_AUTO);
     scripted_error(&run->source, 422, STATUS("422", "Invalid"));
     scripted_whole(&run->source, LIST("10", "", ""));
