@@ -3,6 +3,7 @@
 
 pkg_check_modules(LIBMICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 # libmicrohttpd's own TLS; here it makes certificates.
 pkg_check_modules(GNUTLS REQUIRED IMPORTED_TARGET gnutls)
 
@@ -13,7 +14,7 @@ target_include_directories(kinformer_apiserver_objects
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(kinformer_apiserver_objects PRIVATE kinformer_flags
-    PkgConfig::LIBMICROHTTPD PkgConfig::JANSSON PkgConfig::GNUTLS PkgConfig::ZLIB PkgConfig::LIBYAML)
+    PkgConfig::LIBMICROHTTPD PkgConfig::JANSSON PkgConfig::PCRE2 PkgConfig::GNUTLS PkgConfig::ZLIB PkgConfig::LIBYAML)
 target_compile_options(kinformer_apiserver_objects PRIVATE -fno-semantic-interposition)
 
 add_library(kinformer_apiserver_static STATIC
@@ -35,7 +36,7 @@ foreach(library kinformer_apiserver_static kinformer_apiserver)
     set_target_properties(${library} PROPERTIES OUTPUT_NAME kinformer-apiserver)
     target_include_directories(${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
     target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:kinformer_flags>
-        PkgConfig::LIBMICROHTTPD PkgConfig::JANSSON PkgConfig::GNUTLS PkgConfig::ZLIB PkgConfig::LIBYAML m
+        PkgConfig::LIBMICROHTTPD PkgConfig::JANSSON PkgConfig::PCRE2 PkgConfig::GNUTLS PkgConfig::ZLIB PkgConfig::LIBYAML m
         Threads::Threads)
     add_library(kinformer::${library} ALIAS ${library})
 endforeach()

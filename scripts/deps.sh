@@ -23,7 +23,8 @@ library zlib zlib1g-dev
 library yaml-0.1 libyaml-dev
 library libmicrohttpd libmicrohttpd-dev
 library gnutls libgnutls28-dev
-library jansson libjansson-dev' ;;
+library jansson libjansson-dev
+library libpcre2-8 libpcre2-dev' ;;
     test)
         echo 'library cmocka libcmocka-dev
 daemon nghttpx nghttp2-proxy' ;;

@@ -1,159 +1,140 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/pattern.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 
 #include "util/alloc.h"
 
-/* Where the ways through the pattern stand, each place once. */
-struct places {
-    uint32_t at[KI_AS_PATTERN_INSTRUCTIONS_MAX];
-    uint32_t count;
-};
+/* PATTERN_BYTES_MAX is far above what people write; nested repetitions are limited by PCRE2, which refuses
+ * more than 64 KiB of compiled code. */
+enum { PATTERN_BYTES_MAX = 64 * 1024, FIRST_STEPS = 128, STEPS_GROWTH = 8, HEAP_KIB_MAX = 16 * 1024 };
 
 struct ki_as_pattern {
-    struct ki_as_pattern_program program;
-    struct places now;
-    struct places next;
-    uint32_t seen[KI_AS_PATTERN_INSTRUCTIONS_MAX]; /* the round in which a place was taken up last */
-    uint32_t waiting[2 * KI_AS_PATTERN_INSTRUCTIONS_MAX];
-    uint32_t round;
-    size_t *steps;
+    pcre2_general_context *memory;
+    pcre2_match_context *limits;
+    pcre2_match_data *data;
+    pcre2_code *code;
 };
 
-/* Between which letters it stands; UINT32_MAX: none. */
-struct gap {
-    uint32_t before;
-    uint32_t after;
-};
-
-static bool is_of_word(uint32_t letter)
+static void *take_memory(size_t size, void *user)
 {
-    return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
-           (letter >= 'a' && letter <= 'z');
+    (void)user;
+    return ki_malloc(size);
 }
 
-static bool is_here(enum ki_as_pattern_operation operation, struct gap gap)
+static void give_memory_back(void *memory, void *user)
 {
-    switch (operation) {
-    case KI_AS_PATTERN_BEGIN:
-        return gap.before == UINT32_MAX;
-    case KI_AS_PATTERN_END:
-        return gap.after == UINT32_MAX;
-    case KI_AS_PATTERN_EDGE:
-        return is_of_word(gap.before) != is_of_word(gap.after);
-    default:
-        return is_of_word(gap.before) == is_of_word(gap.after);
-    }
-}
-
-/* Follows a way up to the letters that it may go on with. True: it has got to the end. */
-static bool follow(struct ki_as_pattern *pattern, struct places *places, uint32_t from, struct gap gap)
-{
-    uint32_t count = 0;
-    pattern->waiting[count++] = from;
-    while (count > 0) {
-        uint32_t at = pattern->waiting[--count];
-        const struct ki_as_pattern_instruction *instruction = &pattern->program.instructions[at];
-        if (pattern->seen[at] == pattern->round || *pattern->steps == 0)
-            continue;
-        pattern->seen[at] = pattern->round;
-        (*pattern->steps)--;
-        switch (instruction->operation) {
-        case KI_AS_PATTERN_FOUND:
-            return true;
-        case KI_AS_PATTERN_CLASS:
-        case KI_AS_PATTERN_NOT_CLASS:
-            places->at[places->count++] = at;
-            break;
-        case KI_AS_PATTERN_SPLIT:
-            pattern->waiting[count++] = instruction->count;
-            pattern->waiting[count++] = instruction->first;
-            break;
-        case KI_AS_PATTERN_JUMP:
-            pattern->waiting[count++] = instruction->first;
-            break;
-        default:
-            if (is_here(instruction->operation, gap))
-                pattern->waiting[count++] = at + 1;
-        }
-    }
-    return false;
-}
-
-static bool takes(struct ki_as_pattern *pattern, const struct ki_as_pattern_instruction *instruction,
-                  uint32_t letter)
-{
-    bool is_in = false;
-    for (uint32_t i = 0; i < instruction->count && !is_in; i++) {
-        const struct ki_as_pattern_range *range = &pattern->program.ranges[instruction->first + i];
-        is_in = letter >= range->low && letter <= range->high;
-        *pattern->steps -= *pattern->steps > 0;
-    }
-    return is_in == (instruction->operation == KI_AS_PATTERN_CLASS);
-}
-
-static uint32_t peek(const char *at, const char *end)
-{
-    return at == end ? UINT32_MAX : ki_as_pattern_letter(&at, end);
-}
-
-/* Rounds go on from text to text, so that a short one costs no more than it is long. */
-static void begin_round(struct ki_as_pattern *pattern)
-{
-    if (++pattern->round == 0) {
-        memset(pattern->seen, 0, pattern->program.instruction_count * sizeof(uint32_t));
-        pattern->round = 1;
-    }
-}
-
-/* A match may begin at every letter. */
-static bool run(struct ki_as_pattern *pattern, ki_str text)
-{
-    const char *at = text.len == 0 ? "" : text.ptr;
-    const char *end = at + text.len;
-    struct gap gap = {UINT32_MAX, peek(at, end)};
-    pattern->now.count = 0;
-    begin_round(pattern);
-    bool is_found = follow(pattern, &pattern->now, 0, gap);
-    while (!is_found && at<end && * pattern->steps> 0) {
-        uint32_t letter = ki_as_pattern_letter(&at, end);
-        gap = (struct gap){letter, peek(at, end)};
-        begin_round(pattern);
-        pattern->next.count = 0;
-        for (uint32_t i = 0; i < pattern->now.count && !is_found; i++)
-            if (takes(pattern, &pattern->program.instructions[pattern->now.at[i]], letter))
-                is_found = follow(pattern, &pattern->next, pattern->now.at[i] + 1, gap);
-        is_found = is_found || follow(pattern, &pattern->next, 0, gap);
-        pattern->now.count = pattern->next.count;
-        memcpy(pattern->now.at, pattern->next.at, pattern->next.count * sizeof(uint32_t));
-    }
-    return is_found;
-}
-
-enum ki_as_pattern_result ki_as_pattern_new(const char *text, size_t *steps, struct ki_as_pattern **out)
-{
-    struct ki_as_pattern *pattern = ki_malloc(sizeof(*pattern));
-    if (pattern == NULL)
-        return KI_AS_PATTERN_OUT_OF_MEMORY;
-    enum ki_as_pattern_result result = ki_as_pattern_compile(text, steps, &pattern->program);
-    if (result != KI_AS_PATTERN_GOOD) {
-        ki_free(pattern);
-        return result;
-    }
-    pattern->round = UINT32_MAX;
-    *out = pattern;
-    return result;
+    (void)user;
+    ki_free(memory);
 }
 
 void ki_as_pattern_free(struct ki_as_pattern *pattern)
 {
+    if (pattern == NULL)
+        return;
+    pcre2_code_free(pattern->code);
+    pcre2_match_data_free(pattern->data);
+    pcre2_match_context_free(pattern->limits);
+    pcre2_general_context_free(pattern->memory);
     ki_free(pattern);
 }
 
+static pcre2_code *compile(const struct ki_as_pattern *pattern, const char *text, int *error)
+{
+    PCRE2_SIZE offset = 0;
+    pcre2_compile_context *context = pcre2_compile_context_create(pattern->memory);
+    if (context == NULL) {
+        *error = PCRE2_ERROR_HEAP_FAILED;
+        return NULL;
+    }
+    pcre2_set_max_pattern_length(context, PATTERN_BYTES_MAX);
+    pcre2_code *code =
+        pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+                      PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY, error, &offset, context);
+    pcre2_compile_context_free(context);
+    return code;
+}
+
+/* As in Kubernetes (RE2): "$" is the very end, classes are those of ASCII, and there are no back references.
+ * What else PCRE2 knows beyond RE2 (looking around) is not told apart. */
+static enum ki_as_pattern_result prepare(struct ki_as_pattern *pattern, const char *text)
+{
+    int error = 0;
+    uint32_t back_references = 0;
+    pattern->memory = pcre2_general_context_create(take_memory, give_memory_back, NULL);
+    if (pattern->memory == NULL)
+        return KI_AS_PATTERN_OUT_OF_MEMORY;
+    pattern->code = compile(pattern, text, &error);
+    if (pattern->code == NULL)
+        return error == PCRE2_ERROR_HEAP_FAILED ? KI_AS_PATTERN_OUT_OF_MEMORY : KI_AS_PATTERN_WRONG;
+    pcre2_pattern_info(pattern->code, PCRE2_INFO_BACKREFMAX, &back_references);
+    if (back_references > 0)
+        return KI_AS_PATTERN_WRONG;
+    pattern->limits = pcre2_match_context_create(pattern->memory);
+    pattern->data = pcre2_match_data_create(1, pattern->memory);
+    if (pattern->limits == NULL || pattern->data == NULL)
+        return KI_AS_PATTERN_OUT_OF_MEMORY;
+    pcre2_set_heap_limit(pattern->limits, HEAP_KIB_MAX);
+    return KI_AS_PATTERN_GOOD;
+}
+
+/* False: there were not that many. */
+static bool spend(size_t *steps, size_t cost)
+{
+    bool is_enough = cost <= *steps;
+    *steps = is_enough ? *steps - cost : 0;
+    return is_enough;
+}
+
+/* Compiling takes time in proportion to the text and to the code, and the code has a limit. */
+enum ki_as_pattern_result ki_as_pattern_new(const char *text, size_t *steps, struct ki_as_pattern **out)
+{
+    size_t size = 0;
+    struct ki_as_pattern *pattern = ki_calloc(1, sizeof(*pattern));
+    if (pattern == NULL)
+        return KI_AS_PATTERN_OUT_OF_MEMORY;
+    enum ki_as_pattern_result result = prepare(pattern, text);
+    if (result == KI_AS_PATTERN_GOOD)
+        pcre2_pattern_info(pattern->code, PCRE2_INFO_SIZE, &size);
+    if (!spend(steps, strnlen(text, PATTERN_BYTES_MAX) + size))
+        result = KI_AS_PATTERN_TOO_LONG;
+    if (result == KI_AS_PATTERN_GOOD)
+        *out = pattern;
+    else
+        ki_as_pattern_free(pattern);
+    return result;
+}
+
+static uint32_t clamp(size_t steps)
+{
+    return steps > UINT32_MAX ? UINT32_MAX : (uint32_t)steps;
+}
+
+/* PCRE2 does not say how many steps a match has taken. So it gets few at first, which are charged, and is
+ * tried again with more: what is charged is at most STEPS_GROWTH times what was used. */
 enum ki_as_pattern_result ki_as_pattern_match(struct ki_as_pattern *pattern, ki_str text, size_t *steps)
 {
-    pattern->steps = steps;
-    bool is_found = run(pattern, text);
-    return is_found ? KI_AS_PATTERN_MATCHES : *steps == 0 ? KI_AS_PATTERN_TOO_LONG : KI_AS_PATTERN_DIFFERS;
+    size_t limit = FIRST_STEPS + text.len;
+    for (;;) {
+        size_t allowed = limit < *steps ? limit : *steps;
+        pcre2_set_match_limit(pattern->limits, clamp(allowed));
+        int rc =
+            pcre2_match(pattern->code, (PCRE2_SPTR)text.ptr, text.len, 0, 0, pattern->data, pattern->limits);
+        *steps -= allowed;
+        if (rc >= 0)
+            return KI_AS_PATTERN_MATCHES;
+        if (rc == PCRE2_ERROR_NOMATCH)
+            return KI_AS_PATTERN_DIFFERS;
+        if (rc == PCRE2_ERROR_NOMEMORY)
+            return KI_AS_PATTERN_OUT_OF_MEMORY;
+        if (rc != PCRE2_ERROR_MATCHLIMIT || *steps == 0) {
+            *steps = 0;
+            return KI_AS_PATTERN_TOO_LONG;
+        }
+        limit *= STEPS_GROWTH;
+    }
 }

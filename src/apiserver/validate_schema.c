@@ -142,7 +142,6 @@ static void check_number(struct ki_as_check *check, const struct ki_as_path *pat
     }
 }
 
-/* A pattern that is not known here is let through: it is for the real server. */
 static void check_pattern(struct ki_as_check *check, const struct ki_as_path *path, const char *pattern,
                           const json_t *value)
 {

@@ -113,7 +113,7 @@ static void strings_have_lengths_and_patterns(void **state)
     checked("{'pattern':'^\\\\d+(?:\\\\.\\\\d+)?$'}", "'1x25'",
             INVALID "\"1x25\": spec.x in body should match '^\\d+(?:\\.\\d+)?$'");
     checked("{'pattern':'^[\\\\w.-]+$'}", "'a_b.c-d'", NULL);
-    checked("{'pattern':'(?<name>x)'}", "'anything'", NULL);
+    checked("{'pattern':'^(?i)(?P<name>x+)$'}", "'xX'", NULL);
 }
 
 /* Everybody waits meanwhile. */
@@ -179,8 +179,7 @@ static void patterns_are_compiled_once(void **state)
 {
     (void)state;
     char *values = list_of(20000, "''");
-    checked("{'items':{'pattern':'^((a{1000}){8})?$'}}", values, NULL);
-    checked("{'items':{'pattern':'^(()|()|()|()){1000}$'}}", values, NULL);
+    checked("{'items':{'pattern':'^((ab){1000})?$'}}", values, NULL);
     free(values);
 }
 
