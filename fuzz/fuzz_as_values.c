@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_as_values - what the embedded server reads in strings, from any bytes: amounts,
- * schedules and times. */
+/* fuzz_as_values - what the embedded server reads in strings, from any bytes: amounts and
+ * times. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apiserver/quantity.h"
-#include "apiserver/schedule.h"
 #include "apiserver/timestamp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -33,14 +32,6 @@ static void check_quantity(ki_str text)
     require(strcmp(kept, kept_again) == 0);
 }
 
-/* What is refused is refused with words. */
-static void check_schedule(const char *text)
-{
-    char why[KI_AS_SCHEDULE_WHY_BYTES] = "";
-    if (!ki_as_schedule_check(text, why))
-        require(why[0] != '\0' && memchr(why, 0, sizeof(why)) != NULL);
-}
-
 /* What is wrong begins somewhere in the text, or behind its end. */
 static void check_time(ki_str text, bool is_micro)
 {
@@ -57,7 +48,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, data, size);
     text[size] = '\0';
     check_quantity((ki_str){text, size});
-    check_schedule(text);
     check_time((ki_str){text, size}, false);
     check_time((ki_str){text, size}, true);
     free(text);

@@ -44,7 +44,7 @@ SCALARS = ["any", "object", "string", "date-time", "byte", "integer", "int32", "
 RULES = {"required": ("REQUIRED", 0), "min": ("MIN", 1), "range": ("RANGE", 2), "one": ("ONE_OF", 0), "label": ("LABEL", 0),
          "subdomain": ("SUBDOMAIN", 0), "1035": ("LABEL_1035", 0), "segment": ("SEGMENT", 0), "key": ("KEY", 0),
          "portname": ("PORT_NAME", 0), "ip": ("IP", 0), "cidr": ("CIDR", 0), "absolute": ("ABSOLUTE", 0),
-         "port": ("PORT", 0), "percent": ("PERCENT", 1), "labels": ("LABELS", 0), "schedule": ("SCHEDULE", 0),
+         "port": ("PORT", 0), "percent": ("PERCENT", 1), "labels": ("LABELS", 0),
          "within": ("WITHIN", 0), "some": ("SOME", 0), "single": ("SINGLE", 0)}
 SCALARS_OF_GO = ["string", "integer", "int32", "int64", "number", "double", "boolean", "int-or-string"]
 SPECIAL = {

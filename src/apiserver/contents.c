@@ -102,7 +102,7 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
-    json_t *tree = json == NULL ? NULL : ki_as_decode_body(ki_str_of(json), NULL, &why);
+    json_t *tree = json == NULL ? NULL : ki_as_decode_body(ki_str_of(json), &why);
     int rc = 0;
     if (!json_is_object(tree))
         rc = ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apiserver/convert.h"
 
+#include <kinformer/error.h>
 #include <string.h>
 
-#include "apiserver/convert_parts.h"
 #include "apiserver/defaults.h"
+
+enum form { V1, EVENTS };
 
 static const struct ki_as_resource kept_events = {.group = "",
                                                   .version = "v1",
@@ -13,49 +15,42 @@ static const struct ki_as_resource kept_events = {.group = "",
                                                   .api_version = "v1",
                                                   .is_namespaced = true};
 
-struct conversion {
-    const char *plural;
-    const char *group;
-    const char *version; /* NULL: all of the group */
-    const struct ki_as_resource *kept;
-    int (*show)(json_t *tree);
-    int (*keep)(json_t *tree);
+/* The same field in v1, and in events.k8s.io. */
+static const char *const names[][2] = {
+    {"involvedObject", "regarding"},
+    {"message", "note"},
+    {"count", "deprecatedCount"},
+    {"source", "deprecatedSource"},
+    {"firstTimestamp", "deprecatedFirstTimestamp"},
+    {"lastTimestamp", "deprecatedLastTimestamp"},
+    {"reportingComponent", "reportingController"},
 };
 
-static const struct conversion conversions[] = {
-    {"events", "events.k8s.io", NULL, &kept_events, ki_as_event_show, ki_as_event_keep},
-    {"horizontalpodautoscalers", "autoscaling", "v1", &ki_as_autoscaler_kept, ki_as_autoscaler_show,
-     ki_as_autoscaler_keep},
-};
-
-/* NULL for nearly all. */
-static const struct conversion *conversion_of(const struct ki_as_resource *resource)
+static int rename_fields(json_t *tree, enum form from, enum form to)
 {
-    for (size_t i = 0; i < sizeof(conversions) / sizeof(conversions[0]); i++) {
-        const struct conversion *at = &conversions[i];
-        if (strcmp(resource->plural, at->plural) == 0 && strcmp(resource->group, at->group) == 0 &&
-            (at->version == NULL || strcmp(resource->version, at->version) == 0))
-            return at;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        json_t *value = json_object_get(tree, names[i][from]);
+        if (value != NULL && json_object_set(tree, names[i][to], value) < 0)
+            return KI_ERR_NO_MEMORY;
+        (void)json_object_del(tree, names[i][from]);
     }
-    return NULL;
+    return 0;
 }
 
 bool ki_as_is_converted(const struct ki_as_resource *resource)
 {
-    return conversion_of(resource) != NULL;
+    return strcmp(resource->plural, "events") == 0 && strcmp(resource->group, "events.k8s.io") == 0;
 }
 
 const struct ki_as_resource *ki_as_stored_resource(const struct ki_as_resource *resource)
 {
-    const struct conversion *conversion = conversion_of(resource);
-    return conversion == NULL ? resource : conversion->kept;
+    return ki_as_is_converted(resource) ? &kept_events : resource;
 }
 
 json_t *ki_as_shown_tree(const struct ki_as_resource *resource, const struct ki_as_object *object)
 {
-    const struct conversion *conversion = conversion_of(resource);
     json_t *tree = ki_as_object_tree(object, resource->kind, resource->api_version);
-    if (tree != NULL && conversion != NULL && conversion->show(tree) < 0) {
+    if (tree != NULL && ki_as_is_converted(resource) && rename_fields(tree, V1, EVENTS) < 0) {
         json_decref(tree);
         tree = NULL;
     }
@@ -65,7 +60,6 @@ json_t *ki_as_shown_tree(const struct ki_as_resource *resource, const struct ki_
 /* What one form may leave out the other always shows. */
 int ki_as_convert_to_stored(const struct ki_as_resource *resource, json_t *tree)
 {
-    const struct conversion *conversion = conversion_of(resource);
-    int rc = conversion == NULL ? 0 : conversion->keep(tree);
+    int rc = ki_as_is_converted(resource) ? rename_fields(tree, EVENTS, V1) : 0;
     return rc < 0 ? rc : ki_as_defaults_apply(ki_as_stored_resource(resource), tree);
 }

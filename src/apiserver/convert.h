@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* convert - objects that are served in two forms and kept in one: events, and
- * HorizontalPodAutoscalers.
+/* convert - events, which are served in two forms and kept in one.
  *
  *   From:     store.c (before an object is kept), text.c, answer.c, stream.c (before it is shown)
  *   To:       trees
  *   Locks:    none
- *   Not here: versions of custom resources, which have one form
+ *   Not here: versions of other kinds, which are views of the same objects
  *
- * Events are kept as v1 has them; events.k8s.io has other names for the same fields. Autoscalers are kept as
- * autoscaling/v2 has them, of which v1 shows one part as fields and the rest as annotations. So going there
- * and back loses nothing.
+ * Events are kept as v1 has them; events.k8s.io has other names for the same fields.
  */
 #ifndef KI_APISERVER_CONVERT_H
 #define KI_APISERVER_CONVERT_H

@@ -67,6 +67,7 @@ static const struct ki_as_default stateful_set[] = {
     KI_AS_NUMBER("status.availableReplicas", 0),
     END,
 };
+static const struct ki_as_default autoscaler[] = {KI_AS_NUMBER("spec.minReplicas", 1), END};
 static const struct ki_as_default job[] = {
     KI_AS_NUMBER("spec.backoffLimit", 6),
     KI_AS_FALSE("spec.manualSelector"),
@@ -303,6 +304,7 @@ static const struct kind kinds[] = {
     {"apps", "replicasets", replica_set, "spec.template.spec", NULL},
     {"apps", "daemonsets", daemon_set, "spec.template.spec", NULL},
     {"apps", "statefulsets", stateful_set, "spec.template.spec", NULL},
+    {"autoscaling", "horizontalpodautoscalers", autoscaler, NULL, NULL},
     {"batch", "jobs", job, "spec.template.spec", default_job},
     {"batch", "cronjobs", cron_job, "spec.jobTemplate.spec.template.spec", NULL},
     {"discovery.k8s.io", "endpointslices", endpoint_slice, NULL, NULL},
@@ -322,9 +324,6 @@ int ki_as_defaults_of_kind(const struct ki_as_resource *resource, json_t *tree)
 {
     if (strcmp(resource->plural, "pods") == 0 && resource->group[0] == '\0')
         return ki_as_defaults_pod(tree, resource->tolerations);
-    if (strcmp(resource->plural, "horizontalpodautoscalers") == 0 &&
-        strcmp(resource->group, "autoscaling") == 0)
-        return ki_as_defaults_autoscaler(resource, tree);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         const struct kind *kind = &kinds[i];
         if (strcmp(kind->plural, resource->plural) != 0 || strcmp(kind->group, resource->group) != 0)

@@ -59,7 +59,6 @@ KI_NODISCARD int ki_as_defaults_pod(json_t *tree, json_t *tolerations);
 /* NULL without memory. */
 json_t *ki_as_default_tolerations(void);
 KI_NODISCARD int ki_as_defaults_service(json_t *tree);
-KI_NODISCARD int ki_as_defaults_autoscaler(const struct ki_as_resource *resource, json_t *tree);
 /* What the schema of a custom resource says. */
 KI_NODISCARD int ki_as_defaults_schema(const json_t *schema, json_t *value);
 

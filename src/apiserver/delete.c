@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "apiserver/verbs_parts.h"
-#include "apiserver/write_options.h"
 
 enum { WHY_BYTES = 256 };
 
@@ -74,8 +73,6 @@ int ki_as_delete(const struct ki_as_call *call, const json_t *options, struct ki
     struct ki_as_verb verb;
     struct ki_as_call own = *call;
     bool is_gone = false;
-    if (ki_as_delete_options_check(options, failure) < 0)
-        return -1;
     own.is_dry_run = call->is_dry_run || is_dry_run(options);
     ki_as_storage_lock(call->storage);
     int rc = ki_as_verb_begin(&verb, &own, failure);
@@ -113,8 +110,6 @@ int ki_as_delete_collection(const struct ki_as_call *call, const struct ki_as_se
     struct ki_as_verb verb;
     struct ki_as_call own = *call;
     struct ki_as_page page = {0};
-    if (ki_as_delete_options_check(options, failure) < 0)
-        return -1;
     own.is_dry_run = call->is_dry_run || is_dry_run(options);
     ki_as_storage_lock(call->storage);
     int rc = ki_as_verb_begin(&verb, &own, failure);

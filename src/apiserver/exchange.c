@@ -56,7 +56,6 @@ void ki_as_exchange_free(struct ki_as_exchange *exchange)
     ki_buf_fini(&exchange->answer.text);
     ki_as_exchange_discharge(exchange);
     json_decref(exchange->answer.warnings);
-    json_decref(exchange->duplicates);
     ki_mutex_fini(&exchange->mu);
     ki_free(exchange);
 }

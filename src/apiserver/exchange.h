@@ -75,7 +75,6 @@ struct ki_as_exchange {
     ki_buf body;
     bool is_body_too_large;
     bool is_overloaded;   /* there was no memory to spare for the body */
-    json_t *duplicates;   /* what is said of keys that stand twice in the body; NULL: nothing */
     size_t charged_bytes; /* of the server's in_flight_bytes */
     struct ki_as_failure failure;
     struct ki_as_answer answer;

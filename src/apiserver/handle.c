@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "apiserver/decode.h"
-#include "apiserver/duplicates.h"
 #include "apiserver/load.h"
 #include "apiserver/proto.h"
 #include "util/clock.h"
@@ -110,10 +109,7 @@ static int parse_yaml(struct ki_as_exchange *exchange, const char *kind, json_t 
 {
     ki_error err = {0};
     json_t *documents = NULL;
-    int rc = KI_ERR_NO_MEMORY;
-    exchange->duplicates = json_array();
-    if (exchange->duplicates != NULL)
-        rc = ki_as_yaml_parse_body(ki_buf_str(&exchange->body), exchange->duplicates, &documents, &err);
+    int rc = ki_as_yaml_parse_body(ki_buf_str(&exchange->body), &documents, &err);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_as_fail_no_memory(&exchange->failure);
     json_t *first = rc < 0 ? NULL : json_incref(json_array_get(documents, 0));
@@ -134,15 +130,10 @@ static bool is_yaml(ki_str type)
 static int parse_json(struct ki_as_exchange *exchange, const char *kind, json_t **out)
 {
     json_error_t error;
-    bool has_duplicates = false;
-    ki_str text = ki_buf_str(&exchange->body);
-    errno = 0;
-    *out = ki_as_decode_body(text, &has_duplicates, &error);
-    if (has_duplicates)
-        exchange->duplicates = ki_as_duplicates(text);
-    if (*out != NULL && (!has_duplicates || exchange->duplicates != NULL))
+    *out = ki_as_decode_body(ki_buf_str(&exchange->body), &error);
+    if (*out != NULL)
         return 0;
-    if (*out != NULL || json_error_code(&error) == json_error_out_of_memory)
+    if (json_error_code(&error) == json_error_out_of_memory)
         return ki_as_fail_no_memory(&exchange->failure);
     return ki_as_fail_bad_request(&exchange->failure,
                                   "the object provided is unrecognized (must be of type %s): couldn't get "
@@ -154,8 +145,6 @@ int ki_as_body_tree(struct ki_as_exchange *exchange, const char *kind, json_t **
 {
     const ki_buf *body = &exchange->body;
     *out = NULL;
-    json_decref(exchange->duplicates);
-    exchange->duplicates = NULL;
     if (body->len == 0)
         return 0;
     if (is_yaml(ki_as_media_type(exchange->headers.content_type)))

@@ -23,7 +23,7 @@ static json_t *read_rules(struct ki_as_exchange *exchange)
         (void)ki_as_fail_bad_request(&exchange->failure, "the body is empty: %s", form);
         return NULL;
     }
-    json_t *tree = ki_as_decode_body(ki_buf_str(&exchange->body), NULL, &error);
+    json_t *tree = ki_as_decode_body(ki_buf_str(&exchange->body), &error);
     if (tree != NULL)
         return tree;
     if (json_error_code(&error) == json_error_out_of_memory)

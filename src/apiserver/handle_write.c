@@ -4,7 +4,6 @@
 #include "apiserver/handle.h"
 #include "apiserver/proto.h"
 #include "apiserver/strict.h"
-#include "apiserver/write_options.h"
 
 /* ---- what all writes have in common -------------------------------------------------------------------- */
 
@@ -148,7 +147,6 @@ static enum ki_as_step put_object(struct ki_as_visit *visit, struct ki_as_call *
     struct ki_as_object *object = NULL;
     bool is_created = visit->request->method == KI_AS_METHOD_POST;
     int rc = (int)read_object(visit, &body);
-    call->duplicates = visit->exchange->duplicates;
     if (rc == 0)
         rc = check_name(visit, body);
     if (rc == 0 && !ki_str_equal(visit->request->subresource, KI_STR("scale")))
@@ -196,10 +194,7 @@ static enum ki_as_step patch(struct ki_as_visit *visit, struct ki_as_call *call)
     enum ki_as_step step = patch_type(visit, &type);
     if (step != KI_AS_STEP_DONE)
         return step;
-    if (ki_as_write_options_check(visit->request, type == KI_AS_PATCH_APPLY, visit->failure) < 0)
-        return KI_AS_STEP_FAILED;
     int rc = ki_as_body_tree(visit->exchange, "a patch", &body);
-    call->duplicates = visit->exchange->duplicates;
     if (rc == 0 && body == NULL)
         rc = ki_as_fail_bad_request(visit->failure, "the body of the patch is empty");
     if (rc == 0)
@@ -305,8 +300,6 @@ enum ki_as_step ki_as_handle_write(struct ki_as_visit *visit)
     make_call(visit, &call);
     if (visit->request->method == KI_AS_METHOD_PATCH)
         return patch(visit, &call);
-    if (ki_as_write_options_check(visit->request, false, visit->failure) < 0)
-        return step;
     if (visit->request->method != KI_AS_METHOD_DELETE)
         return put_object(visit, &call);
     json_t *options = NULL;

@@ -19,10 +19,8 @@
  * `file` names the source in errors: "pods.yaml:12: …". */
 KI_NODISCARD int ki_as_yaml_parse(ki_str text, const char *file, json_t **out_documents, ki_error *err);
 
-/* The same for the body of a request, of which the last of several members with one name counts;
- * 'line 5: key "name" already set in map' is added to `duplicates` for each of the others. */
-KI_NODISCARD int ki_as_yaml_parse_body(ki_str text, json_t *duplicates, json_t **out_documents,
-                                       ki_error *err);
+/* The same for the body of a request, in which the last of several members with one name counts. */
+KI_NODISCARD int ki_as_yaml_parse_body(ki_str text, json_t **out_documents, ki_error *err);
 
 /* Documents, and where they stand: two numbers for each, which of the file it is, and its line; from 1 on. */
 struct ki_as_documents {

@@ -166,16 +166,3 @@ int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf
         rc = write_entry(verb, tree, out);
     return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
 }
-
-bool ki_as_managed_is_all(const struct ki_as_verb *verb, const struct ki_as_object *object)
-{
-    ki_str managed = ki_as_object_managed(object);
-    ki_buf owner;
-    if (verb->call->field_manager.len == 0 || verb->call->subresource.len > 0 || managed.len == 0)
-        return false;
-    ki_buf_init(&owner, OWNER_BYTES_MAX);
-    bool is_all = write_owner(verb, &owner) == 0 && owner.len <= managed.len &&
-                  memcmp(managed.ptr, owner.data, owner.len) == 0;
-    ki_buf_fini(&owner);
-    return is_all;
-}

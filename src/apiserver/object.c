@@ -97,9 +97,6 @@ static struct ki_as_object *assemble(const struct ki_as_draft *draft)
         .version_at = draft->version.len == 0 ? 0 : (uint32_t)draft->version.at - 1,
         .version_digits = (uint32_t)draft->version.len,
         .block_bytes = (uint32_t)draft->block->len,
-        .rest_at = (uint32_t)draft->rest_at,
-        .managed_at = (uint32_t)draft->managed_at,
-        .managed_bytes = (uint32_t)draft->parts->managed.len,
         .is_deleting = draft->is_deleting,
         .has_finalizers = draft->has_finalizers,
         .has_own_names = draft->parts->has_own_names,
@@ -198,9 +195,6 @@ struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object
     copy->version = version;
     copy->version_digits = (uint32_t)digit_count;
     copy->block_bytes = (uint32_t)block_bytes;
-    /* The version stands before both. */
-    copy->managed_at = (uint32_t)((ptrdiff_t)object->managed_at + shift);
-    copy->rest_at = (uint32_t)((ptrdiff_t)object->rest_at + shift);
     copy->ns = moved(&move, object->ns);
     copy->name = moved(&move, object->name);
     copy->uid = moved(&move, object->uid);
@@ -209,14 +203,9 @@ struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object
     return copy;
 }
 
-ki_str ki_as_object_managed(const struct ki_as_object *object)
+json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version)
 {
-    return (ki_str){object->text.ptr - 1 + object->managed_at, object->managed_bytes};
-}
-
-/* Takes the content over; NULL is a failure. */
-static json_t *tree_of(json_t *content, const char *kind, const char *api_version)
-{
+    json_t *content = ki_as_decode((ki_str){object->text.ptr - 1, object->text.len + 1}, NULL);
     json_t *tree = json_pack("{s:s, s:s}", "kind", kind, "apiVersion", api_version);
     if (content == NULL || tree == NULL || json_object_update(tree, content) < 0) {
         json_decref(tree);
@@ -224,23 +213,4 @@ static json_t *tree_of(json_t *content, const char *kind, const char *api_versio
     }
     json_decref(content);
     return tree;
-}
-
-json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version)
-{
-    json_t *content = ki_as_decode((ki_str){object->text.ptr - 1, object->text.len + 1}, NULL);
-    return tree_of(content, kind, api_version);
-}
-
-json_t *ki_as_object_metadata_tree(const struct ki_as_object *object, const char *kind,
-                                   const char *api_version, ki_buf *scratch)
-{
-    static const char key[] = ",\"managedFields\":"; /* names stand before it */
-    const char *text = object->text.ptr - 1;
-    size_t behind = object->managed_at + object->managed_bytes;
-    if (ki_buf_append(scratch, text, object->managed_at - (sizeof(key) - 1)) < 0 ||
-        ki_buf_append(scratch, text + behind, object->rest_at - behind) < 0 ||
-        ki_buf_append_byte(scratch, '}') < 0)
-        return NULL;
-    return tree_of(ki_as_decode(ki_buf_str(scratch), NULL), kind, api_version);
 }

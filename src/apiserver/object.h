@@ -40,9 +40,6 @@ struct ki_as_object {
     uint32_t version_at;     /* offset of the digits of resourceVersion in text */
     uint32_t version_digits; /* how many */
     uint32_t block_bytes;    /* of all texts, the '{' of this one first */
-    uint32_t rest_at;        /* offset in the block of what stands behind metadata, its comma first */
-    uint32_t managed_at;     /* offset of managedFields in the block, if they were given as a text */
-    uint32_t managed_bytes;  /* of that text; 0: they are those of a tree, or none */
     bool is_deleting;        /* metadata.deletionTimestamp is set */
     bool has_finalizers;     /* metadata.finalizers is not empty */
     bool has_own_names;      /* those of the fields stand in the block */
@@ -71,7 +68,6 @@ struct ki_as_object_parts {
     size_t field_count;
     bool has_own_names; /* the names of the fields are copied, too */
     ki_str managed;     /* text of a list that takes the place of managedFields; "": those of the tree */
-    ki_str rest;        /* of all members, by ki_as_object_rest_member(); "": not written yet */
     uint64_t version;   /* in place of resourceVersion; 0: that of the tree */
     ki_buf *scratch;    /* empty, and written over; NULL: memory of its own */
 };
@@ -82,18 +78,6 @@ void ki_as_object_unref(struct ki_as_object *object);
 /* The same object, which has a version, with another one. NULL without memory. */
 struct ki_as_object *ki_as_object_with_version(const struct ki_as_object *object, uint64_t version);
 
-/* The text of managedFields that the object was made with, "" if there was none. */
-ki_str ki_as_object_managed(const struct ki_as_object *object);
-
 /* The tree again, with kind and apiVersion first; NULL without memory. */
 json_t *ki_as_object_tree(const struct ki_as_object *object, const char *kind, const char *api_version);
-/* The same with nothing but metadata, and of that no managedFields,
- * of an object that was made with a text of them. */
-json_t *ki_as_object_metadata_tree(const struct ki_as_object *object, const char *kind,
-                                   const char *api_version, ki_buf *scratch);
-
-/* A member of the tree as it stands behind metadata, its comma first; nothing for those that stand before.
- * Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
-KI_NODISCARD int ki_as_object_rest_member(ki_buf *out, ki_str key, const json_t *value);
-
 #endif

@@ -119,7 +119,6 @@ static int append_labels(struct ki_as_draft *draft, const json_t *labels)
 
 static int append_managed(struct ki_as_draft *draft, const json_t *value)
 {
-    draft->managed_at = draft->block->len;
     return draft->parts->managed.len > 0 ? ki_as_encode_plain(draft->block, draft->parts->managed)
                                          : ki_as_encode(draft->block, value);
 }
@@ -183,7 +182,7 @@ static bool stands_before(ki_str key)
            ki_str_equal(key, KI_STR("metadata"));
 }
 
-int ki_as_object_rest_member(ki_buf *out, ki_str key, const json_t *value)
+static int append_rest_member(ki_buf *out, ki_str key, const json_t *value)
 {
     if (stands_before(key))
         return 0;
@@ -198,12 +197,10 @@ int ki_as_object_rest_member(ki_buf *out, ki_str key, const json_t *value)
 static int append_rest(struct ki_as_draft *draft)
 {
     json_t *tree = (json_t *)draft->parts->tree;
-    int rc = ki_as_encode_plain(draft->block, draft->parts->rest);
-    if (draft->parts->rest.len > 0)
-        return rc;
+    int rc = 0;
     for (void *at = json_object_iter(tree); rc == 0 && at != NULL; at = json_object_iter_next(tree, at)) {
         ki_str key = {json_object_iter_key(at), json_object_iter_key_len(at)};
-        rc = ki_as_object_rest_member(draft->block, key, json_object_iter_value(at));
+        rc = append_rest_member(draft->block, key, json_object_iter_value(at));
     }
     return rc;
 }
@@ -215,7 +212,6 @@ static int append_text(struct ki_as_draft *draft)
         rc = ki_as_encode_byte(draft->block, '{');
     if (rc == 0)
         rc = append_metadata(draft, json_object_get(draft->parts->tree, "metadata"));
-    draft->rest_at = draft->block->len;
     if (rc == 0)
         rc = append_rest(draft);
     if (rc == 0)

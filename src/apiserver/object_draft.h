@@ -26,8 +26,6 @@ struct ki_as_draft {
     struct ki_as_span name;
     struct ki_as_span uid;
     struct ki_as_span version;
-    size_t managed_at;
-    size_t rest_at;
     const json_t *labels;
     size_t labels_at;      /* behind the '{' of the labels */
     bool is_label_escaped; /* or no string at all: labels are copied then */

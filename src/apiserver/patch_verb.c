@@ -112,8 +112,7 @@ static int patch_object(const struct ki_as_verb *verb, enum ki_as_patch_type typ
     } else {
         rc = patched(verb, type, before, body, &tree);
         struct ki_as_strict_patch patch = {.tree = tree,
-                                           .shown = type == KI_AS_PATCH_STRATEGIC ? body : tree,
-                                           .is_json = type == KI_AS_PATCH_JSON};
+                                           .shown = type == KI_AS_PATCH_STRATEGIC ? body : tree};
         if (rc == 0 && type != KI_AS_PATCH_APPLY)
             rc = ki_as_strict_patched(verb, &patch);
         if (rc == 0)

@@ -87,7 +87,6 @@ enum ki_as_rule_kind {
     KI_AS_RULE_PORT,     /* a number of a port, or its name; missing is 0 */
     KI_AS_RULE_PERCENT,  /* a count, or a share; `low`: of so many percent at the most, 0: of any */
     KI_AS_RULE_LABELS,   /* a map of labels */
-    KI_AS_RULE_SCHEDULE, /* of cron */
     KI_AS_RULE_WITHIN,   /* amounts, not above those of the same names in the field that the word names */
     KI_AS_RULE_SOME,     /* the object has one of the words at least */
     KI_AS_RULE_SINGLE,   /* and one at the most */

@@ -90,7 +90,7 @@ KI_NODISCARD int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_a
                                       struct ki_as_object *last);
 
 /* Memory for the texts of one change after the other. Empty when it is given out, and kept if it is small. */
-enum ki_as_scratch { KI_AS_SCRATCH_TEXT, KI_AS_SCRATCH_MANAGED, KI_AS_SCRATCH_REST, KI_AS_SCRATCH_COUNT };
+enum ki_as_scratch { KI_AS_SCRATCH_TEXT, KI_AS_SCRATCH_MANAGED, KI_AS_SCRATCH_COUNT };
 ki_buf *ki_as_storage_scratch(struct ki_as_storage *storage, enum ki_as_scratch which);
 
 /* ---- pages ------------------------------------------------------------------------------------------- */

@@ -48,7 +48,6 @@ int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of,
 {
     struct ki_as_verb other = *of;
     other.managed = (ki_str){0};
-    other.rest = (ki_str){0};
     other.resource = ki_as_resources_find(ki_as_storage_resources(of->storage), ki_str_of(group),
                                           KI_STR("v1"), ki_str_of(plural));
     int rc = begin(&other);
@@ -69,8 +68,7 @@ static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const j
 {
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
     char scratch[KI_AS_FIELDS_MAX * 64];
-    struct ki_as_object_parts parts = {
-        .tree = tree, .fields = fields, .managed = verb->managed, .rest = verb->rest};
+    struct ki_as_object_parts parts = {.tree = tree, .fields = fields, .managed = verb->managed};
     /* A definition may be gone before its objects, which the history has. */
     parts.has_own_names = verb->resource->is_custom;
     parts.field_count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);

@@ -32,31 +32,12 @@ static int join(ki_buf *text, const json_t *messages, const char *separator)
     return rc;
 }
 
-/* Those of YAML are one error to Kubernetes. */
-static bool is_of_yaml(const json_t *messages)
-{
-    const char *first = json_string_value(json_array_get(messages, 0));
-    return first != NULL && strncmp(first, "line ", 5) == 0;
-}
-
-/* What a strict error is made of: keys that stand twice, and then what is unknown. */
-static int put_strict(ki_buf *text, const struct ki_as_call *call, const json_t *unknown)
-{
-    bool is_yaml = is_of_yaml(call->duplicates);
-    int rc = is_yaml ? ki_as_text_put(text, "yaml: unmarshal errors:\n  ") : 0;
-    if (rc == 0 && is_yaml)
-        rc = join(text, call->duplicates, "\n  ");
-    if (rc == 0 && is_yaml && json_array_size(unknown) > 0)
-        rc = ki_as_text_put(text, ", ");
-    return rc == 0 ? join(text, unknown, ", ") : rc;
-}
-
 static int fail_body(const struct ki_as_call *call, const json_t *unknown, struct ki_as_failure *failure)
 {
     const struct ki_as_resource *resource = call->resource;
     ki_buf text;
     ki_buf_init(&text, MESSAGE_BYTES_MAX);
-    if (put_strict(&text, call, unknown) == 0)
+    if (join(&text, unknown, ", ") == 0)
         (void)ki_as_fail_bad_request(
             failure, "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %.*s",
             resource->kind, resource->version, resource->kind, KI_STR_ARGS(ki_buf_str(&text)));
@@ -66,70 +47,17 @@ static int fail_body(const struct ki_as_call *call, const json_t *unknown, struc
     return -1;
 }
 
-/* Whether a duplicate is, or is in, one of the fields that are unknown. Both are messages:
- * 'duplicate field "a.b"', 'unknown field "a"'. */
-static bool is_among(const char *duplicate, const json_t *unknown)
-{
-    const char *path = strchr(duplicate, '"') + 1;
-    const json_t *message = NULL;
-    size_t i = 0;
-    json_array_foreach(unknown, i, message)
-    {
-        const char *field = strchr(json_string_value(message), '"') + 1;
-        size_t len = strlen(field) - 1;
-        if (strncmp(path, field, len) == 0 && strchr("\".[", path[len]) != NULL)
-            return true;
-    }
-    return false;
-}
-
-/* Puts the duplicates of a body of JSON before what is unknown. Of a field of a built-in kind only one of
- * both is told; `prefix` stands before each. 0 or less than that. */
-static int add_duplicates(const struct ki_as_call *call, const char *prefix, bool is_whole, json_t *unknown)
-{
-    const json_t *message = NULL;
-    size_t i = 0;
-    size_t count = 0;
-    int rc = 0;
-    if (is_of_yaml(call->duplicates))
-        return 0;
-    json_array_foreach(call->duplicates, i, message)
-    {
-        const char *text = json_string_value(message);
-        bool is_told = is_whole && !call->resource->is_custom && is_among(text, unknown);
-        if (rc == 0 && !is_told)
-            rc = json_array_insert_new(unknown, count++, json_sprintf("%s%s", prefix, text));
-    }
-    return rc;
-}
-
-/* Warns of all. */
-static int warn(const struct ki_as_call *call, json_t *unknown)
-{
-    if (is_of_yaml(call->duplicates) && json_array_extend(call->warnings, (json_t *)call->duplicates) < 0)
-        return -1;
-    return json_array_extend(call->warnings, unknown);
-}
-
-static bool is_refused(const struct ki_as_call *call, const json_t *unknown)
-{
-    return call->strictness == KI_AS_FIELDS_STRICT &&
-           (json_array_size(unknown) > 0 || json_array_size(call->duplicates) > 0);
-}
-
 int ki_as_strict_body(const struct ki_as_call *call, json_t *body, struct ki_as_failure *failure)
 {
     if (!is_asked(call))
         return 0;
     json_t *unknown = json_array();
     int rc = unknown == NULL ? -1 : ki_as_prune(call->resource, body, unknown);
-    if (rc == 0)
-        rc = add_duplicates(call, "", true, unknown);
     if (rc == 0 && call->strictness == KI_AS_FIELDS_WARN)
-        rc = warn(call, unknown);
+        rc = json_array_extend(call->warnings, unknown);
     if (rc < 0)
         rc = ki_as_fail_no_memory(failure);
-    else if (is_refused(call, unknown))
+    else if (call->strictness == KI_AS_FIELDS_STRICT && json_array_size(unknown) > 0)
         rc = fail_body(call, unknown, failure);
     json_decref(unknown);
     return rc;
@@ -155,7 +83,7 @@ static int fail_patched(const struct ki_as_verb *verb, const json_t *unknown, co
     ki_buf_init(&text, MESSAGE_BYTES_MAX);
     char *value = ki_as_value_text(shown);
     char *quoted = value == NULL ? NULL : ki_as_quoted(ki_str_of(value));
-    if (quoted != NULL && put_strict(&text, verb->call, unknown) == 0)
+    if (quoted != NULL && join(&text, unknown, ", ") == 0)
         ki_as_cause_add(&causes, "FieldValueInvalid", "patch",
                         "Invalid value: %s: strict decoding error: %.*s", quoted,
                         KI_STR_ARGS(ki_buf_str(&text)));
@@ -180,10 +108,10 @@ int ki_as_strict_patched(const struct ki_as_verb *verb, const struct ki_as_stric
     const json_t *shown = patch->shown;
     json_t *unknown = unknown_of(verb, patch->tree);
     int rc = 0;
-    if (unknown == NULL || add_duplicates(call, patch->is_json ? "json patch " : "", false, unknown) < 0 ||
-        (call->strictness == KI_AS_FIELDS_WARN && warn(call, unknown) < 0))
+    if (unknown == NULL ||
+        (call->strictness == KI_AS_FIELDS_WARN && json_array_extend(call->warnings, unknown) < 0))
         rc = ki_as_fail_no_memory(verb->failure);
-    else if (is_refused(call, unknown))
+    else if (call->strictness == KI_AS_FIELDS_STRICT && json_array_size(unknown) > 0)
         rc = fail_patched(verb, unknown, shown);
     json_decref(unknown);
     return rc;
@@ -209,30 +137,8 @@ static int put_undeclared(ki_buf *text, const json_t *unknown)
     return rc;
 }
 
-static int check_applied(const struct ki_as_verb *verb)
-{
-    const struct ki_as_call *call = verb->call;
-    if (!is_asked(call) || json_array_size(call->duplicates) == 0)
-        return 0;
-    if (call->strictness == KI_AS_FIELDS_WARN)
-        return json_array_extend(call->warnings, (json_t *)call->duplicates) < 0
-                   ? ki_as_fail_no_memory(verb->failure)
-                   : 0;
-    ki_buf text;
-    ki_buf_init(&text, MESSAGE_BYTES_MAX);
-    int rc = put_strict(&text, call, NULL) < 0
-                 ? ki_as_fail_no_memory(verb->failure)
-                 : ki_as_fail_bad_request(verb->failure,
-                                          "error strict decoding YAML: error converting YAML to JSON: %.*s",
-                                          KI_STR_ARGS(ki_buf_str(&text)));
-    ki_buf_fini(&text);
-    return rc;
-}
-
 int ki_as_strict_applied(const struct ki_as_verb *verb, const json_t *config)
 {
-    if (check_applied(verb) < 0)
-        return -1;
     const struct ki_as_resource *resource = verb->resource;
     json_t *unknown = unknown_of(verb, config);
     int rc = unknown == NULL ? ki_as_fail_no_memory(verb->failure) : 0;

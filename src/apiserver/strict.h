@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strict - fieldValidation: what is said about fields that a kind does not have, or that stand twice.
+/* strict - fieldValidation: what is said about fields that a kind does not have.
  *
  *   From:     handle_write.c (whole objects), patch_verb.c (what patches make)
  *   To:       prune; the call's warnings, which become headers
@@ -19,11 +19,9 @@ KI_NODISCARD int ki_as_strict_body(const struct ki_as_call *call, json_t *body,
 struct ki_as_strict_patch {
     const json_t *tree;  /* what the patch made of an object */
     const json_t *shown; /* the value that is shown if that is refused with 422 */
-    bool is_json;        /* it is a list of operations */
 };
 KI_NODISCARD int ki_as_strict_patched(const struct ki_as_verb *verb, const struct ki_as_strict_patch *patch);
-/* What is applied. A key that stands twice is 400 when it is strict. Nobody can own a field that there is
- * not, so that one is 500 in any case, as in Kubernetes. */
+/* What is applied: nobody can own an unknown field, so that it is 500 in any case, as in Kubernetes. */
 KI_NODISCARD int ki_as_strict_applied(const struct ki_as_verb *verb, const json_t *config);
 
 #endif

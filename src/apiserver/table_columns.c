@@ -238,7 +238,6 @@ static const struct ki_as_column storage_classes[] = {
 static const struct ki_as_column autoscalers[] = {
     NAME,
     CELL("Reference", ki_as_cell_scale_target),
-    CELL("Targets", ki_as_cell_scale_metrics),
     NUMBER("MinPods", "spec.minReplicas"),
     NUMBER("MaxPods", "spec.maxReplicas"),
     NUMBER("Replicas", "status.currentReplicas"),

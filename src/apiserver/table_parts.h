@@ -85,6 +85,5 @@ int ki_as_cell_claim_capacity(const json_t *tree, int64_t now, ki_buf *out);
 int ki_as_cell_claim_modes(const json_t *tree, int64_t now, ki_buf *out);
 int ki_as_cell_role(const json_t *tree, int64_t now, ki_buf *out);
 int ki_as_cell_scale_target(const json_t *tree, int64_t now, ki_buf *out);
-int ki_as_cell_scale_metrics(const json_t *tree, int64_t now, ki_buf *out);
 
 #endif

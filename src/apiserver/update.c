@@ -187,28 +187,17 @@ static int validate(const struct ki_as_verb *verb, const struct ki_as_update *up
 static int store_managed(const struct ki_as_verb *verb, const struct ki_as_update *update, bool is_released,
                          struct ki_as_object **out)
 {
-    struct ki_as_verb own = *verb;
-    ki_buf *text = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_MANAGED);
-    int rc = 0;
-    if (update->is_all)
-        rc = ki_as_managed_text(verb, update->tree, text);
-    else if (!update->is_apply)
-        rc = ki_as_managed_update(verb, update->tree, update->before);
-    own.managed = ki_buf_str(text);
-    if (rc == 0)
-        rc = is_released ? ki_as_verb_remove(&own, update->current, update->tree, out)
-                         : ki_as_verb_store(&own, update->tree, out);
-    return rc;
+    if (!update->is_apply && ki_as_managed_update(verb, update->tree, update->before) < 0)
+        return -1;
+    return is_released ? ki_as_verb_remove(verb, update->current, update->tree, out)
+                       : ki_as_verb_store(verb, update->tree, out);
 }
 
 int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
                         struct ki_as_object **out)
 {
     json_t *tree = update->tree;
-    struct ki_as_verb own = *verb;
     if (check_version(verb, update) < 0 || name_kind(verb, tree) < 0 || complete(verb, update) < 0)
-        return -1;
-    if (update->is_all && ki_as_before_complete(verb, update, &own.rest) < 0)
         return -1;
     if (validate(verb, update) < 0 ||
         ki_as_validate_update(verb->resource, update->before, tree, verb->failure) < 0)
@@ -222,15 +211,13 @@ int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update
     }
     if (ki_as_metadata_count(verb, tree, update->before) < 0)
         return -1;
-    return store_managed(&own, update, is_released, out);
+    return store_managed(verb, update, is_released, out);
 }
 
 static int update_object(const struct ki_as_verb *verb, struct ki_as_object *current, json_t *body,
                          struct ki_as_object **out)
 {
-    struct ki_as_update update = {.current = current, .tree = body};
-    update.is_all = ki_as_before_is_short(verb, current, body);
-    update.before = update.is_all ? ki_as_before_metadata(verb, current) : ki_as_verb_tree(verb, current);
+    struct ki_as_update update = {.current = current, .tree = body, .before = ki_as_verb_tree(verb, current)};
     json_t *scaled = NULL;
     if (update.before == NULL)
         return -1;

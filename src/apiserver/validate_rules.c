@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "apiserver/quantity.h"
-#include "apiserver/schedule.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate_parts.h"
 
@@ -170,13 +169,6 @@ static void check_text(struct ki_as_check *check, const struct ki_as_path *path,
         ki_as_check_name(check, path, ki_as_json_str(value), names[rule->kind]);
 }
 
-static void check_schedule(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
-{
-    char why[KI_AS_SCHEDULE_WHY_BYTES];
-    if (ki_as_json_str(value).len > 0 && !ki_as_schedule_check(json_string_value(value), why))
-        ki_as_check_invalid(check, path, value, why);
-}
-
 /* ---- objects ------------------------------------------------------------------------------------------- */
 
 static void check_members(struct ki_as_check *check, const struct ki_as_path *path,
@@ -210,9 +202,6 @@ static void check_one(struct ki_as_check *check, const struct ki_as_path *path, 
         return;
     case KI_AS_RULE_LABELS:
         ki_as_check_labels(check, path, value);
-        return;
-    case KI_AS_RULE_SCHEDULE:
-        check_schedule(check, path, value);
         return;
     default:
         check_text(check, path, rule, value);

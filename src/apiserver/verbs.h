@@ -32,10 +32,9 @@ struct ki_as_call {
     bool is_whole;  /* status is stored as it comes, as for who loads whole objects */
     bool is_sketch; /* a spec may lack what its kind demands */
     enum ki_as_strictness strictness;
-    const json_t *duplicates; /* what is said of keys that stand twice in the body; NULL: nothing */
-    json_t *warnings;         /* an array that gets a message for each such field; NULL: nobody is warned */
-    uint64_t limit;           /* of objects that a delete of a collection takes; 0: all */
-    bool is_purge; /* a delete does not ask finalizers: neither the object's nor those of what is in it */
+    json_t *warnings; /* an array that gets a message for each such field; NULL: nobody is warned */
+    uint64_t limit;   /* of objects that a delete of a collection takes; 0: all */
+    bool is_purge;    /* a delete does not ask finalizers: neither the object's nor those of what is in it */
 };
 
 enum ki_as_patch_type { KI_AS_PATCH_JSON, KI_AS_PATCH_MERGE, KI_AS_PATCH_STRATEGIC, KI_AS_PATCH_APPLY };

@@ -23,7 +23,6 @@ struct ki_as_verb {
     struct ki_as_collection *collection;
     struct ki_as_failure *failure;
     ki_str managed; /* text of managedFields that takes the place of the tree's; "": the tree's */
-    ki_str rest;    /* text of all but the tree's metadata; "": not written yet */
 };
 
 KI_NODISCARD int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call,
@@ -71,10 +70,6 @@ KI_NODISCARD int ki_as_managed_update(const struct ki_as_verb *verb, json_t *tre
 
 /* The same for a new object that has no managedFields, as their text: for the verb's `managed`. */
 KI_NODISCARD int ki_as_managed_text(const struct ki_as_verb *verb, const json_t *tree, ki_buf *out);
-
-/* Whether such a text says that the manager of the call owns all that is in the object. Then it owns all of
- * the next version, too: what stayed and what it changes. */
-bool ki_as_managed_is_all(const struct ki_as_verb *verb, const struct ki_as_object *object);
 
 /* ---- namespace.c --------------------------------------------------------------------------------------- */
 
@@ -143,24 +138,10 @@ struct ki_as_update {
     json_t *tree;                 /* what is to be stored, after ki_as_body_check(); is changed */
     bool is_status;               /* only its status and managedFields count */
     bool is_apply;                /* managedFields are as they should be */
-    bool is_all; /* by ki_as_before_metadata(): `before` has no more than metadata yet, and neither tree
-                                   * has managedFields, which are all of the call's manager */
 };
 
 KI_NODISCARD int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
                                      struct ki_as_object **out);
-
-/* ---- before.c: no more than is needed of what was there before --------------------------------------- */
-
-/* Whether an update may begin with metadata alone. */
-bool ki_as_before_is_short(const struct ki_as_verb *verb, const struct ki_as_object *current,
-                           const json_t *body);
-/* Kind, apiVersion and metadata without managedFields; NULL without memory, which the failure says. */
-json_t *ki_as_before_metadata(const struct ki_as_verb *verb, const struct ki_as_object *current);
-/* Adds the rest, once the new tree is complete: what is the same in both is shared, and must not be changed
- * any more. The text of the new tree's members is for the verb's `rest`. */
-KI_NODISCARD int ki_as_before_complete(const struct ki_as_verb *verb, const struct ki_as_update *update,
-                                       ki_str *out_rest);
 
 /* ---- scale.c ------------------------------------------------------------------------------------------- */
 

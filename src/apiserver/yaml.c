@@ -6,7 +6,6 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "apiserver/duplicates.h"
 #include "apiserver/load.h"
 #include "apiserver/tree.h"
 #include "apiserver/yaml_scalar.h"
@@ -30,9 +29,9 @@ struct reader {
     size_t nodes;
     struct anchor *anchors;
     size_t anchor_count;
-    size_t document;    /* the current one, from 1 on */
-    json_t *places;     /* NULL: nobody asks */
-    json_t *duplicates; /* NULL: a key that stands twice is refused */
+    size_t document;        /* the current one, from 1 on */
+    json_t *places;         /* NULL: nobody asks */
+    bool allows_duplicates; /* else a key that stands twice is refused */
     ki_error *err;
 };
 
@@ -202,17 +201,6 @@ static int merge(struct reader *reader, json_t *object, const json_t *from)
     return json_object_update_missing(object, (json_t *)from) < 0 ? ki_fail_no_memory(reader->err) : 0;
 }
 
-/* In the words of the library that Kubernetes has for YAML. */
-static int note_duplicate(struct reader *reader, size_t line, const char *key)
-{
-    if (reader->duplicates == NULL)
-        return fail_at(reader, line, "a key that was there already: ", ki_str_of(key));
-    if (json_array_size(reader->duplicates) == KI_AS_DUPLICATES_MAX)
-        return 0;
-    json_t *message = json_sprintf("line %zu: key \"%s\" already set in map", line + 1, key);
-    return json_array_append_new(reader->duplicates, message) < 0 ? ki_fail_no_memory(reader->err) : 0;
-}
-
 /* One key and its value. `merged` collects what comes by "<<", which every key of the mapping itself
  * outdoes. */
 static int read_member(struct reader *reader, size_t depth, json_t *object, json_t *merged)
@@ -222,8 +210,8 @@ static int read_member(struct reader *reader, size_t depth, json_t *object, json
     json_t *value = NULL;
     size_t line = reader->event.start_mark.line;
     int rc = read_key(reader, &key, &is_merge);
-    if (rc == 0 && !is_merge && json_object_get(object, key) != NULL)
-        rc = note_duplicate(reader, line, key);
+    if (rc == 0 && !is_merge && !reader->allows_duplicates && json_object_get(object, key) != NULL)
+        rc = fail_at(reader, line, "a key that was there already: ", ki_str_of(key));
     if (rc == 0)
         rc = next(reader);
     if (rc == 0)
@@ -378,9 +366,8 @@ static void skip_space(ki_str text, size_t *at, size_t *line)
         *line += text.ptr[*at] == '\n' ? 1 : 0;
 }
 
-/* Texts that begin as JSON are JSON, one value behind the other; NULL when they are not after all, or when
- * the flags refuse them. */
-static json_t *read_json(ki_str text, json_t *places, size_t flags)
+/* Texts that begin as JSON are JSON, one value behind the other; NULL when they are not after all. */
+static json_t *read_json(ki_str text, json_t *places)
 {
     size_t at = 0;
     size_t line = 0;
@@ -390,7 +377,7 @@ static json_t *read_json(ki_str text, json_t *places, size_t flags)
     json_t *documents = json_array();
     while (documents != NULL && at < text.len) {
         json_error_t err;
-        json_t *value = json_loadb(text.ptr + at, text.len - at, JSON_DISABLE_EOF_CHECK | flags, &err);
+        json_t *value = json_loadb(text.ptr + at, text.len - at, JSON_DISABLE_EOF_CHECK, &err);
         if (json_array_append_new(documents, value) < 0 ||
             note_place(places, json_array_size(documents), line) < 0) {
             json_decref(documents);
@@ -405,11 +392,10 @@ static json_t *read_json(ki_str text, json_t *places, size_t flags)
 
 static int parse(ki_str text, const char *file, const struct reader *of, json_t **out_documents)
 {
-    struct reader reader = {.file = file, .places = of->places, .duplicates = of->duplicates, .err = of->err};
+    struct reader reader = {
+        .file = file, .places = of->places, .allows_duplicates = of->allows_duplicates, .err = of->err};
     ki_error *err = of->err;
-    /* What has duplicates is read as YAML, which knows their lines. */
-    json_t *documents =
-        read_json(text, reader.places, reader.duplicates == NULL ? 0 : JSON_REJECT_DUPLICATES);
+    json_t *documents = read_json(text, reader.places);
     if (documents != NULL) {
         *out_documents = documents;
         return 0;
@@ -452,7 +438,7 @@ int ki_as_yaml_parse_placed(ki_str text, const char *file, struct ki_as_document
     return rc;
 }
 
-int ki_as_yaml_parse_body(ki_str text, json_t *duplicates, json_t **out_documents, ki_error *err)
+int ki_as_yaml_parse_body(ki_str text, json_t **out_documents, ki_error *err)
 {
-    return parse(text, "body", &(struct reader){.duplicates = duplicates, .err = err}, out_documents);
+    return parse(text, "body", &(struct reader){.allows_duplicates = true, .err = err}, out_documents);
 }

@@ -70,13 +70,6 @@ static void who_is_strict_is_refused(void **state)
         "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: "
         "unknown field \"dat\"");
     api_answer_fini(&answer);
-    answer = api_call(*state, &(api_request){.path = MAPS "?fieldValidation=Perhaps",
-                                             .body = "{\"metadata\":{\"name\":\"b\"}}"});
-    assert_int_equal(answer.status, 422);
-    assert_string_equal(api_text(&answer, "message"),
-                        "CreateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: "
-                        "\"Perhaps\": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"");
-    api_answer_fini(&answer);
 }
 
 static void patches_warn_of_what_they_would_add(void **state)

@@ -30,50 +30,6 @@ static void refused(const ki_apiserver *server, const api_request *request, int 
     api_answer_fini(&answer);
 }
 
-static void a_dry_run_is_of_all(void **state)
-{
-    static const char body[] = "{\"metadata\":{\"name\":\"b\"}}";
-    refused(
-        *state, &(api_request){.path = MAPS "?dryRun=Some", .body = body}, 422,
-        "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported values: "
-        "\"All\"");
-    refused(
-        *state, &(api_request){.method = "PUT", .path = MAPS "/a?dryRun=Some", .body = body}, 422,
-        "UpdateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported values: "
-        "\"All\"");
-    refused(
-        *state, &(api_request){.method = "DELETE", .path = MAPS "/a?dryRun=Some"}, 422,
-        "DeleteOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported values: "
-        "\"All\"");
-}
-
-static void names_of_managers_have_a_limit(void **state)
-{
-    char path[256];
-    (void)snprintf(path, sizeof(path), MAPS "?fieldManager=%0129d&fieldValidation=Perhaps", 7);
-    refused(
-        *state, &(api_request){.path = path, .body = "{\"metadata\":{\"name\":\"b\"}}"}, 422,
-        "CreateOptions.meta.k8s.io \"\" is invalid: [fieldManager: Too long: may not be more than 128 bytes, "
-        "fieldValidation: Unsupported value: \"Perhaps\": supported values: \"\", \"Ignore\", \"Strict\", "
-        "\"Warn\"]");
-    refused(*state,
-            &(api_request){.path = MAPS "?fieldManager=%01x", .body = "{\"metadata\":{\"name\":\"b\"}}"}, 422,
-            "CreateOptions.meta.k8s.io \"\" is invalid: fieldManager: Invalid value: \"\\x01x\": invalid "
-            "character U+0001 (at position 0)");
-}
-
-static void only_an_apply_is_forced(void **state)
-{
-    refused(*state,
-            &(api_request){.method = "PATCH",
-                           .path = MAPS "/a?force=true",
-                           .body = "{}",
-                           .headers = {"Content-Type: application/merge-patch+json"}},
-            422,
-            "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply "
-            "patch");
-}
-
 static void bodies_are_of_a_known_type(void **state)
 {
     static const char message[] =
@@ -143,9 +99,6 @@ static void a_time_below_zero_is_none(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_dry_run_is_of_all, setup, teardown),
-        cmocka_unit_test_setup_teardown(names_of_managers_have_a_limit, setup, teardown),
-        cmocka_unit_test_setup_teardown(only_an_apply_is_forced, setup, teardown),
         cmocka_unit_test_setup_teardown(bodies_are_of_a_known_type, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_not_stored_may_have_a_version, setup, teardown),
         cmocka_unit_test_setup_teardown(a_replacement_says_its_name, setup, teardown),

@@ -2,7 +2,6 @@
 /* What the values of built-in kinds may be, by the rules of their types. */
 #include <stdio.h>
 
-#include "apiserver/schedule.h"
 #include "apiserver/validate.h"
 #include "support/trees.h"
 #include "support/unit.h"
@@ -127,41 +126,6 @@ static void shares_are_percentages(void **state)
     }
 }
 
-static void schedules_are_those_of_cron(void **state)
-{
-    static const char *const good[] = {
-        "* * * * *",   "*/5 0-23/2 1,15 jan MON-fri", "@daily", "@every 1h30m", " 0 0 31 2 * ", "? * * * ?",
-        "5/15 * * * *"};
-    static const char *const wrong[][2] = {
-        {"* * * *", "expected exactly 5 fields, found 4: [* * * *]"},
-        {"60 * * * *", "end of range (60) above maximum (59): 60"},
-        {"* * 0 * *", "beginning of range (0) below minimum (1): 0"},
-        {"5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1"},
-        {"*/0 * * * *", "step of range should be a positive number: */0"},
-        {"a * * * *", "failed to parse int from a: strconv.Atoi: parsing \"a\": invalid syntax"},
-        {"@reboot", "unrecognized descriptor: @reboot"},
-        {"@every x", "failed to parse duration @every x: time: invalid duration \"x\""},
-        {"TZ=UTC * * * * *", "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"},
-        {"1-2-3 * * * *", "too many hyphens: 1-2-3"},
-        {"*/2/2 * * * *", "too many slashes: */2/2"},
-    };
-    char why[KI_AS_SCHEDULE_WHY_BYTES];
-    (void)state;
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-        assert_true(ki_as_schedule_check(good[i], why));
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        assert_false(ki_as_schedule_check(wrong[i][0], why));
-        assert_string_equal(why, wrong[i][1]);
-    }
-    refused(
-        resource_of("batch/v1", "cronjobs", "CronJob"),
-        "{" META
-        ",'spec':{'schedule':'soon','jobTemplate':{'spec':{'template':{'spec':{'restartPolicy':'Never',"
-        "'containers':[{'name':'a','image':'x'}]}}}}}}",
-        "CronJob.batch \"a\" is invalid: spec.schedule: Invalid value: \"soon\": expected exactly 5 fields, "
-        "found 1: [soon]");
-}
-
 static void templates_are_looked_at_like_pods(void **state)
 {
     (void)state;
@@ -276,7 +240,6 @@ int main(void)
         cmocka_unit_test(words_are_those_that_there_are),
         cmocka_unit_test(names_and_addresses_in_specs_are_checked),
         cmocka_unit_test(shares_are_percentages),
-        cmocka_unit_test(schedules_are_those_of_cron),
         cmocka_unit_test(templates_are_looked_at_like_pods),
         cmocka_unit_test(kinds_are_checked_as_a_whole),
         cmocka_unit_test(parts_of_ingresses_and_bindings_are_checked),
