@@ -135,11 +135,6 @@ void ki_as_check_duplicate(struct ki_as_check *check, const struct ki_as_path *p
         text_of(check, value));
 }
 
-void ki_as_check_not_found(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value)
-{
-    add(check, path, (const char *const[]){"FieldValueNotFound", "Not found", ""}, text_of(check, value));
-}
-
 void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t bytes_max)
 {
     char detail[64];

@@ -65,7 +65,6 @@ void ki_as_check_invalid_text(struct ki_as_check *check, const struct ki_as_path
 void ki_as_check_unsupported(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value,
                              const char *const *supported);
 void ki_as_check_duplicate(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value);
-void ki_as_check_not_found(struct ki_as_check *check, const struct ki_as_path *path, const json_t *value);
 void ki_as_check_too_long(struct ki_as_check *check, const struct ki_as_path *path, size_t bytes_max);
 void ki_as_check_too_many(struct ki_as_check *check, const struct ki_as_path *path, size_t count,
                           size_t count_max);

@@ -181,35 +181,6 @@ struct ki_as_complaints ki_as_check_label_value(ki_str text)
     return complaints;
 }
 
-/* A name that begins with "..", which would leave the folder that it is written to. */
-static void check_dots(struct ki_as_complaints *complaints, ki_str text)
-{
-    if (ki_str_equal(text, KI_STR(".")))
-        complain(complaints, "must not be '.'");
-    else if (ki_str_equal(text, KI_STR("..")))
-        complain(complaints, "must not be '..'");
-    else if (text.len > 2 && text.ptr[0] == '.' && text.ptr[1] == '.')
-        complain(complaints, "must not start with '..'");
-}
-
-struct ki_as_complaints ki_as_check_config_key(ki_str text)
-{
-    struct ki_as_complaints complaints = {0};
-    bool is_good = text.len > 0;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        is_good = is_good && (is_letter_or_digit(c) || c == '-' || c == '_' || c == '.');
-    }
-    if (text.len > 253)
-        complain(&complaints, "must be no more than 253 characters");
-    if (!is_good)
-        complain(&complaints,
-                 REGEX("a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
-                       "'key.name',  or 'KEY_NAME',  or 'key-name'", "[-._a-zA-Z0-9]+"));
-    check_dots(&complaints, text);
-    return complaints;
-}
-
 struct ki_as_complaints ki_as_check_port_name(ki_str text)
 {
     struct ki_as_complaints complaints = {0};
@@ -232,17 +203,5 @@ struct ki_as_complaints ki_as_check_port_name(ki_str text)
         complain(&complaints, "must not contain consecutive hyphens");
     if (text.len > 0 && (text.ptr[0] == '-' || text.ptr[text.len - 1] == '-'))
         complain(&complaints, "must not begin or end with a hyphen");
-    return complaints;
-}
-
-struct ki_as_complaints ki_as_check_env_name(ki_str text)
-{
-    struct ki_as_complaints complaints = {0};
-    bool is_good = text.len > 0;
-    for (size_t i = 0; i < text.len; i++)
-        is_good = is_good && text.ptr[i] >= ' ' && text.ptr[i] <= '~' && text.ptr[i] != '=';
-    if (!is_good)
-        complain(&complaints, "a valid environment variable name must consist only of printable ASCII "
-                              "characters other than '='");
     return complaints;
 }

@@ -28,8 +28,6 @@ struct ki_as_complaints ki_as_check_label_1035(ki_str text);   /* begins with a 
 struct ki_as_complaints ki_as_check_path_segment(ki_str text); /* anything that fits into a path: roles */
 struct ki_as_complaints ki_as_check_label_key(ki_str text);    /* "example.com/name": labels, finalizers */
 struct ki_as_complaints ki_as_check_label_value(ki_str text);
-struct ki_as_complaints ki_as_check_config_key(ki_str text); /* of config maps and secrets */
 struct ki_as_complaints ki_as_check_port_name(ki_str text);
-struct ki_as_complaints ki_as_check_env_name(ki_str text);
 
 #endif

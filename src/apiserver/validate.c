@@ -26,6 +26,20 @@ int ki_as_check_conclude(struct ki_as_check *check, const struct ki_as_resource 
                               check->causes);
 }
 
+static bool is_definition(const struct ki_as_resource *resource)
+{
+    return ki_as_is_resource(resource, "apiextensions.k8s.io", "customresourcedefinitions");
+}
+
+/* What no row of rules.txt can say. */
+static void check_kind(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree)
+{
+    if (is_definition(resource))
+        ki_as_check_definition(check, tree);
+    else
+        ki_as_check_workload(check, resource, tree);
+}
+
 static int validate(const struct ki_as_resource *resource, const json_t *tree, bool is_sketch,
                     struct ki_as_failure *failure)
 {
@@ -38,7 +52,7 @@ static int validate(const struct ki_as_resource *resource, const json_t *tree, b
     ki_as_check_metadata(&check, resource, json_object_get(tree, "metadata"));
     ki_as_check_join(&check, &rules);
     if (!resource->is_custom && !is_sketch)
-        ki_as_check_kind(&check, resource, tree);
+        check_kind(&check, resource, tree);
     else if (resource->schema != NULL)
         ki_as_check_schema(&check, NULL, resource->schema, tree);
     return ki_as_check_conclude(&check, resource, tree, failure);
@@ -53,8 +67,7 @@ int ki_as_validate_sketch(const struct ki_as_resource *resource, const json_t *t
                           struct ki_as_failure *failure)
 {
     /* A definition that lacks something could not be served. */
-    bool is_definition = ki_as_is_resource(resource, "apiextensions.k8s.io", "customresourcedefinitions");
-    return validate(resource, tree, !is_definition, failure);
+    return validate(resource, tree, !is_definition(resource), failure);
 }
 
 bool ki_as_is_sketch(const struct ki_as_resource *resource, const json_t *tree)
@@ -65,7 +78,7 @@ bool ki_as_is_sketch(const struct ki_as_resource *resource, const json_t *tree)
         return false;
     int rc = ki_as_check_types(resource, tree, &check, &failure);
     ki_as_failure_fini(&failure);
-    ki_as_check_kind(&check, resource, tree);
+    check_kind(&check, resource, tree);
     json_decref(check.causes);
     return rc < 0 || check.count > 0;
 }

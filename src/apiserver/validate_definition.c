@@ -48,23 +48,15 @@ static void check_versions(struct ki_as_check *check, const struct ki_as_path *p
         ki_as_check_invalid(check, path, versions, "must have exactly one version marked as storage version");
 }
 
-static void check_definition_names(struct ki_as_check *check, const json_t *tree)
+/* A definition is named after what it defines. */
+static void check_whole_name(struct ki_as_check *check, const json_t *tree)
 {
-    static const char *const required[] = {"spec.names.plural", "spec.names.kind"};
-    for (size_t i = 0; i < 2; i++) {
-        if (ki_as_tree_text(tree, required[i])[0] == 0)
-            ki_as_check_required(check, KI_AS_PATH(required[i]), "");
-    }
-    const json_t *plural = ki_as_tree_at(tree, "spec.names.plural");
-    if (ki_as_json_str(plural).len > 0)
-        ki_as_check_name(check, KI_AS_PATH("spec.names.plural"), ki_as_json_str(plural),
-                         ki_as_check_label_1035);
     ki_str name = ki_as_json_str(ki_as_tree_at(tree, "metadata.name"));
+    ki_str plural = ki_as_json_str(ki_as_tree_at(tree, "spec.names.plural"));
     ki_str group = ki_as_json_str(ki_as_tree_at(tree, "spec.group"));
-    size_t plural_len = ki_as_json_str(plural).len;
-    bool is_good = name.len == plural_len + 1 + group.len && name.ptr[plural_len] == '.' &&
-                   memcmp(name.ptr, ki_as_tree_text(tree, "spec.names.plural"), plural_len) == 0 &&
-                   memcmp(name.ptr + plural_len + 1, ki_as_tree_text(tree, "spec.group"), group.len) == 0;
+    bool is_good = name.len == plural.len + 1 + group.len && name.ptr[plural.len] == '.' &&
+                   ki_str_equal((ki_str){name.ptr, plural.len}, plural) &&
+                   ki_str_equal((ki_str){name.ptr + plural.len + 1, group.len}, group);
     if (!is_good && name.len > 0)
         ki_as_check_invalid_text(check, KI_AS_PATH("metadata.name"), name,
                                  "must be spec.names.plural+\".\"+spec.group");
@@ -90,21 +82,13 @@ static void check_approval(struct ki_as_check *check, const json_t *tree)
 
 void ki_as_check_definition(struct ki_as_check *check, const json_t *tree)
 {
-    static const char *const scopes[] = {"Cluster", "Namespaced", NULL};
     const struct ki_as_path *path = KI_AS_PATH("spec");
     const json_t *group = ki_as_tree_at(tree, "spec.group");
     ki_str text = ki_as_json_str(group);
-    if (text.len == 0)
-        ki_as_check_required(check, KI_AS_MEMBER(path, "group"), "");
-    else if (ki_as_check_subdomain(text).count > 0)
-        ki_as_check_name(check, KI_AS_MEMBER(path, "group"), text, ki_as_check_subdomain);
-    else if (memchr(text.ptr, '.', text.len) == NULL)
+    if (text.len > 0 && memchr(text.ptr, '.', text.len) == NULL)
         ki_as_check_invalid(check, KI_AS_MEMBER(path, "group"), group,
                             "should be a domain with at least one dot");
-    if (ki_as_tree_text(tree, "spec.scope")[0] == 0)
-        ki_as_check_required(check, KI_AS_MEMBER(path, "scope"), "");
-    ki_as_check_one_of(check, KI_AS_MEMBER(path, "scope"), ki_as_tree_at(tree, "spec.scope"), scopes);
-    check_definition_names(check, tree);
+    check_whole_name(check, tree);
     if (ki_as_tree_is_true(tree, "spec.preserveUnknownFields"))
         ki_as_check_invalid(check, KI_AS_MEMBER(path, "preserveUnknownFields"),
                             ki_as_tree_at(tree, "spec.preserveUnknownFields"),

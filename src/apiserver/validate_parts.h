@@ -22,23 +22,13 @@ bool ki_as_is_resource(const struct ki_as_resource *resource, const char *group,
 
 void ki_as_check_metadata(struct ki_as_check *check, const struct ki_as_resource *resource,
                           const json_t *metadata);
-/* Labels of an object or of a template. */
+/* A map of labels. */
 void ki_as_check_labels(struct ki_as_check *check, const struct ki_as_path *path, const json_t *labels);
 
-/* The spec of a pod or of a template; `claims` of a stateful set are volumes of its pods, too. */
-void ki_as_check_pod_spec(struct ki_as_check *check, const struct ki_as_path *path, const json_t *spec,
-                          const json_t *claims);
-/* Of pods little may change. Looks at nothing else. */
-void ki_as_check_pod_update(struct ki_as_check *check, const struct ki_as_resource *resource,
-                            const json_t *before, const json_t *after);
-/* What Kubernetes demands of this kind beyond its metadata. */
-void ki_as_check_kind(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree);
-void ki_as_check_service(struct ki_as_check *check, const json_t *tree);
+/* That a workload selects its own pods. Looks at nothing else. */
+void ki_as_check_workload(struct ki_as_check *check, const struct ki_as_resource *resource,
+                          const json_t *tree);
 void ki_as_check_definition(struct ki_as_check *check, const json_t *tree);
-void ki_as_check_role(struct ki_as_check *check, const json_t *tree);
-void ki_as_check_cluster_role(struct ki_as_check *check, const json_t *tree);
-void ki_as_check_binding(struct ki_as_check *check, const json_t *tree);
-void ki_as_check_cluster_binding(struct ki_as_check *check, const json_t *tree);
 /* A value against a JSON schema, as custom resources have it. */
 void ki_as_check_schema(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                         const json_t *value);

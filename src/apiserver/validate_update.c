@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an update may not change. */
-#include <stdio.h>
-#include <string.h>
-
 #include "apiserver/keyed_list.h"
 #include "apiserver/tree.h"
 #include "apiserver/validate.h"
@@ -13,45 +10,68 @@ struct immutable {
     const char *group;
     const char *plural;
     const char *path;
+    bool is_open; /* it may be set later, and dropped, but not replaced */
 };
 
 static const struct immutable immutables[] = {
-    {"apps", "deployments", "spec.selector"},
-    {"apps", "replicasets", "spec.selector"},
-    {"apps", "daemonsets", "spec.selector"},
-    {"apps", "controllerrevisions", "data"},
-    {"batch", "jobs", "spec.selector"},
-    {"batch", "jobs", "spec.template"},
-    {"batch", "jobs", "spec.completionMode"},
-    {"batch", "jobs", "spec.podFailurePolicy"},
-    {"batch", "jobs", "spec.successPolicy"},
-    {"", "persistentvolumes", "spec.volumeMode"},
-    {"", "secrets", "type"},
-    {"rbac.authorization.k8s.io", "rolebindings", "roleRef"},
-    {"rbac.authorization.k8s.io", "clusterrolebindings", "roleRef"},
-    {"storage.k8s.io", "storageclasses", "provisioner"},
-    {"storage.k8s.io", "storageclasses", "parameters"},
-    {"storage.k8s.io", "storageclasses", "reclaimPolicy"},
-    {"storage.k8s.io", "storageclasses", "volumeBindingMode"},
-    {"storage.k8s.io", "volumeattachments", "spec"},
-    {"networking.k8s.io", "ingressclasses", "spec.controller"},
-    {"scheduling.k8s.io", "priorityclasses", "value"},
-    {"scheduling.k8s.io", "priorityclasses", "preemptionPolicy"},
-    {"node.k8s.io", "runtimeclasses", "handler"},
-    {"discovery.k8s.io", "endpointslices", "addressType"},
-    {"apiextensions.k8s.io", "customresourcedefinitions", "spec.group"},
-    {"apiextensions.k8s.io", "customresourcedefinitions", "spec.scope"},
-    {"apiextensions.k8s.io", "customresourcedefinitions", "spec.names.plural"},
+    {"", "nodes", "spec.providerID", true},
+    {"", "persistentvolumeclaims", "spec.accessModes", false},
+    {"", "persistentvolumeclaims", "spec.selector", false},
+    {"", "persistentvolumeclaims", "spec.storageClassName", true},
+    {"", "persistentvolumeclaims", "spec.volumeMode", false},
+    {"", "persistentvolumeclaims", "spec.volumeName", true},
+    {"", "persistentvolumes", "spec.volumeMode", false},
+    {"", "pods", "spec.hostNetwork", true},
+    {"", "pods", "spec.hostname", true},
+    {"", "pods", "spec.restartPolicy", true},
+    {"", "pods", "spec.serviceAccountName", true},
+    {"", "pods", "spec.volumes", true},
+    {"", "secrets", "type", false},
+    {"", "services", "spec.clusterIP", true},
+    {"apiextensions.k8s.io", "customresourcedefinitions", "spec.group", false},
+    {"apiextensions.k8s.io", "customresourcedefinitions", "spec.names.plural", false},
+    {"apiextensions.k8s.io", "customresourcedefinitions", "spec.scope", false},
+    {"apps", "controllerrevisions", "data", false},
+    {"apps", "daemonsets", "spec.selector", false},
+    {"apps", "deployments", "spec.selector", false},
+    {"apps", "replicasets", "spec.selector", false},
+    {"apps", "statefulsets", "spec.podManagementPolicy", false},
+    {"apps", "statefulsets", "spec.selector", false},
+    {"apps", "statefulsets", "spec.serviceName", false},
+    {"apps", "statefulsets", "spec.volumeClaimTemplates", false},
+    {"batch", "jobs", "spec.completionMode", false},
+    {"batch", "jobs", "spec.podFailurePolicy", false},
+    {"batch", "jobs", "spec.selector", false},
+    {"batch", "jobs", "spec.successPolicy", false},
+    {"batch", "jobs", "spec.template", false},
+    {"discovery.k8s.io", "endpointslices", "addressType", false},
+    {"networking.k8s.io", "ingressclasses", "spec.controller", false},
+    {"node.k8s.io", "runtimeclasses", "handler", false},
+    {"rbac.authorization.k8s.io", "clusterrolebindings", "roleRef", false},
+    {"rbac.authorization.k8s.io", "rolebindings", "roleRef", false},
+    {"scheduling.k8s.io", "priorityclasses", "preemptionPolicy", false},
+    {"scheduling.k8s.io", "priorityclasses", "value", false},
+    {"storage.k8s.io", "storageclasses", "parameters", false},
+    {"storage.k8s.io", "storageclasses", "provisioner", false},
+    {"storage.k8s.io", "storageclasses", "reclaimPolicy", false},
+    {"storage.k8s.io", "storageclasses", "volumeBindingMode", false},
+    {"storage.k8s.io", "volumeattachments", "spec", false},
 };
 
 /* Missing and null are the same. */
+static const json_t *value_at(const json_t *tree, const char *path)
+{
+    const json_t *value = ki_as_tree_at(tree, path);
+    return json_is_null(value) ? NULL : value;
+}
+
 static bool is_same(const json_t *before, const json_t *after, const char *path)
 {
-    const json_t *old_value = ki_as_tree_at(before, path);
-    const json_t *new_value = ki_as_tree_at(after, path);
-    bool is_old = old_value != NULL && !json_is_null(old_value);
-    bool is_new = new_value != NULL && !json_is_null(new_value);
-    return is_old == is_new && (!is_old || json_equal(old_value, new_value));
+    const json_t *old_value = value_at(before, path);
+    const json_t *new_value = value_at(after, path);
+    if (old_value == NULL || new_value == NULL)
+        return old_value == new_value;
+    return ki_as_json_equal(old_value, new_value);
 }
 
 static void check_immutable(struct ki_as_check *check, const json_t *before, const json_t *after,
@@ -61,76 +81,17 @@ static void check_immutable(struct ki_as_check *check, const json_t *before, con
         ki_as_check_invalid(check, KI_AS_PATH(path), ki_as_tree_at(after, path), "field is immutable");
 }
 
-/* A claim gets its class and its volume once, and asks for more only when it has one. */
-static bool is_claim_kept(const json_t *before, const json_t *after)
+static void check_immutables(struct ki_as_check *check, const struct ki_as_resource *resource,
+                             const json_t *before, const json_t *after)
 {
-    bool is_bound = strcmp(ki_as_tree_text(before, "status.phase"), "Bound") == 0;
-    const char *volume = ki_as_tree_text(before, "spec.volumeName");
-    return (volume[0] == 0 || is_same(before, after, "spec.volumeName")) &&
-           (ki_as_tree_at(before, "spec.storageClassName") == NULL ||
-            is_same(before, after, "spec.storageClassName")) &&
-           (is_bound || is_same(before, after, "spec.resources"));
-}
-
-/* A spec of which only some fields may change. */
-static const struct mostly_immutable {
-    const char *group;
-    const char *plural;
-    const char *free;                                           /* ",name," for each of them */
-    bool (*is_well)(const json_t *before, const json_t *after); /* what else is asked for; NULL: nothing */
-    const char *why;
-} mostly_immutables[] = {
-    {"apps", "statefulsets",
-     ",replicas,ordinals,template,updateStrategy,revisionHistoryLimit,persistentVolumeClaimRetentionPolicy,"
-     "minReadySeconds,",
-     NULL,
-     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
-     "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
-     "'minReadySeconds' are forbidden"},
-    {"", "persistentvolumeclaims", ",volumeName,storageClassName,resources,volumeAttributesClassName,",
-     is_claim_kept,
-     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound "
-     "claims"},
-};
-
-/* Whether all fields of one spec that may not change are in the other as well. */
-static bool is_kept(const json_t *spec, const json_t *other, const char *free)
-{
-    const char *name = NULL;
-    json_t *value = NULL;
-    char word[64];
-    json_object_foreach((json_t *)spec, name, value)
-    {
-        const json_t *there = json_object_get(other, name);
-        (void)snprintf(word, sizeof(word), ",%s,", name);
-        if (strstr(free, word) == NULL && !(there != NULL && ki_as_json_equal(value, there)))
-            return false;
+    for (size_t i = 0; i < sizeof(immutables) / sizeof(immutables[0]); i++) {
+        const struct immutable *field = &immutables[i];
+        if (!ki_as_is_resource(resource, field->group, field->plural))
+            continue;
+        if (field->is_open && (value_at(before, field->path) == NULL || value_at(after, field->path) == NULL))
+            continue;
+        check_immutable(check, before, after, field->path);
     }
-    return true;
-}
-
-static void check_mostly_immutable(struct ki_as_check *check, const struct mostly_immutable *kind,
-                                   const json_t *before, const json_t *after)
-{
-    const json_t *old_spec = json_object_get(before, "spec");
-    const json_t *new_spec = json_object_get(after, "spec");
-    if (!is_kept(old_spec, new_spec, kind->free) || !is_kept(new_spec, old_spec, kind->free) ||
-        (kind->is_well != NULL && !kind->is_well(before, after)))
-        ki_as_check_forbidden(check, KI_AS_PATH("spec"), kind->why);
-}
-
-/* How many pods complete a job is said once, unless the pods know their places. */
-static void check_completions(struct ki_as_check *check, const json_t *before, const json_t *after)
-{
-    if (strcmp(ki_as_tree_text(after, "spec.completionMode"), "Indexed") != 0)
-        check_immutable(check, before, after, "spec.completions");
-}
-
-static void check_provider(struct ki_as_check *check, const json_t *before, const json_t *after)
-{
-    if (ki_as_tree_text(before, "spec.providerID")[0] != 0 && !is_same(before, after, "spec.providerID"))
-        ki_as_check_forbidden(check, KI_AS_PATH("spec.providerID"),
-                              "node updates may not change providerID except from \"\" to valid");
 }
 
 static void check_new_finalizers(struct ki_as_check *check, const json_t *before, const json_t *after)
@@ -165,32 +126,6 @@ static void check_immutable_content(struct ki_as_check *check, const json_t *bef
         ki_as_check_forbidden(check, KI_AS_PATH("binaryData"), why);
 }
 
-/* An address that was given stays, unless the service has none any more. */
-static void check_cluster_ip(struct ki_as_check *check, const json_t *before, const json_t *after)
-{
-    const char *old_ip = ki_as_tree_text(before, "spec.clusterIP");
-    const json_t *new_ip = ki_as_tree_at(after, "spec.clusterIP");
-    bool is_external = strcmp(ki_as_tree_text(before, "spec.type"), "ExternalName") == 0 ||
-                       strcmp(ki_as_tree_text(after, "spec.type"), "ExternalName") == 0;
-    if (old_ip[0] == 0 || is_external || strcmp(old_ip, ki_as_tree_text(after, "spec.clusterIP")) == 0)
-        return;
-    ki_as_check_invalid(check, KI_AS_PATH("spec.clusterIP"), new_ip, "field is immutable");
-}
-
-static void check_of_kind(struct ki_as_check *check, const struct ki_as_resource *resource,
-                          const json_t *before, const json_t *after)
-{
-    if (ki_as_is_resource(resource, "", "configmaps") || ki_as_is_resource(resource, "", "secrets"))
-        check_immutable_content(check, before, after);
-    if (ki_as_is_resource(resource, "", "services"))
-        check_cluster_ip(check, before, after);
-    if (ki_as_is_resource(resource, "batch", "jobs"))
-        check_completions(check, before, after);
-    if (ki_as_is_resource(resource, "", "nodes"))
-        check_provider(check, before, after);
-    ki_as_check_pod_update(check, resource, before, after);
-}
-
 int ki_as_validate_update(const struct ki_as_resource *resource, const json_t *before, const json_t *after,
                           struct ki_as_failure *failure)
 {
@@ -205,14 +140,8 @@ int ki_as_validate_update(const struct ki_as_resource *resource, const json_t *b
         check_new_finalizers(&check, before, after);
     for (size_t i = 0; i < sizeof(metadata) / sizeof(metadata[0]); i++)
         check_immutable(&check, before, after, metadata[i]);
-    for (size_t i = 0; i < sizeof(immutables) / sizeof(immutables[0]); i++) {
-        if (ki_as_is_resource(resource, immutables[i].group, immutables[i].plural))
-            check_immutable(&check, before, after, immutables[i].path);
-    }
-    for (size_t i = 0; i < sizeof(mostly_immutables) / sizeof(mostly_immutables[0]); i++) {
-        if (ki_as_is_resource(resource, mostly_immutables[i].group, mostly_immutables[i].plural))
-            check_mostly_immutable(&check, &mostly_immutables[i], before, after);
-    }
-    check_of_kind(&check, resource, before, after);
+    check_immutables(&check, resource, before, after);
+    if (ki_as_is_resource(resource, "", "configmaps") || ki_as_is_resource(resource, "", "secrets"))
+        check_immutable_content(&check, before, after);
     return ki_as_check_conclude(&check, resource, after, failure);
 }
