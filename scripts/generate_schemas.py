@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/apiserver/schemas_table.c from src/apiserver/schemas.txt and rules.txt: which fields the built-in kinds
-have, and what their values may be.
+"""Writes src/apiserver/schemas_table.c from src/apiserver/schemas.txt, rules.txt and defaults.txt: which fields the
+built-in kinds have, what their values may be, and what they are when nobody sets them.
 
     scripts/generate_schemas.py                 write the table
     scripts/generate_schemas.py --check         change nothing; fail when the table is not what would be written
@@ -24,6 +24,16 @@ micro is a time with microseconds; schema is a JSON schema, or what may stand in
 
 rules.txt has one type a paragraph, too, and one rule a line: a field ("-" for the object itself), a word of RULES with what
 belongs to it, and behind a colon what is said instead of the usual.
+
+defaults.txt has one type a paragraph, and one default a line: a member, its value, and when it is set:
+
+    io.k8s.api.core.v1.ServiceSpec
+      type "ClusterIP"
+      externalTrafficPolicy "Cluster" if type=LoadBalancer,NodePort
+
+The value is JSON without spaces, or $PATH for a copy of what stands there in the same object. A new {} gets the defaults of its own type.
+"spec.priority" is a member of "spec" where there is one: for what holds for a kind and not for other users of its parts. Behind "if"
+and "unless" is a member that is there, or one that is a text with its possible values. Lines count in their order.
 """
 import csv
 import glob
@@ -35,6 +45,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TEXT = ROOT / "src/apiserver/schemas.txt"
 RULES_TEXT = ROOT / "src/apiserver/rules.txt"
+DEFAULTS_TEXT = ROOT / "src/apiserver/defaults.txt"
 TABLE = ROOT / "src/apiserver/schemas_table.c"
 RESOURCES = ROOT / "src/api/resources.tsv"
 
@@ -269,6 +280,10 @@ def read_rules(types):
     return rules
 
 
+def word_list(words):
+    return "(const char *const[]){%s, NULL}" % ", ".join(quoted(word) for word in words.split(","))
+
+
 def rule_line(line):
     line, _, detail = line.strip().partition(": ")
     field, kind, *words = line.split()
@@ -278,8 +293,41 @@ def rule_line(line):
     name, count = RULES[kind]
     numbers = [int(word) for word in words[:count]] + [0, 0]
     words = words[count:]
-    listed = "(const char *const[]){%s, NULL}" % ", ".join(quoted(word) for word in words[0].split(",")) if words else "NULL"
+    listed = word_list(words[0]) if words else "NULL"
     return "{%s, %s, %s, %d, %d, KI_AS_RULE_%s}," % (quoted(field), listed, quoted(detail or None), *numbers[:2], name)
+
+
+def read_defaults(types):
+    """{type: [line]}; a type or member that there is not is a mistake."""
+    fields = {head[0]: {words[0]: words[1] for words in lines} for head, lines in types}
+    paragraphs = [paragraph.split("\n") for paragraph in DEFAULTS_TEXT.read_text().strip("\n").split("\n\n")]
+    own = {head: lines for head, *lines in paragraphs}
+    for head, lines in own.items():
+        for path, value, *_ in (line.split() for line in lines):
+            at = head
+            assert path.count(".") < 2, "%s: %s has two dots" % (head, path)
+            for name in path.split("."):
+                assert name in fields.get(at, {}), "%s has no %s" % (head, path)
+                at = fields[at][name]
+            assert "." not in path or value != "{}" or at not in own, "%s: %s would lack its defaults" % (head, path)
+    return {head: [default_line(line) for line in lines] for head, lines in own.items()}
+
+
+def default_line(line):
+    path, value, *condition = line.split()
+    text, number = None, 0
+    if value.startswith("$"):
+        kind, text = "COPY", value[1:]
+    else:
+        value = json.loads(value)
+        kind = {str: "TEXT", int: "NUMBER", bool: str(value).upper(), dict: "OBJECT", list: "JSON", type(None): "NULL"}[type(value)]
+        text = value if kind == "TEXT" else json.dumps(value).replace('"', '\\"') if kind == "JSON" else None
+        number = value if kind == "NUMBER" else 0
+    word, other = condition or ("if", "")
+    other, _, words = other.partition("=")
+    return "{%s, %s, %d, %s, %s, %s, KI_AS_DEFAULT_%s}," % (
+        quoted(path), quoted(text), number, quoted(other or None), word_list(words) if words else "NULL",
+        {"if": "false", "unless": "true"}[word], kind)
 
 
 def opening(name):
@@ -300,17 +348,19 @@ def packed(items):
 def table():
     types = read_types()
     numbers = {head[0]: number for number, (head, _) in enumerate(types)}
-    of_types = read_rules(types)
-    fields, rows, rules, at = [], [], [], 0
+    rules_of, defaults_of = read_rules(types), read_defaults(types)
+    fields, rows, rules, defaults, at = [], [], [], [], 0
     for head, lines in types:
         fields += [field_line(words, numbers) for words in lines]
         kind = option(head, "kind")
         group, version, name = kind.split("/") if kind else (None, None, None)
         api_version = None if kind is None else (group + "/" + version if group else version)
-        own = of_types.get(head[0], [])
-        rows.append("{%s, %s, %s, %d, %d, %d, %d, %s}," % (quoted(head[0]), quoted(api_version), quoted(name), at, len(lines),
-                                                           len(rules), len(own), "true" if "atomic" in head else "false"))
-        rules += own
+        own_rules, own_defaults = rules_of.get(head[0], []), defaults_of.get(head[0], [])
+        rows.append("{%s, %s, %s, %d, %d, %d, %d, %d, %d, %s}," % (
+            quoted(head[0]), quoted(api_version), quoted(name), at, len(lines), len(rules), len(own_rules), len(defaults),
+            len(own_defaults), "true" if "atomic" in head else "false"))
+        rules += own_rules
+        defaults += own_defaults
         at += len(lines)
     of_kind = sorted((option(head, "kind").split("/")[2], number) for number, (head, _) in enumerate(types)
                      if option(head, "kind"))
@@ -318,7 +368,7 @@ def table():
     openings = [opening(words[0]) for _, lines in types for words in lines]
     return (
         "/* SPDX-License-Identifier: Apache-2.0 */\n"
-        "/* Generated by scripts/generate_schemas.py from src/apiserver/schemas.txt and rules.txt: change those. */\n"
+        "/* Generated by scripts/generate_schemas.py from schemas.txt, rules.txt and defaults.txt: change those. */\n"
         '#include "apiserver/schemas_table.h"\n\n'
         "/* clang-format off */\n\n"
         + "".join("#define %s KI_AS_FIELD_%s\n" % (name, name)
@@ -327,6 +377,7 @@ def table():
         + "\nconst struct ki_as_schema_field ki_as_schema_fields[] = {\n" + packed(fields) + "};\n"
         + "\nconst uint64_t ki_as_schema_openings[] = {\n" + packed(openings) + "};\n"
         + "\nconst struct ki_as_rule ki_as_rules[] = {\n" + packed(rules) + "};\n"
+        + "\nconst struct ki_as_default ki_as_defaults[] = {\n" + packed(defaults) + "};\n"
         + "\nconst struct ki_as_schema ki_as_schemas[] = {\n" + packed(rows) + "};\n"
         + "\nconst uint16_t ki_as_schema_kinds[] = {\n" + packed(kinds) + "};\n"
         + "\nconst size_t ki_as_schema_kind_count = %d;\nconst size_t ki_as_schema_count = %d;\n" % (len(kinds), len(types))

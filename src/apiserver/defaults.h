@@ -11,10 +11,10 @@
 
 #include "apiserver/resource.h"
 
-/* On create and update; idempotent. For pods restartPolicy, dnsPolicy, terminationGracePeriodSeconds,
- * container defaults, status.phase Pending; services type, ports' protocol and targetPort, sessionAffinity;
- * deployments replicas, strategy, revisionHistoryLimit; namespaces spec.finalizers, status.phase, the label
- * kubernetes.io/metadata.name; … Returns 0 or KI_ERR_NO_MEMORY. */
+/* On create and update; idempotent. Unknown fields go. Constants are rows of defaults.txt, by type; in C is
+ * what is made of other values: pull policies of containers, requests, qosClass, addresses and ports of
+ * services, names of definitions, stringData of secrets, the label of namespaces. Custom kinds have the
+ * defaults of their schema. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_defaults_apply(const struct ki_as_resource *resource, json_t *tree);
 
 /* A new version of a service keeps the address of the old one unless it says another, and loses what that had

@@ -1,58 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* defaults_parts - fields and their values, as tables.
+/* defaults_parts - the defaults of built-in and of custom kinds, one file a subject.
  *
- *   From:     defaults.c, defaults_pod.c
- *   To:       tree.h
+ *   From:     defaults.c, prune.c
+ *   To:       schemas_table.h, tree.h
  *   Locks:    none
- *   Not here: which kind has which table
+ *   Not here: constants: those are rows of defaults.txt
+ *
+ * All that return an int return 0 or KI_ERR_NO_MEMORY.
  */
 #ifndef KI_APISERVER_DEFAULTS_PARTS_H
 #define KI_APISERVER_DEFAULTS_PARTS_H
 
-#include <jansson.h>
-#include <kinformer/common.h>
-
 #include "apiserver/resource.h"
+#include "apiserver/schemas_table.h"
 
-/* "spec.ports[].protocol" is for each element of a list; "livenessProbe?.periodSeconds" only where there
- * is one. */
-struct ki_as_default {
-    const char *path;
-    enum {
-        KI_AS_DEFAULT_TEXT,
-        KI_AS_DEFAULT_NUMBER,
-        KI_AS_DEFAULT_TRUE,
-        KI_AS_DEFAULT_FALSE,
-        KI_AS_DEFAULT_OBJECT
-    } kind;
-    const char *text;
-    int64_t number;
-};
-
-#define KI_AS_TEXT(path_, text_)                                                                             \
-    {                                                                                                        \
-        path_, KI_AS_DEFAULT_TEXT, text_, 0                                                                  \
-    }
-#define KI_AS_NUMBER(path_, number_)                                                                         \
-    {                                                                                                        \
-        path_, KI_AS_DEFAULT_NUMBER, NULL, number_                                                           \
-    }
-#define KI_AS_TRUE(path_)                                                                                    \
-    {                                                                                                        \
-        path_, KI_AS_DEFAULT_TRUE, NULL, 0                                                                   \
-    }
-#define KI_AS_FALSE(path_)                                                                                   \
-    {                                                                                                        \
-        path_, KI_AS_DEFAULT_FALSE, NULL, 0                                                                  \
-    }
-#define KI_AS_OBJECT(path_)                                                                                  \
-    {                                                                                                        \
-        path_, KI_AS_DEFAULT_OBJECT, NULL, 0                                                                 \
-    }
-
-/* Up to one whose path is NULL. 0 or KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_as_defaults_fill(json_t *tree, const struct ki_as_default *defaults);
-
+/* What defaults.txt says of an object of this type. Anything but an object stays as it is. */
+KI_NODISCARD int ki_as_defaults_rows(const struct ki_as_schema *schema, json_t *object);
+/* What no row can say, after the rows. */
+KI_NODISCARD int ki_as_defaults_of_kind(const struct ki_as_resource *resource, json_t *tree);
 KI_NODISCARD int ki_as_defaults_pod_spec(json_t *spec);
 /* `tolerations` are those of a pod that names none, shared by all; NULL: it gets its own. */
 KI_NODISCARD int ki_as_defaults_pod(json_t *tree, json_t *tolerations);

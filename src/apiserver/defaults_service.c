@@ -42,8 +42,7 @@ static int default_ports(json_t *tree, bool is_outside)
         const json_t *number = json_object_get(port, "port");
         forget_unset(port, "targetPort");
         forget_unset(port, "nodePort");
-        rc = ki_as_tree_default(port, "protocol", json_string("TCP"));
-        if (rc == 0 && json_is_integer(number))
+        if (json_is_integer(number))
             rc = ki_as_tree_default(port, "targetPort", json_integer(json_integer_value(number)));
         if (rc == 0 && is_outside)
             rc = ki_as_tree_default(port, "nodePort", json_integer(NODE_PORT_FIRST + (int)offset));
@@ -102,55 +101,15 @@ static int default_address(json_t *tree)
     if (given[0] == 0 && json_is_string(ki_as_tree_at(tree, "spec.clusterIP")))
         (void)json_object_del(json_object_get(tree, "spec"), "clusterIP");
     int rc = ki_as_tree_default(tree, "spec.clusterIP", json_string(address));
-    if (rc == 0)
-        rc = ki_as_tree_default(tree, "spec.clusterIPs",
-                                json_pack("[s]", ki_as_tree_text(tree, "spec.clusterIP")));
-    if (rc == 0)
-        rc = ki_as_tree_default(tree, "spec.ipFamilies", json_pack("[s]", "IPv4"));
-    if (rc == 0)
-        rc = ki_as_tree_default(tree, "spec.ipFamilyPolicy", json_string("SingleStack"));
-    return rc;
+    return rc < 0 ? rc
+                  : ki_as_tree_default(tree, "spec.clusterIPs",
+                                       json_pack("[s]", ki_as_tree_text(tree, "spec.clusterIP")));
 }
 
 int ki_as_defaults_service(json_t *tree)
 {
-    static const struct ki_as_default all[] = {
-        KI_AS_TEXT("spec.type", "ClusterIP"),
-        KI_AS_TEXT("spec.sessionAffinity", "None"),
-        KI_AS_OBJECT("status.loadBalancer"),
-        {NULL, 0, NULL, 0},
-    };
-    static const struct ki_as_default internal[] = {
-        KI_AS_TEXT("spec.internalTrafficPolicy", "Cluster"),
-        {NULL, 0, NULL, 0},
-    };
-    static const struct ki_as_default outside[] = {
-        KI_AS_TEXT("spec.externalTrafficPolicy", "Cluster"),
-        {NULL, 0, NULL, 0},
-    };
-    static const struct ki_as_default sticky[] = {
-        KI_AS_NUMBER("spec.sessionAffinityConfig.clientIP.timeoutSeconds", 10800),
-        {NULL, 0, NULL, 0},
-    };
-    static const struct ki_as_default balanced[] = {
-        KI_AS_TRUE("spec.allocateLoadBalancerNodePorts"),
-        {NULL, 0, NULL, 0},
-    };
     if (!json_is_object(json_object_get(tree, "spec")))
         return 0;
-    int rc = ki_as_defaults_fill(tree, all);
-    bool is_balanced = strcmp(ki_as_tree_text(tree, "spec.type"), "LoadBalancer") == 0;
-    if (rc == 0)
-        rc = default_ports(tree, has_node_ports(tree));
-    if (rc == 0 && !is_external(tree))
-        rc = default_address(tree);
-    if (rc == 0 && !is_external(tree))
-        rc = ki_as_defaults_fill(tree, internal);
-    if (rc == 0 && has_node_ports(tree))
-        rc = ki_as_defaults_fill(tree, outside);
-    if (rc == 0 && strcmp(ki_as_tree_text(tree, "spec.sessionAffinity"), "ClientIP") == 0)
-        rc = ki_as_defaults_fill(tree, sticky);
-    if (rc == 0 && is_balanced)
-        rc = ki_as_defaults_fill(tree, balanced);
-    return rc;
+    int rc = default_ports(tree, has_node_ports(tree));
+    return rc < 0 || is_external(tree) ? rc : default_address(tree);
 }

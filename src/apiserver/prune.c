@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "apiserver/check.h"
+#include "apiserver/defaults_parts.h"
 #include "apiserver/quantity.h"
 #include "apiserver/schema.h"
 #include "apiserver/tree.h"
@@ -16,6 +17,7 @@ enum { UNKNOWN_MAX = 100 };
 struct pruner {
     json_t *unknown; /* NULL: nobody asks */
     bool keeps_empty;
+    bool fills;
     int rc;
 };
 
@@ -134,6 +136,8 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
         if (field == NULL || is_null)
             (void)json_object_deln(object, name.ptr, name.len);
     }
+    if (pruner->fills && pruner->rc == 0)
+        pruner->rc = ki_as_defaults_rows(schema, object);
 }
 
 /* ---- custom kinds
@@ -202,5 +206,11 @@ int ki_as_prune(const struct ki_as_resource *resource, json_t *tree, json_t *unk
 int ki_as_prune_applied(const struct ki_as_resource *resource, json_t *tree)
 {
     struct pruner pruner = {.keeps_empty = true};
+    return prune(&pruner, resource, tree);
+}
+
+int ki_as_prune_and_fill(const struct ki_as_resource *resource, json_t *tree)
+{
+    struct pruner pruner = {.fills = true};
     return prune(&pruner, resource, tree);
 }

@@ -19,5 +19,7 @@ KI_NODISCARD int ki_as_prune(const struct ki_as_resource *resource, json_t *tree
 /* There, empty lists and maps go, too, but where Kubernetes writes them. Not so in what is applied, whose
  * manager owns them: the same without. */
 KI_NODISCARD int ki_as_prune_applied(const struct ki_as_resource *resource, json_t *tree);
+/* As ki_as_prune(), and each object of a built-in type gets the defaults of that type (defaults.txt). */
+KI_NODISCARD int ki_as_prune_and_fill(const struct ki_as_resource *resource, json_t *tree);
 
 #endif

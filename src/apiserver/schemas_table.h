@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schemas_table - the fields of all built-in kinds, as data.
  *
- *   From:     schemas.txt and rules.txt, by scripts/generate_schemas.py
- *   To:       schema.h, validate_rules.c
+ *   From:     schemas.txt, rules.txt and defaults.txt, by scripts/generate_schemas.py
+ *   To:       schema.h, validate_rules.c, defaults_rows.c
  *   Locks:    none: constant
  *   Not here: custom resources
  */
@@ -66,6 +66,8 @@ struct ki_as_schema {
     uint16_t field_count;
     uint16_t first_rule; /* in ki_as_rules */
     uint16_t rule_count;
+    uint16_t first_default; /* in ki_as_defaults */
+    uint16_t default_count;
     bool is_atomic;
 };
 
@@ -102,11 +104,34 @@ struct ki_as_rule {
     uint8_t kind;
 };
 
+enum ki_as_default_kind {
+    KI_AS_DEFAULT_NULL,
+    KI_AS_DEFAULT_FALSE,
+    KI_AS_DEFAULT_TRUE,
+    KI_AS_DEFAULT_NUMBER,
+    KI_AS_DEFAULT_TEXT,
+    KI_AS_DEFAULT_OBJECT, /* an empty one, which gets the defaults of its type */
+    KI_AS_DEFAULT_JSON,   /* `text` is JSON */
+    KI_AS_DEFAULT_COPY,   /* of what stands at the path `text`, if anything does */
+};
+
+/* What a member is when nobody sets it. */
+struct ki_as_default {
+    const char *path; /* "spec.priority" is a member of "spec", where there is one */
+    const char *text;
+    int64_t number;
+    const char *other;        /* path of the member that decides whether it is set; NULL: it always is */
+    const char *const *words; /* one of which that is; NULL: it is there */
+    bool is_unless;           /* the other way round */
+    uint8_t kind;
+};
+
 extern const struct ki_as_schema_field ki_as_schema_fields[];
 /* The first eight bytes of each field's name, the first of them the highest,
  * with zeros behind a short one. */
 extern const uint64_t ki_as_schema_openings[];
 extern const struct ki_as_rule ki_as_rules[];
+extern const struct ki_as_default ki_as_defaults[];
 extern const struct ki_as_schema ki_as_schemas[];
 extern const size_t ki_as_schema_count;
 /* Places in ki_as_schemas of those that are kinds, ordered by kind. */

@@ -142,7 +142,8 @@ static void deployments_roll_out_by_quarters(void **state)
         resource_of("apps/v1", "deployments", "Deployment"), "{'spec':{'template':{'spec':{}}}}",
         "{'spec':{'replicas':1,'strategy':{'type':'RollingUpdate','rollingUpdate':{'maxUnavailable':'25%','"
         "maxSurge':'25%'"
-        "}},'revisionHistoryLimit':10,'progressDeadlineSeconds':600,'template':{'spec':{'restartPolicy':'"
+        "}},'revisionHistoryLimit':10,'progressDeadlineSeconds':600,'template':{'metadata':{},'spec':{'"
+        "restartPolicy':'"
         "Always',"
         "'terminationGracePeriodSeconds':30,'dnsPolicy':'ClusterFirst','securityContext':{},'schedulerName':"
         "'default-scheduler'}}},'status':{}}");
@@ -210,9 +211,38 @@ static void definitions_get_their_other_names(void **state)
 static void wrong_types_are_left_to_validation(void **state)
 {
     (void)state;
-    filled(resource_of("v1", "pods", "Pod"), "{'spec':[]}", "{'spec':[]}");
-    filled(resource_of("v1", "pods", "Pod"), "{'spec':'x'}", "{'spec':'x'}");
-    filled(resource_of("v1", "services", "Service"), "{'spec':1}", "{'spec':1}");
+    filled(resource_of("v1", "pods", "Pod"), "{'spec':[]}", "{'spec':[],'status':{'phase':'Pending'}}");
+    filled(resource_of("v1", "pods", "Pod"), "{'spec':'x','status':1}", "{'spec':'x','status':1}");
+    filled(resource_of("v1", "services", "Service"), "{'spec':1,'status':{'loadBalancer':2}}",
+           "{'spec':1,'status':{'loadBalancer':2}}");
+}
+
+static void pods_without_a_spec_stay_as_they_are(void **state)
+{
+    (void)state;
+    filled(resource_of("v1", "pods", "Pod"), "{'metadata':{'name':'a'}}", "{'metadata':{'name':'a'}}");
+}
+
+static void some_defaults_depend_on_other_members(void **state)
+{
+    struct ki_as_resource bindings =
+        resource_of("rbac.authorization.k8s.io/v1", "rolebindings", "RoleBinding");
+    struct ki_as_resource policies = resource_of("networking.k8s.io/v1", "networkpolicies", "NetworkPolicy");
+    struct ki_as_resource jobs = resource_of("batch/v1", "jobs", "Job");
+    (void)state;
+    filled(bindings, "{'subjects':[{'kind':'User'},{'kind':'ServiceAccount'}]}",
+           "{'subjects':[{'kind':'User','apiGroup':'rbac.authorization.k8s.io'},{'kind':'ServiceAccount'}]}");
+    filled(policies, "{'spec':{'egress':[]}}", "{'spec':{'policyTypes':['Ingress']}}");
+    filled(policies, "{'spec':{'egress':[{}],'policyTypes':null}}",
+           "{'spec':{'egress':[{}],'policyTypes':['Ingress','Egress']}}");
+    filled(jobs, "{'spec':{'parallelism':3}}",
+           "{'spec':{'parallelism':3,'backoffLimit':6,'completionMode':'NonIndexed','manualSelector':false,"
+           "'podReplacementPolicy':'TerminatingOrFailed','suspend':false,'template':{'metadata':{}}},"
+           "'status':{}}");
+    filled(jobs, "{}",
+           "{'spec':{'parallelism':1,'completions':1,'backoffLimit':6,'completionMode':'NonIndexed',"
+           "'manualSelector':false,'podReplacementPolicy':'TerminatingOrFailed','suspend':false,"
+           "'template':{'metadata':{}}},'status':{}}");
 }
 
 static struct ki_as_resource widgets(const char *schema)
@@ -339,6 +369,8 @@ int main(void)
         cmocka_unit_test(budgets_count_from_zero),
         cmocka_unit_test(definitions_get_their_other_names),
         cmocka_unit_test(wrong_types_are_left_to_validation),
+        cmocka_unit_test(pods_without_a_spec_stay_as_they_are),
+        cmocka_unit_test(some_defaults_depend_on_other_members),
         cmocka_unit_test(custom_kinds_get_what_their_schema_says),
         cmocka_unit_test(amounts_are_kept_as_kubernetes_writes_them),
         cmocka_unit_test(unknown_fields_are_taken_away_and_named),
