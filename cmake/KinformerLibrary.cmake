@@ -39,7 +39,7 @@ set_source_files_properties(src/util/version.c PROPERTIES
 # What the embedded API server has of it, too.
 add_library(kinformer_util_objects OBJECT ${util_sources})
 target_include_directories(kinformer_util_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
-target_link_libraries(kinformer_util_objects PRIVATE kinformer_flags)
+target_link_libraries(kinformer_util_objects PRIVATE kinformer_flags PkgConfig::LIBYAML)
 target_compile_options(kinformer_util_objects PRIVATE -fno-semantic-interposition)
 
 add_library(kinformer_objects OBJECT ${library_sources})

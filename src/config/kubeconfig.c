@@ -231,16 +231,19 @@ static ki_kubeconfig_file *new_file(const char *path)
 
 int ki_kubeconfig_add(ki_kubeconfig *kubeconfig, const char *path, ki_str text, ki_error *err)
 {
+    static const ki_yaml_rules rules = {.bytes_max = KI_KUBECONFIG_BYTES_MAX,
+                                        .nodes_max = KI_KUBECONFIG_NODES_MAX,
+                                        .depth_max = KI_KUBECONFIG_DEPTH_MAX,
+                                        .members_max = KI_KUBECONFIG_MEMBERS_MAX};
     ki_kubeconfig_file *file = new_file(path);
     if (file == NULL)
         return ki_fail_no_memory(err);
     file->next = kubeconfig->files;
     kubeconfig->files = file;
-    ki_error mistake = {0};
-    size_t line = 0;
-    int rc = ki_yaml_parse(text, &file->root, &line, &mistake);
+    ki_yaml_mistake mistake = {0};
+    int rc = ki_yaml_parse(text, &rules, &file->root, &mistake);
     if (rc == KI_ERR_CONFIG)
-        return ki_kubeconfig_fail(err, file, line, "%s", mistake.message);
+        return ki_kubeconfig_fail(err, file, mistake.line, "%s", mistake.error.message);
     if (rc < 0)
         return ki_fail_no_memory(err);
     return add_content(kubeconfig, file, err);

@@ -10,9 +10,13 @@
 #define KI_CONFIG_KUBECONFIG_H
 
 #include "config/config.h"
-#include "config/yaml_tree.h"
+#include "util/yaml_tree.h"
 
 #define KI_KUBECONFIG_ENTRIES_MAX 10000
+#define KI_KUBECONFIG_BYTES_MAX ((size_t)8 * 1024 * 1024)
+#define KI_KUBECONFIG_NODES_MAX 100000
+#define KI_KUBECONFIG_DEPTH_MAX 32
+#define KI_KUBECONFIG_MEMBERS_MAX 1000
 
 typedef struct ki_kubeconfig_file {
     struct ki_kubeconfig_file *next;

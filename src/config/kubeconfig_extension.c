@@ -25,7 +25,7 @@ static void write_scalar(ki_json_writer *writer, const ki_yaml_node *node)
         ki_json_write_string(writer, text);
 }
 
-/* No deeper than KI_YAML_DEPTH_MAX. */
+/* No deeper than KI_KUBECONFIG_DEPTH_MAX. */
 static void write_node(ki_json_writer *writer, const ki_yaml_node *node)
 {
     if (node->kind == KI_YAML_SCALAR) {

@@ -18,7 +18,7 @@ static int add_file(ki_kubeconfig *kubeconfig, const char *path, bool is_wanted,
 {
     ki_file_text text = {0};
     ki_error problem = {0};
-    int rc = ki_file_read(path, KI_YAML_BYTES_MAX, &text, &problem);
+    int rc = ki_file_read(path, KI_KUBECONFIG_BYTES_MAX, &text, &problem);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
     if (rc == KI_ERR_NOT_FOUND && !is_wanted)

@@ -407,9 +407,9 @@ static void a_long_name_of_a_file_is_shown_from_its_end(void **state)
 static void more_than_the_limits_is_refused(void **state)
 {
     (void)state;
-    kubeconfig_assert_too_much(kubeconfig_repeat("", "k%d: v\n", KI_YAML_MEMBERS_MAX + 1),
+    kubeconfig_assert_too_much(kubeconfig_repeat("", "k%d: v\n", KI_KUBECONFIG_MEMBERS_MAX + 1),
                                ":1001: a mapping with more than 1000 members");
-    kubeconfig_assert_too_much(kubeconfig_repeat("x:\n", "- %d\n", KI_YAML_NODES_MAX),
+    kubeconfig_assert_too_much(kubeconfig_repeat("x:\n", "- %d\n", KI_KUBECONFIG_NODES_MAX),
                                ": more than 100000 values");
     kubeconfig_assert_too_much(kubeconfig_repeat("users:\n", "- name: u%d\n", KI_KUBECONFIG_ENTRIES_MAX + 1),
                                ":10002: users: more than 10000");

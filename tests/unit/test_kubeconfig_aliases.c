@@ -94,7 +94,7 @@ static void a_small_text_cannot_become_a_large_tree(void **state)
 static void a_merge_keeps_to_the_limit_of_members(void **state)
 {
     (void)state;
-    char *text = kubeconfig_repeat("x: &x\n", "  k%d: v\n", KI_YAML_MEMBERS_MAX);
+    char *text = kubeconfig_repeat("x: &x\n", "  k%d: v\n", KI_KUBECONFIG_MEMBERS_MAX);
     size_t len = strlen(text);
     text = realloc(text, len + 64);
     assert_non_null(text);

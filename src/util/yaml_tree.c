@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/yaml_tree.h"
+#include "util/yaml_tree.h"
 
 #include <string.h>
 
 #include "util/alloc.h"
 #include "util/secret.h"
 
-/* Not recursive past KI_YAML_DEPTH_MAX, which the builder keeps. */
-void ki_yaml_free(ki_yaml_node *root)
+/* Not recursive past KI_YAML_LEVELS_MAX, which the builder keeps. */
+void ki_yaml_free(ki_yaml_node *node)
 {
-    if (root == NULL)
-        return;
-    for (ki_yaml_node *child = root->first_child, *next; child != NULL; child = next) {
-        next = child->next;
-        ki_yaml_free(child);
+    for (ki_yaml_node *next = NULL; node != NULL; node = next) {
+        next = node->next;
+        ki_yaml_free(node->first_child);
+        ki_secret_free(node->key);
+        ki_secret_free(node->text);
+        ki_free(node);
     }
-    ki_secret_free(root->key);
-    ki_secret_free(root->text);
-    ki_free(root);
 }
 
 const ki_yaml_node *ki_yaml_member(const ki_yaml_node *mapping, const char *key)

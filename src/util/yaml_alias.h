@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_alias - what anchors (&name) mark, and copies of it for aliases (*name).
  *
- *   From:     config/yaml_parse.c
+ *   From:     util/yaml_parse.c
  *   Locks:    none; one owner.
  *   Not here: where a copy goes; merge keys.
  *
  * A copy counts what it makes before it makes it, so that a small text with aliases of aliases of aliases
  * stops at the limits that every text has.
  */
-#ifndef KI_CONFIG_YAML_ALIAS_H
-#define KI_CONFIG_YAML_ALIAS_H
+#ifndef KI_UTIL_YAML_ALIAS_H
+#define KI_UTIL_YAML_ALIAS_H
 
-#include "config/yaml_tree.h"
+#include "util/yaml_tree.h"
 
 typedef struct ki_yaml_anchor ki_yaml_anchor;
 
@@ -33,8 +33,9 @@ const ki_yaml_node *ki_yaml_anchors_find(const ki_yaml_anchors *anchors, const c
 
 /* What a tree has come to. */
 typedef struct ki_yaml_size {
-    size_t nodes;        /* KI_YAML_NODES_MAX at the most */
-    size_t copied_bytes; /* of texts and keys; KI_YAML_BYTES_MAX at the most */
+    const ki_yaml_rules *rules;
+    size_t nodes;
+    size_t copied_bytes; /* of texts and keys */
 } ki_yaml_size;
 
 /* A copy of the node and all below it, key included, for a place below `depth` others. Returns 0,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/yaml_alias.h"
+#include "util/yaml_alias.h"
 
 #include <string.h>
 
@@ -63,13 +63,14 @@ static size_t length(const char *text)
 
 static int count(const ki_yaml_node *from, size_t depth, ki_yaml_size *size, ki_error *err)
 {
+    const ki_yaml_rules *rules = size->rules;
     size_t bytes = length(from->key) + length(from->text);
-    if (size->nodes >= KI_YAML_NODES_MAX)
-        return ki_fail(err, KI_ERR_CONFIG, "more than %d values", KI_YAML_NODES_MAX);
-    if (bytes > KI_YAML_BYTES_MAX - size->copied_bytes)
-        return ki_fail(err, KI_ERR_CONFIG, "aliases that stand for more than %zu bytes", KI_YAML_BYTES_MAX);
-    if (from->kind != KI_YAML_SCALAR && depth >= KI_YAML_DEPTH_MAX)
-        return ki_fail(err, KI_ERR_CONFIG, "nested more than %d levels deep", KI_YAML_DEPTH_MAX);
+    if (size->nodes >= rules->nodes_max)
+        return ki_fail(err, KI_ERR_CONFIG, "more than %zu values", rules->nodes_max);
+    if (bytes > rules->bytes_max - size->copied_bytes)
+        return ki_fail(err, KI_ERR_CONFIG, "aliases that stand for more than %zu bytes", rules->bytes_max);
+    if (from->kind != KI_YAML_SCALAR && depth >= rules->depth_max)
+        return ki_fail(err, KI_ERR_CONFIG, "nested more than %zu levels deep", rules->depth_max);
     size->nodes++;
     size->copied_bytes += bytes;
     return 0;
@@ -84,7 +85,7 @@ static bool copy_texts(const ki_yaml_node *from, ki_yaml_node *to)
     return (from->key == NULL || to->key != NULL) && (from->text == NULL || to->text != NULL);
 }
 
-/* Not recursive past KI_YAML_DEPTH_MAX. */
+/* Not recursive past KI_YAML_LEVELS_MAX. */
 int ki_yaml_copy(const ki_yaml_node *from, size_t depth, ki_yaml_size *size, ki_yaml_node **out_node,
                  ki_error *err)
 {
@@ -96,6 +97,8 @@ int ki_yaml_copy(const ki_yaml_node *from, size_t depth, ki_yaml_size *size, ki_
         return ki_fail_no_memory(err);
     node->kind = from->kind;
     node->is_plain = from->is_plain;
+    node->is_binary = from->is_binary;
+    node->is_key_plain = from->is_key_plain;
     node->line = from->line;
     if (!copy_texts(from, node))
         rc = ki_fail_no_memory(err);
