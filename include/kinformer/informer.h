@@ -140,8 +140,8 @@ KI_API int ki_informer_has_synced(const ki_informer *informer);
 /**
  * Waits for that, `timeout_ms` at the most.
  *
- * Returns: 0; KI_ERR_TIMEOUT with what it is doing and why; KI_ERR_STOPPED, at once, when it was never started
- *          or was stopped; KI_ERR_WOULD_DEADLOCK from a callback or a read section.
+ * Returns: 0; KI_ERR_TIMEOUT with what it is doing and why; KI_ERR_STOPPED, at once, when it was never
+ *          started or was stopped; KI_ERR_WOULD_DEADLOCK from a callback or a read section.
  */
 KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err);
 

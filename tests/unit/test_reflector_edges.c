@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is easily forgotten in the reflector: between one watch and the next, across a stop, between reflectors. */
+/* What is easily forgotten in the reflector: between one watch and the next, across a stop,
+ * between reflectors. */
 #include <stdio.h>
 
 #include "cache/delta_fifo.h"
