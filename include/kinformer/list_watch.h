@@ -103,7 +103,7 @@ typedef struct ki_list_options {
     /* Nothing has failed: why it waits all the same. */                                                     \
     X(PACED, "Paced")       /* for its turn: five requests at once, and then one a second */                 \
     X(RESUMING, "Resuming") /* after a start, for the answer to a watch from what is known */                \
-    X(POLLING, "Polling")   /* watches bring nothing: the collection is listed from time to time */
+    X(POLLING, "Polling")   /* watches bring nothing: when one ends so, the collection is listed */
 
 typedef enum ki_reason {
 #define KI_REASON_ENUM(name, text) KI_REASON_##name,

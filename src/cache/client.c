@@ -305,10 +305,12 @@ static void disconnect(ki_client *client)
     ki_callback_enter();
     run_last_posts(client);
     ki_callback_leave();
-    ki_http_free(client->http);
-    ki_credentials_free(client->credentials);
-    client->http = NULL;
+    ki_http *http = client->http;
+    ki_credentials *credentials = client->credentials;
+    client->http = NULL; /* first: a child may be made at any moment */
     client->credentials = NULL;
+    ki_http_free(http);
+    ki_credentials_free(credentials);
     ki_loop_release(client->io);
 }
 

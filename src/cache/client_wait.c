@@ -5,6 +5,7 @@
 
 #include "cache/client.h"
 #include "cache/rcu.h"
+#include "util/fork.h"
 #include "util/units.h"
 
 enum { NS_PER_MS = 1000000 };
@@ -12,20 +13,32 @@ enum { NS_PER_MS = 1000000 };
 /* ---- where nothing may be waited for ------------------------------------------------------------------ */
 
 static _Thread_local unsigned callback_depth;
+static _Thread_local unsigned callback_generation; /* of the process that the depth is of: see util/fork.h */
+
+/* A child that was forked inside of a callback does not return from it. */
+static unsigned *depth(void)
+{
+    unsigned generation = ki_fork_generation();
+    if (callback_generation != generation)
+        callback_depth = 0;
+    callback_generation = generation;
+    return &callback_depth;
+}
 
 void ki_callback_enter(void)
 {
-    callback_depth++;
+    ++*depth();
 }
 
 void ki_callback_leave(void)
 {
-    callback_depth--;
+    if (*depth() > 0)
+        callback_depth--;
 }
 
 int ki_client_may_wait(void)
 {
-    return callback_depth > 0 || ki_loop_is_current(NULL) || ki_rcu_is_reading() ? KI_ERR_WOULD_DEADLOCK : 0;
+    return *depth() > 0 || ki_loop_is_current(NULL) || ki_rcu_is_reading() ? KI_ERR_WOULD_DEADLOCK : 0;
 }
 
 /* ---- coming and going --------------------------------------------------------------------------------- */

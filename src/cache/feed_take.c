@@ -232,7 +232,7 @@ int ki_feed_take_change(const ki_change *change, void *user)
     ki_resource_version version = {0};
     bool had_room = atomic_exchange(&feed->has_room, false);
     if (feed->options.queue != NULL)
-        ki_delta_queue_set_now(feed->options.queue, ki_clock_now_ns(feed->life.client->clock));
+        ki_delta_queue_set_now(feed->options.queue, ki_reflector_received_ns(&feed->life.reflector));
     int rc = ki_resource_version_set(&version, change->version); /* before anything has changed */
     if (rc == 0)
         rc = feed->options.on_change != NULL ? call_user(feed, change) : write_change(feed, change);

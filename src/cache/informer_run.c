@@ -71,7 +71,7 @@ int ki_informer_take_change(const ki_change *change, void *user)
 {
     ki_informer *informer = ki_informer_of(user);
     if (informer->pushed == 0)
-        ki_delta_fifo_set_now(&informer->fifo, ki_clock_now_ns(informer->life.client->clock));
+        ki_delta_fifo_set_now(&informer->fifo, ki_reflector_received_ns(&informer->life.reflector));
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;

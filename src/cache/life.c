@@ -99,7 +99,8 @@ void ki_life_fini(ki_life *life)
 void ki_life_leave(ki_life *life, void *memory)
 {
     ki_client *client = life->client;
-    ki_client_leave(client, &life->alive);
+    if (!ki_client_is_foreign(client)) /* else it has never joined, and the lock may be held for ever */
+        ki_client_leave(client, &life->alive);
     ki_free(memory);
     ki_client_unref(client);
 }

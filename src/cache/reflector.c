@@ -120,6 +120,8 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
 {
     uint64_t now = ki_reflector_now_ns(reflector);
     reflector->quiet_ns = now;
+    if (step != KI_STEP_WATCH && step != KI_STEP_PAGE)
+        reflector->behind_ns = UINT64_MAX;                      /* what a list brings is of now */
     if (step == KI_STEP_WATCH && now >= reflector->relist_ns) { /* no watch has lived to see it */
         reflector->relisted_ns = now;
         step = KI_STEP_SYNC;
@@ -409,6 +411,7 @@ int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *optio
         return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random numbers");
     *reflector = (ki_reflector){.options = *options,
                                 .scheduled_ns = UINT64_MAX,
+                                .behind_ns = UINT64_MAX,
                                 .relist_ns = UINT64_MAX,
                                 .relisted_ns = UINT64_MAX,
                                 .is_ready = 1};
@@ -511,10 +514,20 @@ void ki_reflector_room(ki_reflector *reflector)
         reflector->is_full = 0;
         reflector->watch.was_paused = 1;
         reflector->quiet_ns = ki_reflector_now_ns(reflector);
+        reflector->room_ns = reflector->quiet_ns;
         reflector->watch.item_ns = reflector->quiet_ns;
         ki_answer_resume(&reflector->answer);
     }
     leave(KI_ANSWER_OUTSIDE, reflector);
+}
+
+/* Sockets hold what is read in much less than a second, so whoever has read for that long has read it all. */
+uint64_t ki_reflector_received_ns(ki_reflector *reflector)
+{
+    uint64_t now = ki_reflector_now_ns(reflector);
+    if (!reflector->is_full && now >= reflector->room_ns + KI_NS_PER_S)
+        reflector->behind_ns = UINT64_MAX;
+    return ki_ns_min(now, reflector->behind_ns);
 }
 
 void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list)

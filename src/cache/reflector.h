@@ -153,6 +153,8 @@ struct ki_reflector {
     int is_full;           /* on_change has returned 1 */
     int is_ready;          /* initialised */
     uint64_t scheduled_ns; /* what `schedule` was told */
+    uint64_t behind_ns;    /* since when not all is read that has come; UINT64_MAX: all is */
+    uint64_t room_ns;      /* when there was room again, the last time */
     uint64_t quiet_ns;     /* since when nothing was heard on `answer` while it was not full */
     ki_answer answer;
     ki_answer probe_answer;
@@ -210,6 +212,10 @@ void ki_reflector_room(ki_reflector *reflector);
 /* Too much of this attempt to list waits for the proof that it is not older than what we have: if it is still
  * under way, it is given up for one of the newest version, which is believed from its beginning. */
 void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list);
+
+/* Inside on_change: when the change came. After a pause that is not known, since it may have waited in a
+ * socket: then it is when the pause began, until all has been read. */
+uint64_t ki_reflector_received_ns(ki_reflector *reflector);
 
 /* Ends a back-off now. */
 void ki_reflector_retry_now(ki_reflector *reflector);

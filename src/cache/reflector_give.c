@@ -10,8 +10,11 @@ int ki_reflector_give(ki_reflector *reflector, const ki_change *change)
     int rc = reflector->options.on_change(change, reflector->options.user);
     if (rc < 0)
         return KI_ERR_NO_MEMORY;
-    if (rc > 0)
+    if (rc > 0) {
         reflector->is_full = 1;
+        if (reflector->behind_ns == UINT64_MAX)
+            reflector->behind_ns = ki_reflector_now_ns(reflector);
+    }
     return 0;
 }
 

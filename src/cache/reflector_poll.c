@@ -105,6 +105,15 @@ void ki_reflector_finish_poll(ki_reflector *reflector)
     poll->items = reflector->list.items;
 }
 
+/* Items of a list that has failed may be ahead of the watch, which would tell what was before them. Numbers
+ * show that; of other versions nobody knows which is newer, so only a list that ends may follow. */
+static int has_run_ahead(const ki_reflector *reflector)
+{
+    int order = 0;
+    ki_str version = ki_resource_version_str(&reflector->version);
+    return reflector->list.has_given && ki_resource_version_compare(version, version, &order) < 0;
+}
+
 ki_reflector_step ki_reflector_step_after_list(ki_reflector *reflector)
 {
     ki_reflector_poll *poll = &reflector->poll;
@@ -113,12 +122,12 @@ ki_reflector_step ki_reflector_step_after_list(ki_reflector *reflector)
     poll->is_listing = 0;
     poll->has_failed = 1;
     poll->not_before_ns = ki_reflector_now_ns(reflector) + poll->interval_ns;
-    return KI_STEP_WATCH;
+    return has_run_ahead(reflector) ? KI_STEP_SYNC : KI_STEP_WATCH;
 }
 
 void ki_reflector_explain_poll(ki_reflector *reflector, const ki_failure *failure)
 {
-    static const char text[] = "watches bring nothing, so the collection is listed from time to time";
+    static const char text[] = "the last watches brought nothing: when one ends so, the collection is listed";
     char message[KI_ERROR_MESSAGE_BYTES + sizeof(text) + 32];
     const char *last = failure != NULL ? failure->error.message : "";
     if (failure == NULL && reflector->report.reason == KI_REASON_POLLING)

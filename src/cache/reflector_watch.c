@@ -30,6 +30,7 @@ void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
                            .bookmark_ns = UINT64_MAX,
                            .item_ns = now,
                            .is_unproven = is_unproven};
+    reflector->poll.was_counted = 0;
     reflector->report.watches++;
     ki_counter_add(reflector->options.metrics->watches, 1);
     ki_answer_begin(&reflector->answer, KI_ANSWER_WATCH, options);

@@ -38,9 +38,9 @@ struct ki_credentials {
     uint64_t certificate_generation;
     ki_token_file token_file;
     ki_certificate_files files;
-    bool is_plaintext; /* constant: the server is not to see any of them */
-    bool is_withheld;  /* and there are some */
-    bool is_given;     /* by ki_credentials_set_token(): no other counts */
+    bool is_plaintext;        /* constant: the server is not to see any of them */
+    _Atomic bool is_withheld; /* and there are some; written by io, read by any */
+    bool is_given;            /* by ki_credentials_set_token(): no other counts */
     bool uses_exec;
     ki_exec_plugin plugin;
     exec_state state;

@@ -83,6 +83,14 @@ static size_t user_length(ki_str authority)
     return 0;
 }
 
+/* A secret of which only the beginning is left is masked before the mark of a cut (util/mask.h). */
+static void mark_cut(ki_response_head *head, size_t whole)
+{
+    static const char mark[] = "…";
+    if (whole >= sizeof(head->location))
+        memcpy(head->location + sizeof(head->location) - sizeof(mark), mark, sizeof(mark));
+}
+
 /* "https://user:secret@host/path?token=secret" becomes "https://host/path". */
 static void take_location(ki_response_head *head, ki_str value)
 {
@@ -92,6 +100,7 @@ static void take_location(ki_response_head *head, ki_str value)
         scheme = url.len >= 2 && memcmp(url.ptr, "//", 2) == 0 ? 0 : SIZE_MAX;
     if (scheme == SIZE_MAX) {
         copy(head->location, sizeof(head->location), url);
+        mark_cut(head, url.len);
         return;
     }
     ki_str before = {url.ptr, scheme == 0 ? 2 : scheme + 3};
@@ -102,6 +111,7 @@ static void take_location(ki_response_head *head, ki_str value)
     copy(head->location, sizeof(head->location), before);
     size_t used = strlen(head->location);
     copy(head->location + used, sizeof(head->location) - used, ki_str_of(host));
+    mark_cut(head, before.len + rest.len - user);
 }
 
 static void take_coding(ki_response_head *head, ki_str value)

@@ -38,6 +38,15 @@ int ki_sockets_init(ki_sockets *sockets, ki_error *err)
     return ki_stand_in_open(&sockets->stand_in, err);
 }
 
+/* What the epoll may still name stays to the end. */
+static ki_list_node *first_to_spare(const ki_sockets *sockets)
+{
+    ki_list_node *node = ki_list_first(&sockets->spare);
+    while (node != NULL && KI_CONTAINER_OF(node, ki_socket, node)->watch.is_haunted)
+        node = ki_list_next(&sockets->spare, node);
+    return node;
+}
+
 static void free_socket(ki_sockets *sockets, ki_socket *socket)
 {
     ki_list_remove(&socket->node);
@@ -129,8 +138,10 @@ static void hold(ki_socket *socket, ki_transfer *transfer)
     socket->holder = transfer;
     transfer->held = socket;
     socket->real_fd = ki_stand_in_take_place(&socket->http->sockets.stand_in, socket->fd);
-    if (socket->real_fd >= 0)
-        ki_descriptors_add(&socket->http->descriptors, socket->real_fd);
+    if (socket->real_fd < 0)
+        return;
+    ki_descriptors_add(&socket->http->descriptors, socket->real_fd);
+    ki_descriptors_add(&socket->http->descriptors, socket->fd); /* the stand-in's now */
 }
 
 static void let_go(ki_socket *socket)
@@ -139,7 +150,8 @@ static void let_go(ki_socket *socket)
         return;
     if (socket->real_fd >= 0) {
         ki_descriptors_remove(&socket->http->descriptors, socket->real_fd);
-        ki_stand_in_give_back(&socket->http->sockets.stand_in, socket->fd, socket->real_fd);
+        if (ki_stand_in_give_back(&socket->http->sockets.stand_in, socket->fd, socket->real_fd))
+            ki_descriptors_add(&socket->http->descriptors, socket->fd);
     }
     socket->real_fd = -1;
     socket->holder->held = NULL;
@@ -189,8 +201,9 @@ int ki_sockets_reserve(ki_http *http, size_t transfers)
         ki_list_push_back(&sockets->spare, &made->node);
         sockets->count++;
     }
-    while (sockets->count > wanted + SPARE_MAX && !ki_list_is_empty(&sockets->spare))
-        free_socket(sockets, KI_CONTAINER_OF(ki_list_first(&sockets->spare), ki_socket, node));
+    for (ki_list_node *node = first_to_spare(sockets); node != NULL && sockets->count > wanted + SPARE_MAX;
+         node = first_to_spare(sockets))
+        free_socket(sockets, KI_CONTAINER_OF(node, ki_socket, node));
     return ki_descriptors_reserve(&http->descriptors, SOCKETS_PER_TRANSFER + WAKE_FDS);
 }
 

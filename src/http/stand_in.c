@@ -62,9 +62,9 @@ static bool is_in_place(const ki_stand_in *stand_in, int fd)
 }
 
 /* A number that is not the stand-in's any more may be anybody's. */
-void ki_stand_in_give_back(const ki_stand_in *stand_in, int fd, int socket_fd)
+bool ki_stand_in_give_back(const ki_stand_in *stand_in, int fd, int socket_fd)
 {
-    if (is_in_place(stand_in, fd))
-        (void)dup3(socket_fd, fd, O_CLOEXEC);
+    bool is_back = is_in_place(stand_in, fd) && dup3(socket_fd, fd, O_CLOEXEC) >= 0;
     (void)close(socket_fd);
+    return is_back;
 }

@@ -38,7 +38,7 @@ void ki_stand_in_close(ki_stand_in *stand_in);
  * ki_stand_in_give_back(); -1: the process has no number left, and all is as it was. */
 KI_NODISCARD int ki_stand_in_take_place(const ki_stand_in *stand_in, int fd);
 
-/* The socket is `fd` again, or closed if `fd` has been closed meanwhile. */
-void ki_stand_in_give_back(const ki_stand_in *stand_in, int fd, int socket_fd);
+/* The socket is `fd` again, or closed if `fd` has been closed meanwhile: returns whether it is back. */
+bool ki_stand_in_give_back(const ki_stand_in *stand_in, int fd, int socket_fd);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "metrics/metric_set.h"
 #include "metrics/metrics.h"
+#include "util/fork.h"
 #include "util/refcount.h"
 #include "util/thread.h"
 
@@ -35,6 +36,7 @@ typedef struct ki_metric_family {
 
 struct ki_metrics {
     ki_refcount refs;
+    ki_fork_hook fork_hook; /* a child finds them whole */
     ki_mutex mu;
     ki_str prefix;
     size_t children_max;

@@ -2,6 +2,7 @@
 #include "util/descriptors.h"
 
 #include <kinformer/error.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/alloc.h"
@@ -28,7 +29,7 @@ void ki_descriptors_fini(ki_descriptors *descriptors)
     if (!descriptors->is_begun)
         return;
     ki_fork_remove(&descriptors->hook);
-    ki_free(descriptors->fds);
+    ki_free(descriptors->open);
     ki_mutex_fini(&descriptors->mu);
     *descriptors = (ki_descriptors){0};
 }
@@ -38,10 +39,10 @@ static int reserve_locked(ki_descriptors *descriptors, size_t more)
     size_t wanted = descriptors->count + more;
     if (wanted <= descriptors->capacity)
         return 0;
-    int *fds = ki_realloc(descriptors->fds, 2 * wanted * sizeof(*fds));
-    if (fds == NULL)
+    ki_descriptor *open = ki_realloc(descriptors->open, 2 * wanted * sizeof(*open));
+    if (open == NULL)
         return KI_ERR_NO_MEMORY;
-    descriptors->fds = fds;
+    descriptors->open = open;
     descriptors->capacity = 2 * wanted;
     return 0;
 }
@@ -54,30 +55,51 @@ int ki_descriptors_reserve(ki_descriptors *descriptors, size_t more)
     return rc;
 }
 
+/* NULL: there is none. The youngest are the likeliest to be closed. */
+static ki_descriptor *find_locked(ki_descriptors *descriptors, int fd)
+{
+    size_t i = descriptors->count;
+    while (i > 0 && descriptors->open[i - 1].fd != fd)
+        i--;
+    return i == 0 ? NULL : &descriptors->open[i - 1];
+}
+
+static ki_descriptor describe(int fd)
+{
+    struct stat about = {0};
+    (void)fstat(fd, &about);
+    return (ki_descriptor){fd, about.st_dev, about.st_ino};
+}
+
 void ki_descriptors_add(ki_descriptors *descriptors, int fd)
 {
+    ki_descriptor fresh = describe(fd);
     ki_mutex_lock(&descriptors->mu);
-    if (reserve_locked(descriptors, 1) == 0)
-        descriptors->fds[descriptors->count++] = fd;
+    ki_descriptor *place = find_locked(descriptors, fd);
+    if (place == NULL && reserve_locked(descriptors, 1) == 0)
+        place = &descriptors->open[descriptors->count++];
+    if (place != NULL)
+        *place = fresh;
     ki_mutex_unlock(&descriptors->mu);
 }
 
-/* The youngest are the likeliest to be closed. */
 void ki_descriptors_remove(ki_descriptors *descriptors, int fd)
 {
     ki_mutex_lock(&descriptors->mu);
-    size_t i = descriptors->count;
-    while (i > 0 && descriptors->fds[i - 1] != fd)
-        i--;
-    if (i > 0)
-        descriptors->fds[i - 1] = descriptors->fds[--descriptors->count];
+    ki_descriptor *found = find_locked(descriptors, fd);
+    if (found != NULL)
+        *found = descriptors->open[--descriptors->count];
     ki_mutex_unlock(&descriptors->mu);
 }
 
 void ki_descriptors_close_all(ki_descriptors *descriptors)
 {
     ki_mutex_lock(&descriptors->mu);
-    while (descriptors->count > 0)
-        (void)close(descriptors->fds[--descriptors->count]);
+    while (descriptors->count > 0) {
+        const ki_descriptor *known = &descriptors->open[--descriptors->count];
+        ki_descriptor now = describe(known->fd);
+        if (now.device == known->device && now.inode == known->inode)
+            (void)close(known->fd);
+    }
     ki_mutex_unlock(&descriptors->mu);
 }

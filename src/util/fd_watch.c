@@ -30,11 +30,12 @@ static void set_armed_locked(ki_loop *loop, ki_fd_watch *watch, int is_armed)
 }
 
 /* libcurl 7.88 says that a socket is given up after it closed it, when the connection was still being made:
- * then the kernel has forgotten it, and the number may be another's already, who is not in this epoll.
- * tests/tsan.supp names this function. */
-static void leave_epoll(const ki_loop *loop, int fd)
+ * then the kernel has forgotten it, and the number may be another's already, who is not in this epoll. But
+ * where a child of fork() has a copy the kernel has not, and nobody can take it out any more. Returns whether
+ * it is out for sure. tests/tsan.supp names this function. */
+static bool leave_epoll(const ki_loop *loop, int fd)
 {
-    (void)epoll_ctl(loop->wake_fd.epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+    return epoll_ctl(loop->wake_fd.epoll_fd, EPOLL_CTL_DEL, fd, NULL) == 0;
 }
 
 /* The same number may be another socket by now. */
@@ -48,8 +49,8 @@ static int enter_epoll(const ki_loop *loop, const ki_fd_watch *watch, int fd, st
 
 static void forget_locked(ki_loop *loop, ki_fd_watch *watch)
 {
-    if (watch->fd >= 0)
-        leave_epoll(loop, watch->fd);
+    if (watch->fd >= 0 && !leave_epoll(loop, watch->fd))
+        watch->is_haunted = loop->is_haunted = 1;
     set_armed_locked(loop, watch, 0);
     watch->fd = -1;
     watch->ready = 0;
@@ -62,6 +63,8 @@ void ki_fd_watch_fini(ki_fd_watch *watch)
         return;
     ki_mutex_lock(&loop->mu);
     forget_locked(loop, watch);
+    if (watch->is_haunted)
+        loop->is_haunted = 0; /* it is being closed: nothing is fetched any more */
     ki_mutex_unlock(&loop->mu);
     ki_job_fini(&watch->job);
 }
@@ -105,12 +108,12 @@ uint32_t ki_fd_watch_take(ki_fd_watch *watch)
 void ki_fd_watch_collect_locked(ki_loop *loop)
 {
     struct epoll_event events[EVENTS_AT_A_TIME];
-    if (loop->armed_count == 0)
+    if (loop->armed_count == 0 && !loop->is_haunted)
         return;
     int count = epoll_wait(loop->wake_fd.epoll_fd, events, EVENTS_AT_A_TIME, 0);
     for (int i = 0; i < count; i++) {
         ki_fd_watch *watch = events[i].data.ptr;
-        if (watch == NULL)
+        if (watch == NULL || !watch->is_armed)
             continue;
         watch->ready |= events[i].events;
         set_armed_locked(loop, watch, 0);

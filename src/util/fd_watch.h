@@ -19,6 +19,8 @@ typedef struct ki_fd_watch {
     ki_job job;
     int fd;         /* guarded by the loop's mu, as all below; -1: not in the epoll */
     int is_armed;   /* counted by the loop */
+    int is_haunted; /* the epoll may bring events for it that are not its own: it is not freed before the loop
+                     * is closed */
     uint32_t ready; /* EPOLLIN, …, since it was asked last */
 } ki_fd_watch;
 

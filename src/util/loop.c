@@ -15,6 +15,23 @@
 
 _Thread_local ki_running ki_loop_current;
 
+/* A child that was forked inside of a job does not return from it: it is inside of none. */
+static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
+{
+    (void)hook;
+    if (phase == KI_FORK_CHILD)
+        ki_loop_current = (ki_running){0};
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int fork_rc;
+
+static void begin_once(void)
+{
+    static ki_fork_hook hook = {.order = KI_FORK_LEAVES, .run = on_fork};
+    fork_rc = ki_fork_add(&hook);
+}
+
 static ki_job *job_of_timer(const ki_heap_node *node)
 {
     return KI_CONTAINER_OF(node, ki_job, timer);
@@ -33,6 +50,9 @@ static int compare_timers(const ki_heap_node *a, const ki_heap_node *b, void *us
 int ki_loop_init(ki_loop *loop, const ki_loop_options *options, ki_error *err)
 {
     ki_wake_fd wake_fd = {0};
+    (void)pthread_once(&once, begin_once);
+    if (fork_rc < 0)
+        return ki_fail_no_memory(err);
     int rc = options->with_fd ? ki_wake_fd_open(&wake_fd, err) : 0;
     if (rc < 0)
         return rc;

@@ -71,6 +71,7 @@ struct ki_loop {
     int is_roused;         /* whoever has entered shall look at something else than jobs */
     int has_timer_thread;  /* one of the threads that wait does so until the first timer only */
     size_t armed_count;    /* of ki_fd_watch */
+    int is_haunted;        /* one of them may be in the epoll for ever: what comes of it has to be fetched */
     int is_attended;       /* somebody runs jobs, and will look at the queue before the descriptor matters */
     unsigned runs;         /* since descriptors were looked at */
 };

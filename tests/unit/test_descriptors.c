@@ -53,7 +53,27 @@ static void what_is_removed_is_not_closed(void **state)
     ki_descriptors_remove(&descriptors, 999); /* was never there */
     assert_int_equal(descriptors.count, MANY / 2);
     for (size_t i = 0; i < descriptors.count; i++)
-        assert_int_equal(descriptors.fds[i] % 2, 1);
+        assert_int_equal(descriptors.open[i].fd % 2, 1);
+    ki_descriptors_fini(&descriptors);
+}
+
+/* As libcurl 7.88 does with a socket that was still being connected. */
+static void what_was_closed_without_a_word_is_not_closed_again(void **state)
+{
+    (void)state;
+    ki_descriptors descriptors;
+    int fds[2], own[2];
+    assert_int_equal(ki_descriptors_init(&descriptors), 0);
+    assert_int_equal(pipe(fds), 0);
+    ki_descriptors_add(&descriptors, fds[0]);
+    (void)close(fds[0]);
+    assert_int_equal(pipe(own), 0);
+    assert_int_equal(own[0], fds[0]); /* the number is the program's now */
+    ki_descriptors_close_all(&descriptors);
+    assert_true(fcntl(own[0], F_GETFD) >= 0);
+    (void)close(own[0]);
+    (void)close(own[1]);
+    (void)close(fds[1]);
     ki_descriptors_fini(&descriptors);
 }
 
@@ -83,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DESCRIPTORS_TEST(a_child_closes_its_copies_and_the_parent_keeps_its_own),
         DESCRIPTORS_TEST(what_is_removed_is_not_closed),
+        DESCRIPTORS_TEST(what_was_closed_without_a_word_is_not_closed_again),
         DESCRIPTORS_TEST(where_room_was_made_no_memory_is_needed),
     };
     return RUN_TESTS(tests);

@@ -181,6 +181,79 @@ static void failures_with_a_list_in_between_are_not_in_a_row(void **state)
     assert_true(strncmp(run->source.requests.text, "STREAM", 6) == 0);
 }
 
+/* ---- what is read behind a pause --------------------------------------------------------------------- */
+
+static void what_waited_during_a_pause_is_as_old_as_the_pause(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start_watching(run);
+    scripted_head(&run->source, 200, 0);
+    run->is_full = 1;
+    scripted_body(&run->source, EVENT("MODIFIED", POD("a", "11")));
+    uint64_t paused_ns = ki_clock_now_ns(&run->clock);
+    for (int i = 0; i < 5; i++) { /* each time there is room for one more only */
+        reflector_run_wait_ms(run, 50 * 1000);
+        ki_reflector_room(&run->reflector);
+        scripted_body(&run->source, EVENT("MODIFIED", POD("a", "12")));
+        assert_int_equal(ki_reflector_received_ns(&run->reflector), paused_ns);
+    }
+    run->is_full = 0;
+    ki_reflector_room(&run->reflector);
+    reflector_run_wait_ms(run, 2000); /* all has been read */
+    assert_int_equal(ki_reflector_received_ns(&run->reflector), ki_clock_now_ns(&run->clock));
+}
+
+/* ---- a list that was to make up for watches fails ---------------------------------------------------- */
+
+static void begin_polling(reflector_run *run, const char *list)
+{
+    run->informer.watch_list = KI_WATCH_LIST_NEVER;
+    reflector_run_start(run, "");
+    scripted_whole(&run->source, list);
+    for (int i = 0; i < 3; i++) {
+        scripted_error(&run->source, 500, "");
+        reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    }
+    text_log_clear(&run->source.requests);
+}
+
+/* What is stored may be ahead of the watch, and nobody could tell. */
+static void behind_half_a_list_of_unordered_versions_comes_a_list(void **state)
+{
+    reflector_run *run = *state;
+    begin_polling(run, LIST("v-1", "", POD("a", "v-1")));
+    scripted_whole(&run->source, LIST("v-5", "next", POD("a", "v-5")));
+    text_log_clear(&run->source.requests);
+    scripted_error(&run->source, 400, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    assert_int_equal(strncmp(run->source.requests.text, "LIST", 4), 0);
+}
+
+static void behind_half_a_list_of_numbers_comes_a_watch(void **state)
+{
+    reflector_run *run = *state;
+    begin_polling(run, LIST("1", "", POD("a", "1")));
+    scripted_whole(&run->source, LIST("5", "next", POD("a", "5")));
+    text_log_clear(&run->source.requests);
+    scripted_error(&run->source, 400, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    assert_int_equal(strncmp(run->source.requests.text, "WATCH", 5), 0);
+}
+
+static void a_reset_that_a_probe_finds_is_told_also_while_polling(void **state)
+{
+    reflector_run *run = *state;
+    begin_polling(run, LIST("100", "", ""));
+    scripted_whole(&run->source, LIST("100", "", ""));
+    scripted_error(&run->source, 500, "");
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    text_log_clear(&run->statuses);
+    reflector_run_wait_ms(run, 11 * 1000); /* the watch is not answered */
+    assert_non_null(run->source.probe);
+    scripted_probe_whole(&run->source, LIST("7", "", ""));
+    assert_non_null(strstr(run->statuses.text, "HistoryReset"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +265,10 @@ int main(void)
         reflector_test(what_is_answered_was_sent),
         reflector_test(failures_with_a_list_in_between_are_not_in_a_row),
         reflector_test(what_one_informer_has_found_out_others_of_the_resource_know),
+        reflector_test(what_waited_during_a_pause_is_as_old_as_the_pause),
+        reflector_test(behind_half_a_list_of_unordered_versions_comes_a_list),
+        reflector_test(behind_half_a_list_of_numbers_comes_a_watch),
+        reflector_test(a_reset_that_a_probe_finds_is_told_also_while_polling),
     };
     return RUN_TESTS(tests);
 }

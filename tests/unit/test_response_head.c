@@ -122,6 +122,7 @@ static void a_location_that_is_long_is_cut(void **state)
     memset(line + strlen(line), 'x', 900);
     ki_response_head head = HEAD("HTTP/1.1 302 Found\r\n", line, "\r\n");
     assert_int_equal(strlen(head.location), sizeof(head.location) - 1);
+    assert_string_equal(head.location + sizeof(head.location) - sizeof("…"), "…");
 }
 
 static void encodings_are_told_apart(void **state)
