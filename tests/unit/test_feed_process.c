@@ -156,9 +156,11 @@ static void what_waits_in_the_queue_is_not_fresh(void **state)
     sim_world_touch_all(r.world);
     feed_rig_run(&r, 100);
     assert_in_range(age_of(&r), 99000, 101000); /* whatever bookmarks say */
-    while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
-        ;
-    feed_rig_run(&r, 1);
+    for (int i = 0; i < 64; i++) { /* until a bookmark has come behind what waited */
+        while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
+            ;
+        feed_rig_run(&r, 1);
+    }
     assert_true(age_of(&r) <= 61000);
     feed_rig_fini(&r);
 }
