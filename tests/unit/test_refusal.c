@@ -27,6 +27,16 @@ static void a_status_is_shown_with_its_reason_and_message(void **state)
         "the server answers 403 Forbidden: not you");
 }
 
+static void a_status_without_reason_or_message_leaves_no_gap(void **state)
+{
+    (void)state;
+    ki_status status = {.message = KI_STR("a fault")};
+    ki_refusal refusal = {.code = KI_ERR_HTTP, .http_status = 502, .status = &status};
+    expect(&refusal, "the server answers 502: a fault");
+    status = (ki_status){.reason = KI_STR("BadGateway")};
+    expect(&refusal, "the server answers 502 BadGateway");
+}
+
 static void a_line_of_text_is_shown_and_a_page_is_not(void **state)
 {
     (void)state;
@@ -79,6 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_status_is_shown_with_its_reason_and_message),
+        cmocka_unit_test(a_status_without_reason_or_message_leaves_no_gap),
         cmocka_unit_test(a_line_of_text_is_shown_and_a_page_is_not),
         cmocka_unit_test(a_long_line_is_cut),
         cmocka_unit_test(who_speaks_http_to_tls_is_told),
