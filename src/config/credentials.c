@@ -2,6 +2,7 @@
 #include "config/credentials.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "config/authorization.h"
@@ -38,9 +39,10 @@ struct ki_credentials {
     uint64_t certificate_generation;
     ki_token_file token_file;
     ki_certificate_files files;
-    bool is_plaintext;        /* constant: the server is not to see any of them */
-    _Atomic bool is_withheld; /* and there are some; written by io, read by any */
-    bool is_given;            /* by ki_credentials_set_token(): no other counts */
+    bool is_plaintext;       /* constant: the server is not to see any of them */
+    atomic_bool is_withheld; /* and there are some; set by any thread, never reset */
+    bool was_logged;         /* that they are withheld */
+    bool is_given;           /* by ki_credentials_set_token(): no other counts */
     bool uses_exec;
     ki_exec_plugin plugin;
     exec_state state;
@@ -67,19 +69,25 @@ static int set_bearer(ki_credentials *credentials, const char *token, ki_error *
     return 0;
 }
 
+#define WAY_OUT "use https://, or allow_plaintext_credentials / --allow-plaintext-credentials"
+
 /* Said once. */
 static void withhold(ki_credentials *credentials)
 {
-    if (!credentials->is_withheld)
+    credentials->is_withheld = true;
+    if (!credentials->was_logged)
         ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS,
                "credentials are withheld: the address of the server begins with http://, so anybody on the "
-               "network could read them");
-    credentials->is_withheld = true;
+               "network could read them (" WAY_OUT ")");
+    credentials->was_logged = true;
 }
 
 int ki_credentials_set_token(ki_credentials *credentials, const char *token)
 {
-    return ki_authorization_give(&credentials->authorization, token);
+    int rc = ki_authorization_give(&credentials->authorization, token);
+    if (rc == 0 && credentials->is_plaintext)
+        credentials->is_withheld = true; /* the next answer says so; io logs it */
+    return rc;
 }
 
 static void take_given(ki_credentials *credentials)
@@ -243,11 +251,16 @@ static int refresh_token(ki_credentials *credentials, ki_error *err)
     if (file->path == NULL)
         return 0;
     bool has_other = credentials->config.token != NULL;
-    int rc = ki_token_file_refresh(file, ki_clock_now_ns(credentials->clock), has_other ? NULL : err);
-    if (rc == KI_ERR_CONFIG && has_other)
+    ki_error why = {0};
+    int rc = ki_token_file_refresh(file, ki_clock_now_ns(credentials->clock), &why);
+    if (rc == KI_ERR_CONFIG && has_other) {
+        ki_token_file_report(file, why.message);
         return 0;
+    }
+    if (rc < 0 && err != NULL)
+        *err = why;
     if (rc < 0)
-        return has_other ? ki_fail_no_memory(err) : rc;
+        return rc;
     return set_bearer(credentials, file->token, err);
 }
 
@@ -357,8 +370,9 @@ static ki_identity identity_of(const ki_credentials *credentials)
 
 const char *ki_credentials_withheld(const ki_credentials *credentials)
 {
-    return credentials->is_withheld ? "no credentials were sent, because its address begins with http://"
-                                    : NULL;
+    return credentials->is_withheld
+               ? "no credentials were sent, because its address begins with http:// (" WAY_OUT ")"
+               : NULL;
 }
 
 void ki_credentials_certificate_names(const ki_credentials *credentials, ki_certificate_names *out_names)

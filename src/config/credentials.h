@@ -41,7 +41,7 @@ void ki_credentials_free(ki_credentials *credentials);
 KI_NODISCARD int ki_credentials_set_token(ki_credentials *credentials, const char *token);
 
 /* What to add to the error of a server that refuses who nobody is: that credentials are withheld, and why.
- * NULL: none are. Constant. */
+ * NULL: none are. The text is constant. Any thread. */
 const char *ki_credentials_withheld(const ki_credentials *credentials);
 
 /* As ki_mask has it, with the credentials as `user`: hides what is sent of them, and what was sent before. */

@@ -80,6 +80,13 @@ int ki_token_file_check(const char *path, ki_error *err)
     return rc;
 }
 
+void ki_token_file_report(ki_token_file *file, const char *problem)
+{
+    if (!file->has_failed)
+        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "the token stays as it was: %s", problem);
+    file->has_failed = true;
+}
+
 int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err)
 {
     if (file->token != NULL && now_ns < file->next_ns)
@@ -87,17 +94,20 @@ int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err)
     ki_error problem = {0};
     char *token = NULL;
     int rc = ki_token_file_read(file->path, &token, &problem);
+    ki_error why = {0};
+    if (rc < 0)
+        ki_error_set(&why, rc, 0, "%s%s", rc == KI_ERR_CONFIG ? "tokenFile: " : "", problem.message);
     if (rc < 0 && file->token == NULL) {
-        ki_error_set(err, rc, 0, "%s%s", rc == KI_ERR_CONFIG ? "tokenFile: " : "", problem.message);
+        if (err != NULL)
+            *err = why;
         return rc;
     }
     file->next_ns = now_ns + KI_TOKEN_FILE_PERIOD_MS * KI_NS_PER_MS;
-    if (rc < 0 && !file->has_failed)
-        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "the token stays as it was: tokenFile: %s",
-               problem.message);
-    file->has_failed = rc < 0;
-    if (rc < 0)
+    if (rc < 0) {
+        ki_token_file_report(file, why.message);
         return 0;
+    }
+    file->has_failed = false;
     ki_secret_free(file->token);
     file->token = token;
     return 0;

@@ -13,7 +13,7 @@
 #include <kinformer/error.h>
 #include <stdbool.h>
 
-/* Each minute, with the leeway of client-go. */
+/* As client-go has it: a minute, less ten seconds. */
 #define KI_TOKEN_FILE_PERIOD_MS 50000
 
 typedef struct ki_token_file {
@@ -29,6 +29,10 @@ void ki_token_file_fini(ki_token_file *file);
 /* Reads it when it is time. What was read last is kept when that fails, and tried again at the next time.
  * Returns 0, or KI_ERR_CONFIG or KI_ERR_NO_MEMORY without any token to show. */
 KI_NODISCARD int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err);
+
+/* Logs that the token in use stays, and why: once, until the file is read again. For a caller that has
+ * another token while this has none. */
+void ki_token_file_report(ki_token_file *file, const char *problem);
 
 /* It is time now. */
 void ki_token_file_expire(ki_token_file *file);

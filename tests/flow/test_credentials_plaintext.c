@@ -10,7 +10,9 @@
 #include "support/temp_dir.h"
 #include "support/unit.h"
 
-#define WITHHELD "no credentials were sent, because its address begins with http://"
+#define WITHHELD                                                                                             \
+    "no credentials were sent, because its address begins with http:// (use https://, or "                   \
+    "allow_plaintext_credentials / --allow-plaintext-credentials)"
 
 /* ---- the bench ----------------------------------------------------------------------------------------- */
 
@@ -36,7 +38,8 @@ static void count_warning(const ki_log_record *record, void *user)
 {
     world *w = user;
     w->warnings += record->level == KI_LOG_WARNING && strcmp(record->component, "credentials") == 0 &&
-                   strstr(record->message, "http://") != NULL;
+                   strstr(record->message, "http://") != NULL &&
+                   strstr(record->message, "--allow-plaintext-credentials") != NULL;
 }
 
 static void world_init(world *w, const certificate *own)
@@ -177,15 +180,10 @@ static void a_403_says_so_too(void **state)
     world_fini(&w);
 }
 
-static void an_informer_says_so_too(void **state)
+/* After its first answer. */
+static void expect_informer_says_so(ki_client *client)
 {
-    (void)state;
-    world w;
     ki_informer_status status = {0};
-    world_init(&w, NULL);
-    ki_client_options options = {
-        .server = scripted_http_url(w.server), .token = "t", .mode = KI_MODE_EVENT_LOOP};
-    ki_client *client = ki_client_new(&options, NULL);
     ki_informer *informer = ki_informer_new(client, &KI_CORE_V1_CONFIGMAPS, NULL, NULL);
     assert_int_equal(ki_informer_start(informer, NULL), 0);
     while (status.reason != KI_REASON_UNAUTHORIZED) {
@@ -194,6 +192,51 @@ static void an_informer_says_so_too(void **state)
     }
     assert_string_equal(status.message, "the server answers 401, and " WITHHELD ": who are you");
     ki_informer_free(informer);
+}
+
+static void an_informer_says_so_too(void **state)
+{
+    (void)state;
+    world w;
+    world_init(&w, NULL);
+    ki_client_options options = {
+        .server = scripted_http_url(w.server), .token = "t", .mode = KI_MODE_EVENT_LOOP};
+    ki_client *client = ki_client_new(&options, NULL);
+    expect_informer_says_so(client);
+    ki_client_free(client);
+    world_fini(&w);
+}
+
+/* Also the first answer: the token was given before it was asked for. */
+static void a_token_that_is_set_later_is_withheld_too(void **state)
+{
+    (void)state;
+    world w;
+    world_init(&w, NULL);
+    ki_client *client = ki_client_new(&(ki_client_options){.server = scripted_http_url(w.server)}, NULL);
+    assert_int_equal(ki_client_set_token(client, "set-later"), 0);
+    ki_rest_answer answer = {0};
+    ki_rest_request get = {
+        .verb = KI_REST_GET, .resource = &KI_CORE_V1_CONFIGMAPS, .ns = "default", .name = "a"};
+    assert_int_equal(ki_rest_run(client, &get, &answer, NULL), KI_ERR_UNAUTHORIZED);
+    snprintf(w.message, sizeof(w.message), "%s", answer.error.message);
+    ki_rest_answer_fini(&answer);
+    ki_client_free(client);
+    assert_int_equal(w.sent, 0);
+    assert_int_equal(w.warnings, 1);
+    assert_string_equal(w.message, "the server answers 401, and " WITHHELD ": who are you");
+    world_fini(&w);
+}
+
+static void an_informer_says_so_of_a_token_that_is_set_later(void **state)
+{
+    (void)state;
+    world w;
+    world_init(&w, NULL);
+    ki_client_options options = {.server = scripted_http_url(w.server), .mode = KI_MODE_EVENT_LOOP};
+    ki_client *client = ki_client_new(&options, NULL);
+    assert_int_equal(ki_client_set_token(client, "set-later"), 0);
+    expect_informer_says_so(client);
     ki_client_free(client);
     world_fini(&w);
 }
@@ -254,6 +297,8 @@ int main(void)
         cmocka_unit_test(nothing_of_the_options_goes_out_in_clear),
         cmocka_unit_test(a_403_says_so_too),
         cmocka_unit_test(an_informer_says_so_too),
+        cmocka_unit_test(a_token_that_is_set_later_is_withheld_too),
+        cmocka_unit_test(an_informer_says_so_of_a_token_that_is_set_later),
         cmocka_unit_test(who_allows_it_sends_them),
         cmocka_unit_test(over_tls_they_are_sent),
         cmocka_unit_test(who_has_none_is_told_nothing),

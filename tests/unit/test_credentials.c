@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Credentials that are given, or stand in files. Those of plug-ins: test_credentials_exec.c. */
+#include <kinformer/log.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/certificate_files.h"
@@ -217,6 +219,61 @@ static void a_token_beside_its_file_counts_until_the_file_is_there(void **state)
     ki_credentials_free(credentials);
 }
 
+typedef struct warning {
+    int count;
+    char message[400];
+} warning;
+
+static void note_warning(const ki_log_record *record, void *user)
+{
+    warning *noted = user;
+    noted->count++;
+    snprintf(noted->message, sizeof(noted->message), "%s", record->message);
+}
+
+/* Whoever drops privileges: nobody else's file can be read, nor anything in the folder of one who is root. */
+static void lose_access(const char *path)
+{
+    assert_int_equal(chmod(path, 0), 0);
+    if (geteuid() == 0)
+        assert_int_equal(seteuid(65534), 0);
+}
+
+static void regain_access(const char *path)
+{
+    if (getuid() == 0)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(path, 0600), 0);
+}
+
+/* Whether the token in use is the file's or one that was there beside it. */
+static void a_token_file_that_may_not_be_read_is_logged_once(void **state)
+{
+    (void)state;
+    for (int has_other = 0; has_other < 2; has_other++) {
+        char expected[400];
+        warning noted = {0};
+        const char *path = temp_dir_write(&rig.dir, "token", "one");
+        ki_config config = {.token_file = (char *)path, .token = has_other ? "one" : NULL};
+        ki_credentials *credentials = credentials_rig_new(&config);
+        if (!has_other)
+            assert_string_equal(credentials_rig_identity(credentials).authorization, "Bearer one");
+        ki_set_log(note_warning, KI_LOG_WARNING, &noted);
+        lose_access(path);
+        for (int i = 0; i < 2; i++) {
+            ki_clock_advance_ms(&rig.clock, KI_TOKEN_FILE_PERIOD_MS);
+            assert_string_equal(credentials_rig_identity(credentials).authorization, "Bearer one");
+        }
+        regain_access(path);
+        ki_set_log(NULL, KI_LOG_ERROR, NULL);
+        snprintf(expected, sizeof(expected), "the token stays as it was: tokenFile: %s: Permission denied",
+                 path);
+        assert_int_equal(noted.count, 1);
+        assert_string_equal(noted.message, expected);
+        ki_credentials_free(credentials);
+    }
+}
+
 static void a_certificate_is_noticed_when_it_changes(void **state)
 {
     (void)state;
@@ -335,6 +392,7 @@ int main(void)
         TEST(a_token_file_that_goes_away_leaves_its_token),
         TEST(a_token_file_that_was_never_there_is_an_error),
         TEST(a_token_beside_its_file_counts_until_the_file_is_there),
+        TEST(a_token_file_that_may_not_be_read_is_logged_once),
         TEST(a_certificate_is_noticed_when_it_changes),
         TEST(a_certificate_is_called_by_where_it_comes_from),
         TEST(a_certificate_that_is_being_replaced_stays_until_it_is_whole),
