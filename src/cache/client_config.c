@@ -36,16 +36,61 @@ static ki_config_overrides overrides_of(const ki_client_options *options)
     };
 }
 
+/* All pointers of the overrides, by the names that they have as options. */
+#define OPTION(name)                                                                                         \
+    {                                                                                                        \
+#name, offsetof(ki_config_overrides, name)                                                           \
+    }
+static const struct {
+    const char *name;
+    size_t offset;
+} pointers[] = {
+    OPTION(kubeconfig),
+    OPTION(kubeconfig_text),
+    OPTION(context),
+    OPTION(cluster),
+    OPTION(user),
+    OPTION(server),
+    OPTION(token),
+    OPTION(token_file),
+    OPTION(certificate_authority),
+    OPTION(certificate_authority_pem),
+    OPTION(tls_server_name),
+    OPTION(client_certificate),
+    OPTION(client_certificate_pem),
+    OPTION(client_key),
+    OPTION(client_key_pem),
+    OPTION(username),
+    OPTION(password),
+    OPTION(as),
+    OPTION(as_uid),
+    OPTION(as_groups),
+    OPTION(ns),
+};
+enum { POINTERS = sizeof(pointers) / sizeof(pointers[0]) };
+_Static_assert(POINTERS * sizeof(void *) == offsetof(ki_config_overrides, insecure_skip_tls_verify),
+               "an override has no name");
+
+/* The first option that says where to connect or as whom; NULL: none does. */
+static const char *name_of_first(const ki_config_overrides *said)
+{
+    static const void *const none;
+    for (size_t i = 0; i < POINTERS; i++)
+        if (memcmp((const char *)said + pointers[i].offset, &none, sizeof(none)) != 0)
+            return pointers[i].name;
+    if (said->insecure_skip_tls_verify)
+        return "insecure_skip_tls_verify";
+    return said->allow_plaintext_credentials ? "allow_plaintext_credentials" : NULL;
+}
+
 /* Two answers to one question: neither is silently the right one. */
 static int copy_given(ki_config *out_config, const ki_client_options *options, ki_error *err)
 {
-    static const ki_config_overrides none;
     ki_config_overrides said = overrides_of(options);
-    bool has_texts = memcmp(&said, &none, offsetof(ki_config_overrides, insecure_skip_tls_verify)) != 0;
-    if (has_texts || said.insecure_skip_tls_verify || said.allow_plaintext_credentials)
+    const char *name = name_of_first(&said);
+    if (name != NULL)
         return ki_fail(err, KI_ERR_INVALID,
-                       "client: there is a config, and beside it another option says where to connect or as "
-                       "whom; give it to ki_config_new()");
+                       "client: `%s` beside `config`: give it to ki_config_new() instead", name);
     return ki_config_copy(out_config, options->config) < 0 ? ki_fail_no_memory(err) : 0;
 }
 

@@ -247,17 +247,25 @@ static void nothing_else_is_said_beside_a_configuration(void **state)
 {
     world *w = *state;
     ki_config *config = config_of((ki_client_options){.kubeconfig = write_files(w)});
-    const ki_client_options cases[] = {
-        {.config = config, .token = "t"},
-        {.config = config, .kubeconfig_text = ""},
-        {.config = config, .ns = "web"},
-        {.config = config, .insecure_skip_tls_verify = 1},
-        {.config = config, .allow_plaintext_credentials = 1},
+    const struct {
+        ki_client_options options;
+        const char *named;
+    } cases[] = {
+        {{.config = config, .token = "t"}, "token"},
+        {{.config = config, .kubeconfig_text = ""}, "kubeconfig_text"},
+        {{.config = config, .as_groups = (const char *[]){"g", NULL}}, "as_groups"},
+        {{.config = config, .ns = "web"}, "ns"},
+        {{.config = config, .insecure_skip_tls_verify = 1}, "insecure_skip_tls_verify"},
+        {{.config = config, .allow_plaintext_credentials = 1}, "allow_plaintext_credentials"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ki_error err = {0};
-        assert_null(ki_client_new(&cases[i], &err));
+        char expected[200];
+        snprintf(expected, sizeof(expected),
+                 "client: `%s` beside `config`: give it to ki_config_new() instead", cases[i].named);
+        assert_null(ki_client_new(&cases[i].options, &err));
         assert_int_equal(err.code, KI_ERR_INVALID);
+        assert_string_equal(err.message, expected);
     }
     ki_config_free(config);
     ki_config_free(NULL);
