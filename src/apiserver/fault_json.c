@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules as /debug/faults has them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "apiserver/fault.h"
@@ -79,6 +80,17 @@ static int read_member(const char *name, const json_t *value, ki_fault *fault, s
     return 0;
 }
 
+/* The message lists the actions. */
+static int fail_action(const char *action, struct ki_as_failure *failure)
+{
+    char names[256];
+    size_t at = 0;
+    for (uint32_t i = KI_FAULT_CLOSE; i <= KI_FAULT_NO_BOOKMARKS && at < sizeof(names); i++)
+        at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", at > 0 ? ", " : "",
+                               ki_apiserver_fault_name(i));
+    return ki_as_fail_bad_request(failure, "action: there is no \"%.100s\"; there are %s", action, names);
+}
+
 /* Borrows the path from `tree`. */
 static int read_fault(json_t *tree, ki_fault *out, struct ki_as_failure *failure)
 {
@@ -91,7 +103,7 @@ static int read_fault(json_t *tree, ki_fault *out, struct ki_as_failure *failure
         return ki_as_fail_bad_request(failure, "action: which? As in {\"action\": \"reset\"}");
     fault.action = ki_as_fault_action_of(ki_str_of(action));
     if (fault.action == 0)
-        return ki_as_fail_bad_request(failure, "action: there is no \"%.100s\"", action);
+        return fail_action(action, failure);
     if (read_on(json_object_get(tree, "on"), &fault.on, failure) < 0)
         return -1;
     json_object_foreach(tree, name, value)

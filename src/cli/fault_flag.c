@@ -114,7 +114,7 @@ static int check(const char *text, const ki_fault *fault, ki_error *err)
     if (fault->action == 0)
         return cli_fail(err, "--fault: which action? As in --fault reset,on=watch,times=3");
     if (fault->action == KI_FAULT_STATUS && fault->code < 200)
-        return cli_fail(err, "--fault: status wants a code, as in --fault status,code=503");
+        return cli_fail(err, "--fault: status needs a code, as in --fault status,code=503");
     if (fault->action == KI_FAULT_DELAY && fault->delay_ms == 0)
         return cli_fail(err, "--fault: delay wants a time, as in --fault delay,delay=500ms");
     if (fault->action == KI_FAULT_STALE && fault->behind == 0)

@@ -210,6 +210,8 @@ static void rules_that_would_do_nothing_are_refused(void **state)
     expect_refusal(*state, "{\"action\":\"no-end-marker\",\"on\":\"watch\"}",
                    "on: \"no-end-marker\" never changes watch; it is for streamed-list");
     expect_refusal(*state, "{\"action\":\"delay\"}", "delayMs: how long?");
+    expect_refusal(*state, "{\"action\":\"status\"}", "code: \"status\" needs a code");
+    expect_refusal(*state, "{\"action\":\"status\",\"code\":99}", "code: 99 is no status of HTTP");
     expect_refusal(*state, "{\"action\":\"stale\"}", "behind: how many versions?");
     expect_refusal(*state, "{\"action\":\"reset\",\"on\":[]}", "on: the list is empty");
     expect_refusal(*state, "{\"action\":\"reset\",\"on\":\"wacth\"}", "on: \"wacth\" is no kind of request");
@@ -231,6 +233,10 @@ static void fields_that_mean_nothing_are_refused_by_name(void **state)
 static void a_list_of_rules_is_added_as_a_whole_or_not(void **state)
 {
     expect_refusal(*state, "[{\"action\":\"reset\"},{\"action\":\"frob\"}]", "there is no \"frob\"");
+    expect_refusal(
+        *state, "{\"action\":\"frob\"}",
+        "there are close, reset, stall, delay, one-byte, garbage, truncate, status, expired, stale, "
+        "endless-pages, no-watch-list, no-end-marker, no-bookmarks");
 }
 
 static void a_body_that_is_no_rule_is_told_what_one_is(void **state)

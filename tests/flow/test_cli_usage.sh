@@ -81,7 +81,7 @@ expect_refusal "$work/none" apiserver --port 0 --load "$work/none"
 expect_refusal 'no action "frob"' apiserver --port 0 --fault frob
 expect_refusal 'which action?' apiserver --port 0 --fault times=3
 expect_refusal 'on=nobody' apiserver --port 0 --fault reset,on=nobody
-expect_refusal 'wants a code' apiserver --port 0 --fault status
+expect_refusal 'needs a code' apiserver --port 0 --fault status
 expect_refusal 'delay wants a time' apiserver --port 0 --fault delay
 expect_refusal 'stale wants a number' apiserver --port 0 --fault stale,on=list
 expect_refusal 'one action each' apiserver --port 0 --fault close,reset
