@@ -10,7 +10,8 @@
  *   ki_fault cut = {.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
  *   ki_apiserver_fault(server, &cut);
  *
- * Every function may be called from any thread.
+ * Every function may be called from any thread. A server belongs to the process that started it: a forked
+ * child uses its URL and calls none of these functions.
  */
 #ifndef KI_APISERVER_H
 #define KI_APISERVER_H

@@ -11,8 +11,8 @@
  *   fork()     A client belongs to the process that made it. In a child every call that would run it returns
  *              KI_ERR_FORKED at once, or NULL where it would return an object. Stores can be read there, as
  *              they were. Stops and frees return at once: ki_client_free() closes the child's copies of
- *              descriptors and nothing else, so the parent misses nothing; the child keeps the memory. Not
- *              after the child has closed descriptors by itself: their numbers may be others' by then.
+ *              descriptors and nothing else, so the parent misses nothing; the child keeps the memory. Do not
+ *              call it after the child has closed descriptors itself: the numbers may have been reused.
  *              Children make clients of their own. A child that was forked inside of a callback must not
  *              return from it.
  *   dlclose()  The library stays loaded: threads that are on their way out need it.
@@ -24,7 +24,7 @@
  *              cluster, and never ended. A program that uses libcurl itself does as it likes, before or
  *              after; what curl_global_cleanup() ends is its own share. Its functions for memory
  *              (curl_global_init_mem()) it has to set before the first client.
- *   Memory     <kinformer/alloc.h>; what libcurl, its TLS and liburcu use comes from where those take theirs.
+ *   Memory     <kinformer/alloc.h>; what libcurl and its TLS use comes from where those take theirs.
  */
 #ifndef KI_CLIENT_H
 #define KI_CLIENT_H
@@ -60,11 +60,11 @@ typedef int (*ki_source_cb)(const ki_resource *resource, const char *ns, ki_list
 /**
  * Zero means default: the cluster that kubectl would talk to, as whom it would. Texts are copied.
  *
- * The way goes by a proxy when the cluster has a `proxy-url` or the environment names one ($HTTPS_PROXY and
- * so on): http, https or socks5. As with kubectl, an https proxy is believed by the cluster's authority, or
- * not asked at all where the server is not, and sees our certificate if it asks; and a socks5 proxy looks up
- * the server's name itself. Other than with kubectl, `tls_server_name` is not the name of the proxy: its
- * certificate has to bear its own.
+ * Requests go through a proxy when the cluster has a `proxy-url` or the environment names one ($HTTPS_PROXY
+ * and so on): http, https or socks5. As with kubectl, the certificate of an HTTPS proxy is verified with the
+ * cluster's CA, and not at all with `insecure_skip_tls_verify`; the proxy gets our certificate if it asks for
+ * one; and a socks5 proxy looks up the server's name itself. Unlike with kubectl, `tls_server_name` is not
+ * the name of the proxy: its certificate must have the proxy's own name.
  *
  * Tokens and passwords are sent over https:// only, and exec plug-ins are run for such servers only, wherever
  * they are configured; a loopback address is no exception. `allow_plaintext_credentials` lifts this. When
@@ -118,10 +118,15 @@ typedef struct ki_client_options {
     uint64_t requests_at_once;   /* on their way; more wait, each for its time. 0: 64 */
 
     /* More of where to connect and as whom. */
-    const ki_config *config;     /* loaded before; no other option may say where to connect or as whom */
+    /* Loaded before. No other option beside it may say where to connect or as whom: `kubeconfig` and those
+     * down to `insecure_skip_tls_verify`, `allow_plaintext_credentials`, `kubeconfig_text` and those down to
+     * `client_key_pem`. */
+    const ki_config *config;
     const char *kubeconfig_text; /* instead of files; relative names in it start in the current directory */
-    const char *token_file;      /* read again each minute, and when the token is refused; a `token` beside it
-                                  * counts until the file is there */
+    /* Read again before a request when 50 s have passed since the last read, and after a 401. While it cannot
+     * be read the last token stays, and a warning is logged once. A `token` beside it counts until the file
+     * was read for the first time. */
+    const char *token_file;
     const char *certificate_authority_pem; /* PEM instead of the file, as the next two */
     const char *client_certificate_pem;
     const char *client_key_pem;
@@ -147,15 +152,15 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
 
 /**
  * Gives up the caller's reference. Stops everything that was made with it, and returns when no thread,
- * connection or descriptor of its is left; calls that are under way (<kinformer/rest.h>) are given up, and
- * their callbacks called. What waits for something of it returns with KI_ERR_STOPPED.
+ * connection or descriptor of its own is left; calls that are under way (<kinformer/rest.h>) are given up,
+ * and their callbacks called. What waits for something of it returns with KI_ERR_STOPPED.
  *
  * Informers, feeds and factories that are not freed yet keep the memory. Their stores can be read, handlers
- * come
- * and go, but nothing starts any more (KI_ERR_STOPPED), and new informers are refused. They are freed as
+ * come and go, but nothing starts any more (KI_ERR_STOPPED), and new informers are refused. They are freed as
  * ever; callbacks that are due then, on_release, run on the thread that frees them.
  *
- * Waits for callbacks that are running. Inside of a callback or a read section it does nothing but log an
+ * Waits for callbacks that are running; and for read sections, in any thread, when an informer that a
+ * callback has freed is not gone yet. Inside of a callback or a read section it does nothing but log an
  * error: the client stays. NULL is allowed.
  *
  * Threads: any, once; also while other threads free what was made with it, or wait for it.
@@ -166,10 +171,10 @@ KI_API void ki_client_free(ki_client *client);
  * Uses another bearer token from now on: for programs that renew it themselves. Every request that is begun
  * after the call has returned is sent with it; a watch that is under way goes on. It takes the place of a
  * token, a token's file, a user's password and an exec plug-in, and of one that was set before; certificates
- * stay.
+ * stay. Informers that wait after a 401 go on waiting: call ki_informer_retry_now().
  *
  * Returns: 0; KI_ERR_INVALID for a token that is empty or has a character that no header can have, and for a
- *          client without a cluster; KI_ERR_NO_MEMORY.
+ *          client without a cluster; KI_ERR_NO_MEMORY; KI_ERR_FORKED in a child.
  * Threads: any.
  */
 KI_API KI_NODISCARD int ki_client_set_token(ki_client *client, const char *token);

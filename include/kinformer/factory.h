@@ -67,6 +67,7 @@ KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, const char *nam
  *
  * Returns: 0, or the first error of the set-up since the last start, or of a start; the others have been
  *          started all the same. With a wrong option of the factory's: always that error, and nothing starts.
+ *          KI_ERR_STOPPED when the client has been freed, KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *err);
 
@@ -76,8 +77,9 @@ KI_API void ki_factory_stop(ki_factory *factory);
 /**
  * Waits until all informers that were started have synced, `timeout_ms` in all.
  *
- * Returns: 0; else as ki_informer_wait_for_sync(), with a message that names those that are not ready,
- *          and why.
+ * Returns: 0, also when none was started; KI_ERR_INVALID without a factory; what is wrong with an option of
+ *          the factory's; else as ki_informer_wait_for_sync(), with a message that names those that are not
+ *          ready, and why.
  */
 KI_API KI_NODISCARD int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error *err);
 

@@ -73,7 +73,7 @@ typedef struct ki_feed_options {
 } ki_feed_options;
 
 /**
- * Makes a feed that is not started. The client outlives it.
+ * Makes a feed that is not started.
  *
  * Returns:   a feed to free, or NULL with KI_ERR_INVALID (a bad option, a store that is an informer's),
  *            KI_ERR_NO_MEMORY, KI_ERR_SYSTEM.
@@ -90,7 +90,8 @@ KI_API void ki_feed_free(ki_feed *feed);
  * Begins to follow the server, or goes on after a stop: from the version that was received last. Started
  * already: nothing happens.
  *
- * Returns: 0; KI_ERR_INVALID without a feed; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY when a thread cannot be started.
+ * Returns: 0; KI_ERR_INVALID without a feed; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY when a thread cannot be started;
+ *          KI_ERR_STOPPED when the client has been freed; KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_feed_start(ki_feed *feed, ki_error *err);
 
@@ -113,7 +114,8 @@ KI_API int ki_feed_has_synced(const ki_feed *feed);
  * Waits for that, `timeout_ms` at the most. What the program itself pops is noticed within a second.
  *
  * Returns: 0; KI_ERR_INVALID without a feed; KI_ERR_TIMEOUT with what it is doing and why; KI_ERR_STOPPED:
- *          it was stopped, and not started since; KI_ERR_WOULD_DEADLOCK from a callback or a read section.
+ *          it was stopped, and not started since; KI_ERR_WOULD_DEADLOCK from a callback or a read section;
+ *          KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err);
 

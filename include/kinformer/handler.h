@@ -46,8 +46,10 @@ typedef int (*ki_filter_cb)(const ki_object *object, void *user);
 /** What happens past the limits of a backlog. */
 typedef enum ki_overflow {
     KI_OVERFLOW_COALESCE = 0, /* one entry per object */
-    KI_OVERFLOW_BLOCK,        /* the informer waits for this handler, and reads no further meanwhile */
-    KI_OVERFLOW_UNBOUNDED     /* the backlog grows, as client-go's does */
+    /* The informer waits for this handler, and reads no further meanwhile. The limit may be passed by one
+     * batch of 256; while it blocks, the store grows old. */
+    KI_OVERFLOW_BLOCK,
+    KI_OVERFLOW_UNBOUNDED /* the backlog grows, as client-go's does */
 } ki_overflow;
 
 /** Every callback may be NULL. Zero means default. */

@@ -101,7 +101,7 @@ typedef struct ki_informer_options {
 /* ---- making and freeing ------------------------------------------------------------------------------ */
 
 /**
- * Makes an informer that is not started. The client outlives it.
+ * Makes an informer that is not started.
  *
  * Returns:   an informer to free, or NULL with KI_ERR_INVALID (a bad option), KI_ERR_NO_MEMORY,
  *            KI_ERR_SYSTEM.
@@ -122,7 +122,9 @@ KI_API void ki_informer_free(ki_informer *informer);
  * Begins to follow the server, or goes on after a stop: from what the store holds, with the backlogs that
  * waited. Started already: nothing happens.
  *
- * Returns: 0; the first error of the set-up; KI_ERR_SYSTEM when a thread cannot be started.
+ * Returns: 0; the first error of the set-up; KI_ERR_INVALID without an informer; KI_ERR_SYSTEM,
+ *          KI_ERR_NO_MEMORY when a thread cannot be started; KI_ERR_STOPPED when the client has been freed;
+ *          KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *err);
 
@@ -141,7 +143,8 @@ KI_API int ki_informer_has_synced(const ki_informer *informer);
  * Waits for that, `timeout_ms` at the most.
  *
  * Returns: 0; KI_ERR_TIMEOUT with what it is doing and why; KI_ERR_STOPPED, at once, when it was never
- *          started or was stopped; KI_ERR_WOULD_DEADLOCK from a callback or a read section.
+ *          started or was stopped; KI_ERR_WOULD_DEADLOCK from a callback or a read section; KI_ERR_FORKED
+ *          in a child.
  */
 KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err);
 
@@ -175,7 +178,9 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
  * of them was received. A list under way counts once it has ended and is in the store.
  *
  * Servers send a bookmark about once a minute, so a store that follows one is seldom older than that; where a
- * server sends none, the age grows for as long as nothing changes. It goes on growing after a stop.
+ * server sends none, the age grows for as long as nothing changes. While lists make up for broken watches
+ * (reason Polling), they may be up to 5 minutes apart, so the age may exceed 180,000 on a quiet cluster. It
+ * goes on growing after a stop.
  *
  * Returns: UINT64_MAX before the first list is in the store.
  * Threads: any. A read without a lock.

@@ -18,9 +18,8 @@
  *   - A watch ends by itself, complete, after `timeout_seconds`; 30 s later it is cancelled. A LIST on which
  *     no byte of the body comes for 60 s is cancelled, and a list at the beginning of a watch after 10 s;
  *     these count from when the request was sent (see `tells_sent`), and not while the source is to wait. An
- *     error (a status that is not 2xx) whose
- *     body has not ended after 10 s, or is longer than 64 KiB, is cancelled as well: its status counts all
- *     the same.
+ *     error (a status that is not 2xx) whose body has not ended after 10 s, or is longer than 64 KiB, is
+ *     cancelled as well: its status counts all the same.
  *   - A page after the first that is answered with 429 or 5xx, or cut before its first item, is asked for
  *     again with the same `continue_token`, after a while, three times in all and for 30 s at the most; then
  *     the list begins anew. A page with no item is followed by the next after a second. No token comes twice

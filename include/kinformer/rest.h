@@ -145,7 +145,8 @@ typedef struct ki_rest_request {
  *
  * Returns: 0, with a number for ki_rest_cancel() in *out_id, which may be NULL; or, and then nobody is
  *          called, KI_ERR_INVALID (a request that no server could understand, or a client without a cluster),
- *          KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being freed).
+ *          KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being freed),
+ *          KI_ERR_FORKED (in a child).
  * Threads: any, also inside of callbacks and read sections. Never waits.
  */
 KI_API KI_NODISCARD int ki_rest_begin(ki_client *client, const ki_rest_request *request, uint64_t *out_id,
