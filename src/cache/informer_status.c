@@ -83,13 +83,13 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
     if (w->version.len > 0) /* as far as there is room */
         (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(w->version));
     const char *reason = ki_reason_name(status.reason);
-    return ki_fail(err, code, "%s: %s %s: %s%s%s%s%s%s%s%s%s", informer->life.resource->plural, what,
-                   code == KI_ERR_STOPPED ? "will not come, it is not running" : "was not there in time",
-                   ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ",
-                   status.resource_version, reason[0] == 0 ? "" : ", ", reason,
-                   status.message[0] == 0 ? "" : ": ", status.message,
-                   informer->is_blocked ? "; a handler that is to be waited for holds the store back" : "",
-                   ki_informer_was_started(informer) ? "" : "; it was never started");
+    return ki_fail(
+        err, code, "%s: %s %s: %s%s%s%s%s%s%s%s%s", informer->life.resource->plural, what,
+        code == KI_ERR_STOPPED ? "will not come, it is not running" : "was not there in time",
+        ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ", status.resource_version,
+        reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message,
+        informer->is_blocked ? "; a handler with KI_OVERFLOW_BLOCK is behind and holds the store back" : "",
+        ki_informer_was_started(informer) ? "" : "; it was never started");
 }
 
 static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)

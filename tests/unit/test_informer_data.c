@@ -225,6 +225,10 @@ static void a_blocked_handler_pauses_the_source_and_all_of_it_comes_in_the_end(v
         ki_informer_read_status(rig.informer, &status);
     }
     assert_true(status.queued >= 3 && status.queued < 900);
+    ki_error err = {0};
+    assert_int_equal(ki_informer_wait_for_version(rig.informer, KI_STR("999999"), 0, &err), KI_ERR_TIMEOUT);
+    assert_non_null(
+        strstr(err.message, "; a handler with KI_OVERFLOW_BLOCK is behind and holds the store back"));
     heard_let_go(&what);
     local_rig_catch_up(&rig);
     assert_int_equal(local_source_differences(rig.source, ki_informer_store(rig.informer)), 0);
