@@ -25,7 +25,7 @@ static void *counted_allocate(size_t size, void *user)
     return note(malloc(size));
 }
 
-/* Old and new may both be there for a moment inside of realloc; the library cannot help that, and large
+/* Old and new may both be there for a moment inside realloc; the library cannot help that, and large
  * blocks are moved by the kernel without a copy. */
 static void *counted_reallocate(void *memory, size_t size, void *user)
 {

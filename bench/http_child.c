@@ -54,7 +54,7 @@ void http_report_fill(struct http_report *report)
     }
 }
 
-/* ---- inside of the process -------------------------------------------------------------------------- */
+/* ---- inside the process -------------------------------------------------------------------------- */
 
 /* The end of the process frees what there is, which is not part of any work. */
 static int run_role(const struct http_role *role, const struct http_task *task)

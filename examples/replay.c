@@ -117,7 +117,7 @@ static int print_owners(ki_store *store)
     return rc;
 }
 
-/* Everything runs inside of ki_client_dispatch(), on this thread. */
+/* Everything runs inside ki_client_dispatch(), on this thread. */
 static int follow(recording *from, ki_error *err)
 {
     ki_list_watch source = {

@@ -2,7 +2,7 @@
 /* fuzz_pointer - lookups, iterators and getters over any bytes.
  *
  * Input: a JSON Pointer, a newline or NUL, and the rest is the text, valid or not. What is found must lie
- * inside of what it was found in, and what several calls say about one value must agree.
+ * inside what it was found in, and what several calls say about one value must agree.
  */
 #include <kinformer/json.h>
 #include <stdint.h>

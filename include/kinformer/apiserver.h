@@ -65,7 +65,7 @@ typedef struct ki_apiserver_options {
  */
 KI_API KI_NODISCARD ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *err);
 
-/** Ends every connection and frees the server. Takes NULL. */
+/** Ends every connection and frees the server. NULL is allowed. */
 KI_API void ki_apiserver_stop(ki_apiserver *server);
 
 /** "http://127.0.0.1:40123", until the server is freed. */

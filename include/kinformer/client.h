@@ -4,7 +4,7 @@
  * Informers of one client share its threads: `io`, which asks and reads; `dispatch`, which brings the stores
  * up to date; and those that call handlers, one for each registration, so that a slow handler delays nobody.
  *
- * Inside of someone else's process:
+ * Inside someone else's process:
  *
  *   Lifetimes  Whatever is made with a client keeps it alive: see ki_client_free(). Frees work in any order,
  *              on any threads, in exit handlers too.
@@ -13,7 +13,7 @@
  *              they were. Stops and frees return at once: ki_client_free() closes the child's copies of
  *              descriptors and nothing else, so the parent misses nothing; the child keeps the memory. Do not
  *              call it after the child has closed descriptors itself: the numbers may have been reused.
- *              Children make clients of their own. A child that was forked inside of a callback must not
+ *              Children make clients of their own. A child that was forked inside a callback must not
  *              return from it.
  *   dlclose()  The library stays loaded: threads that are on their way out need it.
  *   Signals    All are blocked in threads of ours, so that the program's handlers run on the program's
@@ -43,8 +43,8 @@ typedef struct ki_config ki_config; /* <kinformer/config.h> */
 
 typedef enum ki_mode {
     KI_MODE_THREADS = 0,      /* everything on threads of ours */
-    KI_MODE_HANDLERS_ON_LOOP, /* callbacks inside of ki_client_dispatch(), the rest on threads of ours */
-    KI_MODE_EVENT_LOOP        /* everything inside of ki_client_dispatch(); no thread of ours */
+    KI_MODE_HANDLERS_ON_LOOP, /* callbacks inside ki_client_dispatch(), the rest on threads of ours */
+    KI_MODE_EVENT_LOOP        /* everything inside ki_client_dispatch(); no thread of ours */
 } ki_mode;
 
 /**
@@ -160,7 +160,7 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
  * ever; callbacks that are due then, on_release, run on the thread that frees them.
  *
  * Waits for callbacks that are running; and for read sections, in any thread, when an informer that a
- * callback has freed is not gone yet. Inside of a callback or a read section it does nothing but log an
+ * callback has freed is not gone yet. Inside a callback or a read section it does nothing but log an
  * error: the client stays. NULL is allowed.
  *
  * Threads: any, once; also while other threads free what was made with it, or wait for it.
@@ -212,7 +212,7 @@ KI_API int ki_client_timeout_ms(ki_client *client);
  * one go, a millisecond's work; with `http2`, all that has come for a connection.
  *
  * Returns: how many jobs ran; KI_ERR_INVALID in KI_MODE_THREADS; KI_ERR_WOULD_DEADLOCK from a callback or
- *          inside of a read section; KI_ERR_FORKED in a child.
+ *          inside a read section; KI_ERR_FORKED in a child.
  * Threads: any; while one of them runs the loop the others do nothing.
  */
 KI_API int ki_client_dispatch(ki_client *client, uint64_t budget_ms);

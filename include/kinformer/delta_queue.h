@@ -76,7 +76,7 @@ typedef struct ki_delta_queue_options {
 /** Returns: a queue to free, or NULL with KI_ERR_NO_MEMORY or KI_ERR_SYSTEM. `options` may be NULL. */
 KI_API KI_NODISCARD ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_error *err);
 
-/** Drops what waits. Nobody may use the queue any more. Takes NULL. */
+/** Drops what waits. Nobody may use the queue any more. NULL is allowed. */
 KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 
 /* ---- producing --------------------------------------------------------------------------------------- */

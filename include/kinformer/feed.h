@@ -13,7 +13,7 @@
  * Most programs want an informer instead (<kinformer/informer.h>): it has store, queue and handlers, and a
  * relist takes no second copy of the collection, which a store or a queue that is fed from here does.
  *
- * Threads: any, for all calls, as with an informer: inside of a callback those that would wait become
+ * Threads: any, for all calls, as with an informer: inside a callback those that would wait become
  *          requests that are carried out soon, or return KI_ERR_WOULD_DEADLOCK where each says so.
  */
 #ifndef KI_FEED_H
@@ -83,7 +83,7 @@ KI_API KI_NODISCARD ki_feed *ki_feed_new(ki_client *client, const ki_resource *r
                                          const ki_feed_options *options, ki_error *err);
 
 /** Stops and frees it; the handle is not used any more. From a callback: carried out when that has returned,
- * and on_release tells when the destination is free. Takes NULL. */
+ * and on_release tells when the destination is free. NULL is allowed. */
 KI_API void ki_feed_free(ki_feed *feed);
 
 /**

@@ -7,10 +7,10 @@
  * Set-up calls on a NULL informer, or on one whose making has failed, are harmless and remembered: the next
  * start reports the first error.
  *
- * Threads: any, for all calls. Inside of a callback all are allowed: those that would wait for the thread
+ * Threads: any, for all calls. Inside a callback all are allowed: those that would wait for the thread
  *          they are called on become requests that are carried out soon, or return KI_ERR_WOULD_DEADLOCK
  *          where each says so; docs/threading.md has the table.
- *          Inside of a read section it is the same, and no call waits.
+ *          Inside a read section it is the same, and no call waits.
  */
 #ifndef KI_INFORMER_H
 #define KI_INFORMER_H
@@ -112,8 +112,8 @@ KI_API KI_NODISCARD ki_informer *ki_informer_new(ki_client *client, const ki_res
 
 /** Stops it, ends every registration, and frees it; no other call for it is under way, and none follows.
  * Waits for callbacks that run, and until every read section has ended that has begun, in any thread: objects
- * that were peeked at live as long. Others go on meanwhile. From a callback or inside of a read section:
- * returns at once, and is carried out soon. Takes NULL. */
+ * that were peeked at live as long. Others go on meanwhile. From a callback or inside a read section:
+ * returns at once, and is carried out soon. NULL is allowed. */
 KI_API void ki_informer_free(ki_informer *informer);
 
 /* ---- running ----------------------------------------------------------------------------------------- */
@@ -174,7 +174,7 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
  *
  * While nothing waits to be applied, it is the time since a list ended or an event or a bookmark came; a
  * connection or the head of an answer proves nothing. While changes wait (a handler with KI_OVERFLOW_BLOCK
- * that is behind, a reader inside of ki_read_lock(), a machine without time), it is the time since the oldest
+ * that is behind, a reader inside ki_read_lock(), a machine without time), it is the time since the oldest
  * of them was received. A list under way counts once it has ended and is in the store.
  *
  * Servers send a bookmark about once a minute, so a store that follows one is seldom older than that; where a
@@ -211,7 +211,7 @@ KI_API int ki_informer_add_index(ki_informer *informer, const char *name, ki_ind
 /** Returns: 0, or KI_ERR_INVALID after the first start. */
 KI_API int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user);
 
-/** What went wrong, each time: lists, watches, events inside of a watch, objects that were refused. */
+/** What went wrong, each time: lists, watches, events inside a watch, objects that were refused. */
 typedef struct ki_watch_error {
     ki_reason reason;
     int http_status;           /* 0: none */
@@ -242,12 +242,12 @@ KI_API KI_NODISCARD int ki_registration_wait_for_sync(ki_registration *registrat
                                                       ki_error *err);
 
 /** Nothing more is delivered, what waits is dropped; a callback that runs may go on, then on_release is
- * called. The registration is not used any more. Takes NULL. */
+ * called. The registration is not used any more. NULL is allowed. */
 KI_API void ki_registration_remove(ki_registration *registration);
 
 /** The same, and returns after on_release. From a callback of the same handler: as ki_registration_remove().
  *
- * Returns: 0; KI_ERR_WOULD_DEADLOCK from another callback that this would have to wait for, or inside of a
+ * Returns: 0; KI_ERR_WOULD_DEADLOCK from another callback that this would have to wait for, or inside a
  *          read section: then it was not removed. */
 KI_API int ki_registration_remove_and_wait(ki_registration *registration);
 
@@ -308,7 +308,7 @@ typedef struct ki_informer_status {
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);
 
 /** Called on `io` after each change of phase or reason; to be quick. Changes that follow each other at once,
- * as when a source answers inside of `begin`, may be told as one. The last call, of KI_PHASE_STOPPED, comes
+ * as when a source answers inside `begin`, may be told as one. The last call, of KI_PHASE_STOPPED, comes
  * before ki_informer_stop() returns. */
 typedef void (*ki_informer_status_cb)(ki_informer *informer, const ki_informer_status *status, void *user);
 

@@ -33,19 +33,19 @@
  *     asks how far the source has come.
  *   - After ki_answer_body() has returned 1 there is no limit to what is kept of what is sent all the same.
  *
- * A source may answer inside of `begin`: some of it, or all. It has to expect there that
- *   - `cancel` is called for the answer before `begin` has returned, inside of any of its calls: so what
+ * A source may answer inside `begin`: some of it, or all. It has to expect there that
+ *   - `cancel` is called for the answer before `begin` has returned, inside any of its calls: so what
  *     `cancel` needs (ki_answer_set_data()) is set before the first of them, and none follows it. What
  *     `begin` returns does not matter then, as it does not after ki_answer_end().
  *   - ki_answer_body() returns 1, as elsewhere: `begin` returns 0, and `resume` comes later.
- *   - `begin` is not called inside of `begin`: the next request follows when it has returned, and may have
+ *   - `begin` is not called inside `begin`: the next request follows when it has returned, and may have
  *     the same `answer`. So the pointer says nothing after the end, or a `cancel`, of its request.
  *   - a negative code, returned after a part of the answer, cuts that off there.
- *   - functions of the program's run inside of these calls (transforms, those that hear of errors): a source
+ *   - functions of the program's run inside these calls (transforms, those that hear of errors): a source
  *     holds no lock that they may want.
  *
  * Threads: all on the thread that the informer's network side runs on (`io`; the caller's own in
- *          KI_MODE_EVENT_LOOP); the calls of the source's also inside of `begin` and `resume`. A source with
+ *          KI_MODE_EVENT_LOOP); the calls of the source's also inside `begin` and `resume`. A source with
  *          threads of its own comes there by ki_client_post().
  */
 #ifndef KI_LIST_WATCH_H
@@ -125,7 +125,7 @@ typedef struct ki_list_watch {
      *          KI_ERR_NO_MEMORY as what it is, all others as a lost connection.
      */
     int (*begin)(ki_answer *answer, const ki_list_options *options, void *user);
-    /** Ends a request early: no call for this answer afterwards. Also called inside of ki_answer_body(). */
+    /** Ends a request early: no call for this answer afterwards. Also called inside ki_answer_body(). */
     void (*cancel)(ki_answer *answer, void *user);
     /** After ki_answer_body() has returned 1: the rest is welcome now. */
     void (*resume)(ki_answer *answer, void *user);

@@ -47,7 +47,7 @@ KI_API ki_lister ki_lister_by_index(ki_lister lister, const char *index, ki_str 
  */
 KI_API KI_NODISCARD ki_object *ki_lister_get(ki_lister lister, ki_str name);
 
-/** The same inside of a read section, without a reference. NULL outside of one. */
+/** The same inside a read section, without a reference. NULL outside of one. */
 KI_API const ki_object *ki_lister_peek(ki_lister lister, ki_str name);
 
 /**

@@ -36,7 +36,7 @@ typedef struct ki_metrics_options {
  */
 KI_API KI_NODISCARD ki_metrics *ki_metrics_new(const ki_metrics_options *options, ki_error *err);
 
-/** Takes NULL as well. Who was given the metrics may go on counting; the last one frees the memory. */
+/** NULL is allowed. Who was given the metrics may go on counting; the last one frees the memory. */
 KI_API void ki_metrics_free(ki_metrics *metrics);
 
 /**

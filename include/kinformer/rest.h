@@ -88,7 +88,7 @@ typedef struct ki_rest_answer {
 /**
  * Takes an answer. Called once for each call that was begun, whatever becomes of it.
  *
- * Threads: a handler thread, or inside of ki_client_dispatch(), or of ki_client_free(); one such call at a
+ * Threads: a handler thread, or inside ki_client_dispatch(), or of ki_client_free(); one such call at a
  *          time for all of a client, in the order in which the answers came.
  *          Anything may be called here but what waits.
  */
@@ -147,7 +147,7 @@ typedef struct ki_rest_request {
  *          called, KI_ERR_INVALID (a request that no server could understand, or a client without a cluster),
  *          KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being freed),
  *          KI_ERR_FORKED (in a child).
- * Threads: any, also inside of callbacks and read sections. Never waits.
+ * Threads: any, also inside callbacks and read sections. Never waits.
  */
 KI_API KI_NODISCARD int ki_rest_begin(ki_client *client, const ki_rest_request *request, uint64_t *out_id,
                                       ki_error *err);
@@ -172,7 +172,7 @@ KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
  *            KI_ERR_TOO_LARGE: an answer beyond body_bytes_max,
  *            KI_ERR_METADATA, KI_ERR_NOT_A_LIST or an error of JSON: an answer that is not what was asked
  *            for, KI_ERR_STOPPED: the client was freed meanwhile,
- *            KI_ERR_WOULD_DEADLOCK: inside of a callback or a read section.
+ *            KI_ERR_WOULD_DEADLOCK: inside a callback or a read section.
  * Ownership: `out_answer`, which may be NULL, is zeroed by the caller before. It is written when the call has
  *            ended, well or not; the caller ends it with ki_rest_answer_fini() in any case.
  */

@@ -42,7 +42,7 @@ typedef struct ki_selector ki_selector;
  */
 KI_API KI_NODISCARD ki_selector *ki_selector_parse(ki_str text, ki_error *err);
 
-/** Takes NULL as well. */
+/** NULL is allowed. */
 KI_API void ki_selector_free(ki_selector *selector);
 
 /** The selector of every object, and that of none. They live for ever and are not freed. */

@@ -28,7 +28,7 @@ typedef struct ki_store ki_store;
 /* ---- read sections --------------------------------------------------------------------------------- */
 
 /**
- * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside of one,
+ * Begins a read section: what a peek returns in it stays valid until its end. Sections nest. Inside one,
  * calls that wait or write are refused with KI_ERR_WOULD_DEADLOCK; what stops or frees is carried out soon,
  * as from a callback (docs/threading.md has the table).
  *
@@ -68,7 +68,8 @@ KI_API KI_NODISCARD ki_store *ki_store_new(const ki_store_options *options, ki_e
 
 /**
  * Drops every object. Waits until every read section has ended that has begun, in any thread, as each may
- * look at one; inside of one it does nothing but log an error. Nobody may use the store any more. Takes NULL.
+ * look at one; inside one it does nothing but log an error. Nobody may use the store any more.
+ * NULL is allowed.
  */
 KI_API void ki_store_free(ki_store *store);
 
@@ -145,12 +146,12 @@ KI_API KI_NODISCARD int ki_store_replace(ki_store *store, ki_object *const *obje
 KI_API KI_NODISCARD ki_object *ki_store_get(ki_store *store, const char *ns, const char *name);
 KI_API KI_NODISCARD ki_object *ki_store_get_key(ki_store *store, ki_str key);
 
-/** The same inside of a read section, without a reference. NULL outside of one. */
+/** The same inside a read section, without a reference. NULL outside of one. */
 KI_API const ki_object *ki_store_peek(ki_store *store, const char *ns, const char *name);
 KI_API const ki_object *ki_store_peek_key(ki_store *store, ki_str key);
 
 /**
- * One object of an index inside of a read section: the newest by resource version, if several have the
+ * One object of an index inside a read section: the newest by resource version, if several have the
  * value; any of them when versions are no decimal numbers. NULL when none has, or there is no such index.
  */
 KI_API const ki_object *ki_store_peek_one(ki_store *store, const char *index, ki_str value);

@@ -10,12 +10,12 @@ enum {
     AT_OBJECT,        /* { */
     AT_FIRST_NAME,    /* a name or } */
     AT_NAME,          /* a name */
-    IN_NAME,          /* inside of it */
+    IN_NAME,          /* inside it */
     AT_COLON,         /* : */
     AT_VALUE,         /* the caller has not said yet how to take it, or its first byte */
     AT_FIRST_ELEMENT, /* a value or ] */
     AT_ELEMENT,       /* a value */
-    IN_VALUE,         /* inside of a value or an element */
+    IN_VALUE,         /* inside a value or an element */
     BEHIND_ELEMENT,   /* , or ] */
     BEHIND_VALUE,     /* , or } */
     BEHIND_OBJECT

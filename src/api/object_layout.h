@@ -70,7 +70,7 @@ static inline const char *ki_object_at(const ki_object *object, uint32_t place)
 }
 
 /* For who goes through many objects, which lie anywhere, some places before it looks at this one: brings
- * its header near, and the key behind that. Takes NULL. To be called where something else is done, too:
+ * its header near, and the key behind that. NULL is allowed. To be called where something else is done, too:
  * calls of a function that does nothing else are left out by compilers, which see no effect in it. */
 static inline void ki_object_prefetch(const ki_object *object)
 {

@@ -55,7 +55,7 @@ void ki_watch_decoder_fini(ki_watch_decoder *decoder);
 KI_NODISCARD int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n,
                                        size_t *out_used, ki_error *err);
 
-/* Says that the body has ended. Returns 0 between two events, KI_ERR_JSON_TRUNCATED inside of one. */
+/* Says that the body has ended. Returns 0 between two events, KI_ERR_JSON_TRUNCATED inside one. */
 KI_NODISCARD int ki_watch_decoder_end(ki_watch_decoder *decoder, ki_error *err);
 
 /* After an event with an object: a new reference, once. */

@@ -25,7 +25,7 @@ struct ki_as_connection {
 
 /* NULL without memory; then nobody can cut it, and it ends when it is idle for long. */
 struct ki_as_connection *ki_as_connection_new(struct ki_apiserver *server, int fd);
-/* Before the descriptor is closed. Takes NULL. */
+/* Before the descriptor is closed. NULL is allowed. */
 void ki_as_connection_free(struct ki_as_connection *connection);
 
 /* A new exchange is under way; until it is freed. */

@@ -21,7 +21,7 @@ struct ki_as_http_options {
 /* Takes the address, and writes server->address. Answers nobody yet. */
 KI_NODISCARD int ki_as_http_open(struct ki_apiserver *server, const struct ki_as_http_options *options,
                                  ki_error *err);
-/* Takes NULL. Stopped. */
+/* NULL is allowed. Stopped. */
 void ki_as_http_close(struct ki_as_http *http);
 
 /* Answers, and ends every connection. Both may be called again. */

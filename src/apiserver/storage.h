@@ -35,7 +35,7 @@ struct ki_as_storage_options {
 
 /* NULL for the defaults. Serves the built-in resources and holds nothing. NULL without memory. */
 struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *options);
-/* Every watch must be closed. Takes NULL. */
+/* Every watch must be closed. NULL is allowed. */
 void ki_as_storage_free(struct ki_as_storage *storage);
 
 /* All below must be called with the lock. */

@@ -39,7 +39,7 @@ struct ki_as_stream;
 
 /* NULL without memory; then the options keep what they have. */
 struct ki_as_stream *ki_as_stream_new(const struct ki_as_stream_options *options);
-/* Takes NULL. No wake comes any more. */
+/* NULL is allowed. No wake comes any more. */
 void ki_as_stream_free(struct ki_as_stream *stream);
 
 /* Writes up to `max` bytes. Returns how many; 0: there is nothing now, look again when woken or at

@@ -17,7 +17,7 @@
 
 #include "util/buf.h"
 
-/* What stands at the path, or NULL. Digits step into arrays: "status.podIPs.0.ip". Takes NULL trees. */
+/* What stands at the path, or NULL. Digits step into arrays: "status.podIPs.0.ip". A NULL tree is allowed. */
 json_t *ki_as_tree_at(const json_t *tree, const char *path);
 
 /* The string at the path; "" when there is none, or something else. */

@@ -53,7 +53,7 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
         ki_watch_decoder_init(&answer->decoder.watch, answer->plan);
 }
 
-/* Closes it; the decoder goes when nobody is inside of it any more. */
+/* Closes it; the decoder goes when nobody is inside it any more. */
 static void close_answer(ki_answer *answer, const ki_failure *failure)
 {
     answer->is_open = 0;

@@ -68,7 +68,7 @@ struct ki_answer {
     ki_answer_kind kind;
     int is_open;
     int is_sent;    /* the request; also when it has ended since */
-    int is_feeding; /* inside of ki_answer_body(): the decoder is in use */
+    int is_feeding; /* inside ki_answer_body(): the decoder is in use */
     int is_waiting; /* the source was told to wait */
     int has_decoder;
     int http_status;

@@ -49,7 +49,7 @@ typedef struct ki_backlog_entry {
 /* NULL when memory is out. */
 KI_NODISCARD ki_backlog_entry *ki_backlog_entry_new(void);
 
-/* Drops what is in it. Takes NULL. */
+/* Drops what is in it. NULL is allowed. */
 void ki_backlog_entry_free(ki_backlog_entry *entry);
 
 /* Frees a list of them, and leaves it empty. */

@@ -346,7 +346,7 @@ void ki_client_free(ki_client *client)
     }
     if (ki_client_may_wait() < 0) { /* it would wait for itself; better a leak than that */
         ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-                  "a client cannot be freed inside of a callback or a read section: it stays");
+                  "a client cannot be freed inside a callback or a read section: it stays");
         return;
     }
     announce(client);

@@ -9,7 +9,7 @@
  * Three roles, io, dispatch and handler, on as many loops as the mode has. A loop without threads is run by
  * whoever calls ki_client_dispatch(), or waits for something.
  *
- * Everything that is made with a client holds a reference to it, and so does whoever is inside of a call that
+ * Everything that is made with a client holds a reference to it, and so does whoever is inside a call that
  * waits or runs loops. ki_client_free() closes it: what runs is stopped, then threads, connections and
  * descriptors end. From then on nothing begins any more, and its loops are run by whoever frees what was made
  * with it; the bytes go with the last reference.
@@ -168,7 +168,7 @@ void ki_client_notify_locked(ki_client *client) KI_REQUIRES(client->mu);
 /* Runs what nobody else runs; returns whether there was anything. */
 bool ki_client_step(ki_client *client) KI_EXCLUDES(client->mu);
 
-/* 0, or KI_ERR_WOULD_DEADLOCK: inside of a callback or of a read section nothing may be waited for. */
+/* 0, or KI_ERR_WOULD_DEADLOCK: inside a callback or of a read section nothing may be waited for. */
 KI_NODISCARD int ki_client_may_wait(void);
 
 /* Around each call of a user's function outside of a loop's job: inside nothing may be waited for. */

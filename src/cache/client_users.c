@@ -101,7 +101,7 @@ static bool is_gone(void *user)
            (!s->client->is_closed || s->client->busy == 0);
 }
 
-/* Inside of a callback nothing may be waited for. But in a closed client there is nothing to wait for,
+/* Inside a callback nothing may be waited for. But in a closed client there is nothing to wait for,
  * either; and whoever runs one of its loops meanwhile goes on until nothing is left. */
 void ki_client_wait_gone(ki_client *client, uint64_t serial)
 {
@@ -113,5 +113,5 @@ void ki_client_wait_gone(ki_client *client, uint64_t serial)
         }
     else if (client->is_closed)
         ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-                  "freed inside of a read section, after its client: it stays until the next free");
+                  "freed inside a read section, after its client: it stays until the next free");
 }

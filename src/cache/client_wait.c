@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is inside of a client: whoever waits for something, and runs meanwhile the loops that have no threads;
+/* Who is inside a client: whoever waits for something, and runs meanwhile the loops that have no threads;
  * and whoever runs them on a loop of the program's. */
 #include <limits.h>
 
@@ -15,7 +15,7 @@ enum { NS_PER_MS = 1000000 };
 static _Thread_local unsigned callback_depth;
 static _Thread_local unsigned callback_generation; /* of the process that the depth is of: see util/fork.h */
 
-/* A child that was forked inside of a callback does not return from it. */
+/* A child that was forked inside a callback does not return from it. */
 static unsigned *depth(void)
 {
     unsigned generation = ki_fork_generation();

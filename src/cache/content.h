@@ -30,7 +30,7 @@ typedef struct ki_content {
 /* Empty, without an index. NULL when memory is out. */
 ki_content *ki_content_new(const ki_keyer *keyer);
 
-/* Drops all references and frees it, when nobody reads. Takes NULL. */
+/* Drops all references and frees it, when nobody reads. NULL is allowed. */
 void ki_content_free(ki_content *content);
 
 /* Of a key: its hash, and the object that has it, or NULL; up to the next change. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* delta_queue - the inside of a ki_delta_queue.
+/* delta_queue - the inside a ki_delta_queue.
  *
  *   From:     the public calls of <kinformer/delta_queue.h>
  *   To:       cache/queued_entry.h, the store of known objects

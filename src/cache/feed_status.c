@@ -81,7 +81,7 @@ int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err)
         return ki_fail(err, KI_ERR_INVALID, "no feed");
     int rc = ki_client_may_wait();
     if (rc < 0)
-        return ki_fail(err, rc, "%s: waiting inside of a callback or a read section",
+        return ki_fail(err, rc, "%s: waiting inside a callback or a read section",
                        feed->life.resource->plural);
     rc = ki_client_check_process(feed->life.client, err);
     if (rc < 0)

@@ -70,7 +70,7 @@ typedef struct ki_index_change {
 /* An empty index; NULL when memory is out. */
 ki_index *ki_index_new(ki_str name, const ki_index_function *function);
 
-/* Frees it with all its postings, when nobody reads. Takes NULL. */
+/* Frees it with all its postings, when nobody reads. NULL is allowed. */
 void ki_index_free(ki_index *index);
 
 /* Returns 0 or KI_ERR_NO_MEMORY. A change that only removes never fails. In both cases commit or cancel. */

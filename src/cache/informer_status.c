@@ -97,7 +97,7 @@ static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
     ki_informer *informer = w->informer;
     int rc = ki_client_may_wait();
     if (rc < 0)
-        return ki_fail(err, rc, "%s: waiting inside of a callback or a read section",
+        return ki_fail(err, rc, "%s: waiting inside a callback or a read section",
                        informer->life.resource->plural);
     rc = ki_client_check_process(informer->life.client, err);
     if (rc < 0)

@@ -134,7 +134,7 @@ int ki_life_start(ki_life *life, ki_error *err)
     return rc;
 }
 
-/* Nothing is delivered from here on, also not by a thread that is inside of a run of events. */
+/* Nothing is delivered from here on, also not by a thread that is inside a run of events. */
 void ki_life_request_stop(ki_life *life)
 {
     if (ki_life_is_foreign(life))

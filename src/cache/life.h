@@ -120,7 +120,7 @@ size_t ki_life_write_version(const ki_life *life, char *buffer, size_t buffer_by
 /* Whether this is a child of the process that made it: see ki_client_is_foreign(). */
 bool ki_life_is_foreign(const ki_life *life);
 
-/* Under mu, inside of a condition: whether nobody is going to make true what somebody waits for. */
+/* Under mu, inside a condition: whether nobody is going to make true what somebody waits for. */
 bool ki_life_is_in_vain_locked(const ki_life *life);
 
 /* As ki_client_wait(), with a condition that is guarded by mu. */

@@ -48,7 +48,7 @@ static inline const ki_object *ki_queued_entry_newest(const ki_queued_entry *ent
 /* NULL when memory is out. */
 KI_NODISCARD ki_queued_entry *ki_queued_entry_new(ki_str key);
 
-/* Drops what is in it. Takes NULL. */
+/* Drops what is in it. NULL is allowed. */
 void ki_queued_entry_free(ki_queued_entry *entry);
 
 /* Takes a reference, unless the delta is superfluous. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */

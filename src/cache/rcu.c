@@ -81,7 +81,7 @@ static void give_back(ki_rcu_reader *reader)
     atomic_store_explicit(&reader->is_taken, false, memory_order_release);
 }
 
-/* Whoever ends inside of a section has forgotten to leave it. */
+/* Whoever ends inside a section has forgotten to leave it. */
 static void end_thread(void *reader)
 {
     ki_rcu_self = NULL;
@@ -242,7 +242,7 @@ void ki_rcu_wait(uint64_t grace)
 
 /* ---- fork -------------------------------------------------------------------------------------------- */
 
-/* In a child: they are gone, and with them their sections. This thread may be inside of one of its own. */
+/* In a child: they are gone, and with them their sections. This thread may be inside one of its own. */
 static void forget_other_threads(void)
 {
     for (block *b = &first_block; b != NULL; b = atomic_load(&b->next))

@@ -111,7 +111,7 @@ uint64_t ki_rcu_begin_grace(void);
 /* Whether it has passed: then what was put out of reach before it may be freed. Never waits. */
 bool ki_rcu_has_passed(uint64_t grace);
 
-/* Returns when it has. Never inside of a section. */
+/* Returns when it has. Never inside a section. */
 void ki_rcu_wait(uint64_t grace);
 
 /* For a loop that asks again and again: lets others run, and rests for a moment after some rounds. */

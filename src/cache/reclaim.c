@@ -10,7 +10,7 @@
 #include "util/large.h"
 
 /* Times that readers are looked for before a writer is told that there is no room: most sections are over
- * when the thread that is inside of one has run. */
+ * when the thread that is inside one has run. */
 enum { LOOKS = 16 };
 
 void ki_reclaim_init(ki_reclaim *reclaim, size_t bytes_max)

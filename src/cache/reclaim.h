@@ -9,7 +9,7 @@
  * The writer takes a thing out of reach first and hands it over afterwards. One grace period serves all
  * that has come together: after a number of things, after half of `bytes_max`, or when the writer has nothing
  * else to do. Nobody waits for its end: the writer looks when it comes by. What comes meanwhile is collected
- * for the next one. So a reader that stays inside of a section delays nothing but the freeing, until
+ * for the next one. So a reader that stays inside a section delays nothing but the freeing, until
  * bytes_max is reached: then there is no room, and the writer comes again later.
  *
  * Handing over never fails: memory of our own is chained through itself, and references to objects, which
@@ -95,7 +95,7 @@ bool ki_reclaim_poll(ki_reclaim *reclaim);
  * and lets other threads run for that, but does not wait for them. */
 bool ki_reclaim_has_room(ki_reclaim *reclaim);
 
-/* Waits for readers if anything waits for them, and lets go of it. Never inside of a read section. */
+/* Waits for readers if anything waits for them, and lets go of it. Never inside a read section. */
 void ki_reclaim_flush(ki_reclaim *reclaim);
 
 #endif

@@ -225,7 +225,7 @@ void ki_reflector_list_step(ki_reflector *reflector, int step)
 }
 
 /* Tokens that come round again, after however many others, meet the one that is marked: once the mark lies
- * inside of the round and is as old as the round is long, the next of its kind is seen. The one before is at
+ * inside the round and is as old as the round is long, the next of its kind is seen. The one before is at
  * hand anyway. */
 static int is_seen(const ki_list_attempt *list, ki_str token)
 {

@@ -113,7 +113,7 @@ void ki_store_free(ki_store *store)
         return;
     if (ki_rcu_is_reading()) { /* it would wait for itself; better a leak than that */
         ki_log_to(store->log, KI_LOG_ERROR, "store", KI_LOG_NO_FIELDS,
-                  "a store cannot be freed inside of a read section: it stays");
+                  "a store cannot be freed inside a read section: it stays");
         return;
     }
     /* Objects that were looked at without a reference live to the end of the section. */

@@ -7,7 +7,7 @@
  *   Locks:    none.
  *   Not here: the API server; when a change is made.
  *
- * One seed, one sequence of changes: nothing depends on time but the timestamps inside of objects. The
+ * One seed, one sequence of changes: nothing depends on time but the timestamps inside objects. The
  * first changes make what there is from the beginning, with every pod running; then life begins.
  */
 #ifndef KI_CLI_DEMO_CLUSTER_H

@@ -4,7 +4,7 @@
  *
  *   From:     cli/demo.c, cli/demo_trouble.c
  *   To:       informers of a client in KI_MODE_HANDLERS_ON_LOOP
- *   Locks:    none: handlers run inside of ki_client_dispatch(); what `io` counts is atomic.
+ *   Locks:    none: handlers run inside ki_client_dispatch(); what `io` counts is atomic.
  *   Not here: what goes wrong; what is shown.
  */
 #ifndef KI_CLI_DEMO_FOLLOWERS_H

@@ -32,7 +32,7 @@ void cli_demo_terminal_draw(cli_output *output, const char *picture);
 /* Back to what was there before. Does nothing twice. */
 void cli_demo_terminal_leave(cli_output *output);
 
-/* The same at once; may be called inside of a signal handler. */
+/* The same at once; may be called inside a signal handler. */
 void cli_demo_terminal_abandon(void);
 
 #endif

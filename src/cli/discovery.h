@@ -3,7 +3,7 @@
  *
  *   From:     cli/cmd_*.c, between the client and its informers
  *   To:       <kinformer/discovery.h>
- *   Locks:    none: everything runs inside of ki_client_dispatch().
+ *   Locks:    none: everything runs inside ki_client_dispatch().
  *
  * A server that does not answer is asked again, as it is by everything else; one that has no such resource
  * ends the program.

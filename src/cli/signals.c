@@ -19,7 +19,7 @@ static int event_fd = -1;
 static timer_t patience;
 static void (*last_words)(void); /* NULL: an end that takes too long is cut short */
 
-/* Calls only what is safe inside of a signal handler. */
+/* Calls only what is safe inside a signal handler. */
 static void on_stop(int number)
 {
     (void)number;

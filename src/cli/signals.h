@@ -16,7 +16,7 @@
 KI_NODISCARD int cli_signals_install(ki_error *err);
 
 /* After this the end may take its time: the first signal is only noticed, a second one ends the program at
- * once, with CLI_EXIT_FAILED, after `words`, which calls only what is safe inside of a signal handler. */
+ * once, with CLI_EXIT_FAILED, after `words`, which calls only what is safe inside a signal handler. */
 void cli_signals_be_patient(void (*words)(void));
 
 /* 1 when a signal has come. */

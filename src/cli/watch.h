@@ -3,7 +3,7 @@
  *
  *   From:     cli/cmd_watch.c
  *   To:       informers; cli/event_writer.c, cli/notices.c
- *   Locks:    none: everything runs inside of ki_client_dispatch().
+ *   Locks:    none: everything runs inside ki_client_dispatch().
  *   Not here: flags, signals, the client.
  */
 #ifndef KI_CLI_WATCH_H

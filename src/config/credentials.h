@@ -33,7 +33,7 @@ typedef struct ki_identity {
  * KI_ERR_CONFIG (a token or a name that no header can have) or KI_ERR_NO_MEMORY. */
 KI_NODISCARD ki_credentials *ki_credentials_new(const ki_config *config, ki_loop *loop, ki_error *err);
 
-/* Ends a plug-in that runs. Takes NULL. */
+/* Ends a plug-in that runs. NULL is allowed. */
 void ki_credentials_free(ki_credentials *credentials);
 
 /* From now on this is the token, in the place of all that is not a certificate. Any thread. Returns 0,

@@ -20,7 +20,7 @@ KI_NODISCARD int ki_exec_info_write(const ki_config *config, bool is_interactive
  * memory. For ki_exec_environment_free(). */
 KI_NODISCARD char **ki_exec_environment_new(const ki_config_exec *exec, const char *info);
 
-/* Wipes it. Takes NULL. */
+/* Wipes it. NULL is allowed. */
 void ki_exec_environment_free(char **environment);
 
 #endif

@@ -6,7 +6,7 @@
  *   Locks:    none; one table of the process, whose places are taken and given back atomically.
  *   Not here: killing them; when to look again (config/exec_plugin.c).
  *
- * A child that is killed ends at once, unless the kernel is inside of something that cannot be interrupted,
+ * A child that is killed ends at once, unless the kernel is inside something that cannot be interrupted,
  * as with a file system that does not answer. The loop must not hang with it.
  */
 #ifndef KI_CONFIG_EXEC_REAPER_H

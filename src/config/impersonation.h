@@ -14,7 +14,7 @@
  * KI_ERR_CONFIG for a text that no header can have; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error *err);
 
-/* Takes NULL. */
+/* NULL is allowed. */
 void ki_impersonation_free(char **headers);
 
 #endif

@@ -21,7 +21,7 @@
 typedef struct ki_kubeconfig_file {
     struct ki_kubeconfig_file *next;
     char *path; /* as it was given, for messages */
-    char *dir;  /* absolute; relative names inside of the file start here */
+    char *dir;  /* absolute; relative names inside the file start here */
     ki_yaml_node *root;
 } ki_kubeconfig_file;
 

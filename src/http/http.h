@@ -66,10 +66,11 @@ const char *ki_http_withheld(const ki_http *http);
 ki_http_metrics *ki_http_metrics_of(ki_http *http);
 
 /* In a child of the process: closes the child's copies of its descriptors, and touches neither the
- * connections nor libcurl. Takes NULL. */
+ * connections nor libcurl. NULL is allowed. */
 void ki_http_close_descriptors(ki_http *http);
 
-/* Its transfers are over. On the loop's thread, or when nobody runs the loop. Never waits. Takes NULL. */
+/* Its transfers are over. On the loop's thread, or when nobody runs the loop. Never waits.
+ * NULL is allowed. */
 void ki_http_free(ki_http *http);
 
 #endif

@@ -46,7 +46,7 @@ struct ki_http {
 void ki_http_enter(ki_http *http);
 void ki_http_leave(ki_http *http);
 
-/* What the outermost leave takes away; nobody is inside of libcurl. */
+/* What the outermost leave takes away; nobody is inside libcurl. */
 void ki_http_reap(ki_http *http);
 
 /* ---- transfer.c -------------------------------------------------------------------------------------- */

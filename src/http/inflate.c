@@ -76,7 +76,7 @@ static int open_step(ki_inflate *inflater)
     return n == 0 ? 0 : inflater->take(inflater->step, n, inflater->user);
 }
 
-/* A step that is full may have left something inside of zlib. */
+/* A step that is full may have left something inside zlib. */
 static int has_more(const ki_inflate *inflater)
 {
     return inflater->stream.avail_in > 0 || (inflater->stream.avail_out == 0 && !inflater->is_at_end);

@@ -161,8 +161,7 @@ static void end_answered(ki_transfer *transfer)
 static void end_complete(ki_transfer *transfer)
 {
     if (!transfer->is_told)
-        end(transfer, KI_REASON_CONNECTION_LOST,
-            "the connection was closed inside of the head of the answer");
+        end(transfer, KI_REASON_CONNECTION_LOST, "the connection was closed inside the head of the answer");
     else if (transfer->inflate != NULL && !ki_inflate_is_complete(transfer->inflate))
         end(transfer, KI_REASON_CONNECTION_LOST, "the compressed answer ends in the middle");
     else

@@ -6,7 +6,7 @@
  *   Locks:    none; io's.
  *   Not here: trying again; what an answer means.
  *
- * The callbacks run on io, never inside of ki_transfer_new(), ki_transfer_resume() or ki_transfer_cancel(). A
+ * The callbacks run on io, never inside ki_transfer_new(), ki_transfer_resume() or ki_transfer_cancel(). A
  * redirect is not followed: it is an end with KI_REASON_REDIRECTED.
  */
 #ifndef KI_HTTP_TRANSFER_H
@@ -54,7 +54,7 @@ typedef struct ki_request {
 /* Returns NULL with KI_ERR_NO_MEMORY. */
 KI_NODISCARD ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error *err);
 
-/* Ends it: no callback any more, also when it is called inside of one. Never waits. */
+/* Ends it: no callback any more, also when it is called inside one. Never waits. */
 void ki_transfer_cancel(ki_transfer *transfer);
 
 /* After on_body has returned 1. */

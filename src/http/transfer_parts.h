@@ -57,7 +57,7 @@ struct ki_transfer {
 
 /* ---- transfer.c -------------------------------------------------------------------------------------- */
 
-/* No callback from here on. Inside of libcurl it has to stay until libcurl has returned. */
+/* No callback from here on. Inside libcurl it has to stay until libcurl has returned. */
 void ki_transfer_set_over(ki_transfer *transfer);
 
 /* ---- transfer_send.c --------------------------------------------------------------------------------- */

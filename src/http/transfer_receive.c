@@ -7,7 +7,7 @@
 /* More than what libcurl and OpenSSL read ahead, of which some 1.5 MB can be libcurl's. */
 enum { WAITING_BYTES_MAX = 4 * 1024 * 1024 };
 
-/* Ends it from inside of libcurl: what libcurl says of that does not count. */
+/* Ends it from inside libcurl: what libcurl says of that does not count. */
 static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 {
     transfer->reason = reason;

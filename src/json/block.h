@@ -237,7 +237,7 @@ KI_INLINE int ki_take_literals(ki_json_carry *c, const uint8_t *bytes, ki_tokens
     return mistake.at == KI_NO_MISTAKE;
 }
 
-/* A block of 64 bytes inside of a container without white space between tokens. Hands anything else on,
+/* A block of 64 bytes inside a container without white space between tokens. Hands anything else on,
  * before it has changed anything. Returns the bytes taken. */
 static __attribute__((noinline)) unsigned ki_take_dense_block(ki_json_scanner *s, const uint8_t *bytes)
 {
@@ -341,7 +341,7 @@ KI_INLINE uint64_t ki_has_unfinished(const ki_json_carry *c)
 /* Blocks that are taken ahead at a time. What is found behind the end of the value was for nothing. */
 enum { KI_AHEAD = 8 };
 
-/* Whole blocks inside of a container. Returns the bytes taken. */
+/* Whole blocks inside a container. Returns the bytes taken. */
 KI_INLINE size_t ki_scan_whole_blocks(ki_json_scanner *s, const uint8_t *bytes, size_t count)
 {
     ki_found found[KI_AHEAD];

@@ -28,7 +28,7 @@ static size_t spell(uint32_t code_point, char *out)
     return 6;
 }
 
-/* Captures begin and end between tokens, so never inside of an escape: each bound lies in one of the runs
+/* Captures begin and end between tokens, so never inside an escape: each bound lies in one of the runs
  * that are copied. */
 static void move_bounds(ki_capture *captures, const ki_capture *old, size_t count, size_t from, size_t until,
                         size_t to)

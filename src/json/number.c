@@ -155,7 +155,7 @@ static int64_t exponent_digit(const ki_json_decimal *decimal, size_t place)
 }
 
 /* Subtracts the exponents digit by digit, the highest first. A difference d becomes 10 d ± 18 at most, so
- * once it is past all that the points can make up for (they stand inside of the texts), it stays so. */
+ * once it is past all that the points can make up for (they stand inside the texts), it stays so. */
 static int same_scale(const ki_json_decimal *a, const ki_json_decimal *b)
 {
     const int64_t hopeless = KI_JSON_EXPONENT_MAX / 10;

@@ -10,7 +10,7 @@
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* 1 when the inside of a JSON string, which has escapes if `escaped`, means the same text as `wanted`. */
+/* 1 when the inside a JSON string, which has escapes if `escaped`, means the same text as `wanted`. */
 static int name_matches(ki_str raw, int escaped, ki_json_spelt wanted)
 {
     if (!escaped && wanted.spelling == KI_JSON_PLAIN)

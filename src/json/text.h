@@ -33,7 +33,7 @@ int ki_json_hex4(const char *digits);
 /* What turns the bytes of a text into characters. */
 typedef enum ki_json_spelling {
     KI_JSON_PLAIN,   /* as they stand */
-    KI_JSON_RAW,     /* the inside of a JSON string */
+    KI_JSON_RAW,     /* the inside a JSON string */
     KI_JSON_POINTER, /* one token of a JSON Pointer: ~0 and ~1 */
 } ki_json_spelling;
 

@@ -25,7 +25,7 @@ enum { KI_NO_MISTAKE = 64 };
 typedef struct ki_tokens {
     uint64_t quote, in;
     uint64_t expects, bracket;       /* as in ki_masks, outside of strings */
-    uint64_t marked;                 /* as in ki_masks, anything inside of strings */
+    uint64_t marked;                 /* as in ki_masks, anything inside strings */
     uint64_t literal, literal_start; /* numbers and words */
 } ki_tokens;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* write - the inside of a ki_json_writer, for what writes JSON text that exists already.
+/* write - the inside a ki_json_writer, for what writes JSON text that exists already.
  *
  *   From:     json/reformat.c; public as ki_json_write_…()
  *   To:       util/buf.c

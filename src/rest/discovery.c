@@ -203,7 +203,7 @@ int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,
     if (out_resource == NULL)
         return ki_fail(err, KI_ERR_INVALID, "discovery: nowhere to put the resource");
     if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "discovery: inside of a callback or a read section");
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "discovery: inside a callback or a read section");
     ki_mutex_init(&w.mu);
     int rc = wait_for(&w, name, err);
     if (rc == 0)

@@ -270,7 +270,7 @@ int ki_rest_run(ki_client *client, const ki_rest_request *request, ki_rest_answe
 {
     ki_error why = {0};
     if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "call: inside of a callback or a read section");
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "call: inside a callback or a read section");
     ki_rest_call *call = make_call(client, request, &why);
     if (call != NULL)
         call->is_waited_for = true;

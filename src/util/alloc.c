@@ -85,7 +85,7 @@ void ki_free(void *memory)
  * blocks outside of heaps and that of giving back to the kernel, are 128 KiB. */
 enum { GROW_BYTES = 96 * 1024 };
 
-/* The kernel finds the pages for all of it in one call, and not in a fault for each, inside of malloc with
+/* The kernel finds the pages for all of it in one call, and not in a fault for each, inside malloc with
  * its lock held. A kernel that does not know how says so, and nothing is lost. */
 static void populate(char *block)
 {

@@ -17,7 +17,7 @@ void *ki_malloc(size_t size);
 void *ki_calloc(size_t count, size_t size);
 void *ki_realloc(void *memory, size_t size);
 
-/* Takes NULL as well. */
+/* NULL is allowed. */
 void ki_free(void *memory);
 
 /* Whether no allocator is set: for who takes memory from the kernel itself, which a set one is to know of. */

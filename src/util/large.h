@@ -20,7 +20,7 @@
 /* Zeroed, and aligned as malloc's. NULL when memory is out. */
 KI_NODISCARD void *ki_large_new(size_t bytes);
 
-/* Takes NULL as well. */
+/* NULL is allowed. */
 void ki_large_free(void *memory);
 
 #endif

@@ -15,7 +15,7 @@
 
 _Thread_local ki_running ki_loop_current;
 
-/* A child that was forked inside of a job does not return from it: it is inside of none. */
+/* A child that was forked inside a job does not return from it: it is inside none. */
 static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
 {
     (void)hook;

@@ -132,7 +132,7 @@ int ki_loop_is_current(const ki_loop *loop);
 KI_NODISCARD int ki_job_init(ki_job *job, ki_loop *loop, ki_job_cb run);
 
 /* Puts it to sleep for good: out of the queue, its timer off, and waits for the end of a run on another
- * thread. Inside of its own run the loop does not touch it any more, so it may be freed. A wake that comes
+ * thread. Inside its own run the loop does not touch it any more, so it may be freed. A wake that comes
  * late does nothing, as long as there are job and loop. Takes a zeroed job, and one that was ended. */
 void ki_job_fini(ki_job *job);
 
@@ -145,7 +145,7 @@ void ki_job_wake_locked(ki_job *job);
 /* Any thread. Sets the job's one timer: woken at `due_ns` of the clock, once; UINT64_MAX: never. */
 void ki_job_wake_at(ki_job *job, uint64_t due_ns);
 
-/* The calling thread is inside of this job's run. */
+/* The calling thread is inside this job's run. */
 int ki_job_is_current(const ki_job *job);
 
 #endif

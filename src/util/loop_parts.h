@@ -9,7 +9,7 @@
 
 #include "util/loop.h"
 
-/* What this thread runs. `job` is NULL once it has ended inside of its own run. */
+/* What this thread runs. `job` is NULL once it has ended inside its own run. */
 typedef struct ki_running {
     ki_loop *loop;
     ki_job *job;

@@ -122,7 +122,7 @@ bool ki_loop_has_threads(ki_loop *loop)
 /* ---- running ------------------------------------------------------------------------------------------- */
 
 /* The job may be gone when its run has ended, which `ki_loop_current` knows; it may go as soon as the mutex
- * is given away after that. A run may be inside of one of another loop's. Returns false when the job has
+ * is given away after that. A run may be inside one of another loop's. Returns false when the job has
  * forked, and this is the child: then the mutex was not taken again, for another thread may have had it. */
 KI_NO_THREAD_SAFETY_ANALYSIS
 static bool run_locked(ki_loop *loop, ki_job *job)

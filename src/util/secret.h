@@ -11,13 +11,13 @@
 
 #include <kinformer/common.h>
 
-/* A copy with a NUL behind it, or NULL when memory is out. A NUL inside of the text is copied too. */
+/* A copy with a NUL behind it, or NULL when memory is out. A NUL inside the text is copied too. */
 KI_NODISCARD char *ki_secret_copy(ki_str text);
 
-/* Wipes up to the first NUL, then frees. Takes NULL. */
+/* Wipes up to the first NUL, then frees. NULL is allowed. */
 void ki_secret_free(char *text);
 
-/* Wipes `bytes` of the memory, then frees. Takes NULL. */
+/* Wipes `bytes` of the memory, then frees. NULL is allowed. */
 void ki_secret_free_bytes(void *memory, size_t bytes);
 
 #endif

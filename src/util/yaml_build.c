@@ -223,7 +223,7 @@ int ki_yaml_take_alias(ki_yaml_builder *build, const char *name, size_t line)
         return KI_YAML_FAIL(build, line, "an alias (*name) without an anchor (&name) before it");
     for (size_t i = 0; i < build->depth; i++) {
         if (build->levels[i].node == from)
-            return KI_YAML_FAIL(build, line, "an alias (*name) inside of what it stands for");
+            return KI_YAML_FAIL(build, line, "an alias (*name) inside what it stands for");
     }
     if (!ki_yaml_wants_key(parent))
         return take_alias_value(build, from, line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client inside of a program that has libcurl, signals and an allocator of its own. The server is the
+/* A client inside a program that has libcurl, signals and an allocator of its own. The server is the
  * embedded one: ki_apiserver_start(). */
 #include <curl/curl.h>
 #include <kinformer.h>

@@ -250,7 +250,7 @@ static void free_informer_held_up(void *user)
     ki_informer_free(h->informer);
 }
 
-/* The client is freed while another thread is somewhere inside of the free of an informer. */
+/* The client is freed while another thread is somewhere inside the free of an informer. */
 static void a_free_is_overtaken_at_every_place(void **state)
 {
     (void)state;

@@ -124,7 +124,7 @@ static void wait_for_long(void *user)
     require(ki_loop_wait(&y->loop, HANG_MS));
 }
 
-/* Whether the rouse comes before the wait or inside of it. */
+/* Whether the rouse comes before the wait or inside it. */
 static void who_waits_is_roused(void **state)
 {
     (void)state;

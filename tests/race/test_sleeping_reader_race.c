@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of ours beside readers that stay inside of a section: informers of the same client and of another
+/* Threads of ours beside readers that stay inside a section: informers of the same client and of another
  * one hear of everything, a stop returns, and a free waits without keeping anybody else waiting. */
 #include <kinformer.h>
 #include <unistd.h>

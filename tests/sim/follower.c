@@ -253,7 +253,7 @@ static void check_refusals(sim_follower *follower)
     ki_error err = {0};
     if (ki_client_dispatch(follower->run->client, 0) != KI_ERR_WOULD_DEADLOCK ||
         ki_informer_wait_for_sync(follower->informer, 1, &err) != KI_ERR_WOULD_DEADLOCK)
-        sim_run_fail(follower->run, "%s: waits inside of a callback", follower->name);
+        sim_run_fail(follower->run, "%s: waits inside a callback", follower->name);
 }
 
 static void remove_one(sim_follower *follower, sim_witness *own)

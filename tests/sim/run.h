@@ -55,7 +55,7 @@ typedef struct sim_plan {
     double resets;      /* its history becomes another one */
     double cuts;        /* all connections are lost */
     double deeds;       /* something is done to an informer: stop, start, handlers come and go */
-    double inner_deeds; /* likewise inside of a callback */
+    double inner_deeds; /* likewise inside a callback */
     double holds;       /* a loop is not run for a while */
     double slow;        /* a callback takes time */
     uint64_t jump_ns;   /* time that passes in a round at the most */

@@ -80,7 +80,7 @@ static bool run_life(sim_run *run, uint64_t seed, size_t n)
     failing_allocator_install();
     plan_life(run, seed);
     sim_run_open(run);
-    run->is_settling = true; /* nothing at random inside of callbacks */
+    run->is_settling = true; /* nothing at random inside callbacks */
     failing_allocator_fail_at(n);
     live(run);
     if (run->failure[0] == 0)

@@ -176,11 +176,11 @@ static void begin_call(sim_witness *witness, const char *what)
     if (witness->registration == NULL || witness->released > 0)
         FAIL(witness, "%s/%u: %s after its removal", witness->follower->name, witness->number, what);
     if (witness->is_inside)
-        FAIL(witness, "%s/%u: %s inside of another callback", witness->follower->name, witness->number, what);
+        FAIL(witness, "%s/%u: %s inside another callback", witness->follower->name, witness->number, what);
     witness->is_inside = true;
 }
 
-/* What a program may do inside of a callback; it may take its time, too. */
+/* What a program may do inside a callback; it may take its time, too. */
 static void end_call(sim_witness *witness)
 {
     sim_run *run = witness->follower->run;

@@ -17,7 +17,7 @@
 
 typedef struct heard heard;
 
-/* Called inside of a callback; `event` is NULL for on_synced, on_batch_end and on_release. */
+/* Called inside a callback; `event` is NULL for on_synced, on_batch_end and on_release. */
 typedef void (*heard_cb)(heard *what, const ki_event *event);
 
 struct heard {
@@ -56,7 +56,7 @@ int heard_events(const heard *what);
  * within ten seconds. */
 int heard_wait(heard *what, atomic_int *counter, int at_least);
 
-/* The next event, and all after it, wait inside of the callback until they are let go. */
+/* The next event, and all after it, wait inside the callback until they are let go. */
 void heard_hold(heard *what);
 void heard_let_go(heard *what);
 

@@ -291,7 +291,7 @@ static void act(request *asked, const deed *what)
     ki_answer_end(answer, what->reason, NULL);
 }
 
-/* Requests begin and end inside of the calls, so it is looked again from the front each time. */
+/* Requests begin and end inside the calls, so it is looked again from the front each time. */
 static int step(local_source *source)
 {
     for (ki_list_node *node = ki_list_first(&source->requests); node != NULL;

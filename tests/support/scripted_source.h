@@ -2,7 +2,7 @@
 /* scripted_source - a ki_list_watch that answers when the test says so, and writes down what it was asked.
  *
  *   From:     a reflector
- *   To:       the test, which answers by the calls below, or by a function that is called inside of `begin`
+ *   To:       the test, which answers by the calls below, or by a function that is called inside `begin`
  */
 #ifndef KI_TESTS_SUPPORT_SCRIPTED_SOURCE_H
 #define KI_TESTS_SUPPORT_SCRIPTED_SOURCE_H
@@ -26,7 +26,7 @@ struct scripted_source {
     uint32_t timeout_seconds; /* of the last watch */
     int logs_timeout;
     int releases;
-    int depth; /* of `begin` inside of `begin`, and the most that was seen */
+    int depth; /* of `begin` inside `begin`, and the most that was seen */
     int depth_max;
     scripted_answer_cb at_once;
     void *user;

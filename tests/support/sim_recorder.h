@@ -25,7 +25,7 @@ typedef struct sim_recorder {
     ki_reason reason;
     /* orders */
     int pauses;           /* each piece is one too many until sim_recorder_resume() */
-    size_t cancels_after; /* cancels inside of that piece, counted from 1; 0: never */
+    size_t cancels_after; /* cancels inside that piece, counted from 1; 0: never */
     int paused;
     int cancelled;
 } sim_recorder;

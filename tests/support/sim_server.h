@@ -28,7 +28,7 @@ typedef struct sim_server sim_server;
 /* How likely each is, 0 to 1. All zero is a server without fault. */
 #define SIM_FAULTS(X)                                                                                        \
     /* What a server may do. Of a request: */                                                                \
-    X(eager)              /* some of the answer comes inside of `begin` and `resume` */                      \
+    X(eager)              /* some of the answer comes inside `begin` and `resume` */                         \
     X(limit_ignored)      /* a whole list where a page was asked for */                                      \
     X(metadata_last)      /* a list's metadata comes after its items */                                      \
     X(expired_as_status)  /* a watch from too old a version: 410, else an ERROR event */                     \
@@ -48,7 +48,7 @@ typedef struct sim_server sim_server;
     X(token_cycle)        /* the last page of a list leads to the first one */                               \
     /* Of each event, and of items where it says so: */                                                      \
     X(cut_between)     /* KI_REASON_CONNECTION_LOST instead of it */                                         \
-    X(cut_in_event)    /* KI_REASON_CONNECTION_LOST inside of it */                                          \
+    X(cut_in_event)    /* KI_REASON_CONNECTION_LOST inside it */                                             \
     X(duplicate_event) /* one that this watch has had comes again before it */                               \
     X(malformed_event) /* a JSON object that is no event comes before it, or in its stead */                 \
     X(garbage)         /* what is no JSON object comes before it: nobody can read on */                      \

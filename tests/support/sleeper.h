@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sleeper - a thread that stays inside of a read section until it is told to leave.
+/* sleeper - a thread that stays inside a read section until it is told to leave.
  *
  *   From:     tests of who waits for readers, and who does not
  */

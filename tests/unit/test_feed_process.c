@@ -152,11 +152,11 @@ static void what_waits_in_the_queue_is_not_fresh(void **state)
     while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
         ;
     assert_in_range(age_of(&r), 4000, 6000); /* since the list began */
-    feed_rig_run(&r, 2); /* nothing waits in a socket any more */
+    feed_rig_run(&r, 2);                     /* nothing waits in a socket any more */
     sim_world_touch_all(r.world);
     feed_rig_run(&r, 100);
     assert_in_range(age_of(&r), 99000, 101000); /* whatever bookmarks say */
-    for (int i = 0; i < 64; i++) { /* until a bookmark has come behind what waited */
+    for (int i = 0; i < 64; i++) {              /* until a bookmark has come behind what waited */
         while (ki_delta_queue_pop(r.queue, feed_rig_process, &r, 0) == 0)
             ;
         feed_rig_run(&r, 1);

@@ -9,7 +9,7 @@
 #include "support/unit.h"
 #include "util/units.h"
 
-/* ---- a relist that is owed, by a source that answers inside of begin --------------------------- */
+/* ---- a relist that is owed, by a source that answers inside begin --------------------------- */
 
 static int versions = 100;
 

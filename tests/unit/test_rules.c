@@ -116,7 +116,7 @@ static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_comp
         const ki_standing standing = {NULL, false, ki_str_of(rows[i].complete)};
         ki_delta delta = {.type = KI_DELTA_REPLACED, .list = 3, .is_doubtful = true, .object = object};
         assert_int_equal(ki_rules_judge(&delta, &standing), rows[i].verdict);
-        delta.type = KI_DELTA_DELETED; /* inside of the list */
+        delta.type = KI_DELTA_DELETED; /* inside the list */
         assert_int_equal(ki_rules_judge(&delta, &standing), KI_VERDICT_HOLD);
         (void)ki_object_unref(object);
     }
