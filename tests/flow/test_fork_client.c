@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clients and fork(): a client belongs to the process that made it. The server is in the process of the test;
  * what is tried is tried in children of that, which have no threads but those of their own clients. */
+#include <curl/curl.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <kinformer.h>
 #include <kinformer/apiserver.h>
 #include <poll.h>
@@ -68,11 +70,28 @@ static int descriptors(void)
     return count;
 }
 
+/* Descriptors by which libcurl wakes itself are its own. Where it makes them close-on-exec we do not learn of
+ * them, and a child keeps its copies. */
+static int unknown_wake_fds(void)
+{
+    enum { FDS = 256, HANDLES = 2 };
+    int was_open[FDS];
+    int count = 0;
+    for (int fd = 0; fd < FDS; fd++)
+        was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+    CURLM *multi = curl_multi_init();
+    for (int fd = 0; fd < FDS; fd++)
+        count += !was_open[fd] && fcntl(fd, F_GETFD) > 0 ? 1 : 0;
+    (void)curl_multi_cleanup(multi);
+    return HANDLES * count;
+}
+
 /* ---- a process with a client ------------------------------------------------------------------------- */
 
 typedef struct world {
     int mode;
     int descriptors; /* before */
+    int wake_fds;    /* that a child may keep */
     ki_client *client;
     ki_informer *informer;
     ki_registration *registration;
@@ -196,15 +215,15 @@ static void inherit(void *user)
     ki_feed_stop(w->feed);
     ki_factory_stop(w->factory);
     free_all(w);
-    CHECK(descriptors() == w->descriptors);
+    CHECK(descriptors() <= w->descriptors + w->wake_fds);
     ki_client_free(w->client); /* and again: as a garbage collector might that has inherited the pointer */
-    CHECK(descriptors() == w->descriptors);
+    CHECK(descriptors() <= w->descriptors + w->wake_fds);
 }
 
 /* A child that does all of this, and the parent hears of every pod that is made meanwhile. */
 static void be_a_parent(void *user)
 {
-    world w = {.mode = *(int *)user, .descriptors = descriptors()};
+    world w = {.mode = *(int *)user, .wake_fds = unknown_wake_fds(), .descriptors = descriptors()};
     make_client(&w);
     make_rest(&w);
     start_all(&w);
@@ -248,7 +267,7 @@ static void a_child_cannot_run_its_parents_client_and_does_not_disturb_it(void *
 
 static void be_a_worker(void *user)
 {
-    world w = {.mode = *(int *)user, .descriptors = descriptors()};
+    world w = {.mode = *(int *)user, .wake_fds = unknown_wake_fds(), .descriptors = descriptors()};
     make_client(&w);
     make_rest(&w);
     start_all(&w);
