@@ -41,8 +41,8 @@ KI_API void ki_metrics_free(ki_metrics *metrics);
 
 /**
  * Takes text of one metric, whole lines, borrowed for the call: its HELP and TYPE lines and its samples; with
- * more than about 64 KiB of samples, the rest in further calls. `name` is its name, prefix included, for who
- * wants to leave some out.
+ * more than about 64 KiB of samples, the rest in further calls. `name` is its name, prefix included, so that
+ * the callback can leave some out.
  *
  * Returns: 0 to go on, anything else to stop.
  */

@@ -164,7 +164,7 @@ KI_API KI_NODISCARD int ki_object_text(const ki_object *object, ki_json string, 
  * text do not count. */
 KI_API int ki_object_equal(const ki_object *a, const ki_object *b);
 
-/** The longest resource version that informers and feeds take, for who keeps one with a NUL behind it.
+/** The longest resource version that informers and feeds take; a buffer for one needs a byte more.
  * Kubernetes' own have 20 digits at the most; those of aggregating proxies may say something of each cluster.
  */
 #define KI_RESOURCE_VERSION_BYTES_MAX 4096

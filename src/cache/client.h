@@ -143,7 +143,7 @@ KI_NODISCARD bool ki_client_begin(ki_client *client, ki_client_user *user) KI_EX
 
 void ki_client_set_busy(ki_client *client, ki_client_user *user, bool is_busy) KI_EXCLUDES(client->mu);
 
-/* For who has told the user with this serial to go: returns when it is gone or, where nothing may be waited
+/* After the user with this serial was told to go: returns when it is gone or, where nothing may be waited
  * for, when there is somebody who sees to that. The caller has a reference. */
 void ki_client_wait_gone(ki_client *client, uint64_t serial) KI_EXCLUDES(client->mu);
 

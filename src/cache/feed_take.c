@@ -171,7 +171,7 @@ static int call_user(ki_feed *feed, const ki_change *change)
     return rc;
 }
 
-/* How far it has come, for who asks and for the next begin: `version` is the change's. */
+/* Publishes how far it has come, for readers and for the next begin: `version` is the change's. */
 static void publish(ki_feed *feed, const ki_change *change, const ki_resource_version *version)
 {
     bool is_end = change->type == KI_CHANGE_LIST_END;

@@ -3,7 +3,7 @@
  *
  *   From:     readers of a store; cache/reclaim.c, cache/store.c
  *   To:       membarrier(2), where the system has it
- *   Locks:    none, neither for readers nor for who asks; but for what util/fork.h has in ki_rcu_begin().
+ *   Locks:    none, neither for readers nor for writers, except that of util/fork.h in ki_rcu_begin().
  *   Not here: what is freed after a grace period; threads; who is told that one is over: nobody, so one asks.
  *
  * What this relies on: a thing is put out of reach, and then a grace period begins. That has passed when

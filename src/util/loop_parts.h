@@ -23,7 +23,7 @@ uint64_t ki_loop_first_due_locked(const ki_loop *loop);
 /* As ki_loop_next_ns(). */
 uint64_t ki_loop_next_locked(const ki_loop *loop);
 
-/* Nobody runs jobs for now: the descriptor shows what there is to do. */
+/* Nobody runs jobs at the moment: the descriptor shows what there is to do. */
 void ki_loop_settle_fd_locked(ki_loop *loop);
 
 void ki_loop_enqueue_locked(ki_loop *loop, ki_job *job);
