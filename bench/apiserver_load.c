@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "apiserver/server.h"
+#include "apiserver/serve/server.h"
 #include "apiserver_socket.h"
 #include "generate_pods.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/watch_decoder.h"
+#include "api/decode/watch_decoder.h"
 #include "bench.h"
 #include "pipeline.h"
 #include "pipeline_late.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "cache/store.h"
 #include "counted.h"
+#include "store/store.h"
 #include "store_bulk.h"
 #include "store_contest.h"
 #include "store_growth.h"

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/list_decoder.h"
-#include "api/watch_decoder.h"
+#include "api/decode/list_decoder.h"
+#include "api/decode/watch_decoder.h"
 #include "bench.h"
 #include "generate_pods.h"
 #include "json/kernel.h"

@@ -6,7 +6,7 @@
 #include <kinformer/resources.h>
 #include <stdio.h>
 
-#include "cache/informer.h"
+#include "informer/informer.h"
 
 /* How far the store may be behind the one that fills the queue when that goes on after a pause. */
 enum { PIECE = 8, BEHIND = 4000, TIMEOUT_MS = 600000 };

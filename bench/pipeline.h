@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "util/loop.h"
+#include "util/loop/loop.h"
 
 /* Who answers the informer's requests: one list, then a watch that stays open. */
 struct pipeline_source {

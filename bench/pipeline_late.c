@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cache/apply.h"
-#include "cache/fanout.h"
 #include "generate_pods.h"
+#include "handler/fanout.h"
+#include "informer/apply.h"
 #include "pipeline.h"
 #include "store_pods.h"
 #include "util/clock.h"

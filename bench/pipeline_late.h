@@ -2,7 +2,7 @@
 /* pipeline_late - a handler that comes when the store is full: what it costs the others.
  *
  *   From:     bench_pipeline.c
- *   To:       cache/fanout.c
+ *   To:       handler/fanout.c
  */
 #ifndef BENCH_PIPELINE_LATE_H
 #define BENCH_PIPELINE_LATE_H

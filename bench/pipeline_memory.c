@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cache/informer.h"
 #include "counted.h"
 #include "generate_pods.h"
+#include "informer/informer.h"
 #include "pipeline.h"
 #include "store_pods.h"
 

@@ -2,7 +2,7 @@
 /* store_bulk - what an index that comes late costs, and a replacement of all objects, per object.
  *
  *   From:     bench_store.c
- *   To:       cache/content.c, cache/table.c
+ *   To:       store/content.c, store/table.c
  *
  * Both fill tables in the order of another, and both keep the writer out meanwhile. Sizes are such that
  * the arrays of the store are filled to a half, and to nearly three fifths, where a table that clusters

@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "bench.h"
-#include "cache/content.h"
-#include "cache/store.h"
+#include "store/content.h"
+#include "store/store.h"
 #include "util/thread.h"
 
 /* Readers ask for these over and over, so that locks and not the machine's memory are compared; the writer

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "cache/apply.h"
-#include "cache/store.h"
+#include "informer/apply.h"
+#include "store/store.h"
 #include "store_pods.h"
 
 enum { ROUNDS = 7, OPERATIONS = 100000, FEW = 500, SIZES = 4, PODS = 1000000 };

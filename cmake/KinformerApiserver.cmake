@@ -7,7 +7,7 @@ pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 # libmicrohttpd's own TLS; here it makes certificates.
 pkg_check_modules(GNUTLS REQUIRED IMPORTED_TARGET gnutls)
 
-file(GLOB apiserver_sources CONFIGURE_DEPENDS src/apiserver/*.c)
+file(GLOB_RECURSE apiserver_sources CONFIGURE_DEPENDS src/apiserver/*.c)
 
 add_library(kinformer_apiserver_objects OBJECT ${apiserver_sources})
 target_include_directories(kinformer_apiserver_objects

@@ -1,7 +1,7 @@
 # The program `kinformer`: public headers and the shared libraries only. All but main.c is a library of its own, so that
 # tests can call it.
 
-file(GLOB cli_sources CONFIGURE_DEPENDS src/cli/*.c)
+file(GLOB_RECURSE cli_sources CONFIGURE_DEPENDS src/cli/*.c)
 list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/src/cli/main.c)
 
 add_library(kinformer_cli STATIC ${cli_sources})

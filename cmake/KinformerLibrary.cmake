@@ -1,14 +1,20 @@
 # libkinformer: every source is compiled once, and linked both as an archive and as a shared library.
 
-file(GLOB util_sources CONFIGURE_DEPENDS src/util/*.c)
-file(GLOB library_sources CONFIGURE_DEPENDS
+file(GLOB_RECURSE util_sources CONFIGURE_DEPENDS src/util/*.c)
+file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS
      src/json/*.c
      src/metrics/*.c
-     src/http/*.c
-     src/config/*.c
      src/api/*.c
-     src/cache/*.c
-     src/rest/*.c)
+     src/config/*.c
+     src/http/*.c
+     src/client/*.c
+     src/rest/*.c
+     src/reflector/*.c
+     src/store/*.c
+     src/queue/*.c
+     src/handler/*.c
+     src/informer/*.c
+     src/feed/*.c)
 
 find_package(PkgConfig REQUIRED)
 # Requests; 7.87 is the first that lets go of a name lookup (CURLOPT_QUICK_EXIT).
@@ -21,15 +27,15 @@ pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
 
 # The JSON kernels are compiled for the instructions they use and chosen at run time; nothing else is.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
-    list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel_neon\\.c$")
-    set_source_files_properties(src/json/kernel_avx2.c PROPERTIES
+    list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel/kernel_neon\\.c$")
+    set_source_files_properties(src/json/kernel/kernel_avx2.c PROPERTIES
         COMPILE_OPTIONS "-O3;-mavx2;-mbmi;-mbmi2;-mpclmul;-mpopcnt")
-    set_source_files_properties(src/json/kernel_sse42.c PROPERTIES
+    set_source_files_properties(src/json/kernel/kernel_sse42.c PROPERTIES
         COMPILE_OPTIONS "-O3;-msse4.2;-mpclmul;-mpopcnt")
 else()
-    list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel_(avx2|sse42)\\.c$")
+    list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel/kernel_(avx2|sse42)\\.c$")
     if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
-        list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel_neon\\.c$")
+        list(FILTER library_sources EXCLUDE REGEX "/src/json/kernel/kernel_neon\\.c$")
     endif()
 endif()
 

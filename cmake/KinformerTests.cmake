@@ -1,12 +1,13 @@
-# Every tests/unit/test_*.c (and tests/headers, tests/race, tests/flow) is a program and a ctest of the same name; those
+# Every test_*.c below tests/unit (and tests/headers, tests/race, tests/flow) is a program and a ctest of the same name; those
 # of tests/race and tests/flow bear the label race or flow.
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 
-file(GLOB test_sources CONFIGURE_DEPENDS
-    tests/unit/test_*.c tests/headers/test_*.c tests/race/test_*.c tests/flow/test_*.c)
+file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS tests/unit/test_*.c)
+file(GLOB test_sources CONFIGURE_DEPENDS tests/headers/test_*.c tests/race/test_*.c tests/flow/test_*.c)
+list(PREPEND test_sources ${unit_sources})
 if(NOT test_sources)
     message(FATAL_ERROR "no tests found in tests/unit and tests/headers")
 endif()

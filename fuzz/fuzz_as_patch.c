@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/defaults.h"
-#include "apiserver/patch.h"
-#include "apiserver/validate.h"
+#include "apiserver/kind/defaults.h"
+#include "apiserver/patch/patch.h"
+#include "apiserver/validate/validate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/pattern.h"
+#include "apiserver/value/pattern.h"
 
 enum { STEPS = 100000 };
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "apiserver/proto.h"
+#include "apiserver/kind/proto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

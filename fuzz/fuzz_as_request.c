@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/accept.h"
-#include "apiserver/continue_token.h"
-#include "apiserver/request.h"
+#include "apiserver/request/accept.h"
+#include "apiserver/request/continue_token.h"
+#include "apiserver/request/request.h"
 #include "util/alloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

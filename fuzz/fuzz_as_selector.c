@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/resource.h"
-#include "apiserver/selector.h"
+#include "apiserver/kind/resource.h"
+#include "apiserver/object/selector.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

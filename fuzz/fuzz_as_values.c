@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/quantity.h"
-#include "apiserver/timestamp.h"
+#include "apiserver/value/quantity.h"
+#include "apiserver/value/timestamp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apiserver/load.h"
+#include "apiserver/value/load.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

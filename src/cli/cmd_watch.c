@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "cli/discovery.h"
 #include "cli/failure.h"
+#include "cli/resource_lookup.h"
 #include "cli/signals.h"
 #include "cli/watch.h"
 
@@ -114,7 +114,8 @@ static int run(const cli_watch_flags *flags, cli_resource_list *resources, ki_er
                        .output = &output,
                        .is_stopped = cli_signals_is_stopped,
                        .stop_fd = stop_fd};
-    int rc = cli_discovery_run(&(cli_discovery){client, resources, cli_signals_is_stopped, stop_fd}, err);
+    int rc = cli_resource_lookup_run(
+        &(cli_resource_lookup){client, resources, cli_signals_is_stopped, stop_fd}, err);
     if (rc == 0 && cli_resource_list_wanted(resources) == NULL)
         rc = run_client(&watch, err);
     cli_watch_fini(&watch);

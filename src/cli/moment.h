@@ -2,7 +2,7 @@
 /* moment - the time of the program, in milliseconds; it runs on while the machine sleeps, as the library's
  * does.
  *
- *   From:     cli/watch.c, cli/demo.c
+ *   From:     cli/watch.c, cli/demo/demo.c
  *   Locks:    none.
  */
 #ifndef KI_CLI_MOMENT_H

@@ -2,7 +2,7 @@
 /* resource_list - "pods,deployments.apps,widgets.v1.example.com" as resources.
  *
  *   From:     cli/cmd_*.c
- *   To:       ki_resource_find(), ki_resource_parse(); cli/discovery.h for what these do not know
+ *   To:       ki_resource_find(), ki_resource_parse(); cli/resource_lookup.h for what these do not know
  *   Locks:    none.
  */
 #ifndef KI_CLI_RESOURCE_LIST_H

@@ -15,7 +15,7 @@
 #define KI_CONFIG_CREDENTIALS_H
 
 #include "config/config.h"
-#include "util/loop.h"
+#include "util/loop/loop.h"
 
 typedef struct ki_credentials ki_credentials;
 

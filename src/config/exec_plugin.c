@@ -11,8 +11,8 @@
 #include "config/exec_info.h"
 #include "config/exec_reaper.h"
 #include "util/alloc.h"
-#include "util/clean.h"
 #include "util/error.h"
+#include "util/one_line.h"
 #include "util/secret.h"
 #include "util/units.h"
 
@@ -48,7 +48,7 @@ static int fail_status(const ki_exec_plugin *plugin, ki_error *err)
     char words[160];
     char reason[sizeof(words) + 48];
     int status = plugin->process.status;
-    size_t said = ki_clean_cut(words, sizeof(words), ki_exec_process_last_words(&plugin->process));
+    size_t said = ki_one_line_cut(words, sizeof(words), ki_exec_process_last_words(&plugin->process));
     int len = WIFSIGNALED(status)
                   ? snprintf(reason, sizeof(reason), "ended by signal %d", WTERMSIG(status))
                   : snprintf(reason, sizeof(reason), "ended with code %d", WEXITSTATUS(status));

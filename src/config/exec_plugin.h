@@ -15,7 +15,7 @@
 #include "config/config.h"
 #include "config/exec_credential.h"
 #include "config/exec_process.h"
-#include "util/fd_watch.h"
+#include "util/loop/fd_watch.h"
 
 #define KI_EXEC_LIMIT_MS 60000
 #define KI_EXEC_POLL_MS 20

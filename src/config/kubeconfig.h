@@ -10,7 +10,7 @@
 #define KI_CONFIG_KUBECONFIG_H
 
 #include "config/config.h"
-#include "util/yaml_tree.h"
+#include "util/yaml/yaml_tree.h"
 
 #define KI_KUBECONFIG_ENTRIES_MAX 10000
 #define KI_KUBECONFIG_BYTES_MAX ((size_t)8 * 1024 * 1024)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "util/clean.h"
+#include "util/one_line.h"
 
 static const char mask[] = "<masked>";
 
@@ -46,7 +46,7 @@ static size_t join(char *out, size_t out_bytes, ki_str before, ki_str middle, ki
     int len = snprintf(text, sizeof(text), "%.*s%.*s%s%.*s", KI_STR_ARGS(before), KI_STR_ARGS(middle), mask,
                        KI_STR_ARGS(after));
     size_t used = len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1;
-    return ki_clean(out, out_bytes, (ki_str){text, used});
+    return ki_one_line(out, out_bytes, (ki_str){text, used});
 }
 
 /* An address in the answer may be one with a token in its query. */
@@ -70,7 +70,7 @@ static size_t redact_location(char *out, size_t out_bytes, ki_str line, size_t b
     char text[640];
     int len = snprintf(text, sizeof(text), "%.*s%.*s", (int)(begin < 64 ? begin : 64), line.ptr, (int)used,
                        address);
-    return ki_clean(out, out_bytes, (ki_str){text, len < 0 ? 0 : (size_t)len});
+    return ki_one_line(out, out_bytes, (ki_str){text, len < 0 ? 0 : (size_t)len});
 }
 
 size_t ki_redact_header(char *out, size_t out_bytes, ki_str line)
@@ -83,7 +83,7 @@ size_t ki_redact_header(char *out, size_t out_bytes, ki_str line)
     if (is_word((ki_str){line.ptr, name_len}, "location"))
         return redact_location(out, out_bytes, without_query(line), name_len + 1);
     if (!is_secret_name((ki_str){line.ptr, name_len}))
-        return ki_clean(out, out_bytes, line);
+        return ki_one_line(out, out_bytes, line);
     size_t begin = name_len + 1;
     while (begin < line.len && line.ptr[begin] == ' ')
         begin++;
@@ -103,6 +103,6 @@ size_t ki_redact_url(char *out, size_t out_bytes, ki_str url)
     for (end = begin; end < url.len && strchr("/?#", url.ptr[end]) == NULL; end++)
         at = url.ptr[end] == '@' ? end : at;
     if (at == 0)
-        return ki_clean(out, out_bytes, url);
+        return ki_one_line(out, out_bytes, url);
     return join(out, out_bytes, (ki_str){url.ptr, begin}, (ki_str){0}, (ki_str){url.ptr + at, url.len - at});
 }

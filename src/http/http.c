@@ -92,7 +92,7 @@ static int copy_user_agent(ki_http *http, ki_error *err)
 }
 
 /* "host:6443", as the server is known by. */
-static ki_str host_of(const ki_server *server)
+static ki_str host_of(const ki_server_address *server)
 {
     const char *at = server->host_header != NULL ? server->host_header + strlen("Host: ") : NULL;
     if (at == NULL)
@@ -104,7 +104,7 @@ static int init_parts(ki_http *http, const ki_config *config, ki_error *err)
 {
     if (ki_descriptors_init(&http->descriptors) < 0)
         return ki_fail_no_memory(err);
-    int rc = ki_server_init(&http->server, config, err);
+    int rc = ki_server_address_init(&http->server, config, err);
     if (rc == 0)
         rc = ki_trust_init(&http->trust, config, err);
     if (rc == 0)
@@ -206,7 +206,7 @@ void ki_http_free(ki_http *http)
     ki_pools_free(http);
     ki_sockets_fini(&http->sockets);
     ki_descriptors_fini(&http->descriptors);
-    ki_server_fini(&http->server);
+    ki_server_address_fini(&http->server);
     ki_trust_fini(&http->trust);
     ki_http_metrics_fini(&http->metrics);
     ki_proxy_route_fini(&http->proxy);

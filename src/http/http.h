@@ -2,7 +2,7 @@
 /* http - libcurl's multi interface on a loop: the only code that touches the network.
  *
  *   From:     http/transfer.c    (requests)
- *   To:       libcurl; util/fd_watch.h and timers of the loop
+ *   To:       libcurl; util/loop/fd_watch.h and timers of the loop
  *   Locks:    none; io's.
  *   Not here: what is asked, what an answer means.
  *
@@ -21,7 +21,7 @@
 #include "config/config.h"
 #include "config/credentials.h"
 #include "http/http_metrics.h"
-#include "util/loop.h"
+#include "util/loop/loop.h"
 #include "util/mask.h"
 
 typedef struct ki_http ki_http;

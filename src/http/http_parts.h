@@ -12,12 +12,12 @@
 #include "http/http.h"
 #include "http/pool.h"
 #include "http/proxy_route.h"
-#include "http/server.h"
+#include "http/server_address.h"
 #include "http/sockets.h"
 #include "http/trace.h"
 #include "http/transfer.h"
 #include "http/trust.h"
-#include "util/descriptors.h"
+#include "util/loop/descriptors.h"
 
 struct ki_http {
     ki_http_options options;
@@ -32,7 +32,7 @@ struct ki_http {
     ki_list heard;   /* those whose on_pause is owed; of the alive */
     ki_sockets sockets;
     ki_descriptors descriptors; /* of connections, and of what libcurl has beside them */
-    ki_server server;
+    ki_server_address server;
     ki_trust trust;
     ki_http_metrics metrics;
     ki_proxy_route proxy;

@@ -20,7 +20,7 @@
 
 #include "config/credentials.h"
 #include "util/list.h"
-#include "util/loop.h"
+#include "util/loop/loop.h"
 
 struct ki_http;
 

@@ -20,7 +20,7 @@
 #include <curl/curl.h>
 
 #include "http/stand_in.h"
-#include "util/fd_watch.h"
+#include "util/loop/fd_watch.h"
 
 typedef struct ki_socket ki_socket;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* transfer - one request, and its answer piece by piece.
  *
- *   From:     cache/http_source.c
+ *   From:     reflector/http_source.c
  *   To:       http/http.c; the callbacks of who asked
  *   Locks:    none; io's.
  *   Not here: trying again; what an answer means.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* escape - checks the escapes of the strings in one block.
  *
- *   From:     json/tokens.h and json/block.h, for blocks with a backslash and those behind an unfinished \u
+ *   From:     json/kernel/tokens.h and json/kernel/block.h, for blocks with a backslash and those behind an
+ *             unfinished \u
  *   Not here: replacing escapes (json/text.c, json/canonical.c).
  */
 #ifndef KI_JSON_ESCAPE_H

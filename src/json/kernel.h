@@ -3,7 +3,7 @@
  *
  *   From:     json/scan.c, json/read.c
  *   To:       json/kernel_{scalar,sse42,avx2,neon}.c: how 64 bytes become bit masks;
- *             json/block.h: what the masks mean, the same for all of them (tokens.h, grammar.h).
+ *             json/kernel/block.h: what the masks mean, the same for all of them (tokens.h, grammar.h).
  *   Locks:    none.
  *   Not here: grammar.
  */

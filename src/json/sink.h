@@ -2,8 +2,8 @@
 /* sink - collects what is kept of a value while it is scanned: minified, projected, with the places of
  * wanted fields.
  *
- *   From:     json/block.h        (the characters that structure the value, in order)
- *   To:       api/object.c        (text, side text and captures of one complete value)
+ *   From:     json/kernel/block.h        (the characters that structure the value, in order)
+ *   To:       api/object/object.c        (text, side text and captures of one complete value)
  *   Locks:    none; one owner.
  *   Not here: which paths (json/projection.c); whether the text is JSON: a mistake ends the scan before
  *   anybody reads this.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* skip - how long the thing is that begins here; the inner loop of all reading without a tree.
  *
- *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/reformat.c, api/object_text.c
+ *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/reformat.c,
+ *             api/object/object_text.c
  *   To:       json/kernel.h, for containers
  *   Locks:    none; pure functions.
  *   Not here: validation. Any bytes are safe, and only valid JSON gives a meaningful length.

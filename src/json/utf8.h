@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* utf8 - checks UTF-8 in pieces.
  *
- *   From:     json/block.h, for blocks with a byte above 127 and those behind an unfinished character
+ *   From:     json/kernel/block.h, for blocks with a byte above 127 and those behind an unfinished character
  *   Not here: decoding.
  *
  * Kubernetes text is ASCII nearly everywhere, and a block of ASCII is recognised before this is called; so

@@ -2,9 +2,9 @@
 /* walk - goes through the brackets of one block: nesting, matching, the end of the value, what the sink
  * wants to know.
  *
- *   From:     json/block.h
+ *   From:     json/kernel/block.h
  *   To:       json/sink.c
- *   Not here: what may follow what (json/grammar.h).
+ *   Not here: what may follow what (json/kernel/grammar.h).
  */
 #ifndef KI_JSON_WALK_H
 #define KI_JSON_WALK_H

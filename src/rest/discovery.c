@@ -4,8 +4,8 @@
 #include <kinformer/rest.h>
 #include <string.h>
 
-#include "api/discovery.h"
-#include "cache/client.h"
+#include "api/resource/discovery_decoder.h"
+#include "client/client.h"
 #include "util/alloc.h"
 #include "util/error.h"
 

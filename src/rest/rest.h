@@ -15,10 +15,10 @@
 
 #include <kinformer/rest.h>
 
-#include "cache/client.h"
-#include "cache/token_bucket.h"
+#include "client/client.h"
 #include "rest/rest_message.h"
 #include "rest/rest_reader.h"
+#include "util/token_bucket.h"
 
 struct ki_transfer;
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "api/query.h"
+#include "api/resource/query.h"
 #include "util/alloc.h"
 #include "util/error.h"
 

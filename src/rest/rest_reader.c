@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rest/rest_reader.h"
 
-#include "api/object_build.h"
-#include "api/refusal.h"
-#include "api/status.h"
-#include "cache/reason.h"
+#include "api/decode/reason.h"
+#include "api/decode/refusal.h"
+#include "api/decode/status.h"
+#include "api/object/object_build.h"
 #include "util/alloc.h"
 #include "util/error.h"
 

@@ -12,8 +12,8 @@
 #include <kinformer/rest.h>
 #include <stdbool.h>
 
-#include "api/list_decoder.h"
-#include "api/object_plan.h"
+#include "api/decode/list_decoder.h"
+#include "api/object/object_plan.h"
 #include "http/response_head.h"
 
 /* Of the body of an error, in which a Status is looked for. */

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "util/clean.h"
+#include "util/one_line.h"
 
 void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, ...)
 {
@@ -20,7 +20,7 @@ void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, 
     if (vsnprintf(message, sizeof(message), format, args) < 0)
         message[0] = 0;
     va_end(args);
-    ki_clean_cut(err->message, sizeof(err->message), ki_str_of(message));
+    ki_one_line_cut(err->message, sizeof(err->message), ki_str_of(message));
 }
 
 const char *ki_error_name(int code)

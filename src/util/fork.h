@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fork - what is done around fork(), and in which process something was made.
  *
- *   From:     cache/client.c, cache/store.c: whatever must be whole in a child
+ *   From:     client/client.c, store/store.c: whatever must be whole in a child
  *   To:       pthread_atfork()
  *   Locks:    one of its own, taken by whoever adds or removes a hook, and held throughout a fork(). The
  *             hooks take theirs under it, so nobody adds or removes a hook while holding one of those.

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "util/clean.h"
+#include "util/one_line.h"
 #include "util/thread.h"
 
 ki_log_sink ki_log_of_process;
@@ -16,7 +16,7 @@ void ki_set_log(ki_log_cb callback, ki_log_level level, void *user)
     ki_log_of_process = (ki_log_sink){callback, user, callback == NULL ? 0 : (int)level};
 }
 
-/* The format gets a few bytes more than the message may have, so that ki_clean sees where a character was
+/* The format gets a few bytes more than the message may have, so that ki_one_line sees where a character was
  * cut. */
 enum { FORMAT_BYTES = KI_LOG_MESSAGE_BYTES + 4 };
 
@@ -25,7 +25,7 @@ static void format_message(char out[FORMAT_BYTES], const char *format, va_list a
 {
     if (vsnprintf(out, FORMAT_BYTES, format, args) < 0)
         out[0] = 0;
-    ki_clean(out, KI_LOG_MESSAGE_BYTES, ki_str_of(out));
+    ki_one_line(out, KI_LOG_MESSAGE_BYTES, ki_str_of(out));
 }
 
 void ki_log_write(ki_log_level level, const char *component, ki_log_fields fields, const char *format, ...)
@@ -43,7 +43,7 @@ void ki_log_write(ki_log_level level, const char *component, ki_log_fields field
     ki_log_field cleaned[KI_LOG_FIELDS_MAX];
     size_t count = fields.count < KI_LOG_FIELDS_MAX ? fields.count : KI_LOG_FIELDS_MAX;
     for (size_t i = 0; i < count; i++) {
-        size_t len = ki_clean(values[i], KI_LOG_VALUE_BYTES, fields.items[i].value);
+        size_t len = ki_one_line(values[i], KI_LOG_VALUE_BYTES, fields.items[i].value);
         cleaned[i] = (ki_log_field){fields.items[i].name, {values[i], len}};
     }
     ki_log_record record = {level, component, message, cleaned, count};

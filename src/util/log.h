@@ -6,8 +6,9 @@
  *   Locks:    none; the callback runs on the calling thread, so no lock of ours may be held around ki_log().
  *   Not here: printing; time stamps; throttling.
  *
- * Most of what speaks does so on a loop of a client (util/loop.h), which says whose sink is meant while a job
- * runs. What a client does on a thread of the program's names its sink by itself: ki_log_use(), ki_log_to().
+ * Most of what speaks does so on a loop of a client (util/loop/loop.h), which says whose sink is meant while
+ * a job runs. What a client does on a thread of the program's names its sink by itself: ki_log_use(),
+ * ki_log_to().
  */
 #ifndef KI_UTIL_LOG_H
 #define KI_UTIL_LOG_H

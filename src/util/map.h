@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* map - an intrusive hash table: things that carry a node, found by a keyed hash.
  *
- *   From:     cache/delta_fifo.c, cache/listener.c: things with text keys that come and go
+ *   From:     queue/delta_fifo.c, handler/listener.c: things with text keys that come and go
  *   Locks:    none; whoever owns the map.
- *   Not here: hashing (util/hash.h); memory of the things; readers without a lock (cache/table.h).
+ *   Not here: hashing (util/hash.h); memory of the things; readers without a lock (store/table.h).
  */
 #ifndef KI_UTIL_MAP_H
 #define KI_UTIL_MAP_H

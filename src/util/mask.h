@@ -2,7 +2,7 @@
 /* mask - takes our own secrets out of what others say: a server may send back what it was sent.
  *
  *   From:     config/credentials.c, which knows them
- *   To:       cache/answer.c, api/status.c, rest/rest_reader.c, before a text becomes an error
+ *   To:       reflector/answer.c, api/decode/status.c, rest/rest_reader.c, before a text becomes an error
  *   Locks:    none; io's, as credentials are.
  *   Not here: lines of a head that a trace shows (config/redact.h).
  */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/demo.h"
+#include "cli/demo/demo.h"
 #include "cli/failure.h"
 #include "support/patience.h"
 #include "support/unit.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/client.h"
+#include "client/client.h"
 #include "flow/support/nghttpx.h"
 #include "support/aside.h"
 #include "support/failing_allocator.h"

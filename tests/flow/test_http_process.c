@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cache/client.h"
+#include "client/client.h"
 #include "flow/support/fake_credentials.h"
 #include "flow/support/http_bench.h"
 #include "support/certificates.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/client.h"
+#include "client/client.h"
 #include "flow/support/fake_credentials.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/verbs.h"
-#include "apiserver/watch.h"
+#include "apiserver/storage/watch.h"
+#include "apiserver/verbs/verbs.h"
 #include "support/unit.h"
 #include "util/random.h"
 #include "util/thread.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cache/delta_fifo.h"
+#include "queue/delta_fifo.h"
 #include "support/failing_allocator.h"
 #include "support/objects.h"
 #include "support/unit.h"

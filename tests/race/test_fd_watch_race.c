@@ -8,7 +8,7 @@
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/unit.h"
-#include "util/fd_watch.h"
+#include "util/loop/fd_watch.h"
 
 enum { PAIRS = 8, BYTES = 2000, ROUNDS = 30 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dispatch and a handler at the two ends of a listener, and somebody who asks. Run under ThreadSanitizer. */
-#include "cache/listener.h"
+#include "handler/listener.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cache/content.h"
+#include "store/content.h"
 #include "support/failing_allocator.h"
 #include "support/objects.h"
 #include "support/unit.h"

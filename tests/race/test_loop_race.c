@@ -9,7 +9,7 @@
 #include "support/patience.h"
 #include "support/unit.h"
 #include "util/alloc.h"
-#include "util/loop.h"
+#include "util/loop/loop.h"
 #include "util/random.h"
 
 enum { JOBS = 20, WAKERS = 3, WAKES = 3000, NS_PER_MS = 1000 * 1000 };

@@ -8,7 +8,7 @@
 #include "support/patience.h"
 #include "support/require.h"
 #include "support/unit.h"
-#include "util/loop.h"
+#include "util/loop/loop.h"
 
 enum { JOBS = 4, ROUNDS = 10, STEPPERS = 3, RUNS = 60, YIELDS = 5 };
 

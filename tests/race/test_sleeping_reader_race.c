@@ -4,7 +4,7 @@
 #include <kinformer.h>
 #include <unistd.h>
 
-#include "cache/informer.h"
+#include "informer/informer.h"
 #include "support/aside.h"
 #include "support/heard.h"
 #include "support/informer_rig.h"

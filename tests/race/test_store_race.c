@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cache/store.h"
+#include "store/store.h"
 #include "support/failing_allocator.h"
 #include "support/require.h"
 #include "support/store_objects.h"

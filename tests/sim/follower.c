@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cache/registration.h"
+#include "informer/registration.h"
 #include "run.h"
 
 /* ---- options ----------------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@
 #include <kinformer.h>
 #include <stdbool.h>
 
-#include "cache/informer.h"
+#include "informer/informer.h"
 #include "support/sim_server.h"
 #include "util/random.h"
 

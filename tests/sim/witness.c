@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cache/registration.h"
+#include "informer/registration.h"
 #include "run.h"
 #include "support/sim_memory.h"
 

@@ -10,7 +10,7 @@
 #include "config/proxy.h"
 #include "config/url.h"
 #include "http/proxy_route.h"
-#include "http/server.h"
+#include "http/server_address.h"
 #include "util/secret.h"
 
 address_taken address_check_taken;
@@ -131,7 +131,7 @@ static const char *check_proxy(const char *text)
 
 /* ---- servers ------------------------------------------------------------------------------------------- */
 
-static const char *check_taken_server(const ki_config *config, const ki_server *server)
+static const char *check_taken_server(const ki_config *config, const ki_server_address *server)
 {
     parts p, given;
     const char *wrong = NULL;
@@ -153,25 +153,25 @@ static const char *check_taken_server(const ki_config *config, const ki_server *
 static const char *check_server(const char *text)
 {
     ki_config config = {.server = ki_secret_copy(ki_str_of(text))};
-    ki_server server = {0};
+    ki_server_address server = {0};
     ki_error err = {0};
     const char *wrong = NULL;
     int rc = ki_config_validate(&config, &(ki_config_origin){0}, &err);
     address_check_taken.server = rc == 0;
     if (rc < 0)
         wrong = is_refusal(rc, &err) && !shows_secret(&err) ? NULL : "server: refused in a wrong way";
-    else if (ki_server_init(&server, &config, &err) < 0)
+    else if (ki_server_address_init(&server, &config, &err) < 0)
         wrong = "server: taken when it is loaded, refused afterwards";
     else
         wrong = check_taken_server(&config, &server);
-    ki_server_fini(&server);
+    ki_server_address_fini(&server);
     ki_config_fini(&config);
     return wrong;
 }
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-static const char *check_taken_name(const char *name, const ki_server *server)
+static const char *check_taken_name(const char *name, const ki_server_address *server)
 {
     parts p;
     const char *wrong = NULL;
@@ -191,18 +191,18 @@ static const char *check_name(const char *text)
 {
     ki_config config = {.server = ki_secret_copy(KI_STR("https://k")),
                         .tls_server_name = ki_secret_copy(ki_str_of(text))};
-    ki_server server = {0};
+    ki_server_address server = {0};
     ki_error err = {0};
     const char *wrong = NULL;
     int rc = text[0] == 0 ? KI_ERR_CONFIG : ki_config_validate(&config, &(ki_config_origin){0}, &err);
     address_check_taken.name = rc == 0;
-    if (rc == 0 && ki_server_init(&server, &config, &err) < 0)
+    if (rc == 0 && ki_server_address_init(&server, &config, &err) < 0)
         wrong = "name: taken when it is loaded, refused afterwards";
     else if (rc == 0)
         wrong = check_taken_name(text, &server);
     else if (text[0] != 0 && (!is_refusal(rc, &err) || shows_secret(&err)))
         wrong = "name: refused in a wrong way";
-    ki_server_fini(&server);
+    ki_server_address_fini(&server);
     ki_config_fini(&config);
     return wrong;
 }

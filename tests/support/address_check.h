@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* address_check - any text as the address of a proxy, of a server, and as a server's name.
  *
- *   From:     tests/unit/test_address_mutants.c, fuzz/fuzz_address.c
- *   To:       config/proxy.h, config/load.h, http/proxy_route.h, http/server.h
+ *   From:     tests/unit/util/test_address_mutants.c, fuzz/fuzz_address.c
+ *   To:       config/proxy.h, config/load.h, http/proxy_route.h, http/server_address.h
  */
 #ifndef KI_TESTS_SUPPORT_ADDRESS_CHECK_H
 #define KI_TESTS_SUPPORT_ADDRESS_CHECK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply_run - a store with its queue and its apply, and handlers that write down what they hear.
  *
- *   From:     tests of cache/apply.h and cache/fanout.h
+ *   From:     tests of informer/apply.h and handler/fanout.h
  *   To:       the real store, queue, fan-out and listeners
  *   Locks:    none; one thread plays all of them.
  *
@@ -25,7 +25,7 @@
 #ifndef KI_TESTS_SUPPORT_APPLY_RUN_H
 #define KI_TESTS_SUPPORT_APPLY_RUN_H
 
-#include "cache/apply.h"
+#include "informer/apply.h"
 
 enum { APPLY_RUN_HANDLERS = 3, APPLY_RUN_TEXT_MAX = 1 << 18 };
 

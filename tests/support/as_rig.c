@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apiserver/tree.h"
+#include "apiserver/value/tree.h"
 #include "support/trees.h"
 #include "support/unit.h"
 

@@ -2,13 +2,13 @@
 /* as_rig - a storage of the API server with helpers that say in a line what tests do to it.
  *
  *   From:     tests of the API server's storage and verbs
- *   To:       apiserver/verbs.h
+ *   To:       apiserver/verbs/verbs.h
  */
 #ifndef KI_TESTS_SUPPORT_AS_RIG_H
 #define KI_TESTS_SUPPORT_AS_RIG_H
 
-#include "apiserver/verbs.h"
-#include "apiserver/watch.h"
+#include "apiserver/storage/watch.h"
+#include "apiserver/verbs/verbs.h"
 
 /* Versions begin at 1000. */
 struct as_rig {

@@ -3,12 +3,12 @@
  * out.
  *
  *   From:     fuzz targets of the decoders
- *   To:       api/object_plan.h
+ *   To:       api/object/object_plan.h
  */
 #ifndef KI_TESTS_SUPPORT_DECODE_OPTIONS_H
 #define KI_TESTS_SUPPORT_DECODE_OPTIONS_H
 
-#include "api/object_plan.h"
+#include "api/object/object_plan.h"
 #include "support/decode_run.h"
 
 /* Bits 0 and 1: pods, pods, no resource, a custom one of which the kind is not known. Bits 2 and 3:

@@ -2,7 +2,8 @@
 /* decode_run - a body through a decoder in any split, and all that came of it.
  *
  *   From:     tests and fuzz targets of the decoders
- *   To:       api/list_decoder.h, api/watch_decoder.h; its own memory is malloc's and not the library's
+ *   To:       api/decode/list_decoder.h, api/decode/watch_decoder.h; its own memory is malloc's and not the
+ *             library's
  *
  * The log is text, one line for each thing that a decoder gave out, so that two runs over the same body can
  * be compared at once:
@@ -18,8 +19,8 @@
 
 #include <stdio.h>
 
-#include "api/list_decoder.h"
-#include "api/watch_decoder.h"
+#include "api/decode/list_decoder.h"
+#include "api/decode/watch_decoder.h"
 #include "util/random.h"
 
 /* How the bytes arrive. Zeroed: all at once. */

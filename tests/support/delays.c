@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "util/loop.h"
+#include "util/loop/loop.h"
 #include "util/random.h"
 #include "util/thread.h"
 

@@ -4,7 +4,7 @@
  *
  *   From:     programs that are linked with --wrap for these functions (KI_DELAYED_TESTS of the build); in
  *             all others nothing of this has an effect
- *   To:       util/thread.c, util/loop.c
+ *   To:       util/thread.c, util/loop/loop.c
  */
 #ifndef KI_TESTS_SUPPORT_DELAYS_H
 #define KI_TESTS_SUPPORT_DELAYS_H

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache/client.h"
+#include "client/client.h"
 #include "support/unit.h"
 #include "util/units.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* feed_rig - a feed between a simulated server and its destination, on one thread under a virtual clock.
  *
- *   From:     tests of cache/feed
+ *   From:     tests of feed/feed
  *   To:       support/sim_server.h, kinformer/feed.h
  */
 #ifndef KI_TESTS_SUPPORT_FEED_RIG_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fifo_text - what tests push into a delta queue, and its entries as text.
  *
- *   From:     tests of cache/delta_fifo
- *   To:       cache/delta_fifo.h, support/objects.h
+ *   From:     tests of queue/delta_fifo
+ *   To:       queue/delta_fifo.h, support/objects.h
  *
  * An entry is its key and its deltas, "default/a +1 ~2@3": a sign, the version, the list where there is one.
  * Markers are "END3 17", "RESYNC", "BOOKMARK 18" and "RESET4". Entries are separated by "; ".
@@ -10,7 +10,7 @@
 #ifndef KI_TESTS_SUPPORT_FIFO_TEXT_H
 #define KI_TESTS_SUPPORT_FIFO_TEXT_H
 
-#include "cache/delta_fifo.h"
+#include "queue/delta_fifo.h"
 
 /* More entries than any of these queues has. */
 enum { FIFO_ALL = 1000 };

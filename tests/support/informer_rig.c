@@ -5,7 +5,7 @@
 #include <kinformer/resources.h>
 #include <stdio.h>
 
-#include "cache/client.h"
+#include "client/client.h"
 #include "support/patience.h"
 #include "support/store_objects.h"
 #include "support/unit.h"

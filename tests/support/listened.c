@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/content.h"
+#include "store/content.h"
 #include "support/failing_allocator.h"
 #include "support/objects.h"
 #include "support/unit.h"

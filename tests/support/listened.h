@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* listened - a listener whose callbacks write down what they hear.
  *
- *   From:     tests of cache/listener.h and cache/backlog.h
+ *   From:     tests of handler/listener.h and handler/backlog.h
  *   To:       a text: "+1i ~1>2 -3u synced ; " is an initial add of version 1, an update, a delete whose
  *             final state is unknown, the marker, and the end of a batch
  */
 #ifndef KI_TESTS_SUPPORT_LISTENED_H
 #define KI_TESTS_SUPPORT_LISTENED_H
 
-#include "cache/listener.h"
+#include "handler/listener.h"
 
 typedef struct listened {
     ki_listener listener;

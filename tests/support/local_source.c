@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache/client.h"
+#include "client/client.h"
 #include "util/list.h"
 
 enum { FIRST_VERSION = 100, NAME_BYTES = 40, RECORD_BYTES = 512, EVENTS_AT_A_TIME = 50 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue_notes - what tests push into a queue of deltas, and a consumer that writes down what it gets.
  *
- *   From:     tests of cache/delta_queue
+ *   From:     tests of queue/delta_queue
  *   To:       kinformer/delta_queue.h, support/objects.h
  */
 #ifndef KI_TESTS_SUPPORT_QUEUE_NOTES_H

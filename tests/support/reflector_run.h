@@ -2,12 +2,12 @@
 /* reflector_run - a reflector with a scripted source and a virtual clock, and what it says as lines of text.
  *
  *   From:     tests of the reflector
- *   To:       cache/reflector.h, support/scripted_source.h
+ *   To:       reflector/reflector.h, support/scripted_source.h
  */
 #ifndef KI_TESTS_SUPPORT_REFLECTOR_RUN_H
 #define KI_TESTS_SUPPORT_REFLECTOR_RUN_H
 
-#include "cache/reflector.h"
+#include "reflector/reflector.h"
 #include "support/scripted_source.h"
 
 /* JSON of pods, lists and events. */

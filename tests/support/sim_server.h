@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sim_server - a Kubernetes API server without sockets, as good or as bad as a test wants it.
  *
- *   From:     simulations; whoever takes a ki_list_watch: cache/reflector.c
+ *   From:     simulations; whoever takes a ki_list_watch: reflector/reflector.c
  *   To:       support/sim_world.h (what there is to tell), four calls that bring an answer
  *   Locks:    none; one thread, which also moves the clock.
  *   Not here: what happens to the objects; checking what a client made of it.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/object_layout.h"
+#include "api/object/object_layout.h"
 #include "support/unit.h"
 
 ki_object *store_object(const char *ns, const char *name, uint64_t version, const char *tags)

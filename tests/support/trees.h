@@ -10,8 +10,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "apiserver/failure.h"
-#include "apiserver/resource.h"
+#include "apiserver/kind/failure.h"
+#include "apiserver/kind/resource.h"
 
 /* {'a':'b'}; anything else than JSON fails the test. */
 json_t *tree_of(const char *text);

@@ -6,7 +6,7 @@
 #include <kinformer.h>
 #include <stdatomic.h>
 
-#include "cache/client.h"
+#include "client/client.h"
 #include "support/patience.h"
 #include "support/scripted_http.h"
 

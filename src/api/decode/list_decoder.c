@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/decode/list_decoder.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "api/object/object_build.h"
+#include "json/skip.h"
+#include "util/error.h"
+
+enum { TEXT_BYTES_MAX = 1024 * 1024 };
+
+enum { OPEN, COMPLETE, FAILED };
+
+/* The members of an answer that are looked at; from STATUS on those that make up a Status. */
+enum { KIND, API_VERSION, METADATA, ITEMS, STATUS, MESSAGE, REASON, DETAILS, CODE, MEMBERS };
+
+static const char *const names[MEMBERS] = {"kind",    "apiVersion", "metadata", "items", "status",
+                                           "message", "reason",     "details",  "code"};
+
+void ki_list_decoder_init(ki_list_decoder *decoder, ki_object_plan *plan)
+{
+    *decoder = (ki_list_decoder){.plan = plan, .metadata.remaining_items = -1};
+    ki_envelope_init(&decoder->envelope, plan->depth_max);
+    ki_buf_init(&decoder->kind, TEXT_BYTES_MAX);
+    ki_buf_init(&decoder->api_version, TEXT_BYTES_MAX);
+    ki_buf_init(&decoder->resource_version, TEXT_BYTES_MAX);
+    ki_buf_init(&decoder->continue_token, TEXT_BYTES_MAX);
+    ki_buf_init(&decoder->document, TEXT_BYTES_MAX);
+    ki_buf_init(&decoder->refused.key, KI_REFUSED_KEY_BYTES_MAX);
+}
+
+void ki_list_decoder_fini(ki_list_decoder *decoder)
+{
+    decoder->object = ki_object_unref(decoder->object);
+    ki_status_fini(&decoder->status);
+    ki_envelope_fini(&decoder->envelope);
+    ki_buf_fini(&decoder->kind);
+    ki_buf_fini(&decoder->api_version);
+    ki_buf_fini(&decoder->resource_version);
+    ki_buf_fini(&decoder->continue_token);
+    ki_buf_fini(&decoder->document);
+    ki_buf_fini(&decoder->refused.key);
+}
+
+ki_object *ki_list_decoder_take_object(ki_list_decoder *decoder)
+{
+    ki_object *object = decoder->object;
+    decoder->object = NULL;
+    return object;
+}
+
+static ki_json current_value(const ki_list_decoder *decoder)
+{
+    return (ki_json){ki_buf_str(&decoder->envelope.sink.text)};
+}
+
+static int not_a_list(ki_error *err, const char *why)
+{
+    return ki_fail(err, KI_ERR_NOT_A_LIST, "the answer is not a list: %s", why);
+}
+
+/* A name was read: says how its value is to be taken. */
+static int begin_member(ki_list_decoder *decoder, ki_error *err)
+{
+    ki_json name = current_value(decoder);
+    size_t i = 0;
+    while (i < MEMBERS && !ki_json_string_equals(name, ki_str_of(names[i])))
+        i++;
+    decoder->member = i;
+    unsigned bit = i < MEMBERS ? 1U << i : 0;
+    if (i == ITEMS && (decoder->seen & bit) != 0)
+        return not_a_list(err, "it has items twice");
+    int is_status = ki_str_equal(ki_buf_str(&decoder->kind), KI_STR("Status"));
+    if (i == MEMBERS || (decoder->seen & bit) != 0 || (i == ITEMS && is_status)) {
+        decoder->member = MEMBERS;
+        ki_envelope_take(&decoder->envelope, KI_TAKE_SKIP, NULL, 0);
+    } else if (i == ITEMS) {
+        ki_envelope_take(&decoder->envelope, KI_TAKE_ELEMENTS, decoder->plan->projection,
+                         decoder->plan->bytes_max);
+    } else {
+        ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, NULL, KI_ENVELOPE_TEXT_BYTES_MAX);
+    }
+    decoder->seen |= bit;
+    return 0;
+}
+
+/* Keeps the unescaped text of a string; anything else leaves `out` empty. */
+static int keep_text(ki_json value, ki_buf *out, ki_error *err)
+{
+    if (ki_json_type_of(value) != KI_JSON_STRING)
+        return 0;
+    int rc = ki_buf_reserve(out, value.raw.len);
+    if (rc < 0)
+        return ki_fail(err, rc, "a text beside the items of a list: %s", ki_error_text(rc));
+    return ki_json_string_copy(value, out->data, out->cap, &out->len);
+}
+
+static int take_metadata(ki_list_decoder *decoder, ki_error *err)
+{
+    ki_json value = current_value(decoder);
+    int rc = keep_text(ki_json_member(value, KI_STR("resourceVersion")), &decoder->resource_version, err);
+    if (rc == 0)
+        rc = keep_text(ki_json_member(value, KI_STR("continue")), &decoder->continue_token, err);
+    if (rc < 0)
+        return rc;
+    ki_list_metadata *metadata = &decoder->metadata;
+    metadata->resource_version = ki_buf_str(&decoder->resource_version);
+    metadata->continue_token = ki_buf_str(&decoder->continue_token);
+    if (ki_json_int64(ki_json_member(value, KI_STR("remainingItemCount")), &metadata->remaining_items) < 0)
+        metadata->remaining_items = -1;
+    return KI_LIST_METADATA;
+}
+
+/* Adds a member to the text that a Status is read from. */
+static int keep_member(ki_list_decoder *decoder, ki_error *err)
+{
+    ki_buf *document = &decoder->document;
+    const char *name = names[decoder->member];
+    ki_str value = current_value(decoder).raw;
+    int rc = ki_buf_reserve(document, strlen(name) + value.len + 4);
+    if (rc < 0)
+        return ki_fail(err, rc, "a text beside the items of a list: %s", ki_error_text(rc));
+    rc = ki_buf_append(document, document->len == 0 ? "{\"" : ",\"", 2);
+    if (rc == 0)
+        rc = ki_buf_append_str(document, ki_str_of(name));
+    if (rc == 0)
+        rc = ki_buf_append(document, "\":", 2);
+    return rc < 0 ? rc : ki_buf_append_str(document, value);
+}
+
+static int ends_with_list(ki_str kind)
+{
+    return kind.len >= 4 && memcmp(kind.ptr + kind.len - 4, "List", 4) == 0;
+}
+
+/* "PodList" for "Pod"; lists without a kind of their own and those of metadata alone fit every resource.
+ * Lists of custom resources are called as their definition says. */
+static int kind_fits(const ki_list_decoder *decoder)
+{
+    ki_str kind = ki_buf_str(&decoder->kind);
+    const ki_object_plan *plan = decoder->plan;
+    if (!plan->is_built_in)
+        return kind.len > 0 && !ki_str_equal(kind, plan->kind) && !ki_str_equal(kind, KI_STR("Table"));
+    if (!ends_with_list(kind))
+        return 0;
+    return kind.len == 4 || ki_str_equal(kind, KI_STR("PartialObjectMetadataList")) ||
+           ki_str_equal((ki_str){kind.ptr, kind.len - 4}, plan->kind);
+}
+
+/* A wrong kind ends the list at once; a Status is read to its end, for what it says. */
+static int check_kind(const ki_list_decoder *decoder, ki_error *err)
+{
+    ki_str kind = ki_buf_str(&decoder->kind);
+    if (kind_fits(decoder) || ki_str_equal(kind, KI_STR("Status")))
+        return 0;
+    return ki_fail(err, KI_ERR_NOT_A_LIST, "the answer is not a list of %.*s: its kind is \"%.*s\"",
+                   KI_STR_ARGS(decoder->plan->kind.len ? decoder->plan->kind : KI_STR("objects")),
+                   KI_STR_ARGS(kind));
+}
+
+/* Names with characters that JSON would have to escape are no names of kinds. */
+static int is_plain(ki_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] == '"' || text.ptr[i] == '\\' || (unsigned char)text.ptr[i] < 0x20)
+            return 0;
+    return text.len > 0 && text.len < KI_OBJECT_NAME_BYTES_MAX;
+}
+
+/* What a list says of itself, for items of a resource whose kind nobody knows. */
+static int learn_kind(ki_list_decoder *decoder, ki_error *err)
+{
+    ki_str kind = ki_buf_str(&decoder->kind);
+    ki_str api_version = ki_buf_str(&decoder->api_version);
+    if (decoder->plan->kind_is_known || !ends_with_list(kind) || !is_plain(kind) || !is_plain(api_version))
+        return 0;
+    return ki_object_plan_learn(decoder->plan, api_version, (ki_str){kind.ptr, kind.len - 4}, err);
+}
+
+static int take_value(ki_list_decoder *decoder, ki_error *err)
+{
+    int rc = 0;
+    ki_json value = current_value(decoder);
+    if (decoder->member == MEMBERS)
+        return 0;
+    if (decoder->envelope.sink.overflowed)
+        return ki_fail(err, KI_ERR_TOO_LARGE, "\"%s\" of the list is too large", names[decoder->member]);
+    if (decoder->member == ITEMS)
+        return ki_json_type_of(value) == KI_JSON_NULL ? 0 : not_a_list(err, "its items are no array");
+    if (decoder->member == METADATA)
+        return take_metadata(decoder, err);
+    if (decoder->member == KIND || decoder->member == API_VERSION)
+        rc = keep_text(value, decoder->member == KIND ? &decoder->kind : &decoder->api_version, err);
+    if (rc == 0 && decoder->member == KIND)
+        rc = check_kind(decoder, err);
+    if (rc == 0 && (decoder->member == KIND || decoder->member == API_VERSION))
+        rc = learn_kind(decoder, err);
+    return rc < 0 ? rc : keep_member(decoder, err);
+}
+
+static int take_item(ki_list_decoder *decoder, ki_error *err)
+{
+    ki_refused *refused = &decoder->refused;
+    ki_json_sink *sink = &decoder->envelope.sink;
+    const ki_json_scanner *scanner = &decoder->envelope.scanner;
+    refused->key.len = 0;
+    int rc = scanner->refused != 0 ? ki_json_scan_explain_refused(scanner, &refused->error)
+                                   : ki_object_build(decoder->plan, sink, &decoder->object, &refused->error);
+    if (rc == 0)
+        return KI_LIST_OBJECT;
+    if (rc == KI_ERR_NO_MEMORY || ki_object_read_key(sink, &refused->key) == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    return KI_LIST_REFUSED;
+}
+
+static int fail_with_status(ki_list_decoder *decoder, ki_error *err)
+{
+    int rc = ki_buf_append_byte(&decoder->document, '}');
+    if (rc == 0)
+        rc = ki_status_read((ki_json){ki_buf_str(&decoder->document)}, &decoder->status);
+    if (rc < 0)
+        return ki_fail(err, rc, "%s", ki_error_text(rc));
+    return ki_fail(err, KI_ERR_NOT_A_LIST, "the answer is not a list but a Status, reason \"%.*s\": %.*s",
+                   KI_STR_ARGS(decoder->status.reason), KI_STR_ARGS(decoder->status.message));
+}
+
+static int finish(ki_list_decoder *decoder, ki_error *err)
+{
+    if (ki_str_equal(ki_buf_str(&decoder->kind), KI_STR("Status")))
+        return fail_with_status(decoder, err);
+    if ((decoder->seen & 1U << ITEMS) == 0)
+        return not_a_list(err, "it has no items");
+    decoder->state = COMPLETE;
+    return KI_LIST_END;
+}
+
+/* Turns a step of the envelope into one of the list; 0 for those that nobody has to know of. */
+static int take_step(ki_list_decoder *decoder, int step, ki_error *err)
+{
+    switch (step) {
+    case KI_ENVELOPE_NAME:
+        return begin_member(decoder, err);
+    case KI_ENVELOPE_VALUE:
+        return take_value(decoder, err);
+    case KI_ENVELOPE_ELEMENT:
+        return take_item(decoder, err);
+    case KI_ENVELOPE_END:
+        return finish(decoder, err);
+    default:
+        return 0;
+    }
+}
+
+static int fail(ki_list_decoder *decoder, int code)
+{
+    decoder->state = FAILED;
+    return code;
+}
+
+/* Behind the list stands white space at the most. */
+static int take_rest(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *at, ki_error *err)
+{
+    ki_json_scanner *scanner = &decoder->envelope.scanner;
+    for (; *at < n; (*at)++, scanner->offset++) {
+        if (ki_json_is_space(bytes[*at]))
+            continue;
+        scanner->error_offset = scanner->offset;
+        return ki_json_scan_explain(scanner, KI_ERR_JSON_TRAILING, err);
+    }
+    return 0;
+}
+
+int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *out_used,
+                         ki_error *err)
+{
+    assert(decoder->state != FAILED);
+    decoder->object = ki_object_unref(decoder->object);
+    size_t at = 0;
+    int rc = 0;
+    while (rc == 0 && at < n && decoder->state == OPEN) {
+        size_t used = 0;
+        int step = ki_envelope_feed(&decoder->envelope, bytes + at, n - at, &used);
+        at += used;
+        rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err)
+                      : take_step(decoder, step, err);
+    }
+    if (rc == 0 && decoder->state == COMPLETE)
+        rc = take_rest(decoder, bytes, n, &at, err);
+    *out_used = at;
+    return rc < 0 ? fail(decoder, rc) : rc;
+}
+
+int ki_list_decoder_end(ki_list_decoder *decoder, ki_error *err)
+{
+    if (decoder->state == COMPLETE)
+        return 0;
+    return ki_fail_at(err, KI_ERR_JSON_TRUNCATED, decoder->envelope.scanner.offset,
+                      "the list ends early, after %llu bytes",
+                      (unsigned long long)decoder->envelope.scanner.offset);
+}

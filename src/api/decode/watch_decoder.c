@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/decode/watch_decoder.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "api/object/object_build.h"
+#include "util/error.h"
+
+/* An object that comes before its type waits whole; the limit of what is kept of objects does not fit it. */
+#define WAITING_BYTES_MAX KI_JSON_VALUE_BYTES_DEFAULT
+
+enum { TYPE_BYTES_MAX = 4096, VALUE_BYTES_KEPT = 64 * 1024 };
+
+/* The members of an event that are looked at. */
+enum { OTHER = 0, TYPE = 1, OBJECT = 2 };
+
+static const struct {
+    ki_str name;
+    ki_watch_step step;
+} types[] = {
+    {{"ADDED", 5}, KI_WATCH_ADDED},     {{"MODIFIED", 8}, KI_WATCH_MODIFIED},
+    {{"DELETED", 7}, KI_WATCH_DELETED}, {{"BOOKMARK", 8}, KI_WATCH_BOOKMARK},
+    {{"ERROR", 5}, KI_WATCH_ERROR},
+};
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan)
+{
+    *decoder = (ki_watch_decoder){.plan = plan};
+    ki_envelope_init(&decoder->envelope, plan->depth_max);
+    ki_buf_init(&decoder->type, TYPE_BYTES_MAX);
+    ki_buf_init(&decoder->value, larger(plan->bytes_max, WAITING_BYTES_MAX));
+    ki_buf_init(&decoder->refused.key, KI_REFUSED_KEY_BYTES_MAX);
+}
+
+void ki_watch_decoder_fini(ki_watch_decoder *decoder)
+{
+    decoder->object = ki_object_unref(decoder->object);
+    ki_status_fini(&decoder->status);
+    ki_envelope_fini(&decoder->envelope);
+    ki_buf_fini(&decoder->type);
+    ki_buf_fini(&decoder->value);
+    ki_buf_fini(&decoder->refused.key);
+}
+
+ki_object *ki_watch_decoder_take_object(ki_watch_decoder *decoder)
+{
+    ki_object *object = decoder->object;
+    decoder->object = NULL;
+    return object;
+}
+
+static ki_watch_step step_of_type(const ki_watch_decoder *decoder)
+{
+    ki_str type = ki_buf_str(&decoder->type);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (ki_str_equal(types[i].name, type))
+            return types[i].step;
+    return KI_WATCH_MORE;
+}
+
+/* Bookmarks and errors are read whole, whatever is kept of objects. */
+static const ki_projection *projection_for(const ki_watch_decoder *decoder, ki_watch_step step)
+{
+    return step == KI_WATCH_BOOKMARK || step == KI_WATCH_ERROR ? NULL : decoder->plan->projection;
+}
+
+/* What may be kept of the event's object, when its type is known. */
+static size_t limit_for(const ki_watch_decoder *decoder, ki_watch_step step)
+{
+    size_t bytes_max = decoder->plan->bytes_max;
+    return projection_for(decoder, step) == NULL ? larger(bytes_max, KI_ENVELOPE_TEXT_BYTES_MAX) : bytes_max;
+}
+
+static void begin_event(ki_watch_decoder *decoder)
+{
+    decoder->seen = 0;
+    decoder->result = KI_WATCH_MORE;
+    decoder->refused.key.len = 0;
+    decoder->is_refused = 0;
+    decoder->refused_type = KI_WATCH_MORE;
+    decoder->type.len = 0;
+    ki_buf_reset(&decoder->value, VALUE_BYTES_KEPT);
+    decoder->resource_version = (ki_str){0};
+    decoder->ends_initial_events = 0;
+    ki_status_fini(&decoder->status);
+    decoder->object = ki_object_unref(decoder->object);
+}
+
+/* A name was read: says how its value is to be taken. An object that comes before its type is kept whole
+ * until the type is known. */
+static void begin_member(ki_watch_decoder *decoder)
+{
+    ki_json name = {ki_buf_str(&decoder->envelope.sink.text)};
+    int is_type = ki_json_string_equals(name, KI_STR("type"));
+    unsigned member = is_type ? TYPE : ki_json_string_equals(name, KI_STR("object")) ? OBJECT : OTHER;
+    decoder->member = (decoder->seen & member) != 0 ? OTHER : member;
+    decoder->seen |= member;
+    if (decoder->member == OTHER) {
+        ki_envelope_take(&decoder->envelope, KI_TAKE_SKIP, NULL, 0);
+    } else if (decoder->member == TYPE) {
+        ki_envelope_take(&decoder->envelope, KI_TAKE_VALUE, NULL, KI_ENVELOPE_TEXT_BYTES_MAX);
+    } else if ((decoder->seen & TYPE) == 0) {
+        ki_envelope_take(&decoder->envelope, KI_TAKE_OBJECT, NULL, decoder->value.max);
+    } else {
+        ki_watch_step step = step_of_type(decoder);
+        ki_envelope_take(&decoder->envelope, KI_TAKE_OBJECT, projection_for(decoder, step),
+                         limit_for(decoder, step));
+    }
+}
+
+/* A type that is no string, or a very long one, stays empty: it is unknown. */
+static int take_type(ki_watch_decoder *decoder, ki_error *err)
+{
+    const ki_json_sink *sink = &decoder->envelope.sink;
+    ki_json value = {ki_buf_str(&sink->text)};
+    if (sink->overflowed || ki_json_type_of(value) != KI_JSON_STRING)
+        return 0;
+    int rc = ki_buf_reserve(&decoder->type, value.raw.len);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    return rc < 0 ? 0 : ki_json_string_copy(value, decoder->type.data, decoder->type.cap, &decoder->type.len);
+}
+
+static int refuse(ki_watch_decoder *decoder, ki_watch_step type, ki_error *err)
+{
+    decoder->result = KI_WATCH_REFUSED;
+    decoder->refused_type = type;
+    if (ki_object_read_key(&decoder->envelope.sink, &decoder->refused.key) == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    return 0;
+}
+
+static int take_bookmark(ki_watch_decoder *decoder, ki_error *err)
+{
+    ki_json value = {ki_buf_str(&decoder->envelope.sink.text)};
+    ki_json version = ki_json_find(value, "/metadata/resourceVersion");
+    ki_json end = ki_json_find(value, "/metadata/annotations/k8s.io~1initial-events-end");
+    decoder->ends_initial_events = ki_json_string_equals(end, KI_STR("true"));
+    decoder->result = KI_WATCH_BOOKMARK;
+    if (ki_json_type_of(version) != KI_JSON_STRING)
+        return 0;
+    decoder->value.len = 0;
+    int rc = ki_buf_reserve(&decoder->value, version.raw.len);
+    if (rc == 0)
+        rc = ki_json_string_copy(version, decoder->value.data, decoder->value.cap, &decoder->value.len);
+    decoder->resource_version = ki_buf_str(&decoder->value);
+    return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
+}
+
+/* An ERROR whose object is no Status is still an error, about which nothing is known. */
+static int take_error(ki_watch_decoder *decoder, ki_error *err)
+{
+    decoder->result = KI_WATCH_ERROR;
+    int rc = ki_status_read((ki_json){ki_buf_str(&decoder->envelope.sink.text)}, &decoder->status);
+    return rc == KI_ERR_NO_MEMORY ? ki_fail_no_memory(err) : 0;
+}
+
+/* The event's object is in the sink, scanned as its type wants it. */
+static int interpret(ki_watch_decoder *decoder, ki_error *err)
+{
+    ki_watch_step step = step_of_type(decoder);
+    ki_json_sink *sink = &decoder->envelope.sink;
+    ki_error *why = &decoder->refused.error;
+    if (decoder->is_refused)
+        return refuse(decoder, step, err);
+    if (sink->overflowed) {
+        ki_fail(why, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes",
+                limit_for(decoder, step));
+        return refuse(decoder, step, err);
+    }
+    if (step == KI_WATCH_MORE) {
+        ki_fail(why, KI_ERR_NOT_AN_EVENT, "unknown event type \"%.*s\"",
+                KI_STR_ARGS(ki_buf_str(&decoder->type)));
+        return refuse(decoder, step, err);
+    }
+    if (step == KI_WATCH_BOOKMARK)
+        return take_bookmark(decoder, err);
+    if (step == KI_WATCH_ERROR)
+        return take_error(decoder, err);
+    int rc = ki_object_build(decoder->plan, sink, &decoder->object, why);
+    if (rc == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    decoder->result = step;
+    return rc < 0 ? refuse(decoder, step, err) : 0;
+}
+
+/* The object came before its type: it waits in `value`; of one that is too large the beginning, for its
+ * key. */
+static int put_aside(ki_watch_decoder *decoder, ki_error *err)
+{
+    const ki_json_sink *sink = &decoder->envelope.sink;
+    ki_str text = ki_buf_str(&sink->text);
+    decoder->waits = 1;
+    decoder->waiting_overflowed = sink->overflowed;
+    decoder->value.len = 0;
+    if (text.len > decoder->value.max)
+        text.len = decoder->value.max;
+    int rc = ki_buf_append_str(&decoder->value, text);
+    return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
+}
+
+/* The type is known now: scans what waits as it should have been scanned. */
+static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
+{
+    ki_json_scanner scanner;
+    ki_json_sink *sink = &decoder->envelope.sink;
+    ki_str text = ki_buf_str(&decoder->value);
+    size_t used = 0;
+    decoder->waits = 0;
+    ki_json_sink_limit(sink, limit_for(decoder, step_of_type(decoder)));
+    ki_json_sink_begin(sink, projection_for(decoder, step_of_type(decoder)));
+    ki_json_scanner_init(&scanner, &(ki_json_limits){decoder->plan->depth_max, SIZE_MAX});
+    ki_json_scan_begin_lenient(&scanner, sink);
+    int rc = decoder->waiting_overflowed ? ki_json_scan(&scanner, text.ptr, text.len, &used)
+                                         : ki_json_scan_whole(&scanner, text);
+    sink->overflowed |= decoder->waiting_overflowed;
+    return rc < 0 ? ki_json_scan_explain(&scanner, rc, err) : interpret(decoder, err);
+}
+
+static int take_value(ki_watch_decoder *decoder, ki_error *err)
+{
+    if (decoder->member == TYPE)
+        return take_type(decoder, err);
+    if (decoder->member != OBJECT)
+        return 0;
+    const ki_json_scanner *scanner = &decoder->envelope.scanner;
+    decoder->is_refused = scanner->refused != 0;
+    if (decoder->is_refused)
+        ki_json_scan_explain_refused(scanner, &decoder->refused.error);
+    return (decoder->seen & TYPE) != 0 ? interpret(decoder, err) : put_aside(decoder, err);
+}
+
+/* The event is complete: gives out what it brought. */
+static int finish(ki_watch_decoder *decoder, ki_error *err)
+{
+    int rc = 0;
+    if (decoder->waits)
+        rc = take_waiting(decoder, err);
+    if (rc < 0)
+        return rc;
+    if (decoder->seen != (TYPE | OBJECT)) {
+        const char *missing = (decoder->seen & TYPE) == 0 ? "type" : "object";
+        ki_fail(&decoder->refused.error, KI_ERR_NOT_AN_EVENT, "the event has no %s", missing);
+        decoder->object = ki_object_unref(decoder->object);
+        decoder->result = KI_WATCH_REFUSED;
+        decoder->refused_type = (decoder->seen & TYPE) == 0 ? KI_WATCH_MORE : step_of_type(decoder);
+    }
+    ki_envelope_begin(&decoder->envelope);
+    decoder->between = 1;
+    return (int)decoder->result;
+}
+
+static int take_step(ki_watch_decoder *decoder, int step, ki_error *err)
+{
+    switch (step) {
+    case KI_ENVELOPE_NAME:
+        begin_member(decoder);
+        return 0;
+    case KI_ENVELOPE_VALUE:
+        return take_value(decoder, err);
+    case KI_ENVELOPE_END:
+        return finish(decoder, err);
+    default:
+        return 0;
+    }
+}
+
+int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n, size_t *out_used,
+                          ki_error *err)
+{
+    assert(!decoder->failed);
+    size_t at = 0;
+    int rc = 0;
+    if (decoder->between) {
+        begin_event(decoder);
+        decoder->between = 0;
+    }
+    while (rc == 0 && at < n) {
+        size_t used = 0;
+        int step = ki_envelope_feed(&decoder->envelope, bytes + at, n - at, &used);
+        at += used;
+        rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err)
+                      : take_step(decoder, step, err);
+    }
+    *out_used = at;
+    decoder->failed = rc < 0;
+    return rc;
+}
+
+int ki_watch_decoder_end(ki_watch_decoder *decoder, ki_error *err)
+{
+    int rc = ki_envelope_end(&decoder->envelope);
+    return rc < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, rc, err) : 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keyer - the key of an object in one store, and the hashes that the store uses.
+ *
+ *   From:     store/content.c, store/index.c, the readers of a store
+ *   To:       util/hash.h, the user's ki_key_cb
+ *   Locks:    none; it never changes once the store is made.
+ *   Not here: tables.
+ */
+#ifndef KI_API_OBJECT_KEYER_H
+#define KI_API_OBJECT_KEYER_H
+
+#include <kinformer/store.h>
+#include <stdbool.h>
+
+#include "util/hash.h"
+
+typedef struct ki_keyer {
+    ki_hash_key secret;
+    ki_key_cb key; /* NULL: "namespace/name" */
+    void *user;
+} ki_keyer;
+
+/* Where a key is written that an object does not hold as text. */
+typedef struct ki_key_buffer {
+    char bytes[KI_KEY_BYTES];
+} ki_key_buffer;
+
+/* Valid as long as the object and the buffer. */
+static inline ki_str ki_keyer_key(const ki_keyer *keyer, const ki_object *object, ki_key_buffer *buffer)
+{
+    return keyer->key == NULL ? ki_object_key_str(object)
+                              : keyer->key(object, buffer->bytes, sizeof(buffer->bytes), keyer->user);
+}
+
+static inline uint64_t ki_keyer_hash(const ki_keyer *keyer, ki_str text)
+{
+    return ki_hash(&keyer->secret, text);
+}
+
+static inline bool ki_keyer_has_key(const ki_keyer *keyer, const ki_object *object, ki_str key)
+{
+    ki_key_buffer buffer;
+    return ki_str_equal(ki_keyer_key(keyer, object, &buffer), key);
+}
+
+/* As ki_table_owner.hash and ki_table_walk.same want them, for tables of objects; `user` is the keyer. */
+uint64_t ki_keyer_hash_object(const void *object, const void *user);
+bool ki_keyer_same_key(const void *object, const void *other, const void *user);
+
+#endif

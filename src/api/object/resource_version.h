@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resource_version - a resourceVersion of one's own.
+ *
+ *   From:     reflector/reflector.c, queue/delta_fifo.c, informer/apply.c, which carry versions from thread
+ *             to thread
+ *   Locks:    none; each value has one owner. Long texts are shared between values, and counted.
+ *   Not here: what a version may claim.
+ *
+ * Kubernetes' own versions are numbers of at most 20 digits and stand in the value. Others may be up to
+ * KI_RESOURCE_VERSION_BYTES_MAX long: such a text is allocated once, when it is set, and copies share it. So
+ * only ki_resource_version_set() can fail. A value is not assigned but copied, and cleared at its end.
+ */
+#ifndef KI_API_OBJECT_RESOURCE_VERSION_H
+#define KI_API_OBJECT_RESOURCE_VERSION_H
+
+#include <kinformer/object.h>
+#include <stdbool.h>
+
+#include "util/refcount.h"
+
+/* What stands in the value itself. */
+enum { KI_RESOURCE_VERSION_BRIEF_BYTES = 23, KI_RESOURCE_VERSION_IS_LONG = 255 };
+
+/* Constant but for the count. */
+typedef struct ki_long_version {
+    ki_refcount refs;
+    uint32_t len;
+    char text[];
+} ki_long_version;
+
+/* A zeroed one is "unset". Both forms begin with the length, which says which of them it is. */
+typedef struct ki_resource_version {
+    union {
+        struct {
+            uint8_t len;
+            char text[KI_RESOURCE_VERSION_BRIEF_BYTES];
+        } brief;
+        struct {
+            uint8_t len; /* KI_RESOURCE_VERSION_IS_LONG */
+            ki_long_version *shared;
+        } extended;
+    };
+} ki_resource_version;
+
+_Static_assert(sizeof(ki_resource_version) == KI_RESOURCE_VERSION_BRIEF_BYTES + 1, "no more than it says");
+
+static inline bool ki_resource_version_is_long(const ki_resource_version *version)
+{
+    return version->brief.len == KI_RESOURCE_VERSION_IS_LONG;
+}
+
+static inline bool ki_resource_version_is_set(const ki_resource_version *version)
+{
+    return version->brief.len != 0;
+}
+
+/* Replaces what is there. Returns 0; KI_ERR_TOO_LARGE for more than KI_RESOURCE_VERSION_BYTES_MAX;
+ * KI_ERR_NO_MEMORY; `version` is untouched then. `text` is not of `version` itself. */
+KI_NODISCARD int ki_resource_version_set(ki_resource_version *version, ki_str text);
+
+/* For the next two: adds a value that shares the long text; ends one. */
+void ki_resource_version_share(const ki_resource_version *version);
+void ki_resource_version_release(const ki_resource_version *version);
+
+/* Unset afterwards. */
+static inline void ki_resource_version_clear(ki_resource_version *version)
+{
+    if (ki_resource_version_is_long(version))
+        ki_resource_version_release(version);
+    *version = (ki_resource_version){0};
+}
+
+/* Replaces what is there by the same as `other`, which may be `version`. */
+static inline void ki_resource_version_copy(ki_resource_version *version, const ki_resource_version *other)
+{
+    if (ki_resource_version_is_long(other))
+        ki_resource_version_share(other);
+    if (ki_resource_version_is_long(version))
+        ki_resource_version_release(version);
+    *version = *other;
+}
+
+/* Borrowed from the value. */
+static inline ki_str ki_resource_version_str(const ki_resource_version *version)
+{
+    if (ki_resource_version_is_long(version))
+        return (ki_str){version->extended.shared->text, version->extended.shared->len};
+    return (ki_str){version->brief.text, version->brief.len};
+}
+
+/* Writes it with a NUL behind it, as far as there is room. Returns the length as snprintf does. */
+size_t ki_resource_version_write(const ki_resource_version *version, char *buffer, size_t buffer_bytes);
+
+bool ki_resource_version_equal(const ki_resource_version *a, const ki_resource_version *b);
+
+/* 1 when a is newer than b, both being decimal numbers. A set version is newer than none; of versions that
+ * cannot be compared neither is newer. */
+int ki_resource_version_is_newer(const ki_resource_version *a, const ki_resource_version *b);
+
+/* The same for texts; an empty one is none. */
+int ki_resource_version_text_is_newer(ki_str a, ki_str b);
+
+/* Which of two to go on from when `other` was received last: the newer one or, if they cannot be compared,
+ * `other`. An unset `other` says nothing. */
+const ki_resource_version *ki_resource_version_latest(const ki_resource_version *version,
+                                                      const ki_resource_version *other);
+
+/* *version becomes the latest of the two. Returns whether it is another one now. */
+bool ki_resource_version_advance(ki_resource_version *version, const ki_resource_version *other);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "api/resource/label_syntax.h"
+
+#include <string.h>
+
+static int is_lower_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static int is_letter_or_digit(char c)
+{
+    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
+}
+
+/* Letters and digits, and between them -, _ and . as well. Characters come before the length: what is wrong
+ * first is told first. */
+static const char *name_fault(ki_str name, size_t *out_at)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        int at_edge = i == 0 || i + 1 == name.len;
+        *out_at = i;
+        if (i == KI_LABEL_NAME_BYTES_MAX)
+            return "no more than 63 characters";
+        if (is_letter_or_digit(c) || (!at_edge && (c == '-' || c == '_' || c == '.')))
+            continue;
+        return at_edge ? "a letter or digit" : "a letter, digit, '-', '_' or '.'";
+    }
+    return NULL;
+}
+
+/* A DNS subdomain: parts with dots between them, each of lower-case letters and digits, and - inside. */
+static const char *prefix_fault(ki_str prefix, size_t *out_at)
+{
+    int part_is_empty = 1;
+    for (size_t i = 0; i < prefix.len; i++) {
+        char c = prefix.ptr[i];
+        int part_ends = i + 1 == prefix.len || prefix.ptr[i + 1] == '.';
+        *out_at = i;
+        if (i == KI_LABEL_PREFIX_BYTES_MAX)
+            return "no more than 253 characters before the '/'";
+        if (is_lower_or_digit(c)) {
+            part_is_empty = 0;
+        } else if (part_is_empty || (c == '-' && part_ends) || (c == '.' && i + 1 == prefix.len)) {
+            return "a lower-case letter or digit";
+        } else if (c == '.') {
+            part_is_empty = 1;
+        } else if (c != '-') {
+            return "a lower-case letter, digit, '-' or '.'";
+        }
+    }
+    *out_at = 0;
+    return prefix.len == 0 ? "a prefix before the '/'" : NULL;
+}
+
+const char *ki_label_key_fault(ki_str key, size_t *out_at)
+{
+    const char *slash = key.len > 0 ? memchr(key.ptr, '/', key.len) : NULL;
+    size_t name_at = slash == NULL ? 0 : (size_t)(slash - key.ptr) + 1;
+    if (slash != NULL) {
+        const char *fault = prefix_fault((ki_str){key.ptr, name_at - 1}, out_at);
+        if (fault != NULL)
+            return fault;
+    }
+    *out_at = name_at;
+    if (name_at == key.len)
+        return "a letter or digit";
+    const char *fault = name_fault((ki_str){key.ptr + name_at, key.len - name_at}, out_at);
+    *out_at += name_at;
+    return fault;
+}
+
+const char *ki_label_value_fault(ki_str value, size_t *out_at)
+{
+    return name_fault(value, out_at);
+}

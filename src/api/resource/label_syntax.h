@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* label_syntax - what Kubernetes takes as the key and as the value of a label.
+ *
+ *   From:     api/selector/selector_parse.c
+ *   Locks:    none; pure functions.
+ *   Not here: names of objects and resources, which follow other rules.
+ */
+#ifndef KI_API_RESOURCE_LABEL_SYNTAX_H
+#define KI_API_RESOURCE_LABEL_SYNTAX_H
+
+#include <kinformer/common.h>
+
+enum { KI_LABEL_NAME_BYTES_MAX = 63, KI_LABEL_PREFIX_BYTES_MAX = 253 };
+
+/* NULL for a sound key, "app" or "example.com/app"; otherwise what was expected, and where in the key. */
+const char *ki_label_key_fault(ki_str key, size_t *out_at);
+
+/* The same for a value, which may be empty. */
+const char *ki_label_value_fault(ki_str value, size_t *out_at);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resource_parts - a resource as slices of somebody's text, before it is worth an allocation.
+ *
+ *   From:     api/resource/resource.c, api/resource/resource_find.c, api/object/object_plan.c
+ *   To:       <kinformer/resource.h>
+ *   Not here: looking anything up among the built-in resources.
+ */
+#ifndef KI_API_RESOURCE_RESOURCE_PARTS_H
+#define KI_API_RESOURCE_RESOURCE_PARTS_H
+
+#include <kinformer/resource.h>
+
+typedef struct ki_resource_parts {
+    ki_str group;
+    ki_str version;
+    ki_str plural;
+    ki_str kind;
+    int32_t scope;
+} ki_resource_parts;
+
+/* NULL in a resource is "". */
+ki_resource_parts ki_resource_parts_of(const ki_resource *resource);
+
+/* Names the first part that Kubernetes would not accept ("group", "version", …), or NULL when all are fine.
+ * */
+const char *ki_resource_parts_fault(const ki_resource_parts *parts);
+
+/* Copies sound parts into one allocation, for ki_resource_free(). NULL when memory is out. */
+KI_NODISCARD ki_resource *ki_resource_from_parts(const ki_resource_parts *parts);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* selector_layout - how a label selector lies in memory: one allocation.
+ *
+ *   header | requirements | values | the text, into which keys and values point
+ *
+ *   From:     api/selector/selector_parse.c writes it
+ *   To:       api/selector/selector.c matches and formats it
+ *   Locks:    none; it does not change once it is made.
+ *   Not here: operators that say the same: "=" and "==" are IN with one value, "!=" is NOT_IN.
+ */
+#ifndef KI_API_SELECTOR_SELECTOR_LAYOUT_H
+#define KI_API_SELECTOR_SELECTOR_LAYOUT_H
+
+#include <kinformer/selector.h>
+
+/* In the order in which requirements with the same key are sorted. */
+typedef enum ki_selector_op {
+    KI_SELECTOR_IN = 0,
+    KI_SELECTOR_NOT_IN,
+    KI_SELECTOR_EXISTS,
+    KI_SELECTOR_NOT_EXISTS,
+    KI_SELECTOR_GREATER,
+    KI_SELECTOR_LESS,
+} ki_selector_op;
+
+typedef struct ki_requirement {
+    ki_str key;
+    ki_selector_op op;
+    int64_t bound;        /* of GREATER and LESS */
+    const ki_str *values; /* of IN and NOT_IN: sorted, each once, at least one */
+    size_t value_count;
+} ki_requirement;
+
+/* Requirements are sorted by key, operator and the rest; each is there once. */
+struct ki_selector {
+    const ki_requirement *requirements;
+    size_t count;
+};
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/kind/defaults.h"
+
+#include <kinformer/error.h>
+
+#include "apiserver/kind/defaults_parts.h"
+#include "apiserver/kind/prune.h"
+#include "apiserver/value/tree.h"
+
+int ki_as_defaults_schema(const json_t *schema, json_t *value)
+{
+    const char *name = NULL;
+    json_t *property = NULL;
+    json_t *element = NULL;
+    size_t index = 0;
+    int rc = 0;
+    json_array_foreach(value, index, element)
+    {
+        if (rc == 0)
+            rc = ki_as_defaults_schema(json_object_get(schema, "items"), element);
+    }
+    if (rc < 0 || !json_is_object(value) || !json_is_object(schema))
+        return rc;
+    json_object_foreach(json_object_get(schema, "properties"), name, property)
+    {
+        const json_t *given = json_object_get(property, "default");
+        const json_t *there = json_object_get(value, name);
+        bool is_null = json_is_null(there) && !ki_as_tree_is_true(property, "nullable");
+        if (given != NULL && (there == NULL || is_null) &&
+            json_object_set_new(value, name, ki_as_json_copy(given)) < 0)
+            return KI_ERR_NO_MEMORY;
+        /* Nothing may stand there, and null says that there is nothing. */
+        if (given == NULL && is_null)
+            (void)json_object_del(value, name);
+        rc = ki_as_defaults_schema(property, json_object_get(value, name));
+        if (rc < 0)
+            return rc;
+    }
+    const json_t *others = json_object_get(schema, "additionalProperties");
+    json_object_foreach(value, name, element)
+    {
+        if (rc == 0 && json_is_object(others))
+            rc = ki_as_defaults_schema(others, element);
+    }
+    return rc;
+}
+
+int ki_as_defaults_apply(const struct ki_as_resource *resource, json_t *tree)
+{
+    int rc = ki_as_prune_and_fill(resource, tree);
+    if (rc < 0)
+        return rc;
+    if (resource->is_custom)
+        return resource->schema == NULL ? 0 : ki_as_defaults_schema(resource->schema, tree);
+    return ki_as_defaults_of_kind(resource, tree);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proto - objects in Kubernetes' protobuf, as kubectl and Go programs send built-in kinds.
+ *
+ *   From:     a request with Content-Type: application/vnd.kubernetes.protobuf
+ *   To:       JSON trees
+ *   Locks:    none
+ *   Not here: answers, which are JSON to all clients
+ */
+#ifndef KI_APISERVER_KIND_PROTO_H
+#define KI_APISERVER_KIND_PROTO_H
+
+#include <stdbool.h>
+
+#include "apiserver/kind/failure.h"
+
+bool ki_as_proto_is_type(ki_str media_type);
+
+/* An envelope ("k8s", NUL, runtime.Unknown) with an object of a built-in kind, or DeleteOptions. 400 for
+ * anything else. */
+KI_NODISCARD int ki_as_proto_parse(ki_str body, json_t **out, struct ki_as_failure *failure);
+
+#endif

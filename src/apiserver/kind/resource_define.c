@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A custom resource is one piece of memory: the struct, the two lists of names, then all texts. */
+#include <ctype.h>
+#include <kinformer/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "apiserver/kind/resource_set.h"
+#include "util/alloc.h"
+
+static const char *text_at(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text == NULL ? "" : text;
+}
+
+/* Room behind the struct, given out piece by piece. */
+struct room {
+    const char **pointers;
+    char *texts;
+};
+
+static size_t list_bytes(const json_t *list)
+{
+    size_t bytes = sizeof(char *);
+    size_t index = 0;
+    const json_t *entry = NULL;
+    json_array_foreach(list, index, entry) bytes += sizeof(char *) + json_string_length(entry) + 1;
+    return bytes;
+}
+
+static const char *keep(struct room *room, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = memcpy(room->texts, text, bytes);
+    room->texts += bytes;
+    return copy;
+}
+
+static const char *keep_joined(struct room *room, const char *first, const char *separator,
+                               const char *second)
+{
+    char *copy = room->texts;
+    size_t bytes = strlen(first) + strlen(separator) + strlen(second) + 1;
+    (void)snprintf(copy, bytes, "%s%s%s", first, separator, second);
+    room->texts += bytes;
+    return copy;
+}
+
+static const char *keep_singular(struct room *room, const json_t *names, const char *kind)
+{
+    const char *given = text_at(names, "singular");
+    if (given[0] != '\0')
+        return keep(room, given);
+    char *copy = room->texts;
+    size_t len = strlen(kind);
+    for (size_t i = 0; i <= len; i++)
+        copy[i] = (char)tolower((unsigned char)kind[i]);
+    room->texts += len + 1;
+    return copy;
+}
+
+static const char *const *keep_list(struct room *room, const json_t *list)
+{
+    const char **start = room->pointers;
+    size_t index = 0;
+    const json_t *entry = NULL;
+    json_array_foreach(list, index, entry) if (json_is_string(entry)) *room->pointers++ =
+        keep(room, json_string_value(entry));
+    *room->pointers++ = NULL;
+    return start;
+}
+
+static size_t bytes_for(const json_t *spec, const char *version)
+{
+    const json_t *names = json_object_get(spec, "names");
+    size_t kind = strlen(text_at(names, "kind"));
+    size_t group = strlen(text_at(spec, "group"));
+    size_t plural = strlen(text_at(names, "plural"));
+    size_t texts = group * 3 + strlen(version) * 2 + plural * 2 + kind * 3 + sizeof("List") +
+                   strlen(text_at(names, "singular")) + strlen(text_at(names, "listKind")) + 16;
+    return sizeof(struct ki_as_resource) + list_bytes(json_object_get(names, "shortNames")) +
+           list_bytes(json_object_get(names, "categories")) + texts;
+}
+
+static void fill_names(struct ki_as_resource *resource, const json_t *spec, const char *version)
+{
+    const json_t *names = json_object_get(spec, "names");
+    const json_t *short_names = json_object_get(names, "shortNames");
+    const json_t *categories = json_object_get(names, "categories");
+    struct room room = {.pointers = (const char **)(resource + 1)};
+    room.texts = (char *)(room.pointers + json_array_size(short_names) + json_array_size(categories) + 2);
+    resource->short_names = keep_list(&room, short_names);
+    resource->categories = keep_list(&room, categories);
+    resource->group = keep(&room, text_at(spec, "group"));
+    resource->version = keep(&room, version);
+    resource->plural = keep(&room, text_at(names, "plural"));
+    resource->kind = keep(&room, text_at(names, "kind"));
+    resource->singular = keep_singular(&room, names, resource->kind);
+    const char *list_kind = text_at(names, "listKind");
+    resource->list_kind =
+        list_kind[0] == '\0' ? keep_joined(&room, resource->kind, "", "List") : keep(&room, list_kind);
+    resource->api_version = keep_joined(&room, resource->group, "/", resource->version);
+    resource->qualified = keep_joined(&room, resource->plural, ".", resource->group);
+}
+
+/* NULL without memory. The parts of the definition are shared, and nobody changes them. */
+static struct ki_as_resource *resource_of(const json_t *spec, const json_t *version)
+{
+    const char *version_name = text_at(version, "name");
+    struct ki_as_resource *resource = ki_malloc(bytes_for(spec, version_name));
+    if (resource == NULL)
+        return NULL;
+    *resource = (struct ki_as_resource){.is_custom = true, .has_generation = true};
+    ki_refcount_init(&resource->refs);
+    fill_names(resource, spec, version_name);
+    const json_t *subresources = json_object_get(version, "subresources");
+    resource->is_namespaced = strcmp(text_at(spec, "scope"), "Namespaced") == 0;
+    resource->has_status = json_object_get(subresources, "status") != NULL;
+    resource->scale = json_incref(json_object_get(subresources, "scale"));
+    resource->has_scale = resource->scale != NULL;
+    resource->schema = json_incref(json_object_get(json_object_get(version, "schema"), "openAPIV3Schema"));
+    resource->columns = json_incref(json_object_get(version, "additionalPrinterColumns"));
+    resource->selectable = json_incref(json_object_get(version, "selectableFields"));
+    resource->versions = json_incref(json_object_get(spec, "versions"));
+    return resource;
+}
+
+struct ki_as_resource *ki_as_resource_of_definition(const json_t *definition)
+{
+    const json_t *spec = json_object_get(definition, "spec");
+    const json_t *versions = json_object_get(spec, "versions");
+    size_t stored = 0;
+    while (stored + 1 < json_array_size(versions) &&
+           !json_is_true(json_object_get(json_array_get(versions, stored), "storage")))
+        stored++;
+    return resource_of(spec, json_array_get(versions, stored));
+}
+
+/* What the server has of its own stays its own. */
+static bool is_built_in(const struct ki_as_resources *resources, const json_t *spec)
+{
+    const char *group = text_at(spec, "group");
+    const char *plural = text_at(json_object_get(spec, "names"), "plural");
+    for (size_t i = 0; i < resources->count; i++) {
+        const struct ki_as_resource *entry = resources->entries[i];
+        if (!entry->is_custom && strcmp(entry->group, group) == 0 && strcmp(entry->plural, plural) == 0)
+            return true;
+    }
+    return false;
+}
+
+int ki_as_resources_define(struct ki_as_resources *resources, const json_t *definition,
+                           struct ki_as_failure *failure)
+{
+    const json_t *spec = json_object_get(definition, "spec");
+    if (is_built_in(resources, spec))
+        return ki_as_fail(failure, 422, "Invalid", NULL,
+                          "CustomResourceDefinition.apiextensions.k8s.io \"%s.%s\" is invalid: "
+                          "spec.names.plural: Invalid value: the server has such a resource of its own",
+                          text_at(json_object_get(spec, "names"), "plural"), text_at(spec, "group"));
+    const json_t *versions = json_object_get(spec, "versions");
+    size_t count = json_array_size(versions);
+    struct ki_as_resource **made = ki_calloc(count + 1, sizeof(struct ki_as_resource *));
+    bool is_enough = made != NULL && ki_as_resources_reserve(resources, count) == 0;
+    size_t made_count = 0;
+    for (size_t i = 0; is_enough && i < count; i++) {
+        const json_t *version = json_array_get(versions, i);
+        if (!json_is_true(json_object_get(version, "served")))
+            continue;
+        made[made_count] = resource_of(spec, version);
+        is_enough = made[made_count] != NULL;
+        made_count += is_enough;
+    }
+    if (is_enough) {
+        const char *plural = text_at(json_object_get(spec, "names"), "plural");
+        ki_as_resources_undefine(resources, ki_str_of(text_at(spec, "group")), ki_str_of(plural));
+    }
+    for (size_t i = 0; i < made_count; i++)
+        if (is_enough)
+            ki_as_resources_insert(resources, made[i]);
+        else
+            ki_as_resource_unref(made[i]);
+    ki_free(made);
+    return is_enough ? 0 : ki_as_fail_no_memory(failure);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kubectl may go over from its own apply, which keeps what it applied last in an annotation, to that of the
+ * server, and back: as long as it applies under its own name, the fields of the annotation are its own, and
+ * the annotation follows. */
+#include <kinformer/error.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apiserver/kind/prune.h"
+#include "apiserver/patch/apply_parts.h"
+#include "apiserver/patch/field_set.h"
+#include "apiserver/patch/patch.h"
+#include "apiserver/value/tree.h"
+
+#define ANNOTATION "kubectl.kubernetes.io/last-applied-configuration"
+
+/* As long as annotations may be at all. */
+enum { LAST_BYTES_MAX = 256 * 1024 };
+
+static json_t *annotations_of(const json_t *object)
+{
+    return json_object_get(json_object_get(object, "metadata"), "annotations");
+}
+
+/* NULL: it has none, or who applies is somebody else. */
+static const char *last_applied(const struct ki_as_apply *apply)
+{
+    if (strcmp(apply->manager, "kubectl") != 0 || apply->subresource[0] != 0)
+        return NULL;
+    return json_string_value(json_object_get(annotations_of(apply->current), ANNOTATION));
+}
+
+int ki_as_apply_last_fields(const struct ki_as_apply *apply, struct ki_as_shape shape, json_t **out)
+{
+    const char *text = last_applied(apply);
+    json_t *config = text == NULL ? NULL : json_loads(text, 0, NULL);
+    json_t *set = NULL;
+    int rc = 0;
+    /* What somebody has written there may be anything. */
+    if (json_is_object(config)) {
+        rc = ki_as_prune_applied(apply->resource, config);
+        if (rc == 0)
+            rc = ki_as_field_set_of(shape, NULL, config, &set);
+    }
+    json_decref(config);
+    if (rc == 0)
+        *out = set;
+    return rc;
+}
+
+int ki_as_apply_last_write(const struct ki_as_apply *apply, json_t *result)
+{
+    json_t *annotations = annotations_of(result);
+    if (last_applied(apply) == NULL || json_object_get(annotations, ANNOTATION) == NULL)
+        return 0;
+    json_t *config = ki_as_json_copy(apply->config);
+    (void)json_object_del(annotations_of(config), ANNOTATION);
+    char *text = config == NULL ? NULL : json_dumps(config, JSON_COMPACT | JSON_SORT_KEYS);
+    int rc = KI_ERR_NO_MEMORY;
+    if (text != NULL) {
+        bool is_short = strlen(text) < LAST_BYTES_MAX;
+        json_t *value = is_short ? json_sprintf("%s\n", text) : json_string("");
+        rc = json_object_set_new(annotations, ANNOTATION, value) < 0 ? KI_ERR_NO_MEMORY : 0;
+    }
+    free(text);
+    json_decref(config);
+    return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* field_place - what the entries of a set of fields ("f:spec", "k:{…}", "v:1") stand for in a tree.
+ *
+ *   From:     field_set.c, apply_merge.c, apply_contest.c
+ *   To:       keyed_list.h, so that a list is gone through once and not for each entry
+ *   Locks:    none
+ *   Not here: changing sets or trees
+ */
+#ifndef KI_APISERVER_PATCH_FIELD_PLACE_H
+#define KI_APISERVER_PATCH_FIELD_PLACE_H
+
+#include "apiserver/kind/keyed_list.h"
+
+/* An object or a list, whose elements keep their places and keys as long as it is asked. */
+struct ki_as_places {
+    const json_t *tree;
+    struct ki_as_shape shape;
+    struct ki_as_keyed_list *elements; /* NULL until an entry asks for one */
+};
+
+struct ki_as_place {
+    json_t *value; /* borrowed; NULL: it is not there */
+    size_t at;     /* which element of a list it is */
+    struct ki_as_shape shape;
+};
+
+/* Returns 0, or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_places_find(struct ki_as_places *places, const char *entry, struct ki_as_place *out);
+void ki_as_places_fini(struct ki_as_places *places);
+
+#endif

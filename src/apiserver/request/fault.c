@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/request/fault.h"
+
+#include <string.h>
+
+#include "apiserver/request/fault_reach.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/list.h"
+#include "util/random.h"
+#include "util/thread.h"
+
+/* A rule with no times left stays for /debug/faults to show, and matches nothing. */
+struct rule {
+    ki_list_node node;
+    ki_fault fault; /* its `on` is no more than what it can change */
+    uint64_t used;
+    char path[]; /* what fault.path points to, unless that is NULL */
+};
+
+struct ki_as_faults {
+    ki_mutex mu;
+    ki_list rules; /* guarded by mu, as all below */
+    size_t count;
+    ki_random random;
+};
+
+enum { RULES_MAX = 1000 };
+
+struct ki_as_faults *ki_as_faults_new(uint64_t seed)
+{
+    struct ki_as_faults *faults = ki_calloc(1, sizeof(*faults));
+    if (faults == NULL)
+        return NULL;
+    ki_mutex_init(&faults->mu);
+    ki_list_init(&faults->rules);
+    ki_random_init(&faults->random, seed);
+    return faults;
+}
+
+void ki_as_faults_clear(struct ki_as_faults *faults)
+{
+    ki_list_node *node;
+    ki_mutex_lock(&faults->mu);
+    while ((node = ki_list_pop_front(&faults->rules)) != NULL)
+        ki_free(KI_CONTAINER_OF(node, struct rule, node));
+    faults->count = 0;
+    ki_mutex_unlock(&faults->mu);
+}
+
+void ki_as_faults_free(struct ki_as_faults *faults)
+{
+    if (faults == NULL)
+        return;
+    ki_as_faults_clear(faults);
+    ki_mutex_fini(&faults->mu);
+    ki_free(faults);
+}
+
+/* Rules that are spent are shown as long as there is room. */
+static bool make_room_locked(struct ki_as_faults *faults) KI_REQUIRES(faults->mu);
+
+static bool make_room_locked(struct ki_as_faults *faults)
+{
+    if (faults->count < RULES_MAX)
+        return true;
+    for (ki_list_node *node = ki_list_first(&faults->rules); node != NULL;
+         node = ki_list_next(&faults->rules, node)) {
+        struct rule *rule = KI_CONTAINER_OF(node, struct rule, node);
+        if (rule->fault.times == 0 || rule->used < rule->fault.times)
+            continue;
+        ki_list_remove(node);
+        ki_free(rule);
+        faults->count--;
+        return true;
+    }
+    return false;
+}
+
+int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_error *err)
+{
+    int rc = ki_apiserver_fault_check(fault, err);
+    if (rc < 0)
+        return rc;
+    size_t path_bytes = fault->path == NULL ? 0 : strlen(fault->path) + 1;
+    struct rule *rule = ki_calloc(1, sizeof(*rule) + path_bytes);
+    if (rule == NULL)
+        return ki_fail_no_memory(err);
+    rule->fault = *fault;
+    if (fault->path != NULL)
+        rule->fault.path = memcpy(rule->path, fault->path, path_bytes);
+    if (fault->on == 0 || fault->on == KI_FAULT_ANY)
+        rule->fault.on = ki_as_fault_reach(fault);
+    ki_mutex_lock(&faults->mu);
+    bool is_full = !make_room_locked(faults);
+    if (!is_full) {
+        ki_list_push_back(&faults->rules, &rule->node);
+        faults->count++;
+    }
+    ki_mutex_unlock(&faults->mu);
+    if (!is_full)
+        return 0;
+    ki_free(rule);
+    return ki_fail(err, KI_ERR_TOO_LARGE, "there are %d rules already", RULES_MAX);
+}
+
+/* ---- drawing ------------------------------------------------------------------------------------------- */
+
+static bool contains(ki_str text, const char *part)
+{
+    size_t len = strlen(part);
+    for (size_t at = 0; at + len <= text.len; at++)
+        if (len == 0 || memcmp(text.ptr + at, part, len) == 0)
+            return true;
+    return len == 0;
+}
+
+/* What a rule is asked about. */
+struct question {
+    ki_fault_on on;
+    const struct ki_as_request *request;
+};
+
+static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule, const struct question *asked)
+    KI_REQUIRES(faults->mu);
+
+static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule, const struct question *asked)
+{
+    const ki_fault *fault = &rule->fault;
+    if ((fault->on & (uint32_t)asked->on) == 0 || (fault->times > 0 && rule->used >= fault->times))
+        return false;
+    if (fault->path != NULL && !contains(asked->request->path, fault->path))
+        return false;
+    if (!ki_as_fault_can_change(fault, asked->on, asked->request))
+        return false;
+    return fault->percent == 0 || ki_random_below(&faults->random, 100) < fault->percent;
+}
+
+bool ki_as_faults_draw(struct ki_as_faults *faults, ki_fault_on on, const struct ki_as_request *request,
+                       ki_fault *out)
+{
+    struct question asked = {on, request};
+    bool is_drawn = false;
+    ki_mutex_lock(&faults->mu);
+    for (ki_list_node *node = ki_list_first(&faults->rules); node != NULL && !is_drawn;
+         node = ki_list_next(&faults->rules, node)) {
+        struct rule *rule = KI_CONTAINER_OF(node, struct rule, node);
+        if (!matches_locked(faults, rule, &asked))
+            continue;
+        rule->used++;
+        *out = rule->fault;
+        out->path = NULL; /* the rule may be gone before the request is */
+        is_drawn = true;
+    }
+    ki_mutex_unlock(&faults->mu);
+    return is_drawn;
+}
+
+json_t *ki_as_faults_json(struct ki_as_faults *faults)
+{
+    json_t *rules = json_array();
+    ki_mutex_lock(&faults->mu);
+    for (ki_list_node *node = ki_list_first(&faults->rules); node != NULL;
+         node = ki_list_next(&faults->rules, node)) {
+        const struct rule *rule = KI_CONTAINER_OF(node, struct rule, node);
+        (void)json_array_append_new(rules, ki_as_fault_json(&rule->fault, rule->used));
+    }
+    ki_mutex_unlock(&faults->mu);
+    return json_pack("{s:o}", "faults", rules);
+}

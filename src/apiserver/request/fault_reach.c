@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/request/fault_reach.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/error.h"
+
+#define BIT(action) (1U << (action))
+
+/* What ends a body, or holds it, at some place. */
+#define ENDS                                                                                                 \
+    (BIT(KI_FAULT_CLOSE) | BIT(KI_FAULT_RESET) | BIT(KI_FAULT_STALL) | BIT(KI_FAULT_GARBAGE) |               \
+     BIT(KI_FAULT_TRUNCATE))
+
+#define FIELD(name, member, actions, max)                                                                    \
+    {                                                                                                        \
+        name, actions, sizeof(((ki_fault *)NULL)->member), offsetof(ki_fault, member), max                   \
+    }
+
+const struct ki_as_fault_field ki_as_fault_fields[KI_AS_FAULT_FIELDS] = {
+    FIELD("times", times, UINT32_MAX, UINT32_MAX),
+    FIELD("percent", percent, UINT32_MAX, 100),
+    FIELD("afterBytes", after_bytes, ENDS, INT64_MAX),
+    FIELD("afterEvents", after_events, ENDS, UINT32_MAX),
+    FIELD("code", code, BIT(KI_FAULT_STATUS), 599),
+    FIELD("retryAfterSeconds", retry_after_seconds, BIT(KI_FAULT_STATUS), 1000000),
+    FIELD("delayMs", delay_ms, BIT(KI_FAULT_DELAY), UINT32_MAX),
+    FIELD("behind", behind, BIT(KI_FAULT_STALE), INT64_MAX),
+};
+
+static const char *const action_names[] = {
+    [KI_FAULT_CLOSE] = "close",
+    [KI_FAULT_RESET] = "reset",
+    [KI_FAULT_STALL] = "stall",
+    [KI_FAULT_DELAY] = "delay",
+    [KI_FAULT_ONE_BYTE] = "one-byte",
+    [KI_FAULT_GARBAGE] = "garbage",
+    [KI_FAULT_TRUNCATE] = "truncate",
+    [KI_FAULT_STATUS] = "status",
+    [KI_FAULT_EXPIRED] = "expired",
+    [KI_FAULT_STALE] = "stale",
+    [KI_FAULT_ENDLESS_PAGES] = "endless-pages",
+    [KI_FAULT_NO_WATCH_LIST] = "no-watch-list",
+    [KI_FAULT_NO_END_MARKER] = "no-end-marker",
+    [KI_FAULT_NO_BOOKMARKS] = "no-bookmarks",
+};
+
+static const char *const on_names[KI_AS_FAULT_KINDS] = {"list",  "watch",     "get",
+                                                        "write", "discovery", "streamed-list"};
+
+const char *ki_apiserver_fault_name(uint32_t action)
+{
+    return action < sizeof(action_names) / sizeof(action_names[0]) ? action_names[action] : NULL;
+}
+
+const char *ki_as_fault_on_name(uint32_t bit)
+{
+    return on_names[bit];
+}
+
+uint32_t ki_as_fault_action_of(ki_str name)
+{
+    for (uint32_t i = KI_FAULT_CLOSE; i <= KI_FAULT_NO_BOOKMARKS; i++)
+        if (ki_str_equal(name, ki_str_of(action_names[i])))
+            return i;
+    return 0;
+}
+
+uint32_t ki_as_fault_on_of(ki_str name)
+{
+    for (uint32_t i = 0; i < KI_AS_FAULT_KINDS; i++)
+        if (ki_str_equal(name, ki_str_of(on_names[i])))
+            return 1U << i;
+    return ki_str_equal(name, KI_STR("any")) ? KI_FAULT_ANY : 0;
+}
+
+uint64_t ki_as_fault_number(const ki_fault *fault, const struct ki_as_fault_field *field)
+{
+    const char *at = (const char *)fault + field->offset;
+    uint32_t narrow = 0;
+    uint64_t wide = 0;
+    if (field->bytes == sizeof(wide)) {
+        memcpy(&wide, at, sizeof(wide));
+        return wide;
+    }
+    memcpy(&narrow, at, sizeof(narrow));
+    return narrow;
+}
+
+bool ki_as_fault_uses(uint32_t action, const struct ki_as_fault_field *field)
+{
+    return (field->actions & BIT(action)) != 0;
+}
+
+/* ---- kinds of requests --------------------------------------------------------------------------------- */
+
+/* What is answered by events. */
+#define STREAMS ((uint32_t)KI_FAULT_WATCH | (uint32_t)KI_FAULT_STREAMED_LIST)
+
+static bool counts_events_only(const ki_fault *fault)
+{
+    return fault->after_events > 0 && fault->after_bytes == 0;
+}
+
+uint32_t ki_as_fault_reach(const ki_fault *fault)
+{
+    switch (fault->action) {
+    case KI_FAULT_EXPIRED:
+        return KI_FAULT_LIST | STREAMS;
+    case KI_FAULT_STALE:
+        return KI_FAULT_LIST | STREAMS | KI_FAULT_GET;
+    case KI_FAULT_ENDLESS_PAGES:
+        return KI_FAULT_LIST;
+    case KI_FAULT_NO_END_MARKER:
+        return KI_FAULT_STREAMED_LIST;
+    case KI_FAULT_NO_WATCH_LIST:
+    case KI_FAULT_NO_BOOKMARKS:
+        return STREAMS;
+    default:
+        return counts_events_only(fault) ? STREAMS : KI_FAULT_ANY;
+    }
+}
+
+/* ---- one request --------------------------------------------------------------------------------------- */
+
+/* None, or 0: any version will do. */
+static bool has_no_version(const struct ki_as_query *query)
+{
+    for (size_t i = 0; i < query->resource_version.len; i++)
+        if (query->resource_version.ptr[i] != '0')
+            return false;
+    return true;
+}
+
+/* Only what the server chooses the version for can be late: no watch from a version on, no further page. */
+static bool can_be_stale(ki_fault_on on, const struct ki_as_query *query)
+{
+    if (on == KI_FAULT_LIST)
+        return query->continue_token.len == 0 && has_no_version(query);
+    if (on == KI_FAULT_WATCH)
+        return !query->has_send_initial_events && has_no_version(query);
+    return true;
+}
+
+/* An answer to HEAD has no body in which something could change, and of resources it is 405. */
+static bool can_change_head(const ki_fault *fault)
+{
+    switch (fault->action) {
+    case KI_FAULT_DELAY:
+    case KI_FAULT_STATUS:
+        return true;
+    case KI_FAULT_CLOSE:
+    case KI_FAULT_RESET:
+    case KI_FAULT_STALL:
+        return fault->after_bytes == 0 && fault->after_events == 0;
+    default:
+        return false;
+    }
+}
+
+bool ki_as_fault_can_change(const ki_fault *fault, ki_fault_on on, const struct ki_as_request *request)
+{
+    const struct ki_as_query *query = &request->query;
+    if ((ki_as_fault_reach(fault) & (uint32_t)on) == 0)
+        return false;
+    if (request->method == KI_AS_METHOD_HEAD)
+        return can_change_head(fault);
+    switch (fault->action) {
+    case KI_FAULT_STALE:
+        return can_be_stale(on, query);
+    case KI_FAULT_NO_WATCH_LIST:
+        return query->has_send_initial_events;
+    case KI_FAULT_NO_END_MARKER:
+    case KI_FAULT_NO_BOOKMARKS:
+        return query->allows_bookmarks;
+    default:
+        return true;
+    }
+}
+
+/* ---- whether a rule makes sense ------------------------------------------------------------------------ */
+
+static int check_numbers(const ki_fault *fault, ki_error *err)
+{
+    const char *action = action_names[fault->action];
+    for (size_t i = 0; i < KI_AS_FAULT_FIELDS; i++) {
+        const struct ki_as_fault_field *field = &ki_as_fault_fields[i];
+        uint64_t number = ki_as_fault_number(fault, field);
+        if (number != 0 && !ki_as_fault_uses(fault->action, field))
+            return ki_fail(err, KI_ERR_INVALID, "%s: \"%s\" does not use it", field->name, action);
+        if (number > field->max)
+            return ki_fail(err, KI_ERR_INVALID, "%s: %llu is more than %llu", field->name,
+                           (unsigned long long)number, (unsigned long long)field->max);
+    }
+    if (fault->action == KI_FAULT_STATUS && fault->code == 0)
+        return ki_fail(err, KI_ERR_INVALID, "code: \"status\" needs a code");
+    if (fault->action == KI_FAULT_STATUS && fault->code < 200)
+        return ki_fail(err, KI_ERR_INVALID, "code: %u is no status of HTTP", (unsigned)fault->code);
+    if (fault->action == KI_FAULT_DELAY && fault->delay_ms == 0)
+        return ki_fail(err, KI_ERR_INVALID, "delayMs: how long?");
+    if (fault->action == KI_FAULT_STALE && fault->behind == 0)
+        return ki_fail(err, KI_ERR_INVALID, "behind: how many versions?");
+    return 0;
+}
+
+/* "list, watch" */
+static void write_kinds(uint32_t on, char *text, size_t bytes)
+{
+    size_t at = 0;
+    text[0] = 0;
+    for (uint32_t i = 0; i < KI_AS_FAULT_KINDS; i++)
+        if ((on & 1U << i) != 0 && at < bytes)
+            at += (size_t)snprintf(text + at, bytes - at, "%s%s", at > 0 ? ", " : "", on_names[i]);
+}
+
+int ki_apiserver_fault_check(const ki_fault *fault, ki_error *err)
+{
+    char wrong[64];
+    char right[64];
+    if (fault == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "there is no fault");
+    if (fault->action < KI_FAULT_CLOSE || fault->action > KI_FAULT_NO_BOOKMARKS)
+        return ki_fail(err, KI_ERR_INVALID, "action: there is no %u", (unsigned)fault->action);
+    if ((fault->on & ~(uint32_t)KI_FAULT_ANY) != 0)
+        return ki_fail(err, KI_ERR_INVALID, "on: unknown requests in %u", (unsigned)fault->on);
+    int rc = check_numbers(fault, err);
+    uint32_t reach = ki_as_fault_reach(fault);
+    if (rc < 0 || fault->on == KI_FAULT_ANY || (fault->on & ~reach) == 0)
+        return rc;
+    write_kinds(fault->on & ~reach, wrong, sizeof(wrong));
+    write_kinds(reach, right, sizeof(right));
+    return ki_fail(err, KI_ERR_INVALID, "on: \"%s\"%s never changes %s; it is for %s",
+                   action_names[fault->action], counts_events_only(fault) ? " with afterEvents" : "", wrong,
+                   right);
+}

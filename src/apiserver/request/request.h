@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* request - what a request asks for, from its method and its address.
+ *
+ *   From:     the HTTP server, which has the address as the client wrote it
+ *   To:       the handlers
+ *   Locks:    none
+ *   Not here: headers, bodies; whether a resource is served
+ */
+#ifndef KI_APISERVER_REQUEST_REQUEST_H
+#define KI_APISERVER_REQUEST_REQUEST_H
+
+#include <kinformer/common.h>
+#include <stdbool.h>
+
+#include "apiserver/kind/failure.h"
+
+enum ki_as_method {
+    KI_AS_METHOD_OTHER,
+    KI_AS_METHOD_GET,
+    KI_AS_METHOD_HEAD,
+    KI_AS_METHOD_POST,
+    KI_AS_METHOD_PUT,
+    KI_AS_METHOD_PATCH,
+    KI_AS_METHOD_DELETE
+};
+
+/* What an address names. */
+enum ki_as_target {
+    KI_AS_TARGET_NONE, /* nothing that anybody serves */
+    KI_AS_TARGET_ROOT,
+    KI_AS_TARGET_HEALTH,         /* /healthz, /livez, /readyz */
+    KI_AS_TARGET_SERVER_VERSION, /* /version */
+    KI_AS_TARGET_CORE,           /* /api */
+    KI_AS_TARGET_GROUPS,         /* /apis */
+    KI_AS_TARGET_GROUP,          /* /apis/GROUP */
+    KI_AS_TARGET_VERSION,        /* /api/VERSION, /apis/GROUP/VERSION */
+    KI_AS_TARGET_RESOURCE,
+    KI_AS_TARGET_OPENAPI_OLD,     /* /openapi/v2 */
+    KI_AS_TARGET_OPENAPI,         /* /openapi/v3 */
+    KI_AS_TARGET_OPENAPI_VERSION, /* /openapi/v3/api/VERSION, /openapi/v3/apis/GROUP/VERSION */
+    KI_AS_TARGET_DEBUG            /* /debug/NAME */
+};
+
+/* The query, as far as it concerns this server; what is missing is empty. All texts are decoded. */
+struct ki_as_query {
+    ki_str label_selector;
+    ki_str field_selector;
+    ki_str resource_version;
+    ki_str resource_version_match;
+    ki_str continue_token;
+    ki_str field_manager;
+    ki_str field_validation;
+    ki_str dry_run;
+    ki_str propagation_policy;
+    ki_str grace_period_seconds;
+    ki_str include_object;
+    ki_str by;                /* of /debug/rewind */
+    uint64_t limit;           /* 0: none */
+    uint64_t timeout_seconds; /* 0: none */
+    bool is_watch;
+    bool allows_bookmarks;
+    bool has_send_initial_events;
+    bool send_initial_events;
+    bool has_force;
+    bool is_forced;
+    bool has_pretty;
+    bool is_pretty;
+    bool is_reset; /* of /debug/cut */
+};
+
+/* Texts point into `memory`. A zeroed one is empty. */
+struct ki_as_request {
+    enum ki_as_method method;
+    enum ki_as_target target;
+    ki_str path; /* decoded, without the query */
+    ki_str group;
+    ki_str version;
+    ki_str plural;
+    ki_str ns;
+    ki_str name; /* of an object; of /debug/NAME */
+    ki_str subresource;
+    struct ki_as_query query;
+    char *memory;
+};
+
+enum ki_as_method ki_as_method_of(const char *name);
+
+/* Reads an address as it stands in the request line: "/api/v1/pods?limit=3". An address that cannot be
+ * decoded and options that are none are 400, as Kubernetes says it. `out` is to be freed in either case. */
+KI_NODISCARD int ki_as_request_parse(ki_str address, struct ki_as_request *out,
+                                     struct ki_as_failure *failure);
+void ki_as_request_fini(struct ki_as_request *request);
+
+/* An int64; limits and times below zero are none. 400 as Go says it for what is none. */
+KI_NODISCARD int ki_as_number_parse(ki_str value, uint64_t *out, struct ki_as_failure *failure);
+
+/* For request.c: the part behind '?', decoded in place. */
+KI_NODISCARD int ki_as_query_parse(char *text, size_t len, struct ki_as_query *out,
+                                   struct ki_as_failure *failure);
+
+/* Undoes %XX in place ('+' too, with `is_form`). Returns the length, or -1 for what is no UTF-8 or holds a
+ * NUL. */
+ptrdiff_t ki_as_percent_decode(char *text, size_t len, bool is_form);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/serve/admit.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- tokens -------------------------------------------------------------------------------------------- */
+
+static bool is_token_equal(ki_str given, const char *token)
+{
+    size_t len = strlen(token);
+    unsigned char difference = given.len != len;
+    for (size_t i = 0; i < len && i < given.len; i++)
+        difference |= (unsigned char)(given.ptr[i] ^ token[i]);
+    return difference == 0;
+}
+
+static int check_token(struct ki_as_exchange *exchange)
+{
+    static const char scheme[] = "Bearer ";
+    size_t skip = sizeof(scheme) - 1;
+    ki_str given = exchange->headers.authorization;
+    bool is_let_in = false;
+    if (given.len > skip && strncasecmp(given.ptr, scheme, skip) == 0)
+        for (char **token = exchange->server->tokens; *token != NULL; token++)
+            is_let_in |= is_token_equal((ki_str){given.ptr + skip, given.len - skip}, *token);
+    return is_let_in ? 0 : ki_as_fail(&exchange->failure, 401, "Unauthorized", NULL, "Unauthorized");
+}
+
+/* ---- names --------------------------------------------------------------------------------------------- */
+
+static bool is_text(ki_str text, const char *other)
+{
+    return text.len == strlen(other) && strncasecmp(text.ptr, other, text.len) == 0;
+}
+
+/* "[::1]:8001" → "::1", "a:8001" → "a". */
+static ki_str name_of(ki_str host)
+{
+    if (host.len > 0 && host.ptr[0] == '[') {
+        const char *end = memchr(host.ptr, ']', host.len);
+        return end == NULL ? host : (ki_str){host.ptr + 1, (size_t)(end - host.ptr) - 1};
+    }
+    const char *colon = host.len == 0 ? NULL : memchr(host.ptr, ':', host.len);
+    return colon == NULL ? host : (ki_str){host.ptr, (size_t)(colon - host.ptr)};
+}
+
+static bool is_address(ki_str name)
+{
+    char text[INET6_ADDRSTRLEN];
+    unsigned char bytes[sizeof(struct in6_addr)];
+    if (name.len >= sizeof(text))
+        return false;
+    memcpy(text, name.ptr, name.len);
+    text[name.len] = 0;
+    return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
+bool ki_as_host_is_ours(ki_str host, char *const *names)
+{
+    ki_str name = name_of(host);
+    if (name.len == 0)
+        return host.len == 0; /* of HTTP/1.0, which no browser speaks */
+    if (is_text(name, "localhost") || is_address(name))
+        return true;
+    for (; names != NULL && *names != NULL; names++)
+        if (is_text(name, *names))
+            return true;
+    return false;
+}
+
+bool ki_as_origin_is_own(ki_str origin, ki_str host)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        size_t skip = strlen(schemes[i]);
+        if (origin.len == skip + host.len && strncasecmp(origin.ptr, schemes[i], skip) == 0)
+            return host.len > 0 && strncasecmp(origin.ptr + skip, host.ptr, host.len) == 0;
+    }
+    return false;
+}
+
+static int check_names(struct ki_as_exchange *exchange)
+{
+    const struct ki_as_headers *headers = &exchange->headers;
+    if (!ki_as_host_is_ours(headers->host, exchange->server->hosts))
+        return ki_as_fail(&exchange->failure, 403, "Forbidden", NULL,
+                          "forbidden: the Host \"%.*s\" is neither localhost nor an address: without a token "
+                          "the server must be told of its names (--allow-host)",
+                          KI_STR_ARGS(headers->host));
+    if (headers->origin.len > 0 && !ki_as_origin_is_own(headers->origin, headers->host))
+        return ki_as_fail(&exchange->failure, 403, "Forbidden", NULL,
+                          "forbidden: a page of \"%.*s\" asks; without a token pages of others are refused",
+                          KI_STR_ARGS(headers->origin));
+    return 0;
+}
+
+/* Health is everyone's business, as with Kubernetes. */
+int ki_as_admit(struct ki_as_exchange *exchange)
+{
+    if (exchange->headers.is_host_missing)
+        return ki_as_fail_bad_request(&exchange->failure, "missing required Host header");
+    if (exchange->request.target == KI_AS_TARGET_HEALTH)
+        return 0;
+    return exchange->server->tokens != NULL ? check_token(exchange) : check_names(exchange);
+}

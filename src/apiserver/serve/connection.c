@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/serve/connection.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "apiserver/serve/linger.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/units.h"
+
+enum { NUDGE_MS = 10, NUDGE_MS_MAX = 1000 };
+
+/* libmicrohttpd is told of changes alone, and misses the end of a client when that comes together with its
+ * last bytes: then half a request, and an idle connection, would stay for as long as an idle one may. Ending
+ * what has ended already changes nothing but that all who wait for the socket are told again. It may still be
+ * busy with what came before, so this is done until it has closed. */
+static void nudge(struct ki_as_connection *connection)
+{
+    (void)shutdown(connection->fd, SHUT_RD);
+    ki_job_wake_at(&connection->hang_up.job, ki_clock_now_ns(ki_clock_real()) + connection->nudge_ns);
+    connection->nudge_ns = ki_ns_min(2 * connection->nudge_ns, ki_ns_of_ms(NUDGE_MS_MAX));
+}
+
+/* Nobody else looks at the socket of a suspended connection. */
+static void on_hang_up(ki_job *job)
+{
+    struct ki_as_connection *connection = KI_CONTAINER_OF(job, struct ki_as_connection, hang_up.job);
+    struct ki_apiserver *server = connection->server;
+    uint32_t ready = ki_fd_watch_take(&connection->hang_up);
+    bool is_gone = (ready & (EPOLLHUP | EPOLLERR)) != 0;
+    ki_mutex_lock(&server->mu);
+    connection->is_half_closed = true;
+    if (connection->exchange != NULL)
+        ki_as_exchange_hang_up(connection->exchange, is_gone);
+    ki_mutex_unlock(&server->mu);
+    if (!is_gone)
+        nudge(connection);
+}
+
+struct ki_as_connection *ki_as_connection_new(struct ki_apiserver *server, int fd)
+{
+    struct ki_as_connection *connection = ki_calloc(1, sizeof(*connection));
+    if (connection == NULL)
+        return NULL;
+    connection->server = server;
+    connection->fd = fd;
+    connection->nudge_ns = ki_ns_of_ms(NUDGE_MS);
+    /* Without it the end of a client is met at the next byte for it. */
+    if (ki_fd_watch_init(&connection->hang_up, &server->loop, on_hang_up) == 0)
+        (void)!ki_fd_watch_set(&connection->hang_up, fd, EPOLLRDHUP);
+    ki_mutex_lock(&server->mu);
+    ki_list_push_back(&server->connections, &connection->node);
+    ki_mutex_unlock(&server->mu);
+    return connection;
+}
+
+void ki_as_connection_free(struct ki_as_connection *connection)
+{
+    if (connection == NULL)
+        return;
+    ki_mutex_lock(&connection->server->mu);
+    ki_list_remove(&connection->node);
+    ki_mutex_unlock(&connection->server->mu);
+    ki_fd_watch_fini(&connection->hang_up);
+    if (connection->lingers && !atomic_load(&connection->server->is_ending))
+        ki_as_linger_start(connection->server, connection->fd);
+    ki_free(connection);
+}
+
+void ki_as_connection_attach(struct ki_as_connection *connection, struct ki_as_exchange *exchange)
+{
+    ki_mutex_lock(&connection->server->mu);
+    connection->exchange = exchange;
+    exchange->socket = connection;
+    if (connection->is_half_closed)
+        atomic_store(&exchange->is_half_closed, true);
+    ki_mutex_unlock(&connection->server->mu);
+}

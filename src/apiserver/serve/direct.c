@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program does to the objects of its own server, without HTTP. */
+#include <kinformer/apiserver.h>
+#include <string.h>
+
+#include "apiserver/serve/server.h"
+#include "apiserver/value/decode.h"
+#include "apiserver/value/load.h"
+#include "apiserver/verbs/strict.h"
+#include "apiserver/verbs/verbs.h"
+#include "util/error.h"
+
+enum { WHY_BYTES = 512 };
+
+static const char manager[] = "kinformer-apiserver";
+
+static int code_of(const struct ki_as_failure *failure)
+{
+    return failure->code == 404      ? KI_ERR_NOT_FOUND
+           : failure->status == NULL ? KI_ERR_NO_MEMORY
+                                     : KI_ERR_INVALID;
+}
+
+static const char *message_of(const struct ki_as_failure *failure)
+{
+    const char *message = json_string_value(json_object_get(failure->status, "message"));
+    if (message != NULL)
+        return message;
+    return failure->plain_text != NULL ? failure->plain_text : ki_error_text(code_of(failure));
+}
+
+static int fail_with(struct ki_as_failure *failure, ki_error *err)
+{
+    int code = code_of(failure);
+    ki_error_set(err, code, 0, "%s", message_of(failure));
+    ki_as_failure_fini(failure);
+    return code;
+}
+
+/* A new reference, or NULL. */
+static struct ki_as_resource *find(ki_apiserver *server, const ki_resource *resource)
+{
+    if (server == NULL || resource == NULL)
+        return NULL;
+    ki_as_storage_lock(server->storage);
+    struct ki_as_resource *found =
+        ki_as_resources_find(ki_as_storage_resources(server->storage), ki_str_of(resource->group),
+                             ki_str_of(resource->version), ki_str_of(resource->plural));
+    if (found != NULL)
+        (void)ki_as_resource_ref(found);
+    ki_as_storage_unlock(server->storage);
+    return found;
+}
+
+static int fail_not_served(const ki_resource *resource, ki_error *err)
+{
+    if (resource == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "which resource?");
+    return ki_fail(err, KI_ERR_RESOURCE, "%s of %s is not served here",
+                   resource->plural == NULL ? "" : resource->plural,
+                   resource->version == NULL ? "" : resource->version);
+}
+
+/* ---- put ----------------------------------------------------------------------------------------------- */
+
+static ki_str text_of(const json_t *string)
+{
+    return (ki_str){json_string_value(string), json_string_length(string)};
+}
+
+/* The tree is changed. An update of what is not there makes it, so that nobody can come in between. */
+static int put_tree(ki_apiserver *server, const struct ki_as_call *like, json_t *tree,
+                    struct ki_as_failure *failure)
+{
+    struct ki_as_object *object = NULL;
+    json_t *metadata = json_object_get(tree, "metadata");
+    struct ki_as_call call = *like;
+    call.storage = server->storage;
+    call.field_manager = ki_str_of(manager);
+    call.is_whole = true;
+    (void)json_object_del(metadata, "resourceVersion");
+    /* References of their own: what they are borrowed from is changed. */
+    json_t *ns = json_incref(json_object_get(metadata, "namespace"));
+    json_t *name = json_incref(json_object_get(metadata, "name"));
+    call.ns = text_of(ns);
+    call.name = text_of(name);
+    if (call.ns.len == 0 && call.resource->is_namespaced)
+        call.ns = KI_STR("default");
+    int rc = call.name.len > 0 ? ki_as_update(&call, tree, &object, NULL, failure)
+                               : ki_as_create(&call, tree, &object, failure);
+    if (rc == 0)
+        ki_as_object_unref(object);
+    json_decref(ns);
+    json_decref(name);
+    return rc;
+}
+
+int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const char *json, ki_error *err)
+{
+    json_error_t why;
+    struct ki_as_failure failure = {0};
+    struct ki_as_resource *found = find(server, resource);
+    if (found == NULL)
+        return fail_not_served(resource, err);
+    json_t *tree = json == NULL ? NULL : ki_as_decode_body(ki_str_of(json), &why);
+    int rc = 0;
+    if (!json_is_object(tree))
+        rc = ki_fail(err, KI_ERR_INVALID, "the object is not JSON%s%s",
+                     json == NULL || tree != NULL ? "" : ": ", json == NULL || tree != NULL ? "" : why.text);
+    else if (put_tree(server, &(struct ki_as_call){.resource = found, .is_sketch = true}, tree, &failure) < 0)
+        rc = fail_with(&failure, err);
+    json_decref(tree);
+    ki_as_resource_unref(found);
+    return rc;
+}
+
+/* ---- delete -------------------------------------------------------------------------------------------- */
+
+int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const char *ns, const char *name,
+                        ki_error *err)
+{
+    struct ki_as_failure failure = {0};
+    struct ki_as_object *object = NULL;
+    bool is_gone = false;
+    struct ki_as_resource *found = find(server, resource);
+    if (found == NULL)
+        return fail_not_served(resource, err);
+    struct ki_as_call call = {.storage = server->storage,
+                              .resource = found,
+                              .ns = ki_str_of(ns),
+                              .name = ki_str_of(name),
+                              .field_manager = ki_str_of(manager),
+                              .is_purge = true};
+    int rc = ki_as_delete(&call, NULL, &object, &is_gone, &failure);
+    ki_as_object_unref(object);
+    ki_as_resource_unref(found);
+    return rc < 0 ? fail_with(&failure, err) : 0;
+}
+
+/* ---- load ---------------------------------------------------------------------------------------------- */
+
+struct loading {
+    ki_apiserver *server;
+    ki_apiserver_loaded *loaded;
+    ki_error *err;
+    const struct ki_as_load_place *place; /* of the object that is being loaded */
+    bool is_definitions;                  /* this time, or everything else */
+};
+
+static bool is_definition(const json_t *object)
+{
+    const char *kind = json_string_value(json_object_get(object, "kind"));
+    return kind != NULL && (strcmp(kind, "CustomResourceDefinition") == 0 || strcmp(kind, "Namespace") == 0);
+}
+
+/* A new reference, or NULL. */
+static struct ki_as_resource *find_kind(struct ki_as_storage *storage, const json_t *object)
+{
+    ki_as_storage_lock(storage);
+    struct ki_as_resource *resource = ki_as_resources_find_kind(
+        ki_as_storage_resources(storage), text_of(json_object_get(object, "apiVersion")),
+        text_of(json_object_get(object, "kind")));
+    if (resource != NULL)
+        (void)ki_as_resource_ref(resource);
+    ki_as_storage_unlock(storage);
+    return resource;
+}
+
+/* Says in full where and what it was; the error holds less. */
+static int fail_load(const struct loading *loading, const struct ki_as_load_place *place, int code,
+                     const char *why)
+{
+    char *message = loading->loaded->message;
+    ki_as_load_place_write(place, message, sizeof(loading->loaded->message));
+    size_t len = strlen(message);
+    (void)snprintf(message + len, sizeof(loading->loaded->message) - len, "%s", why);
+    return ki_fail(loading->err, code, "%s", message);
+}
+
+static void warn(const ki_apiserver *server, const struct ki_as_load_place *place, const json_t *warnings)
+{
+    const json_t *warning = NULL;
+    size_t i = 0;
+    json_array_foreach(warnings, i, warning)
+    {
+        char message[sizeof(((ki_apiserver_loaded *)0)->message)];
+        ki_as_load_place_write(place, message, sizeof(message));
+        size_t len = strlen(message);
+        (void)snprintf(message + len, sizeof(message) - len, "%s", json_string_value(warning));
+        server->on_warning(message, server->warning_user);
+    }
+}
+
+/* Fields that the kind does not have are told, and go. */
+static int load_tree(const struct loading *loading, const struct ki_as_call *like, json_t *tree,
+                     struct ki_as_failure *failure)
+{
+    struct ki_as_call call = *like;
+    if (loading->server->on_warning == NULL)
+        return put_tree(loading->server, like, tree, failure);
+    call.warnings = json_array();
+    int rc = call.warnings == NULL ? ki_as_fail_no_memory(failure) : ki_as_strict_body(&call, tree, failure);
+    if (rc == 0)
+        warn(loading->server, loading->place, call.warnings);
+    if (rc == 0)
+        rc = put_tree(loading->server, &call, tree, failure);
+    json_decref(call.warnings);
+    return rc;
+}
+
+static int on_object(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
+{
+    struct loading *loading = user;
+    struct ki_as_failure failure = {0};
+    loading->err = err;
+    loading->place = place;
+    if (is_definition(object) != loading->is_definitions)
+        return 0;
+    struct ki_as_resource *resource = find_kind(loading->server->storage, object);
+    if (resource == NULL) {
+        char why[WHY_BYTES];
+        (void)snprintf(why, sizeof(why), "no kind \"%.*s\" of \"%.*s\" is served here",
+                       KI_STR_ARGS(text_of(json_object_get(object, "kind"))),
+                       KI_STR_ARGS(text_of(json_object_get(object, "apiVersion"))));
+        return fail_load(loading, place, KI_ERR_RESOURCE, why);
+    }
+    int rc = load_tree(loading, &(struct ki_as_call){.resource = resource}, object, &failure);
+    if (rc < 0)
+        rc = fail_load(loading, place, code_of(&failure), message_of(&failure));
+    else
+        loading->loaded->objects++;
+    ki_as_failure_fini(&failure);
+    ki_as_resource_unref(resource);
+    return rc;
+}
+
+/* What others need comes first: namespaces, and the definitions of custom resources. */
+int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loaded *out_loaded, ki_error *err)
+{
+    ki_error own = {0};
+    ki_apiserver_loaded loaded = {0};
+    struct loading loading = {.server = server, .loaded = &loaded, .is_definitions = true};
+    struct ki_as_load load = {.take = on_object, .user = &loading};
+    if (err == NULL)
+        err = &own;
+    if (server == NULL || path == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "what is to be loaded?");
+    int rc = ki_as_load_path(path, &load, err);
+    loaded.files = load.files;
+    loading.is_definitions = false;
+    if (rc == 0)
+        rc = ki_as_load_path(path, &load, err);
+    if (rc < 0 && loaded.message[0] == 0)
+        (void)snprintf(loaded.message, sizeof(loaded.message), "%s", err->message);
+    if (out_loaded != NULL)
+        *out_loaded = loaded;
+    return rc;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------- */
+
+size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource)
+{
+    size_t count = 0;
+    struct ki_as_resource *found = find(server, resource);
+    if (found == NULL)
+        return 0;
+    ki_as_storage_lock(server->storage);
+    const struct ki_as_collection *collection = ki_as_storage_collection(server->storage, found);
+    if (collection != NULL)
+        count = ki_as_collection_count(collection);
+    ki_as_storage_unlock(server->storage);
+    ki_as_resource_unref(found);
+    return count;
+}
+
+uint64_t ki_apiserver_version(ki_apiserver *server)
+{
+    ki_as_storage_lock(server->storage);
+    uint64_t version = ki_as_storage_version(server->storage);
+    ki_as_storage_unlock(server->storage);
+    return version;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/serve/exchange.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "apiserver/serve/admit.h"
+#include "apiserver/serve/connection.h"
+#include "apiserver/serve/handle.h"
+#include "apiserver/serve/http.h"
+#include "apiserver/serve/stream.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/units.h"
+
+/* LOOK_AGAIN_MS: how often somebody looks whether a version has been reached. LOST_MS: for how long a
+ * client that is too slow may still read. */
+enum { LOOK_AGAIN_MS = 20, LOST_MS = 5000, SMALL_BYTES = 64 * 1024 };
+
+/* An answer holds a whole list. */
+#define ANSWER_BYTES_MAX ((size_t)1 << 40)
+
+struct ki_as_exchange *ki_as_exchange_new(struct ki_apiserver *server, const char *address)
+{
+    size_t bytes = strlen(address) + 1;
+    struct ki_as_exchange *exchange = ki_calloc(1, sizeof(*exchange) + bytes);
+    if (exchange == NULL)
+        return NULL;
+    memcpy(exchange->address, address, bytes);
+    exchange->server = server;
+    ki_mutex_init(&exchange->mu);
+    ki_buf_init(&exchange->body, server->body_bytes_max);
+    ki_buf_init(&exchange->answer.text, ANSWER_BYTES_MAX);
+    ki_mutex_lock(&server->mu);
+    ki_list_push_back(&server->exchanges, &exchange->node);
+    ki_mutex_unlock(&server->mu);
+    return exchange;
+}
+
+/* The watch first, because it wakes the waker; then the waker, because it wakes the exchange. */
+void ki_as_exchange_free(struct ki_as_exchange *exchange)
+{
+    if (exchange == NULL)
+        return;
+    ki_mutex_lock(&exchange->server->mu);
+    ki_list_remove(&exchange->node);
+    if (exchange->socket != NULL)
+        exchange->socket->exchange = NULL;
+    ki_mutex_unlock(&exchange->server->mu);
+    ki_as_stream_free(exchange->stream);
+    ki_job_fini(&exchange->waker);
+    ki_as_request_fini(&exchange->request);
+    ki_as_failure_fini(&exchange->failure);
+    ki_buf_fini(&exchange->body);
+    ki_buf_fini(&exchange->answer.text);
+    ki_as_exchange_discharge(exchange);
+    json_decref(exchange->answer.warnings);
+    ki_mutex_fini(&exchange->mu);
+    ki_free(exchange);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+bool ki_as_exchange_charge(struct ki_as_exchange *exchange, size_t bytes)
+{
+    struct ki_apiserver *server = exchange->server;
+    size_t before = atomic_fetch_add(&server->in_flight_bytes, bytes);
+    exchange->charged_bytes += bytes;
+    return before == exchange->charged_bytes - bytes || before + bytes <= server->in_flight_bytes_max;
+}
+
+void ki_as_exchange_discharge(struct ki_as_exchange *exchange)
+{
+    (void)atomic_fetch_sub(&exchange->server->in_flight_bytes, exchange->charged_bytes);
+    exchange->charged_bytes = 0;
+}
+
+/* ---- parking ------------------------------------------------------------------------------------------- */
+
+void ki_as_exchange_wake(struct ki_as_exchange *exchange)
+{
+    ki_mutex_lock(&exchange->mu);
+    if (exchange->is_parked)
+        MHD_resume_connection(exchange->connection);
+    exchange->is_woken = !exchange->is_parked;
+    exchange->is_parked = false;
+    ki_mutex_unlock(&exchange->mu);
+}
+
+/* One that libmicrohttpd holds because the client does not read would stay until it does. */
+static void shut_stuck(struct ki_as_exchange *exchange)
+{
+    ki_mutex_lock(&exchange->mu);
+    bool is_stuck = !exchange->is_parked && exchange->socket != NULL;
+    ki_mutex_unlock(&exchange->mu);
+    if (!is_stuck)
+        return;
+    atomic_store(&exchange->is_cut, true);
+    (void)shutdown(exchange->socket->fd, SHUT_RDWR);
+}
+
+/* A client that has been told nothing for so long that what it missed is gone. Nobody can tell it so
+ * unless it reads. One that is parked meanwhile is not waited for: a fault holds it. */
+static void cut_lost(struct ki_as_exchange *exchange)
+{
+    uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
+    if (exchange->cut_ns == 0)
+        exchange->cut_ns = now_ns + ki_ns_of_ms(LOST_MS);
+    if (now_ns < exchange->cut_ns) {
+        ki_job_wake_at(&exchange->waker, exchange->cut_ns);
+        return;
+    }
+    shut_stuck(exchange);
+}
+
+/* One that only says that it will send no more may wait for its answer; but where none is in sight it is
+ * taken for gone, as Kubernetes does. */
+void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone)
+{
+    atomic_store(&exchange->is_half_closed, true);
+    if (!is_gone && !atomic_load(&exchange->is_endless))
+        return;
+    atomic_store(&exchange->is_cut, true);
+    shut_stuck(exchange);
+    ki_as_exchange_wake(exchange);
+}
+
+static void on_waker(ki_job *job)
+{
+    struct ki_as_exchange *exchange = KI_CONTAINER_OF(job, struct ki_as_exchange, waker);
+    ki_as_exchange_wake(exchange);
+    if (atomic_load(&exchange->is_lost))
+        cut_lost(exchange);
+}
+
+int ki_as_exchange_open_waker(struct ki_as_exchange *exchange)
+{
+    return exchange->waker.loop != NULL ? 0
+                                        : ki_job_init(&exchange->waker, &exchange->server->loop, on_waker);
+}
+
+/* Without a waker there is no timer: the exchange ends rather than staying for ever. */
+bool ki_as_exchange_park(struct ki_as_exchange *exchange, uint64_t until_ns)
+{
+    if (ki_as_exchange_open_waker(exchange) < 0)
+        atomic_store(&exchange->is_cut, true);
+    else
+        ki_job_wake_at(&exchange->waker, until_ns);
+    if (atomic_load(&exchange->is_half_closed) && atomic_load(&exchange->is_endless))
+        atomic_store(&exchange->is_cut, true);
+    ki_mutex_lock(&exchange->mu);
+    bool is_woken =
+        exchange->is_woken || atomic_load(&exchange->server->is_ending) || atomic_load(&exchange->is_cut);
+    exchange->is_woken = false;
+    exchange->is_parked = !is_woken;
+    if (!is_woken)
+        MHD_suspend_connection(exchange->connection);
+    ki_mutex_unlock(&exchange->mu);
+    return !is_woken;
+}
+
+/* ---- from a request to its answer ---------------------------------------------------------------------- */
+
+static int fail_by_fault(struct ki_as_exchange *exchange)
+{
+    const ki_fault *fault = &exchange->fault;
+    static const struct {
+        uint32_t code;
+        const char *reason;
+    } reasons[] = {
+        {400, "BadRequest"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "NotFound"},
+        {405, "MethodNotAllowed"},
+        {406, "NotAcceptable"},
+        {409, "Conflict"},
+        {410, "Expired"},
+        {413, "RequestEntityTooLarge"},
+        {415, "UnsupportedMediaType"},
+        {422, "Invalid"},
+        {429, "TooManyRequests"},
+        {500, "InternalError"},
+        {503, "ServiceUnavailable"},
+        {504, "Timeout"},
+    };
+    const char *reason = "";
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+        if (reasons[i].code == fault->code)
+            reason = reasons[i].reason;
+    json_t *details = fault->retry_after_seconds == 0
+                          ? NULL
+                          : json_pack("{s:I}", "retryAfterSeconds", (json_int_t)fault->retry_after_seconds);
+    (void)ki_as_fail(&exchange->failure, (int)fault->code, reason, details, "a fault was asked for here");
+    exchange->failure.retry_after_seconds = (int)fault->retry_after_seconds;
+    return -1;
+}
+
+static int fail_overload(struct ki_as_exchange *exchange)
+{
+    return ki_as_fail_too_many(&exchange->failure,
+                               "requests and answers of %zu bytes are under way already, please try again "
+                               "later",
+                               exchange->server->in_flight_bytes_max);
+}
+
+/* What can be said once the headers are there. */
+int ki_as_exchange_begin(struct ki_as_exchange *exchange)
+{
+    int rc = ki_as_request_parse(ki_str_of(exchange->address), &exchange->request, &exchange->failure);
+    return rc < 0 ? rc : ki_as_admit(exchange);
+}
+
+/* What can be said before anybody looks at the objects. */
+static int prepare(struct ki_as_exchange *exchange)
+{
+    const struct ki_as_request *request = &exchange->request;
+    if (exchange->failure.code != 0)
+        return -1;
+    if (exchange->is_body_too_large)
+        return ki_as_fail(&exchange->failure, 413, "RequestEntityTooLarge", NULL,
+                          "Request entity too large: limit is %zu", exchange->server->body_bytes_max);
+    if (exchange->is_overloaded)
+        return fail_overload(exchange);
+    ki_fault_on kind = ki_as_handle_kind(request);
+    if (kind == 0)
+        return 0;
+    exchange->has_fault = ki_as_faults_draw(exchange->server->faults, kind, request, &exchange->fault);
+    if (!exchange->has_fault)
+        return 0;
+    if (exchange->fault.action == KI_FAULT_DELAY)
+        exchange->delay_until_ns = ki_clock_now_ns(ki_clock_real()) + ki_ns_of_ms(exchange->fault.delay_ms);
+    return exchange->fault.action == KI_FAULT_STATUS ? fail_by_fault(exchange) : 0;
+}
+
+/* A fault that has nothing to wait for takes the answer's place. `*out_is_parked`: the rest comes later. */
+static bool is_lost(struct ki_as_exchange *exchange, bool *out_is_parked)
+{
+    const ki_fault *fault = &exchange->fault;
+    if (!exchange->has_fault || fault->after_bytes > 0 || fault->after_events > 0)
+        return false;
+    if (fault->action == KI_FAULT_STALL) {
+        atomic_store(&exchange->is_endless, true);
+        while (!atomic_load(&exchange->is_healed) && !atomic_load(&exchange->is_cut) &&
+               !atomic_load(&exchange->server->is_ending))
+            if (ki_as_exchange_park(exchange, UINT64_MAX)) {
+                *out_is_parked = true;
+                return true;
+            }
+    }
+    if (fault->action == KI_FAULT_STALL && atomic_load(&exchange->is_healed))
+        exchange->has_fault = false;
+    if (fault->action == KI_FAULT_RESET && exchange->socket != NULL)
+        ki_as_socket_reset(exchange->socket->fd);
+    return exchange->has_fault && (fault->action == KI_FAULT_CLOSE || fault->action == KI_FAULT_RESET);
+}
+
+static bool is_delayed(struct ki_as_exchange *exchange)
+{
+    while (exchange->delay_until_ns > ki_clock_now_ns(ki_clock_real())) {
+        if (atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending))
+            return false;
+        if (ki_as_exchange_park(exchange, exchange->delay_until_ns))
+            return true;
+    }
+    return false;
+}
+
+/* True: parked, and asked again later. */
+static bool is_waiting(struct ki_as_exchange *exchange)
+{
+    for (;;) {
+        enum ki_as_step step = ki_as_handle(exchange);
+        if (step == KI_AS_STEP_FAILED)
+            ki_as_answer_failure(exchange, &exchange->failure);
+        if (step != KI_AS_STEP_WAIT)
+            return false;
+        if (atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending))
+            return false;
+        if (ki_as_exchange_park(exchange, ki_clock_now_ns(ki_clock_real()) + ki_ns_of_ms(LOOK_AGAIN_MS)))
+            return true;
+    }
+}
+
+/* What was written stays written, so that only reads are told to come again;
+ * and small answers are no burden. */
+static void weigh_answer(struct ki_as_exchange *exchange)
+{
+    size_t bytes = exchange->answer.text.cap;
+    ki_buf_fini(&exchange->body);
+    ki_as_exchange_discharge(exchange);
+    bool is_read = exchange->request.method == KI_AS_METHOD_GET;
+    if (ki_as_exchange_charge(exchange, bytes) || !is_read || bytes <= SMALL_BYTES)
+        return;
+    ki_as_exchange_discharge(exchange);
+    ki_as_failure_fini(&exchange->failure);
+    (void)fail_overload(exchange);
+    ki_as_answer_failure(exchange, &exchange->failure);
+}
+
+/* Nobody is left to be answered. */
+static bool is_over(const struct ki_as_exchange *exchange)
+{
+    return atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending);
+}
+
+enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
+{
+    bool is_parked = false;
+    if (!exchange->is_prepared) {
+        exchange->is_prepared = true;
+        if (prepare(exchange) < 0)
+            ki_as_answer_failure(exchange, &exchange->failure);
+    }
+    if (is_lost(exchange, &is_parked))
+        return is_parked ? MHD_YES : MHD_NO;
+    if (is_delayed(exchange))
+        return MHD_YES;
+    /* Before anything is done for a client that went away while it waited. */
+    if (is_over(exchange))
+        return MHD_NO;
+    if (exchange->answer.code == 0 && is_waiting(exchange))
+        return MHD_YES;
+    if (atomic_load(&exchange->is_cut) || (exchange->answer.code == 0 && exchange->stream == NULL))
+        return MHD_NO;
+    if (exchange->stream == NULL)
+        weigh_answer(exchange);
+    else
+        atomic_store(&exchange->is_endless, true);
+    exchange->phase = KI_AS_PHASE_QUEUED;
+    return ki_as_exchange_respond(exchange);
+}

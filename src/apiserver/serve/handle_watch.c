@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "apiserver/serve/connection.h"
+#include "apiserver/serve/handle.h"
+#include "apiserver/serve/stream.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/units.h"
+
+/* LONG_SECONDS: a watch that names no time ends after half an hour to an hour, as Kubernetes ends it. */
+enum { LONG_SECONDS = 1800, SEND_BYTES = 256 * 1024 };
+
+struct plan {
+    uint64_t version;   /* as the request has it */
+    bool tells_initial; /* what there is, first */
+    struct ki_as_selector *selector;
+    struct ki_as_page initial;
+};
+
+static bool has_fault(const struct ki_as_visit *visit, ki_fault_action action)
+{
+    return visit->exchange->has_fault && visit->exchange->fault.action == (uint32_t)action;
+}
+
+/* ---- options ------------------------------------------------------------------------------------------- */
+
+static enum ki_as_step check_initial_events(struct ki_as_visit *visit)
+{
+    const struct ki_as_query *query = visit->query;
+    ki_str match = query->resource_version_match;
+    if (!query->has_send_initial_events && match.len > 0)
+        return ki_as_fail_option(
+            visit->failure, "resourceVersionMatch",
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+    if (!query->has_send_initial_events)
+        return KI_AS_STEP_DONE;
+    if (has_fault(visit, KI_FAULT_NO_WATCH_LIST))
+        return ki_as_fail_option(
+            visit->failure, "sendInitialEvents",
+            "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
+    if (!ki_str_equal(match, KI_STR("NotOlderThan")))
+        return ki_as_fail_option(visit->failure, "resourceVersionMatch",
+                                 "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+    return KI_AS_STEP_DONE;
+}
+
+/* A watch of one object is one with a field selector. */
+static int parse_selector(struct ki_as_visit *visit, struct plan *plan)
+{
+    const struct ki_as_query *query = visit->query;
+    ki_str name = visit->request->name;
+    ki_str fields = query->field_selector;
+    char *text = NULL;
+    if (name.len > 0) {
+        size_t bytes = name.len + fields.len + sizeof("metadata.name=,");
+        text = ki_malloc(bytes);
+        if (text == NULL)
+            return ki_as_fail_no_memory(visit->failure);
+        snprintf(text, bytes, "metadata.name=%.*s%s%.*s", KI_STR_ARGS(name), fields.len > 0 ? "," : "",
+                 KI_STR_ARGS(fields));
+        fields = ki_str_of(text);
+    }
+    int rc =
+        ki_as_selector_parse(query->label_selector, fields, visit->resource, &plan->selector, visit->failure);
+    ki_free(text);
+    return rc;
+}
+
+static enum ki_as_step make_plan(struct ki_as_visit *visit, struct plan *plan)
+{
+    const struct ki_as_query *query = visit->query;
+    enum ki_as_step step = check_initial_events(visit);
+    if (step != KI_AS_STEP_DONE)
+        return step;
+    if (ki_as_version_parse(query->resource_version, &plan->version, visit->failure) < 0 ||
+        parse_selector(visit, plan) < 0)
+        return KI_AS_STEP_FAILED;
+    plan->tells_initial = query->has_send_initial_events ? query->send_initial_events : plan->version == 0;
+    if (plan->tells_initial && plan->version > 0)
+        return ki_as_wait_for_version(visit->exchange, plan->version);
+    return KI_AS_STEP_DONE;
+}
+
+/* ---- where it begins ----------------------------------------------------------------------------------- */
+
+/* Of the collection as it is, or of a late replica. Without a version the watch begins now. */
+static int read_initial(struct ki_as_visit *visit, struct plan *plan)
+{
+    struct ki_as_storage *storage = visit->exchange->server->storage;
+    struct ki_as_page_request request = {.ns = visit->request->ns, .selector = plan->selector};
+    int rc = 0;
+    if (!plan->tells_initial && plan->version > 0)
+        return 0;
+    request.version = ki_as_stale_version(visit);
+    ki_as_storage_lock(storage);
+    struct ki_as_collection *collection = ki_as_storage_collection(storage, visit->resource);
+    if (collection == NULL)
+        rc = ki_as_fail_no_memory(visit->failure);
+    else if (plan->tells_initial)
+        rc = ki_as_storage_page(storage, collection, &request, &plan->initial, visit->failure);
+    if (rc == 0)
+        plan->version = plan->tells_initial ? plan->initial.version : ki_as_storage_version(storage);
+    ki_as_storage_unlock(storage);
+    return rc;
+}
+
+static uint64_t end_ns(const struct ki_as_query *query, uint64_t now_ns)
+{
+    uint64_t seconds = query->timeout_seconds;
+    if (seconds == 0)
+        seconds = LONG_SECONDS + now_ns % LONG_SECONDS;
+    return now_ns + ki_ns_of_ms(seconds > UINT32_MAX ? UINT64_MAX : seconds * 1000);
+}
+
+static void on_change(void *user)
+{
+    struct ki_as_exchange *exchange = user;
+    ki_job_wake(&exchange->waker);
+}
+
+/* The client is far behind. It may still read that it is; but not for long. */
+static void on_loss(void *user)
+{
+    struct ki_as_exchange *exchange = user;
+    atomic_store(&exchange->is_lost, true);
+    ki_job_wake(&exchange->waker);
+}
+
+/* What the system keeps for a client that does not read: a few events, not all that there are. */
+static void bound_memory(const struct ki_as_exchange *exchange)
+{
+    int bytes = SEND_BYTES;
+    if (exchange->socket != NULL)
+        (void)setsockopt(exchange->socket->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+static enum ki_as_include include_of(ki_str word)
+{
+    if (ki_str_equal(word, KI_STR("None")))
+        return KI_AS_INCLUDE_NONE;
+    return ki_str_equal(word, KI_STR("Object")) ? KI_AS_INCLUDE_OBJECT : KI_AS_INCLUDE_METADATA;
+}
+
+static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *plan)
+{
+    struct ki_as_exchange *exchange = visit->exchange;
+    const struct ki_as_query *query = visit->query;
+    uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
+    bool has_marker = query->has_send_initial_events && plan->tells_initial && query->allows_bookmarks;
+    bool has_bookmarks = query->allows_bookmarks && !has_fault(visit, KI_FAULT_NO_BOOKMARKS);
+    struct ki_as_stream_options options = {
+        .storage = exchange->server->storage,
+        .resource = visit->resource,
+        .selector = plan->selector,
+        .ns = visit->request->ns,
+        .after = plan->version,
+        .initial = &plan->initial,
+        .wake = on_change,
+        .lose = on_loss,
+        .user = exchange,
+        .end_ns = end_ns(query, now_ns),
+        .bookmark_ns = has_bookmarks ? ki_ns_of_ms(exchange->server->bookmark_ms) : 0,
+        .has_end_marker = has_marker && !has_fault(visit, KI_FAULT_NO_END_MARKER),
+        .is_expired = has_fault(visit, KI_FAULT_EXPIRED),
+        .form = visit->form,
+        .include = include_of(query->include_object),
+        .events_max = ki_as_exchange_has_end(exchange) ? exchange->fault.after_events : 0,
+        .count = &exchange->server->watch_count,
+    };
+    return ki_as_stream_new(&options);
+}
+
+/* ---- the watch ----------------------------------------------------------------------------------------- */
+
+static enum ki_as_step watch(struct ki_as_visit *visit, struct plan *plan)
+{
+    struct ki_apiserver *server = visit->exchange->server;
+    if (atomic_fetch_add(&server->watch_count, 1) >= server->watches_max) {
+        (void)atomic_fetch_sub(&server->watch_count, 1);
+        (void)ki_as_fail_too_many(visit->failure, "there are %zu watches already, please try again later",
+                                  server->watches_max);
+        return KI_AS_STEP_FAILED;
+    }
+    int rc = read_initial(visit, plan);
+    if (rc == 0 && ki_as_exchange_open_waker(visit->exchange) == 0)
+        visit->exchange->stream = open_stream(visit, plan);
+    if (visit->exchange->stream != NULL) {
+        plan->selector = NULL;
+        bound_memory(visit->exchange);
+        return KI_AS_STEP_DONE;
+    }
+    (void)atomic_fetch_sub(&server->watch_count, 1);
+    if (rc == 0)
+        (void)ki_as_fail_no_memory(visit->failure);
+    return KI_AS_STEP_FAILED;
+}
+
+static bool wants_websocket(const struct ki_as_visit *visit)
+{
+    ki_str upgrade = visit->exchange->headers.upgrade;
+    return upgrade.len == 9 && strncasecmp(upgrade.ptr, "websocket", 9) == 0;
+}
+
+/* Some clients ask for a WebSocket first. They wait for the end of an answer that is none, so that it must
+ * have one; and with 200 alone they ask at once again without, which is no error to them. */
+static enum ki_as_step refuse_websocket(struct ki_as_visit *visit)
+{
+    return ki_as_answer_tree(visit->exchange,
+                             json_pack("{s:s, s:{s:s, s:s, s:{}, s:s, s:s, s:s, s:i}}", "type", "ERROR",
+                                       "object", "kind", "Status", "apiVersion", "v1", "metadata", "status",
+                                       "Failure", "message",
+                                       "this server does not serve watches by WebSocket", "reason",
+                                       "ServiceUnavailable", "code", 503),
+                             200);
+}
+
+enum ki_as_step ki_as_handle_watch(struct ki_as_visit *visit)
+{
+    struct plan plan = {0};
+    if (wants_websocket(visit))
+        return refuse_websocket(visit);
+    enum ki_as_step step = make_plan(visit, &plan);
+    if (step == KI_AS_STEP_DONE)
+        step = watch(visit, &plan);
+    ki_as_selector_free(plan.selector);
+    ki_as_page_fini(&plan.initial);
+    return step;
+}

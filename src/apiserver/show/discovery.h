@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* discovery - what the server says about itself: groups, versions, resources, its own version.
+ *
+ *   From:     GET of /api, /apis, /apis/GROUP, /apis/GROUP/VERSION, /version
+ *   To:       answers; NULL without memory
+ *   Locks:    the caller holds the storage's
+ *   Not here: schemas (openapi.h)
+ */
+#ifndef KI_APISERVER_SHOW_DISCOVERY_H
+#define KI_APISERVER_SHOW_DISCOVERY_H
+
+#include "apiserver/kind/resource.h"
+
+json_t *ki_as_discovery_api(const char *server_address);                 /* APIVersions */
+json_t *ki_as_discovery_groups(const struct ki_as_resources *resources); /* APIGroupList */
+/* APIGroup or APIResourceList; NULL without memory; json_null() when there is no such group or version. */
+json_t *ki_as_discovery_group(const struct ki_as_resources *resources, ki_str group);
+json_t *ki_as_discovery_version(const struct ki_as_resources *resources, ki_str group, ki_str version);
+/* APIGroupDiscoveryList (apidiscovery.k8s.io/v2), of the core group or of all others. */
+json_t *ki_as_discovery_aggregated(const struct ki_as_resources *resources, bool is_core);
+json_t *ki_as_discovery_server_version(void);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* discovery_parts - groups and versions in the order in which clients prefer them.
+ *
+ *   From:     resource.h, whose set is ordered by name
+ *   To:       discovery.c, discovery_aggregated.c, openapi.c
+ *   Locks:    the caller holds the storage's
+ *   Not here: documents
+ */
+#ifndef KI_APISERVER_SHOW_DISCOVERY_PARTS_H
+#define KI_APISERVER_SHOW_DISCOVERY_PARTS_H
+
+#include "apiserver/kind/resource.h"
+
+/* One (group, version), and its resources: entries[first] up to entries[first + count]. */
+struct ki_as_group_version {
+    const char *group;
+    const char *version;
+    size_t first;
+    size_t count;
+};
+
+/* All of them, the groups as a real server lists them, of each group the best version first. A new array
+ * of *out_count for ki_free(); NULL without memory, or when there is none. */
+struct ki_as_group_version *ki_as_group_versions(const struct ki_as_resources *resources, size_t *out_count);
+
+/* The verbs of a resource, a new array; NULL without memory. */
+json_t *ki_as_resource_verbs(const struct ki_as_resource *resource);
+json_t *ki_as_resource_short_names(const struct ki_as_resource *resource);
+json_t *ki_as_resource_categories(const struct ki_as_resource *resource);
+json_t *ki_as_subresource_verbs(void);
+/* The strings up to NULL as an array; NULL without memory, or when there is none: for json_pack's "o*". */
+json_t *ki_as_text_array(const char *const *texts);
+
+#endif

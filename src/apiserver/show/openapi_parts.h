@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* openapi_parts - schemas of kinds as OpenAPI has them.
+ *
+ *   From:     openapi.c
+ *   To:       schema.h
+ *   Locks:    none
+ *   Not here: paths
+ */
+#ifndef KI_APISERVER_SHOW_OPENAPI_PARTS_H
+#define KI_APISERVER_SHOW_OPENAPI_PARTS_H
+
+#include "apiserver/kind/resource.h"
+
+/* {"group":…,"version":…,"kind":…}; NULL without memory. */
+json_t *ki_as_openapi_kind(const struct ki_as_resource *resource);
+
+/* Adds the schema of a kind, and all that it refers to, to components.schemas. 0 or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_openapi_add(json_t *schemas, const struct ki_as_resource *resource);
+
+#endif

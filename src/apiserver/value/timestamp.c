@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/value/timestamp.h"
+
+#include <string.h>
+
+enum { MICRO_BYTES = 7 };
+
+static bool is_digits(ki_str text, size_t at, size_t count)
+{
+    if (text.len < at + count)
+        return false;
+    for (size_t i = at; i < at + count; i++)
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+    return true;
+}
+
+/* Digits, or the sign itself. */
+static bool fits(ki_str text, size_t at, const char *part)
+{
+    size_t len = strlen(part);
+    if (part[0] >= '0' && part[0] <= '9')
+        return is_digits(text, at, len);
+    return text.len >= at + len && memcmp(text.ptr + at, part, len) == 0;
+}
+
+/* How long the part of a second is, with its dot. */
+static size_t fraction_bytes(ki_str text, size_t at)
+{
+    size_t end = at + 1;
+    if (at >= text.len || (text.ptr[at] != '.' && text.ptr[at] != ',') || !is_digits(text, end, 1))
+        return 0;
+    while (is_digits(text, end, 1))
+        end++;
+    return end - at;
+}
+
+static bool is_zone(ki_str text)
+{
+    if (ki_str_equal(text, KI_STR("Z")))
+        return true;
+    return text.len == 6 && (text.ptr[0] == '+' || text.ptr[0] == '-') && is_digits(text, 1, 2) &&
+           text.ptr[3] == ':' && is_digits(text, 4, 2);
+}
+
+struct ki_as_time_fault ki_as_time_check(ki_str text, bool is_micro)
+{
+    static const char *const parts[] = {"2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05"};
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (!fits(text, at, parts[i]))
+            return (struct ki_as_time_fault){{text.ptr + at, text.len - at}, parts[i]};
+        at += strlen(parts[i]);
+    }
+    size_t fraction = fraction_bytes(text, at);
+    if (is_micro && fraction != MICRO_BYTES)
+        return (struct ki_as_time_fault){{text.ptr + at, text.len - at}, ".000000"};
+    at += fraction;
+    if (!is_zone((ki_str){text.ptr + at, text.len - at}))
+        return (struct ki_as_time_fault){{text.ptr + at, text.len - at}, "Z07:00"};
+    return (struct ki_as_time_fault){0};
+}

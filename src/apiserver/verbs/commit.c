@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <kinformer/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "apiserver/object/convert.h"
+#include "apiserver/object/fields.h"
+#include "apiserver/value/tree.h"
+#include "apiserver/verbs/verbs_parts.h"
+
+enum { DELETION_BYTES = 4096 };
+
+bool ki_as_verb_is_for(const struct ki_as_verb *verb, const char *group, const char *plural)
+{
+    return strcmp(verb->resource->plural, plural) == 0 && strcmp(verb->resource->group, group) == 0;
+}
+
+static bool is_definition(const struct ki_as_verb *verb)
+{
+    return ki_as_verb_is_for(verb, "apiextensions.k8s.io", "customresourcedefinitions");
+}
+
+static bool is_namespace(const struct ki_as_verb *verb)
+{
+    return ki_as_verb_is_for(verb, "", "namespaces");
+}
+
+static int begin(struct ki_as_verb *verb)
+{
+    verb->collection = ki_as_storage_collection(verb->storage, verb->resource);
+    return verb->collection == NULL ? ki_as_fail_no_memory(verb->failure) : 0;
+}
+
+int ki_as_verb_begin(struct ki_as_verb *verb, const struct ki_as_call *call, struct ki_as_failure *failure)
+{
+    *verb = (struct ki_as_verb){
+        .call = call, .storage = call->storage, .resource = call->resource, .failure = failure};
+    /* Its definition may have changed, or gone, since the request was read. */
+    if (call->resource->is_custom)
+        verb->resource =
+            ki_as_resources_find(ki_as_storage_resources(call->storage), ki_str_of(call->resource->group),
+                                 ki_str_of(call->resource->version), ki_str_of(call->resource->plural));
+    return verb->resource == NULL ? ki_as_fail_no_such_path(failure) : begin(verb);
+}
+
+int ki_as_verb_begin_other(struct ki_as_verb *verb, const struct ki_as_verb *of, const char *group,
+                           const char *plural)
+{
+    struct ki_as_verb other = *of;
+    other.managed = (ki_str){0};
+    other.resource = ki_as_resources_find(ki_as_storage_resources(of->storage), ki_str_of(group),
+                                          KI_STR("v1"), ki_str_of(plural));
+    int rc = begin(&other);
+    *verb = other;
+    return rc;
+}
+
+json_t *ki_as_verb_tree(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    json_t *tree = ki_as_shown_tree(verb->resource, object);
+    if (tree == NULL)
+        (void)ki_as_fail_no_memory(verb->failure);
+    return tree;
+}
+
+/* With the next version unless nothing is stored. */
+static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const json_t *tree)
+{
+    struct ki_as_pair fields[KI_AS_FIELDS_MAX];
+    char scratch[KI_AS_FIELDS_MAX * 64];
+    struct ki_as_object_parts parts = {.tree = tree, .fields = fields, .managed = verb->managed};
+    /* A definition may be gone before its objects, which the history has. */
+    parts.has_own_names = verb->resource->is_custom;
+    parts.field_count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);
+    parts.version = verb->call->is_dry_run ? 0 : ki_as_storage_next_version(verb->storage);
+    parts.scratch = ki_as_storage_scratch(verb->storage, KI_AS_SCRATCH_TEXT);
+    struct ki_as_object *object = ki_as_object_make(&parts);
+    if (object == NULL)
+        (void)ki_as_fail_no_memory(verb->failure);
+    return object;
+}
+
+/* Of an object with a status a change is either of that or of the rest. The other half stays as it is kept,
+ * of which the form that the change came in may have said less. */
+static int keep_other_half(const struct ki_as_verb *verb, json_t *stored)
+{
+    const struct ki_as_object *current = ki_as_collection_find(
+        verb->collection, ki_as_metadata_text(stored, "namespace"), ki_as_metadata_text(stored, "name"));
+    if (current == NULL || !verb->resource->has_status || verb->call->is_whole)
+        return 0;
+    const char *half = ki_str_equal(verb->call->subresource, KI_STR("status")) ? "spec" : "status";
+    json_t *before = ki_as_object_tree(current, "", "");
+    json_t *value = json_object_get(before, half);
+    int rc = before == NULL ? -1 : 0;
+    if (value != NULL)
+        rc = json_object_set(stored, half, value);
+    else if (rc == 0)
+        (void)json_object_del(stored, half);
+    json_decref(before);
+    return rc;
+}
+
+static struct ki_as_object *encode(const struct ki_as_verb *verb, const json_t *tree)
+{
+    if (!ki_as_is_converted(verb->resource))
+        return encode_stored(verb, tree);
+    struct ki_as_object *object = NULL;
+    json_t *stored = ki_as_json_copy(tree);
+    if (stored == NULL || ki_as_convert_to_stored(verb->resource, stored) < 0 ||
+        keep_other_half(verb, stored) < 0)
+        (void)ki_as_fail_no_memory(verb->failure);
+    else
+        object = encode_stored(verb, stored);
+    json_decref(stored);
+    return object;
+}
+
+/* In etcd's words. One that is being deleted has to have room for saying so. */
+static int check_size(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    size_t bytes_max = ki_as_storage_object_bytes_max(verb->storage);
+    if (object->text.len <= bytes_max + (object->is_deleting ? DELETION_BYTES : 0))
+        return 0;
+    return ki_as_fail(verb->failure, 500, "", NULL, "etcdserver: request is too large: limit is %zu",
+                      bytes_max);
+}
+
+static int fail_storage(const struct ki_as_verb *verb, int code)
+{
+    if (code == KI_ERR_TOO_LARGE)
+        return ki_as_fail(verb->failure, 500, "InternalError", NULL,
+                          "the server holds as many objects as it was told to hold at most");
+    return ki_as_fail_no_memory(verb->failure);
+}
+
+/* A definition is served before it is stored, so that nothing is left to fail after that. */
+static int put(const struct ki_as_verb *verb, const json_t *tree, struct ki_as_object *object)
+{
+    if (!is_definition(verb)) {
+        int rc = ki_as_storage_put(verb->storage, verb->collection, object);
+        return rc < 0 ? fail_storage(verb, rc) : 0;
+    }
+    bool is_new = ki_as_collection_find(verb->collection, object->ns, object->name) == NULL;
+    if (ki_as_definition_serve(verb, tree) < 0)
+        return -1;
+    int rc = ki_as_storage_put(verb->storage, verb->collection, object);
+    if (rc < 0 && is_new)
+        ki_as_definition_end(verb, object);
+    if (rc == 0 && !is_new)
+        ki_as_definition_changed(verb, object);
+    return rc < 0 ? fail_storage(verb, rc) : 0;
+}
+
+int ki_as_verb_store(const struct ki_as_verb *verb, json_t *tree, struct ki_as_object **out)
+{
+    struct ki_as_object *object = encode(verb, tree);
+    if (object == NULL)
+        return -1;
+    if (check_size(verb, object) < 0 || (!verb->call->is_dry_run && put(verb, tree, object) < 0)) {
+        ki_as_object_unref(object);
+        return -1;
+    }
+    *out = object;
+    return 0;
+}
+
+/* ---- the end of objects -------------------------------------------------------------------------------- */
+
+bool ki_as_verb_is_empty(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    if (is_namespace(verb))
+        return ki_as_namespace_is_empty(verb->storage, object->name);
+    return !is_definition(verb) || ki_as_definition_is_empty(verb, object);
+}
+
+bool ki_as_verb_may_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    return !object->has_finalizers && ki_as_verb_is_empty(verb, object);
+}
+
+/* Removes the object of another collection that waited for its content to go. */
+static int remove_waiting(const struct ki_as_verb *verb, ki_str name)
+{
+    struct ki_as_object *waiting = ki_as_collection_find(verb->collection, KI_STR(""), name);
+    if (waiting == NULL || !waiting->is_deleting || !ki_as_verb_may_go(verb, waiting))
+        return 0;
+    struct ki_as_object *gone = NULL;
+    int rc = ki_as_verb_remove(verb, waiting, NULL, &gone);
+    ki_as_object_unref(gone);
+    return rc;
+}
+
+/* After an object has gone: its namespace or its definition may be the next. */
+static int follow(const struct ki_as_verb *verb, const struct ki_as_object *gone)
+{
+    struct ki_as_verb other;
+    if (is_definition(verb))
+        ki_as_definition_end(verb, gone);
+    if (verb->resource->is_custom) {
+        char name[512];
+        int len = snprintf(name, sizeof(name), "%s.%s", verb->resource->plural, verb->resource->group);
+        if (ki_as_verb_begin_other(&other, verb, "apiextensions.k8s.io", "customresourcedefinitions") < 0 ||
+            remove_waiting(&other, (ki_str){name, (size_t)len}) < 0)
+            return -1;
+    }
+    if (gone->ns.len == 0)
+        return 0;
+    if (ki_as_verb_begin_other(&other, verb, "", "namespaces") < 0)
+        return -1;
+    return remove_waiting(&other, gone->ns);
+}
+
+int ki_as_verb_remove(const struct ki_as_verb *verb, struct ki_as_object *object, json_t *last,
+                      struct ki_as_object **out)
+{
+    struct ki_as_object *gone = NULL;
+    if (verb->call->is_dry_run) {
+        *out = ki_as_object_ref(object);
+        return 0;
+    }
+    if (last != NULL)
+        gone = encode(verb, last);
+    else
+        gone = ki_as_object_with_version(object, ki_as_storage_next_version(verb->storage));
+    if (gone == NULL)
+        return ki_as_fail_no_memory(verb->failure);
+    int rc = ki_as_storage_remove(verb->storage, verb->collection, gone);
+    if (rc == 0)
+        rc = follow(verb, gone);
+    else
+        rc = fail_storage(verb, rc);
+    if (rc < 0)
+        ki_as_object_unref(gone);
+    else
+        *out = gone;
+    return rc;
+}
+
+/* Sets deletionTimestamp; of a namespace its phase, too, and of a definition its condition. `*out` is a new
+ * reference. */
+static int mark(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out)
+{
+    if (object->is_deleting) {
+        *out = ki_as_object_ref(object);
+        return 0;
+    }
+    json_t *tree = ki_as_verb_tree(verb, object);
+    if (tree == NULL)
+        return -1;
+    int rc = ki_as_metadata_end(verb, tree);
+    if (rc == 0 && is_namespace(verb) &&
+        json_object_set_new(tree, "status", json_pack("{s:s}", "phase", "Terminating")) < 0)
+        rc = ki_as_fail_no_memory(verb->failure);
+    if (rc == 0 && is_definition(verb))
+        rc = ki_as_definition_terminate(verb, tree);
+    if (rc == 0)
+        rc = ki_as_verb_store(verb, tree, out);
+    json_decref(tree);
+    return rc;
+}
+
+/* What is inside goes first, which may take the object along. `object` is what is stored. */
+static int empty(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    if (is_namespace(verb))
+        return ki_as_namespace_empty(verb, object->name);
+    return is_definition(verb) ? ki_as_definition_empty(verb, object) : 0;
+}
+
+/* Whether a delete is the end of it. What waits for its content asks its own finalizers. */
+static bool is_let_go(const struct ki_as_verb *verb, const struct ki_as_object *object)
+{
+    return verb->call->is_purge ? ki_as_verb_is_empty(verb, object) : ki_as_verb_may_go(verb, object);
+}
+
+int ki_as_verb_delete(const struct ki_as_verb *verb, struct ki_as_object *object, struct ki_as_object **out,
+                      bool *out_is_gone)
+{
+    bool is_plain = !is_namespace(verb) && is_let_go(verb, object);
+    *out_is_gone = false;
+    if (is_plain) {
+        *out_is_gone = true;
+        return ki_as_verb_remove(verb, object, NULL, out);
+    }
+    struct ki_as_object *marked = NULL;
+    if (mark(verb, object, &marked) < 0)
+        return -1;
+    int rc = verb->call->is_dry_run ? 0 : empty(verb, marked);
+    const struct ki_as_object *left = ki_as_collection_find(verb->collection, marked->ns, marked->name);
+    if (rc == 0 && left == marked && !verb->call->is_dry_run && is_let_go(verb, marked)) {
+        struct ki_as_object *gone = NULL;
+        rc = ki_as_verb_remove(verb, marked, NULL, &gone);
+        if (rc == 0) {
+            ki_as_object_unref(marked);
+            marked = gone;
+        }
+        left = NULL;
+    }
+    if (rc < 0) {
+        ki_as_object_unref(marked);
+        return -1;
+    }
+    *out_is_gone = left == NULL;
+    *out = marked;
+    return 0;
+}
+
+int ki_as_verb_delete_all(const struct ki_as_verb *verb, ki_str ns)
+{
+    struct ki_as_object *last = NULL;
+    int rc = 0;
+    for (struct ki_as_object *object = ki_as_collection_next(verb->collection, ns, NULL);
+         rc == 0 && object != NULL; object = ki_as_collection_next(verb->collection, ns, last)) {
+        bool is_gone = false;
+        struct ki_as_object *done = NULL;
+        rc = ki_as_verb_delete(verb, object, &done, &is_gone);
+        ki_as_object_unref(last);
+        last = done;
+    }
+    ki_as_object_unref(last);
+    return rc;
+}

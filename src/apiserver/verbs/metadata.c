@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "apiserver/value/tree.h"
+#include "apiserver/verbs/verbs_parts.h"
+#include "util/clock.h"
+#include "util/units.h"
+
+/* What Kubernetes draws the end of generated names from: no vowels, and nothing that looks like another. */
+static const char name_alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
+
+enum { NAME_DRAWN = 5, NAME_BASE_MAX = 58, UID_BYTES = 37 };
+
+void ki_as_time_now(char out[KI_AS_TIME_BYTES])
+{
+    time_t now = (time_t)(ki_clock_wall_ns(ki_clock_real()) / (int64_t)KI_NS_PER_S);
+    static _Thread_local time_t last;
+    static _Thread_local char text[KI_AS_TIME_BYTES];
+    struct tm date = {0};
+    /* Many objects are made in one second. */
+    if (now != last || text[0] == '\0') {
+        (void)gmtime_r(&now, &date);
+        (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &date);
+        last = now;
+    }
+    memcpy(out, text, sizeof(text));
+}
+
+json_t *ki_as_metadata(const json_t *tree)
+{
+    return json_object_get(tree, "metadata");
+}
+
+ki_str ki_as_metadata_text(const json_t *tree, const char *name)
+{
+    const json_t *value = json_object_get(ki_as_metadata(tree), name);
+    return (ki_str){json_string_value(value), json_string_length(value)};
+}
+
+/* Takes the value over. */
+static int set(const struct ki_as_verb *verb, json_t *tree, const char *name, json_t *value)
+{
+    if (value == NULL || json_object_set_new(ki_as_metadata(tree), name, value) < 0)
+        return ki_as_fail_no_memory(verb->failure);
+    return 0;
+}
+
+static json_t *new_uid(struct ki_as_storage *storage)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[UID_BYTES];
+    uint64_t high = (ki_as_storage_random(storage) & ~(uint64_t)0xf000) | 0x4000;
+    uint64_t low = (ki_as_storage_random(storage) & ~((uint64_t)3 << 62)) | ((uint64_t)2 << 62);
+    char *at = text + UID_BYTES - 1;
+    *at = '\0';
+    for (int i = 0; i < 32; i++) {
+        uint64_t *half = i < 16 ? &low : &high;
+        if (i == 12 || i == 16 || i == 20 || i == 24)
+            *--at = '-';
+        *--at = digits[*half & 15];
+        *half >>= 4;
+    }
+    return json_string_nocheck(text);
+}
+
+/* What a new object does not have yet. */
+static void forget(json_t *metadata)
+{
+    static const ki_str names[] = {
+        {"generation", 10}, {"deletionTimestamp", 17}, {"deletionGracePeriodSeconds", 26}, {"selfLink", 8}};
+    void *next = NULL;
+    for (void *at = json_object_iter(metadata); at != NULL; at = next) {
+        ki_str key = {json_object_iter_key(at), json_object_iter_key_len(at)};
+        next = json_object_iter_next(metadata, at);
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+            if (key.len == names[i].len && memcmp(key.ptr, names[i].ptr, key.len) == 0) {
+                (void)json_object_deln(metadata, key.ptr, key.len);
+                break;
+            }
+    }
+}
+
+int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree)
+{
+    char now[KI_AS_TIME_BYTES];
+    ki_as_time_now(now);
+    forget(ki_as_metadata(tree));
+    /* Who loads whole objects may name owners by their uid. */
+    bool has_uid = verb->call->is_whole && ki_as_metadata_text(tree, "uid").len > 0;
+    if (!has_uid && set(verb, tree, "uid", new_uid(verb->storage)) < 0)
+        return -1;
+    if (set(verb, tree, "creationTimestamp", json_string_nocheck(now)) < 0)
+        return -1;
+    return verb->resource->has_generation ? set(verb, tree, "generation", json_integer(1)) : 0;
+}
+
+int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+{
+    static const char *const kept[] = {"uid", "creationTimestamp", "generation", "deletionTimestamp",
+                                       "deletionGracePeriodSeconds"};
+    json_t *metadata = ki_as_metadata(tree);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        json_t *value = json_object_get(ki_as_metadata(before), kept[i]);
+        /* Who says another end is told that it cannot be changed. */
+        bool is_end = strncmp(kept[i], "deletion", 8) == 0;
+        if (is_end && !verb->call->is_whole && !ki_as_is_empty(json_object_get(metadata, kept[i])))
+            continue;
+        if (value == NULL)
+            (void)json_object_del(metadata, kept[i]);
+        else if (json_object_set(metadata, kept[i], value) < 0)
+            return ki_as_fail_no_memory(verb->failure);
+    }
+    (void)json_object_del(metadata, "selfLink");
+    return 0;
+}
+
+/* Whether a field of the object counts: what users want, not what was observed. */
+static bool is_wish(const struct ki_as_resource *resource, const char *field)
+{
+    if (strcmp(field, "metadata") == 0 || strcmp(field, "kind") == 0 || strcmp(field, "apiVersion") == 0)
+        return false;
+    return strcmp(field, "status") != 0 || (resource->is_custom && !resource->has_status);
+}
+
+static size_t count_wishes(const struct ki_as_resource *resource, const json_t *tree)
+{
+    size_t count = 0;
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach((json_t *)tree, key, value) count += is_wish(resource, key) ? 1 : 0;
+    return count;
+}
+
+static bool has_same_wishes(const struct ki_as_resource *resource, const json_t *tree, const json_t *before)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    if (count_wishes(resource, tree) != count_wishes(resource, before))
+        return false;
+    json_object_foreach((json_t *)tree, key, value)
+    {
+        if (is_wish(resource, key) && !ki_as_json_equal(value, json_object_get(before, key)))
+            return false;
+    }
+    return true;
+}
+
+static int count_on(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+{
+    json_int_t generation = json_integer_value(json_object_get(ki_as_metadata(before), "generation"));
+    return set(verb, tree, "generation", json_integer(generation + 1));
+}
+
+/* Of a Deployment these count, too: its replica sets have copies of them. */
+static bool has_same_annotations(const json_t *tree, const json_t *before)
+{
+    const json_t *now = json_object_get(ki_as_metadata(tree), "annotations");
+    const json_t *then = json_object_get(ki_as_metadata(before), "annotations");
+    return (ki_as_is_empty(now) && ki_as_is_empty(then)) || ki_as_json_equal(now, then);
+}
+
+int ki_as_metadata_count(const struct ki_as_verb *verb, json_t *tree, const json_t *before)
+{
+    if (!verb->resource->has_generation)
+        return 0;
+    bool is_same = !ki_as_verb_is_for(verb, "apps", "deployments") || has_same_annotations(tree, before);
+    if (is_same && has_same_wishes(verb->resource, tree, before))
+        return 0;
+    return count_on(verb, tree, before);
+}
+
+void ki_as_metadata_tidy(json_t *tree)
+{
+    void *next = NULL;
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach_safe(ki_as_metadata(tree), next, key,
+                             value) if (!ki_as_metadata_is_known(ki_str_of(key)) ||
+                                        ki_as_is_empty(value))(void)
+        json_object_del(ki_as_metadata(tree), key);
+}
+
+int ki_as_metadata_end(const struct ki_as_verb *verb, json_t *tree)
+{
+    char now[KI_AS_TIME_BYTES];
+    ki_as_time_now(now);
+    if (set(verb, tree, "deletionTimestamp", json_string_nocheck(now)) < 0)
+        return -1;
+    if (!verb->resource->is_namespaced && strcmp(verb->resource->plural, "namespaces") == 0)
+        return 0;
+    if (set(verb, tree, "deletionGracePeriodSeconds", json_integer(0)) < 0)
+        return -1;
+    return verb->resource->has_generation ? count_on(verb, tree, tree) : 0;
+}
+
+int ki_as_metadata_generate_name(const struct ki_as_verb *verb, json_t *tree)
+{
+    ki_str base = ki_as_metadata_text(tree, "generateName");
+    char name[NAME_BASE_MAX + NAME_DRAWN];
+    size_t len = base.len < NAME_BASE_MAX ? base.len : NAME_BASE_MAX;
+    memcpy(name, base.ptr, len);
+    for (int i = 0; i < NAME_DRAWN; i++)
+        name[len++] = name_alphabet[ki_as_storage_random(verb->storage) % (sizeof(name_alphabet) - 1)];
+    return set(verb, tree, "name", json_stringn(name, len));
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apiserver/kind/defaults.h"
+#include "apiserver/validate/validate.h"
+#include "apiserver/value/tree.h"
+#include "apiserver/verbs/verbs_parts.h"
+
+#define MODIFIED_MESSAGE                                                                                     \
+    "the object has been modified; please apply your changes to the latest version and try again"
+
+static bool is_one_of(const struct ki_as_resource *resource, const char *const *plurals)
+{
+    while (*plurals != NULL && strcmp(*plurals, resource->plural) != 0)
+        plurals++;
+    return *plurals != NULL;
+}
+
+/* Whether an update must say which version it is based on. */
+static bool wants_version(const struct ki_as_resource *resource)
+{
+    static const char *const plurals[] = {"apiservices",
+                                          "csidrivers",
+                                          "csinodes",
+                                          "customresourcedefinitions",
+                                          "leases",
+                                          "mutatingwebhookconfigurations",
+                                          "poddisruptionbudgets",
+                                          "runtimeclasses",
+                                          "validatingwebhookconfigurations",
+                                          "volumeattachments",
+                                          NULL};
+    return resource->is_custom || is_one_of(resource, plurals);
+}
+
+/* Whether an update makes what is not there. */
+static bool is_made_by_update(const struct ki_as_resource *resource)
+{
+    static const char *const plurals[] = {
+        "clusterrolebindings", "clusterroles", "endpoints",      "events",   "leases", "limitranges",
+        "rolebindings",        "roles",        "runtimeclasses", "services", NULL};
+    return !resource->is_custom && is_one_of(resource, plurals);
+}
+
+/* Of an object that is sent: "" and "0" are none. In the words of Go,
+ * which Kubernetes passes on as they are. */
+static int read_version(const struct ki_as_verb *verb, ki_str text, uint64_t *out)
+{
+    uint64_t number = 0;
+    const char *wrong = NULL;
+    for (size_t i = 0; i < text.len && wrong == NULL; i++) {
+        uint64_t digit = (uint64_t)(unsigned char)text.ptr[i] - '0';
+        if (digit > 9)
+            wrong = "invalid syntax";
+        else if (number > (UINT64_MAX - digit) / 10)
+            wrong = "value out of range";
+        else
+            number = number * 10 + digit;
+    }
+    if (wrong != NULL)
+        return ki_as_fail(verb->failure, 500, "", NULL, "strconv.ParseUint: parsing \"%.*s\": %s",
+                          KI_STR_ARGS(text), wrong);
+    *out = number;
+    return 0;
+}
+
+static int check_version(const struct ki_as_verb *verb, const struct ki_as_update *update)
+{
+    const struct ki_as_object *current = update->current;
+    uint64_t version = 0;
+    ki_str uid = ki_as_metadata_text(update->tree, "uid");
+    if (verb->call->is_whole)
+        return 0;
+    if (read_version(verb, ki_as_metadata_text(update->tree, "resourceVersion"), &version) < 0)
+        return -1;
+    if (version == 0 && wants_version(verb->resource)) {
+        /* The resource is named where others name the kind. */
+        const struct ki_as_resource named = {.group = verb->resource->group, .kind = verb->resource->plural};
+        json_t *causes = NULL;
+        ki_as_cause_add(&causes, "FieldValueInvalid", "metadata.resourceVersion",
+                        "Invalid value: 0: must be specified for an update");
+        return ki_as_fail_invalid(verb->failure, &named, current->name, causes);
+    }
+    if (uid.len > 0 && !ki_str_equal(uid, current->uid)) {
+        char why[256];
+        (void)snprintf(why, sizeof(why),
+                       "Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s",
+                       KI_STR_ARGS(uid), KI_STR_ARGS(current->uid));
+        return ki_as_fail_conflict(verb->failure, verb->resource, current->name, why);
+    }
+    if (version > 0 && version != current->version)
+        return ki_as_fail_conflict(verb->failure, verb->resource, current->name, MODIFIED_MESSAGE);
+    return 0;
+}
+
+/* Puts a field of one tree into another, or takes it away there when it is nowhere. */
+static int take_over(const struct ki_as_verb *verb, json_t *to, const json_t *from, const char *name)
+{
+    json_t *value = json_object_get(from, name);
+    if (value == NULL)
+        (void)json_object_del(to, name);
+    else if (json_object_set(to, name, value) < 0)
+        return ki_as_fail_no_memory(verb->failure);
+    return 0;
+}
+
+/* Whether an update of the status may bring labels and the like along. */
+static bool has_free_metadata(const struct ki_as_resource *resource)
+{
+    static const char *const plurals[] = {"deployments", "volumeattachments", "customresourcedefinitions",
+                                          "apiservices", NULL};
+    return !resource->is_custom && !is_one_of(resource, plurals);
+}
+
+/* Of an update of the status only that counts, and in most kinds the metadata. */
+static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_update *update)
+{
+    json_t *status = json_incref(json_object_get(update->tree, "status"));
+    json_t *managed = json_incref(json_object_get(ki_as_metadata(update->tree), "managedFields"));
+    json_t *metadata = has_free_metadata(verb->resource) ? json_incref(ki_as_metadata(update->tree))
+                                                         : json_copy(ki_as_metadata(update->before));
+    (void)json_object_clear(update->tree);
+    int rc = metadata == NULL ? -1 : json_object_update(update->tree, (json_t *)update->before);
+    if (status == NULL)
+        (void)json_object_del(update->tree, "status");
+    else if (rc == 0)
+        rc = json_object_set(update->tree, "status", status);
+    if (rc == 0 && managed != NULL)
+        rc = json_object_set(metadata, "managedFields", managed);
+    if (rc == 0)
+        rc = json_object_set(update->tree, "metadata", metadata);
+    json_decref(status);
+    json_decref(managed);
+    json_decref(metadata);
+    return rc < 0 ? ki_as_fail_no_memory(verb->failure) : 0;
+}
+
+/* What the client may not say stays as it is. */
+static int complete(const struct ki_as_verb *verb, const struct ki_as_update *update)
+{
+    json_t *tree = update->tree;
+    bool keeps_status = verb->resource->has_status && !verb->call->is_whole;
+    if (update->is_status && keep_status_only(verb, update) < 0)
+        return -1;
+    if (!update->is_status && keeps_status && take_over(verb, tree, update->before, "status") < 0)
+        return -1;
+    if (ki_as_metadata_carry(verb, tree, update->before) < 0 ||
+        take_over(verb, ki_as_metadata(tree), ki_as_metadata(update->before), "resourceVersion") < 0)
+        return -1;
+    if (json_object_get(ki_as_metadata(tree), "managedFields") == NULL &&
+        take_over(verb, ki_as_metadata(tree), ki_as_metadata(update->before), "managedFields") < 0)
+        return -1;
+    if (ki_as_verb_is_for(verb, "", "services") && ki_as_service_carry(tree, update->before) < 0)
+        return ki_as_fail_no_memory(verb->failure);
+    if (ki_as_defaults_apply(verb->resource, tree) < 0)
+        return ki_as_fail_no_memory(verb->failure);
+    ki_as_metadata_tidy(tree);
+    if (!ki_as_verb_is_for(verb, "apiextensions.k8s.io", "customresourcedefinitions") || update->is_status)
+        return 0;
+    return ki_as_definition_prepare(verb, tree, update->before);
+}
+
+/* kind and apiVersion may be missing from what was sent. */
+static int name_kind(const struct ki_as_verb *verb, json_t *tree)
+{
+    if (json_object_set_new(tree, "kind", json_string(verb->resource->kind)) < 0 ||
+        json_object_set_new(tree, "apiVersion", json_string(verb->resource->api_version)) < 0)
+        return ki_as_fail_no_memory(verb->failure);
+    return 0;
+}
+
+static int validate(const struct ki_as_verb *verb, const struct ki_as_update *update)
+{
+    if (verb->call->is_sketch)
+        return ki_as_validate_sketch(verb->resource, update->tree, verb->failure);
+    if (ki_as_validate(verb->resource, update->tree, verb->failure) == 0)
+        return 0;
+    if (!ki_as_is_sketch(verb->resource, update->before))
+        return -1;
+    ki_as_failure_fini(verb->failure);
+    return ki_as_validate_sketch(verb->resource, update->tree, verb->failure);
+}
+
+/* With managedFields that say what the manager has changed. */
+static int store_managed(const struct ki_as_verb *verb, const struct ki_as_update *update, bool is_released,
+                         struct ki_as_object **out)
+{
+    if (!update->is_apply && ki_as_managed_update(verb, update->tree, update->before) < 0)
+        return -1;
+    return is_released ? ki_as_verb_remove(verb, update->current, update->tree, out)
+                       : ki_as_verb_store(verb, update->tree, out);
+}
+
+int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update *update,
+                        struct ki_as_object **out)
+{
+    json_t *tree = update->tree;
+    if (check_version(verb, update) < 0 || name_kind(verb, tree) < 0 || complete(verb, update) < 0)
+        return -1;
+    if (validate(verb, update) < 0 ||
+        ki_as_validate_update(verb->resource, update->before, tree, verb->failure) < 0)
+        return -1;
+    bool is_released = update->current->is_deleting &&
+                       ki_as_is_empty(json_object_get(ki_as_metadata(tree), "finalizers")) &&
+                       ki_as_verb_is_empty(verb, update->current);
+    if (ki_as_json_equal(update->before, tree) && !is_released) {
+        *out = ki_as_object_ref(update->current);
+        return 0;
+    }
+    if (ki_as_metadata_count(verb, tree, update->before) < 0)
+        return -1;
+    return store_managed(verb, update, is_released, out);
+}
+
+static int update_object(const struct ki_as_verb *verb, struct ki_as_object *current, json_t *body,
+                         struct ki_as_object **out)
+{
+    struct ki_as_update update = {.current = current, .tree = body, .before = ki_as_verb_tree(verb, current)};
+    json_t *scaled = NULL;
+    if (update.before == NULL)
+        return -1;
+    update.is_status = ki_str_equal(verb->call->subresource, KI_STR("status"));
+    int rc = 0;
+    if (ki_str_equal(verb->call->subresource, KI_STR("scale"))) {
+        rc = ki_as_scale_apply(verb, update.before, body, &scaled);
+        update.tree = scaled;
+    } else {
+        rc = ki_as_body_check(verb, body);
+    }
+    if (rc == 0)
+        rc = ki_as_update_locked(verb, &update, out);
+    json_decref(scaled);
+    json_decref(update.before);
+    return rc;
+}
+
+/* Nothing is there: some kinds are made then. */
+static int update_missing(const struct ki_as_verb *verb, json_t *body, struct ki_as_object **out)
+{
+    bool is_made = verb->call->is_whole || is_made_by_update(verb->resource);
+    if (!is_made || verb->call->subresource.len > 0)
+        return ki_as_fail_not_found(verb->failure, verb->resource, verb->call->name);
+    if (ki_as_body_check(verb, body) < 0)
+        return -1;
+    return ki_as_create_locked(verb, body, out);
+}
+
+int ki_as_update(const struct ki_as_call *call, json_t *body, struct ki_as_object **out, bool *out_is_created,
+                 struct ki_as_failure *failure)
+{
+    struct ki_as_verb verb;
+    ki_as_storage_lock(call->storage);
+    int rc = ki_as_verb_begin(&verb, call, failure);
+    struct ki_as_object *current =
+        rc < 0 ? NULL : ki_as_collection_find(verb.collection, call->ns, call->name);
+    if (current != NULL) {
+        (void)ki_as_object_ref(current);
+        rc = update_object(&verb, current, body, out);
+        ki_as_object_unref(current);
+    } else if (rc == 0) {
+        rc = update_missing(&verb, body, out);
+    }
+    if (rc == 0 && out_is_created != NULL)
+        *out_is_created = current == NULL;
+    ki_as_storage_unlock(call->storage);
+    return rc;
+}

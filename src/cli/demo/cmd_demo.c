@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kinformer demo */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/demo/demo.h"
+#include "cli/demo/demo_terminal.h"
+#include "cli/failure.h"
+#include "cli/signals.h"
+
+static const char help_head[] =
+    "usage: kinformer demo [flags]\n"
+    "\n"
+    "Starts an API server in this process, a simulated cluster that lives in it (deployments that scale and\n"
+    "roll out, pods that start, crash and go), and informers that follow all of that over HTTP. Every so "
+    "often\n"
+    "the connections are cut, the server restarts, or its history is lost; the informers get over it.\n"
+    "\n"
+    "It ends at Ctrl-C, SIGTERM, or when the time of --for is over. Then the writes stop, and what the "
+    "informers\n"
+    "hold is compared with what the server has: 0 when both are equal, 1 when they are not, and which "
+    "objects\n"
+    "differ is said. A second Ctrl-C ends it at once.\n"
+    "\n"
+    "On a terminal it draws a live picture; NO_COLOR is honoured. Elsewhere it writes lines, and ends by "
+    "itself\n"
+    "after 20 s unless --for says otherwise.\n"
+    "\n"
+    "  kinformer demo\n"
+    "  kinformer demo --pods 20000 --churn 2000/s --trouble 3s\n"
+    "  kinformer demo --seed 7 --for 1m | tee demo.txt\n";
+
+static int print_help(const cli_flag_set *set)
+{
+    printf("%s", help_head);
+    cli_flags_print(set);
+    return cli_finish_stdout();
+}
+
+static int run(const cli_demo_flags *flags, int is_screen, ki_error *err)
+{
+    static cli_output output;
+    static cli_demo demo;
+    int stop_fd = cli_signals_install(err);
+    if (stop_fd < 0)
+        return cli_end_with(err);
+    cli_signals_be_patient(cli_demo_terminal_abandon);
+    cli_output_init(&output, STDOUT_FILENO, cli_signals_is_stopped);
+    demo = (cli_demo){.flags = flags, .output = &output, .stop_fd = stop_fd, .is_screen = is_screen};
+    return cli_demo_run(&demo);
+}
+
+int cli_cmd_demo(int argc, char **argv)
+{
+    cli_demo_flags flags;
+    cli_flag_group groups[CLI_DEMO_GROUPS];
+    cli_flag_set set = {"demo", groups, CLI_DEMO_GROUPS};
+    cli_arguments arguments = {0};
+    ki_error err = {0};
+    cli_demo_flags_init(&flags, groups);
+    int rc = cli_flags_parse(&set, argc, argv, &arguments, &err);
+    if (rc == 0 && arguments.is_help)
+        return print_help(&set);
+    if (rc == 0 && arguments.count > 0)
+        rc = cli_fail(&err, "demo: what is \"%s\"? It takes flags alone", arguments.items[0]);
+    if (rc == 0)
+        rc = cli_demo_flags_check(&flags, isatty(STDOUT_FILENO), &err);
+    if (rc < 0)
+        return cli_end_with(&err);
+    return run(&flags, !flags.is_plain && cli_demo_terminal_can(STDOUT_FILENO), &err);
+}

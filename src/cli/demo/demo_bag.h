@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* demo_bag - a set of small numbers, from which a random one is drawn at once.
+ *
+ *   From:     cli/demo/demo_cluster.c and its parts: pods that move, deployments that are not settled
+ *   To:       cli/demo/demo_random.h
+ *   Locks:    none.
+ */
+#ifndef KI_CLI_DEMO_DEMO_BAG_H
+#define KI_CLI_DEMO_DEMO_BAG_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "cli/demo/demo_random.h"
+
+typedef struct cli_demo_bag {
+    uint32_t *items;
+    uint32_t *places; /* of each number in `items`, and one more; 0: it is not in */
+    uint32_t count;
+} cli_demo_bag;
+
+/* For numbers below `bound`. Returns 1, or 0 without memory; either way it may be ended. */
+static inline int cli_demo_bag_init(cli_demo_bag *bag, size_t bound)
+{
+    *bag = (cli_demo_bag){calloc(bound, sizeof(uint32_t)), calloc(bound, sizeof(uint32_t)), 0};
+    return bag->items != NULL && bag->places != NULL;
+}
+
+static inline void cli_demo_bag_fini(cli_demo_bag *bag)
+{
+    free(bag->items);
+    free(bag->places);
+    *bag = (cli_demo_bag){0};
+}
+
+static inline int cli_demo_bag_has(const cli_demo_bag *bag, uint32_t item)
+{
+    return bag->places[item] != 0;
+}
+
+static inline void cli_demo_bag_add(cli_demo_bag *bag, uint32_t item)
+{
+    if (cli_demo_bag_has(bag, item))
+        return;
+    bag->items[bag->count++] = item;
+    bag->places[item] = bag->count;
+}
+
+/* The last one takes its place. */
+static inline void cli_demo_bag_remove(cli_demo_bag *bag, uint32_t item)
+{
+    if (!cli_demo_bag_has(bag, item))
+        return;
+    uint32_t last = bag->items[--bag->count];
+    bag->items[bag->places[item] - 1] = last;
+    bag->places[last] = bag->places[item];
+    bag->places[item] = 0;
+}
+
+/* There is one. */
+static inline uint32_t cli_demo_bag_draw(const cli_demo_bag *bag, cli_demo_random *random)
+{
+    return bag->items[cli_demo_random_below(random, bag->count)];
+}
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens next in the simulated cluster. Every function that is asked for a change makes one and
+ * returns 1, or does nothing and returns 0: then another is asked. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/demo/demo_cluster_parts.h"
+
+static uint32_t draw(cli_demo_cluster *cluster, uint32_t bound)
+{
+    return cli_demo_random_below(&cluster->random, bound);
+}
+
+/* ---- pods that move ------------------------------------------------------------------------------------ */
+
+/* So many are under way at a time that each state lasts long enough to be seen. */
+static uint32_t moving_goal(const cli_demo_cluster *cluster)
+{
+    return cluster->first_pods / 50 + 2;
+}
+
+static int move_pod(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    if (cluster->moving.count == 0)
+        return 0;
+    uint32_t pod = cli_demo_bag_draw(&cluster->moving, &cluster->random);
+    cli_demo_pod_state state = cluster->pods[pod].state;
+    if (state == CLI_DEMO_POD_PENDING) {
+        if (!cli_demo_pod_schedule(cluster, pod))
+            return 0;
+    } else if (state == CLI_DEMO_POD_CRASHED && draw(cluster, 3) == 0) {
+        cli_demo_pod_crash(cluster, pod);
+    } else {
+        cli_demo_pod_run(cluster, pod);
+    }
+    cli_demo_tell_pod(cluster, pod, out);
+    return 1;
+}
+
+static void delete_pod(cli_demo_cluster *cluster, uint32_t pod, cli_demo_change *out)
+{
+    cli_demo_pod_name(cluster, pod, cluster->name);
+    out->kind = CLI_DEMO_PODS;
+    out->is_delete = 1;
+    out->ns = cluster->deployments[cluster->pods[pod].deployment].ns;
+    out->name = cluster->name;
+    cli_demo_pod_remove(cluster, pod);
+}
+
+/* ---- deployments that are not as they should be -------------------------------------------------------- */
+
+typedef struct tally {
+    uint32_t pods;
+    uint32_t ready;
+    uint32_t old_pods; /* of earlier replica sets */
+} tally;
+
+static tally count(const cli_demo_deployment *deployment)
+{
+    tally sum = {0};
+    for (int i = 0; i < CLI_DEMO_SETS; i++) {
+        sum.pods += deployment->sets[i].pod_count;
+        sum.ready += deployment->sets[i].ready_count;
+        sum.old_pods += i > 0 ? deployment->sets[i].pod_count : 0;
+    }
+    return sum;
+}
+
+/* A pod that may go: of an old replica set if there are any; one that is not ready before one that is. */
+static uint32_t find_victim(const cli_demo_cluster *cluster, const cli_demo_deployment *deployment,
+                            int is_old)
+{
+    uint32_t found = CLI_DEMO_NO_POD;
+    for (uint32_t i = deployment->pods; i != CLI_DEMO_NO_POD; i = cluster->pods[i].next) {
+        const cli_demo_pod *pod = &cluster->pods[i];
+        if ((pod->revision != deployment->revision) != is_old)
+            continue;
+        if (pod->state != CLI_DEMO_POD_RUNNING)
+            return i;
+        found = found == CLI_DEMO_NO_POD ? i : found;
+    }
+    return found;
+}
+
+static void create_set(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
+{
+    cli_demo_set *set = &cluster->deployments[number].sets[0];
+    set->is_there = 1;
+    set->is_dirty = 0;
+    cli_demo_tell_set(cluster, number, set, out);
+}
+
+/* Of the replica sets that have no pods any more one is kept, to go back to. */
+static int settle(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
+{
+    cli_demo_deployment *deployment = &cluster->deployments[number];
+    cli_demo_set *oldest = &deployment->sets[CLI_DEMO_SETS - 1];
+    cli_demo_bag_remove(&cluster->unsettled, number);
+    cli_demo_bag_add(&cluster->dirty, number);
+    if (!oldest->is_there)
+        return 0;
+    snprintf(cluster->name, sizeof(cluster->name), "%s-%s", deployment->name, oldest->hash);
+    *oldest = (cli_demo_set){0};
+    out->kind = CLI_DEMO_REPLICA_SETS;
+    out->is_delete = 1;
+    out->ns = deployment->ns;
+    out->name = cluster->name;
+    return 1;
+}
+
+static int create_pod(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
+{
+    uint32_t pod = cli_demo_pod_add(cluster, number);
+    if (pod == CLI_DEMO_NO_POD)
+        return 0;
+    cli_demo_tell_pod(cluster, pod, out);
+    return 1;
+}
+
+/* An old pod may go when enough others are ready, or when it is of no use. */
+static int retire_pod(cli_demo_cluster *cluster, const cli_demo_deployment *deployment, cli_demo_change *out)
+{
+    uint32_t victim = find_victim(cluster, deployment, 1);
+    uint32_t needed = deployment->replicas - deployment->replicas / 4;
+    if (cluster->pods[victim].state == CLI_DEMO_POD_RUNNING && count(deployment).ready <= needed)
+        return 0;
+    delete_pod(cluster, victim, out);
+    return 1;
+}
+
+/* What the controllers of a cluster do, one step of it. */
+static int reconcile(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    if (cluster->unsettled.count == 0)
+        return 0;
+    uint32_t number = cli_demo_bag_draw(&cluster->unsettled, &cluster->random);
+    cli_demo_deployment *deployment = &cluster->deployments[number];
+    tally now = count(deployment);
+    if (!deployment->sets[0].is_there) {
+        create_set(cluster, number, out);
+        return 1;
+    }
+    if (now.old_pods == 0 && now.pods > deployment->replicas) {
+        delete_pod(cluster, find_victim(cluster, deployment, 0), out);
+        return 1;
+    }
+    if (deployment->sets[0].pod_count < deployment->replicas &&
+        now.pods < deployment->replicas + (now.old_pods > 0 ? cli_demo_surge(deployment) : 0))
+        return create_pod(cluster, number, out);
+    if (now.old_pods > 0)
+        return retire_pod(cluster, deployment, out);
+    return now.pods == now.ready ? settle(cluster, number, out) : 0;
+}
+
+/* Replica sets before their deployment. */
+static int tell_status(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    if (cluster->dirty.count == 0)
+        return 0;
+    uint32_t number = cli_demo_bag_draw(&cluster->dirty, &cluster->random);
+    cli_demo_deployment *deployment = &cluster->deployments[number];
+    for (int i = 0; i < CLI_DEMO_SETS; i++) {
+        cli_demo_set *set = &deployment->sets[i];
+        if (!set->is_there || !set->is_dirty)
+            continue;
+        set->is_dirty = 0;
+        cli_demo_tell_set(cluster, number, set, out);
+        return 1;
+    }
+    cli_demo_bag_remove(&cluster->dirty, number);
+    cli_demo_tell_deployment(cluster, number, out);
+    return 1;
+}
+
+/* ---- what people and fate do --------------------------------------------------------------------------- */
+
+static void say(cli_demo_cluster *cluster, cli_demo_change *out, const char *what)
+{
+    snprintf(cluster->happening, sizeof(cluster->happening), "%s", what);
+    out->happening = cluster->happening;
+}
+
+/* A deployment that is as it should be. Returns 0 when there is none at hand, or enough of them are under
+ * way. */
+static int draw_settled(cli_demo_cluster *cluster, uint32_t *out_number)
+{
+    uint32_t number = draw(cluster, cluster->deployment_count);
+    if (cli_demo_bag_has(&cluster->unsettled, number) ||
+        cluster->unsettled.count > cluster->deployment_count / 4)
+        return 0;
+    *out_number = number;
+    return 1;
+}
+
+static void change_deployment(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
+{
+    cli_demo_deployment *deployment = &cluster->deployments[number];
+    deployment->generation++;
+    deployment->changed_s = cluster->now_s;
+    deployment->sets[0].is_dirty = 1;
+    cli_demo_bag_add(&cluster->unsettled, number);
+    cli_demo_bag_add(&cluster->dirty, number);
+    cli_demo_tell_deployment(cluster, number, out);
+}
+
+static int scale(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    char text[128];
+    uint32_t number = 0;
+    if (!draw_settled(cluster, &number))
+        return 0;
+    cli_demo_deployment *deployment = &cluster->deployments[number];
+    uint32_t before = deployment->replicas;
+    deployment->replicas = deployment->base / 2 + 1 + draw(cluster, deployment->base);
+    if (deployment->replicas == before)
+        return 0;
+    change_deployment(cluster, number, out);
+    snprintf(text, sizeof(text), "%s/%s scales from %u to %u", deployment->ns, deployment->name, before,
+             deployment->replicas);
+    say(cluster, out, text);
+    return 1;
+}
+
+static int roll_out(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    char text[128];
+    uint32_t number = 0;
+    if (!draw_settled(cluster, &number))
+        return 0;
+    cli_demo_deployment *deployment = &cluster->deployments[number];
+    memmove(&deployment->sets[1], &deployment->sets[0], (CLI_DEMO_SETS - 1) * sizeof(cli_demo_set));
+    deployment->sets[0] = (cli_demo_set){.revision = ++deployment->revision};
+    deployment->sets[1].is_dirty = 1;
+    cli_demo_draw_uid(cluster, deployment->sets[0].uid);
+    cli_demo_draw_letters(cluster, deployment->sets[0].hash, CLI_DEMO_HASH_BYTES);
+    change_deployment(cluster, number, out);
+    snprintf(text, sizeof(text), "%s/%s rolls out v1.%u.0", deployment->ns, deployment->name,
+             deployment->revision);
+    say(cluster, out, text);
+    return 1;
+}
+
+/* Any pod of a deployment that is drawn; CLI_DEMO_NO_POD: it has none. */
+static uint32_t draw_pod(cli_demo_cluster *cluster)
+{
+    const cli_demo_deployment *deployment = &cluster->deployments[draw(cluster, cluster->deployment_count)];
+    uint32_t pod = deployment->pods;
+    for (uint32_t n = draw(cluster, deployment->replicas + 1); n > 0 && pod != CLI_DEMO_NO_POD; n--)
+        pod = cluster->pods[pod].next == CLI_DEMO_NO_POD ? deployment->pods : cluster->pods[pod].next;
+    return pod;
+}
+
+static int crash(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    char text[128];
+    uint32_t pod = draw_pod(cluster);
+    if (pod == CLI_DEMO_NO_POD || cluster->pods[pod].state != CLI_DEMO_POD_RUNNING)
+        return 0;
+    cli_demo_pod_crash(cluster, pod);
+    cli_demo_tell_pod(cluster, pod, out);
+    snprintf(text, sizeof(text), "%s/%s crashes", out->ns, out->name);
+    say(cluster, out, text);
+    return 1;
+}
+
+static int evict(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    char text[128];
+    uint32_t pod = draw_pod(cluster);
+    if (pod == CLI_DEMO_NO_POD)
+        return 0;
+    cli_demo_bag_add(&cluster->unsettled, cluster->pods[pod].deployment);
+    delete_pod(cluster, pod, out);
+    snprintf(text, sizeof(text), "%s/%s is deleted by hand", out->ns, out->name);
+    say(cluster, out, text);
+    return 1;
+}
+
+/* A few nodes at a time are not ready; no pod is put there meanwhile. */
+static int turn_node(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    char text[128];
+    uint32_t number = draw(cluster, cluster->node_count);
+    cli_demo_node *node = &cluster->nodes[number];
+    uint32_t unready_max = 1 + cluster->node_count / 20;
+    if (node->is_ready && cluster->unready_nodes >= unready_max)
+        return 0;
+    node->is_ready = !node->is_ready;
+    node->changed_s = cluster->now_s;
+    cluster->unready_nodes += node->is_ready ? -1U : 1U;
+    cli_demo_tell_node(cluster, number, out);
+    snprintf(text, sizeof(text), "%s is %s", node->name, node->is_ready ? "ready again" : "not ready");
+    say(cluster, out, text);
+    return 1;
+}
+
+static int happen(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    uint32_t roll = draw(cluster, 100);
+    if (roll < 30)
+        return scale(cluster, out);
+    if (roll < 60)
+        return roll_out(cluster, out);
+    if (roll < 80)
+        return crash(cluster, out);
+    return roll < 90 ? evict(cluster, out) : turn_node(cluster, out);
+}
+
+/* ---- which of them ------------------------------------------------------------------------------------- */
+
+/* A node that tells how it is: what there is to do when there is nothing. */
+static void beat(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    cli_demo_tell_node(cluster, draw(cluster, cluster->node_count), out);
+}
+
+static int begin_something(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    for (int i = 0; i < 4; i++)
+        if (happen(cluster, out))
+            return 1;
+    return 0;
+}
+
+/* Controllers are quick, people are not: something new begins only while little is under way. */
+void cli_demo_next_change(cli_demo_cluster *cluster, cli_demo_change *out)
+{
+    uint32_t moving = cluster->moving.count;
+    uint32_t goal = moving_goal(cluster);
+    int is_busy = draw(cluster, moving + goal) < moving;
+    if (draw(cluster, 100) < 20 && tell_status(cluster, out))
+        return;
+    if (is_busy && move_pod(cluster, out))
+        return;
+    if (reconcile(cluster, out) || (moving < goal && begin_something(cluster, out)))
+        return;
+    if (!move_pod(cluster, out) && !tell_status(cluster, out) && !begin_something(cluster, out))
+        beat(cluster, out);
+}

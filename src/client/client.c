@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/client.h"
+
+#include "metrics/metrics.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/fork.h"
+#include "util/log.h"
+
+enum { IO, DISPATCH, HANDLERS, LOOPS };
+
+/* ---- posts ------------------------------------------------------------------------------------------- */
+
+typedef struct post {
+    ki_list_node node;
+    void (*callback)(void *user);
+    void *user;
+} post;
+
+/* Those that are there now. What they post wakes the job again, behind the others. */
+static void run_posts(ki_job *job)
+{
+    ki_client *client = KI_CONTAINER_OF(job, ki_client, post);
+    ki_list taken;
+    ki_list_init(&taken);
+    ki_mutex_lock(&client->mu);
+    ki_list_splice_back(&taken, &client->posts);
+    ki_mutex_unlock(&client->mu);
+    for (ki_list_node *node = ki_list_pop_front(&taken); node != NULL; node = ki_list_pop_front(&taken)) {
+        post *next = KI_CONTAINER_OF(node, post, node);
+        next->callback(next->user);
+        ki_free(next);
+    }
+}
+
+/* Nothing that was posted is forgotten, and nothing is posted from here on. */
+static void run_last_posts(ki_client *client)
+{
+    ki_mutex_lock(&client->mu);
+    client->takes_no_posts = true;
+    ki_mutex_unlock(&client->mu);
+    run_posts(&client->post);
+}
+
+int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
+{
+    if (client == NULL || callback == NULL)
+        return KI_ERR_INVALID;
+    if (ki_client_is_foreign(client))
+        return KI_ERR_FORKED;
+    post *fresh = ki_malloc(sizeof(*fresh));
+    if (fresh == NULL)
+        return KI_ERR_NO_MEMORY;
+    *fresh = (post){.callback = callback, .user = user};
+    ki_mutex_lock(&client->mu);
+    bool is_taken = !client->takes_no_posts;
+    if (is_taken)
+        ki_list_push_back(&client->posts, &fresh->node);
+    ki_mutex_unlock(&client->mu);
+    if (!is_taken) {
+        ki_free(fresh);
+        return KI_ERR_STOPPED;
+    }
+    ki_job_wake(&client->post);
+    return 0;
+}
+
+/* ---- making and freeing ------------------------------------------------------------------------------ */
+
+/* Which loop plays which role, by mode. */
+static int init_loops(ki_client *client, ki_error *err)
+{
+    bool is_single = client->options.mode == KI_MODE_EVENT_LOOP;
+    ki_loop_options plain = {.clock = client->clock, .log = client->log};
+    ki_loop_options network = {
+        .clock = client->clock, .with_fd = !client->clock->is_virtual, .log = client->log};
+    bool is_simulated = client->clock->is_virtual && client->seed != 0;
+    ki_loop_options polled = {.clock = client->clock,
+                              .with_fd = client->options.mode != KI_MODE_THREADS && !is_simulated,
+                              .log = client->log};
+    client->handlers = &client->loops[HANDLERS];
+    client->io = is_single ? client->handlers : &client->loops[IO];
+    client->dispatch = is_single ? client->handlers : &client->loops[DISPATCH];
+    int rc = ki_loop_init(client->handlers, &polled, err);
+    if (rc == 0 && !is_single)
+        rc = ki_loop_init(client->io, &network, err);
+    if (rc == 0 && !is_single)
+        rc = ki_loop_init(client->dispatch, &plain, err);
+    if (rc == 0 && ki_job_init(&client->post, client->io, run_posts) < 0)
+        rc = ki_fail_no_memory(err);
+    return rc;
+}
+
+/* Names of informers hold names of namespaces, which others may choose. */
+static int init_users(ki_client *client, ki_error *err)
+{
+    if (client->seed != 0)
+        ki_hash_key_init_seeded(&client->hash_key, client->seed);
+    else if (ki_hash_key_init(&client->hash_key) < 0)
+        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+    ki_map_reserve(&client->names, 1);
+    ki_map_reserve(&client->serials, 1);
+    if (client->names.bucket_count == 0 || client->serials.bucket_count == 0)
+        return ki_fail_no_memory(err);
+    return 0;
+}
+
+/* The last reference is gone, and before that it was closed; or it was never whole. */
+static void destroy(ki_client *client)
+{
+    if (client->calls != NULL)
+        client->calls->free(client->calls);
+    ki_job_fini(&client->post);
+    for (int i = 0; i < LOOPS; i++)
+        ki_loop_fini(&client->loops[i]);
+    ki_metrics_free(client->metrics);
+    ki_free(client->ns);
+    ki_map_fini(&client->names);
+    ki_map_fini(&client->serials);
+    ki_cond_fini(&client->changed);
+    ki_mutex_fini(&client->mu);
+    ki_free(client);
+}
+
+static void init_log(ki_client *client)
+{
+    const ki_client_options *options = &client->options;
+    if (options->log == NULL)
+        return;
+    client->own_log = (ki_log_sink){options->log, options->log_user,
+                                    options->log_level == 0 ? KI_LOG_INFO : options->log_level};
+    client->log = &client->own_log;
+}
+
+ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_clock *clock, uint64_t seed,
+                                   ki_error *err)
+{
+    ki_client *client = ki_calloc(1, sizeof(*client));
+    if (client == NULL) {
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    client->options = *options;
+    client->clock = clock;
+    client->seed = seed;
+    client->generation = ki_fork_generation();
+    ki_refcount_init(&client->refs);
+    init_log(client);
+    ki_mutex_init(&client->mu);
+    ki_cond_init(&client->changed);
+    ki_list_init(&client->users);
+    ki_list_init(&client->posts);
+    client->metrics = options->metrics != NULL ? ki_metrics_ref(options->metrics) : ki_metrics_new(NULL, err);
+    if (client->metrics == NULL || init_loops(client, err) < 0 || init_users(client, err) < 0) {
+        destroy(client);
+        return NULL;
+    }
+    return client;
+}
+
+ki_client *ki_client_new(const ki_client_options *options, ki_error *err)
+{
+    static const ki_client_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    if (options->mode < KI_MODE_THREADS || options->mode > KI_MODE_EVENT_LOOP) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is no mode", options->mode);
+        return NULL;
+    }
+    if (options->log_level < 0 || options->log_level > KI_LOG_TRACE) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "client: %d is no level of a log", options->log_level);
+        return NULL;
+    }
+    ki_client *client = ki_client_new_simulated(options, ki_clock_real(), 0, err);
+    if (client == NULL || options->source != NULL || options->no_cluster)
+        return client;
+    const ki_log_sink *log = ki_log_use(client->log);
+    int rc = ki_client_connect_as_configured(client, err);
+    (void)ki_log_use(log);
+    if (rc < 0) {
+        destroy(client);
+        return NULL;
+    }
+    return client;
+}
+
+void ki_client_ref(ki_client *client)
+{
+    ki_refcount_ref(&client->refs);
+}
+
+void ki_client_unref(ki_client *client)
+{
+    if (ki_refcount_unref(&client->refs))
+        destroy(client);
+}
+
+bool ki_client_is_foreign(const ki_client *client)
+{
+    return client->generation != ki_fork_generation();
+}
+
+int ki_client_check_process(const ki_client *client, ki_error *err)
+{
+    return ki_client_is_foreign(client)
+               ? ki_fail(err, KI_ERR_FORKED, "the client belongs to the process that made it, not to a child")
+               : 0;
+}
+
+ki_client_part *ki_client_calls(ki_client *client)
+{
+    return ki_client_set_calls(client, NULL);
+}
+
+ki_client_part *ki_client_set_calls(ki_client *client, ki_client_part *part)
+{
+    ki_mutex_lock(&client->mu);
+    if (client->calls == NULL && !client->is_closing)
+        client->calls = part;
+    part = client->calls;
+    ki_mutex_unlock(&client->mu);
+    return part;
+}
+
+ki_metrics *ki_client_metrics(ki_client *client)
+{
+    return client == NULL ? NULL : client->metrics;
+}
+
+/* ---- threads ---------------------------------------------------------------------------------------- */
+
+static size_t handler_threads_locked(const ki_client *client)
+{
+    size_t count = client->options.handler_threads;
+    if (count == 0)
+        count = client->handler_count == 0 ? 1 : client->handler_count;
+    return count;
+}
+
+/* Starts those that are missing: some may be there after a start that failed. More handlers' threads than
+ * the first only spare handlers the waiting for each other. */
+static int run_locked(ki_client *client, ki_error *err)
+{
+    if (client->is_closing)
+        return ki_fail(err, KI_ERR_STOPPED, "the client has been freed");
+    if (client->options.mode == KI_MODE_EVENT_LOOP || client->clock->is_virtual)
+        return 0; /* whoever has the clock runs the loops, too */
+    int rc = ki_loop_grow(client->io, "io", 1, err);
+    if (rc == 0)
+        rc = ki_loop_grow(client->dispatch, "dispatch", 1, err);
+    if (rc == 0 && client->options.mode == KI_MODE_THREADS)
+        rc = ki_loop_grow(client->handlers, "handler", 1, err);
+    return rc;
+}
+
+static void grow_locked(ki_client *client)
+{
+    if (!client->is_closing && ki_loop_has_threads(client->handlers))
+        (void)!ki_loop_grow(client->handlers, "handler", handler_threads_locked(client), NULL);
+}
+
+int ki_client_run(ki_client *client, ki_error *err)
+{
+    int rc = ki_client_check_process(client, err);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&client->mu);
+    rc = run_locked(client, err);
+    grow_locked(client);
+    ki_mutex_unlock(&client->mu);
+    return rc;
+}
+
+void ki_client_count_handlers(ki_client *client, int change)
+{
+    ki_mutex_lock(&client->mu);
+    client->handler_count += (size_t)(ptrdiff_t)change;
+    grow_locked(client);
+    ki_mutex_unlock(&client->mu);
+}
+
+/* ---- closing ----------------------------------------------------------------------------------------- */
+
+static void announce(ki_client *client)
+{
+    ki_mutex_lock(&client->mu);
+    client->is_closing = true;
+    for (ki_list_node *node = ki_list_first(&client->users); node != NULL;
+         node = ki_list_next(&client->users, node))
+        ki_job_wake(KI_CONTAINER_OF(node, ki_client_user, node)->job);
+    ki_mutex_unlock(&client->mu);
+}
+
+/* But for the one who asks. Whoever is inside has what it waits for, or is told that it waits in vain. */
+static bool is_quiet(void *user)
+{
+    const ki_client *client = user;
+    return client->busy == 0 && client->inside == 1;
+}
+
+/* Nobody runs io meanwhile. What was posted runs as it would on io: nothing is waited for. */
+static void disconnect(ki_client *client)
+{
+    ki_loop_hold(client->io);
+    ki_callback_enter();
+    run_last_posts(client);
+    ki_callback_leave();
+    ki_http *http = client->http;
+    ki_credentials *credentials = client->credentials;
+    client->http = NULL; /* first: a child may be made at any moment */
+    client->credentials = NULL;
+    ki_http_free(http);
+    ki_credentials_free(credentials);
+    ki_loop_release(client->io);
+}
+
+/* Where nothing may be waited for, a free leaves the rest to the loops. Either it sees that they are closed,
+ * and carries it out itself, or it is seen here. */
+static void close_loops(ki_client *client)
+{
+    for (int i = 0; i < LOOPS; i++)
+        ki_loop_stop(&client->loops[i]);
+    disconnect(client);
+    for (int i = 0; i < LOOPS; i++)
+        ki_loop_close_fd(&client->loops[i]);
+    client->is_closed = true;
+    while (ki_client_step(client)) {
+    }
+}
+
+/* The parent's connections, and what it polls, stay as they are. */
+static void close_descriptors(ki_client *client)
+{
+    ki_http_close_descriptors(client->http);
+    for (int i = 0; i < LOOPS; i++)
+        ki_loop_close_fd(&client->loops[i]);
+}
+
+void ki_client_free(ki_client *client)
+{
+    if (client == NULL)
+        return;
+    if (ki_client_is_foreign(client)) {
+        close_descriptors(client);
+        return;
+    }
+    if (ki_client_may_wait() < 0) { /* it would wait for itself; better a leak than that */
+        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+                  "a client cannot be freed inside a callback or a read section: it stays");
+        return;
+    }
+    announce(client);
+    if (client->calls != NULL)
+        client->calls->close(client->calls);
+    (void)ki_client_wait(client, &(ki_wait){&client->mu, is_quiet, client, false}, UINT64_MAX);
+    close_loops(client);
+    ki_client_unref(client);
+}

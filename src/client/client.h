@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* client - the loops that informers share, and who runs them.
+ *
+ *   From:     informer/informer.c
+ *   To:       util/loop/loop.c; http/http.c
+ *   Locks:    mu, which guards who is alive. Taken under it: a loop's.
+ *   Not here: what runs on the loops; requests.
+ *
+ * Three roles, io, dispatch and handler, on as many loops as the mode has. A loop without threads is run by
+ * whoever calls ki_client_dispatch(), or waits for something.
+ *
+ * Everything that is made with a client holds a reference to it, and so does whoever is inside a call that
+ * waits or runs loops. ki_client_free() closes it: what runs is stopped, then threads, connections and
+ * descriptors end. From then on nothing begins any more, and its loops are run by whoever frees what was made
+ * with it; the bytes go with the last reference.
+ *
+ *   client.c        making, threads, closing
+ *   client_users.c  what was made with it
+ *   client_wait.c   who is inside
+ */
+#ifndef KI_CLIENT_CLIENT_H
+#define KI_CLIENT_CLIENT_H
+
+#include <kinformer/client.h>
+#include <stdbool.h>
+
+#include "client/stream_memory.h"
+#include "http/http.h"
+#include "util/hash.h"
+#include "util/loop/loop.h"
+#include "util/map.h"
+#include "util/refcount.h"
+
+/* What is made once for a client, when it is first needed, and goes with it. */
+typedef struct ki_client_part {
+    void (*close)(struct ki_client_part *part); /* the client is being freed; loops still run. May wait */
+    void (*free)(struct ki_client_part *part);  /* nobody has a reference to the client any more */
+} ki_client_part;
+
+struct ki_client {
+    ki_client_options options; /* constant, as all up to mu */
+    const ki_clock *clock;
+    uint64_t seed; /* 0: random; else all that is random comes from it */
+    ki_metrics *metrics;
+    ki_log_sink own_log;
+    const ki_log_sink *log; /* its own, or NULL: that of the process */
+    ki_loop *io;
+    ki_loop *dispatch;
+    ki_loop *handlers;
+    ki_loop loops[3];
+    unsigned generation;         /* of the process that made it: see util/fork.h */
+    ki_job post;                 /* on io: calls what was posted */
+    ki_credentials *credentials; /* set before the first informer is made, as the next; NULL: no server, or
+                                  * it is closed */
+    ki_http *http;
+    char *ns;                 /* of the context; NULL: not said */
+    ki_stream_memory streams; /* io's: see ki_reflector_options */
+    ki_hash_key hash_key;     /* of names; constant */
+    ki_refcount refs;
+    _Atomic size_t inside;   /* calls that wait for something or run loops; changed under mu, but for more */
+    _Atomic bool is_closing; /* changed under mu, as the next: nothing begins any more */
+    _Atomic bool is_closed;  /* its loops have neither threads nor descriptors */
+    ki_mutex mu;
+    ki_cond changed;
+    ki_list users;    /* guarded by mu, as all below: what was made with this client and is not gone yet */
+    ki_map names;     /* of these by name; has room from the start, so that nothing fails later */
+    ki_map serials;   /* and by serial, likewise */
+    size_t busy;      /* of these */
+    uint64_t changes; /* that who is inside was told of */
+    uint64_t serial;
+    ki_list posts;
+    bool takes_no_posts;   /* guarded by mu: the last ones run */
+    ki_client_part *calls; /* rest/rest.h; NULL: none were made yet */
+    size_t handler_count;
+};
+
+void ki_client_ref(ki_client *client);
+void ki_client_unref(ki_client *client);
+
+/* Whether this is a child of the process that made it. Then none of its locks may be taken, for nobody is
+ * there to give back one that was held during fork(), and nothing that is shared with the parent touched. */
+bool ki_client_is_foreign(const ki_client *client);
+
+/* 0, or KI_ERR_FORKED with its message. */
+KI_NODISCARD int ki_client_check_process(const ki_client *client, ki_error *err);
+
+/* As ki_client_new(), with a clock and a seed: for simulations. With a virtual clock and a seed it has no
+ * descriptor; without a seed it has one in KI_MODE_EVENT_LOOP, and can be connected. */
+KI_NODISCARD ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_clock *clock,
+                                                uint64_t seed, ki_error *err);
+
+/* From now on informers without a source of their own ask this server; once, before there are any. Of
+ * `options` only what concerns requests counts; NULL: defaults.
+ * Returns 0; KI_ERR_CONFIG, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
+KI_NODISCARD int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
+                                   ki_error *err);
+
+/* What the options, the kubeconfig and the environment say, or a configuration that was loaded before; for
+ * ki_config_fini(). Returns 0, KI_ERR_CONFIG, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_client_load(const ki_client_options *options, ki_config *out_config, ki_error *err);
+
+/* The same as the options and the kubeconfig say. */
+KI_NODISCARD int ki_client_connect_as_configured(ki_client *client, ki_error *err);
+
+/* Starts the threads that the mode has. Returns 0 or KI_ERR_SYSTEM, KI_ERR_NO_MEMORY; KI_ERR_STOPPED when it
+ * is being freed; KI_ERR_FORKED. */
+KI_NODISCARD int ki_client_run(ki_client *client, ki_error *err) KI_EXCLUDES(client->mu);
+
+/* One more handler, or one less: there are as many threads, as far as the system gives them. Those of
+ * handlers that have gone stay for those that come. */
+void ki_client_count_handlers(ki_client *client, int change) KI_EXCLUDES(client->mu);
+
+/* The part that makes single calls; NULL: there is none yet. */
+ki_client_part *ki_client_calls(ki_client *client) KI_EXCLUDES(client->mu);
+
+/* Gives it to the client, unless that has one or is being freed. Returns the one that it has. */
+ki_client_part *ki_client_set_calls(ki_client *client, ki_client_part *part) KI_EXCLUDES(client->mu);
+
+#define KI_CLIENT_NAME_BYTES 160
+
+/* Something made with a client that has jobs on its loops. It is busy from the time it joins until it has
+ * been made, while it runs, and from the time it is freed on; a client is not closed before. */
+typedef struct ki_client_user {
+    ki_list_node node;
+    ki_map_node by_name;
+    ki_map_node by_serial;
+    uint64_t serial;
+    ki_job *job;                     /* woken when the client is being freed */
+    bool is_busy;                    /* guarded by the client's mu */
+    char name[KI_CLIENT_NAME_BYTES]; /* no other user of the client has it */
+} ki_client_user;
+
+/* Busy. It is called `name` or, if that is taken, "name#serial". Returns 0, or KI_ERR_STOPPED when the client
+ * is being freed. */
+KI_NODISCARD int ki_client_join(ki_client *client, ki_client_user *user, const char *name)
+    KI_EXCLUDES(client->mu);
+
+/* Takes one that has not joined. */
+void ki_client_leave(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
+
+/* Busy from now on, unless the client is being freed: returns false then. */
+KI_NODISCARD bool ki_client_begin(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
+
+void ki_client_set_busy(ki_client *client, ki_client_user *user, bool is_busy) KI_EXCLUDES(client->mu);
+
+/* After the user with this serial was told to go: returns when it is gone or, where nothing may be waited
+ * for, when there is somebody who sees to that. The caller has a reference. */
+void ki_client_wait_gone(ki_client *client, uint64_t serial) KI_EXCLUDES(client->mu);
+
+/* A condition that someone waits for: `is_met` is asked under `mu`; who makes it true calls
+ * ki_client_notify(). */
+typedef struct ki_wait {
+    ki_mutex *mu;
+    bool (*is_met)(void *user);
+    void *user;
+    bool runs_nothing; /* all that makes it true has threads, and handlers stay where they belong */
+} ki_wait;
+
+/* Returns whether it was met before `timeout_ms` had passed; UINT64_MAX: for as long as it takes. Runs the
+ * loops that have no threads meanwhile. To be called only where ki_client_may_wait(). */
+bool ki_client_wait(ki_client *client, const ki_wait *wait, uint64_t timeout_ms) KI_EXCLUDES(client->mu);
+
+/* To whoever waits: look again. The caller holds the mutex of the condition; the second is for the client's
+ * own. */
+void ki_client_notify(ki_client *client) KI_EXCLUDES(client->mu);
+void ki_client_notify_locked(ki_client *client) KI_REQUIRES(client->mu);
+
+/* Runs what nobody else runs; returns whether there was anything. */
+bool ki_client_step(ki_client *client) KI_EXCLUDES(client->mu);
+
+/* 0, or KI_ERR_WOULD_DEADLOCK: inside a callback or of a read section nothing may be waited for. */
+KI_NODISCARD int ki_client_may_wait(void);
+
+/* Around each call of a user's function outside of a loop's job: inside nothing may be waited for. */
+void ki_callback_enter(void);
+void ki_callback_leave(void);
+
+#endif

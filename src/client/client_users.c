@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was made with a client, and is not gone yet. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/client.h"
+#include "util/log.h"
+#include "util/loop/rcu.h"
+
+static int has_name(const ki_map_node *node, const void *name)
+{
+    return strcmp(KI_CONTAINER_OF(node, ki_client_user, by_name)->name, name) == 0;
+}
+
+static int has_serial(const ki_map_node *node, const void *serial)
+{
+    return KI_CONTAINER_OF(node, ki_client_user, by_serial)->serial == *(const uint64_t *)serial;
+}
+
+static uint64_t hash_name(const ki_client *client, const char *name)
+{
+    return ki_hash(&client->hash_key, ki_str_of(name));
+}
+
+static void set_busy_locked(ki_client *client, ki_client_user *user, bool is_busy) KI_REQUIRES(client->mu)
+{
+    client->busy = client->busy - user->is_busy + is_busy;
+    user->is_busy = is_busy;
+}
+
+static void join_locked(ki_client *client, ki_client_user *user, const char *name) KI_REQUIRES(client->mu)
+{
+    user->serial = ++client->serial;
+    bool is_taken = ki_map_find(&client->names, hash_name(client, name), has_name, name) != NULL;
+    int n = is_taken ? snprintf(user->name, sizeof(user->name), "%.128s#%" PRIu64, name, user->serial)
+                     : snprintf(user->name, sizeof(user->name), "%s", name);
+    (void)n;
+    ki_list_push_back(&client->users, &user->node);
+    int rc = ki_map_insert(&client->names, &user->by_name, hash_name(client, user->name));
+    assert(rc == 0); /* there is room, as for the next */
+    rc = ki_map_insert(&client->serials, &user->by_serial, user->serial);
+    assert(rc == 0);
+    (void)rc;
+    set_busy_locked(client, user, true);
+}
+
+int ki_client_join(ki_client *client, ki_client_user *user, const char *name)
+{
+    ki_mutex_lock(&client->mu);
+    bool is_closing = client->is_closing;
+    if (!is_closing)
+        join_locked(client, user, name);
+    ki_mutex_unlock(&client->mu);
+    return is_closing ? KI_ERR_STOPPED : 0;
+}
+
+void ki_client_leave(ki_client *client, ki_client_user *user)
+{
+    ki_mutex_lock(&client->mu);
+    if (ki_list_node_is_linked(&user->node)) {
+        ki_list_remove(&user->node);
+        ki_map_remove(&client->names, &user->by_name);
+        ki_map_remove(&client->serials, &user->by_serial);
+        set_busy_locked(client, user, false);
+    }
+    ki_client_notify_locked(client);
+    ki_mutex_unlock(&client->mu);
+}
+
+bool ki_client_begin(ki_client *client, ki_client_user *user)
+{
+    ki_mutex_lock(&client->mu);
+    bool may_begin = !client->is_closing;
+    if (may_begin)
+        set_busy_locked(client, user, true);
+    ki_mutex_unlock(&client->mu);
+    return may_begin;
+}
+
+void ki_client_set_busy(ki_client *client, ki_client_user *user, bool is_busy)
+{
+    ki_mutex_lock(&client->mu);
+    set_busy_locked(client, user, is_busy);
+    ki_client_notify_locked(client);
+    ki_mutex_unlock(&client->mu);
+}
+
+typedef struct sought {
+    ki_client *client;
+    uint64_t serial;
+} sought;
+
+/* In a closed client nobody but who frees something runs the loops: so it stays until others that were told
+ * to go meanwhile, by callbacks, are gone as well. */
+static bool is_gone(void *user)
+{
+    const sought *s = user;
+    return ki_map_find(&s->client->serials, s->serial, has_serial, &s->serial) == NULL &&
+           (!s->client->is_closed || s->client->busy == 0);
+}
+
+/* Inside a callback nothing may be waited for. But in a closed client there is nothing to wait for,
+ * either; and whoever runs one of its loops meanwhile goes on until nothing is left. */
+void ki_client_wait_gone(ki_client *client, uint64_t serial)
+{
+    sought s = {client, serial};
+    if (ki_client_may_wait() == 0)
+        (void)ki_client_wait(client, &(ki_wait){&client->mu, is_gone, &s, false}, UINT64_MAX);
+    else if (client->is_closed && !ki_rcu_is_reading())
+        while (ki_client_step(client)) {
+        }
+    else if (client->is_closed)
+        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+                  "freed inside a read section, after its client: it stays until the next free");
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is inside a client: whoever waits for something, and runs meanwhile the loops that have no threads;
+ * and whoever runs them on a loop of the program's. */
+#include <limits.h>
+
+#include "client/client.h"
+#include "util/fork.h"
+#include "util/loop/rcu.h"
+#include "util/units.h"
+
+enum { NS_PER_MS = 1000000 };
+
+/* ---- where nothing may be waited for ------------------------------------------------------------------ */
+
+static _Thread_local unsigned callback_depth;
+static _Thread_local unsigned callback_generation; /* of the process that the depth is of: see util/fork.h */
+
+/* A child that was forked inside a callback does not return from it. */
+static unsigned *depth(void)
+{
+    unsigned generation = ki_fork_generation();
+    if (callback_generation != generation)
+        callback_depth = 0;
+    callback_generation = generation;
+    return &callback_depth;
+}
+
+void ki_callback_enter(void)
+{
+    ++*depth();
+}
+
+void ki_callback_leave(void)
+{
+    if (*depth() > 0)
+        callback_depth--;
+}
+
+int ki_client_may_wait(void)
+{
+    return *depth() > 0 || ki_loop_is_current(NULL) || ki_rcu_is_reading() ? KI_ERR_WOULD_DEADLOCK : 0;
+}
+
+/* ---- coming and going --------------------------------------------------------------------------------- */
+
+static void enter(ki_client *client)
+{
+    ki_client_ref(client);
+    client->inside++;
+}
+
+/* Others may have left loops to this thread, or wait for it to leave. In a child that was forked by a
+ * callback there is nobody. */
+static void leave(ki_client *client)
+{
+    if (ki_client_is_foreign(client))
+        return;
+    ki_mutex_lock(&client->mu);
+    client->inside--;
+    ki_client_notify_locked(client);
+    ki_mutex_unlock(&client->mu);
+    ki_client_unref(client);
+}
+
+void ki_client_notify_locked(ki_client *client)
+{
+    if (client->inside == 0)
+        return;
+    client->changes++;
+    ki_cond_broadcast(&client->changed);
+    ki_loop_rouse(client->handlers);
+}
+
+/* Whoever waits says so before it asks whether it has to. So nobody waits yet for what is told here, when
+ * nobody is inside; which spares a lock for each change that is applied. */
+void ki_client_notify(ki_client *client)
+{
+    if (client->inside == 0)
+        return;
+    ki_mutex_lock(&client->mu);
+    ki_client_notify_locked(client);
+    ki_mutex_unlock(&client->mu);
+}
+
+/* ---- waiting ----------------------------------------------------------------------------------------- */
+
+/* How long to run at a time: handlers that make work for themselves would never come to an end. */
+enum { STEP_NS = 10 * NS_PER_MS };
+
+/* How long to sleep at a time: neither a condition nor a loop knows of a machine that was suspended. */
+enum { LOOK_AGAIN_MS = 1000 };
+
+bool ki_client_step(ki_client *client)
+{
+    size_t count = 0;
+    if (client->options.mode != KI_MODE_EVENT_LOOP) {
+        count += ki_loop_step(client->io, STEP_NS);
+        count += ki_loop_step(client->dispatch, STEP_NS);
+    }
+    count += ki_loop_step(client->handlers, STEP_NS);
+    return count > 0;
+}
+
+static bool ask(const ki_wait *wait)
+{
+    ki_mutex_lock(wait->mu);
+    bool is_met = wait->is_met(wait->user);
+    ki_mutex_unlock(wait->mu);
+    return is_met;
+}
+
+static uint64_t changes_of(ki_client *client)
+{
+    ki_mutex_lock(&client->mu);
+    uint64_t changes = client->changes;
+    ki_mutex_unlock(&client->mu);
+    return changes;
+}
+
+/* Until more was told than `seen`. */
+static void sleep_until_told(ki_client *client, uint64_t seen, uint64_t timeout_ms)
+{
+    ki_mutex_lock(&client->mu);
+    if (client->changes == seen)
+        (void)ki_cond_wait_ms(&client->changed, &client->mu, timeout_ms);
+    ki_mutex_unlock(&client->mu);
+}
+
+/* One waits on the loop, and is roused there; who finds it taken sleeps until something is told, be it only
+ * that the one has left. What was told since `seen` may have been meant for a wait on the loop that had not
+ * begun. */
+static void sleep_on_loop(ki_client *client, uint64_t seen, uint64_t timeout_ms)
+{
+    if (changes_of(client) == seen && !ki_loop_wait(client->handlers, timeout_ms))
+        sleep_until_told(client, seen, timeout_ms);
+}
+
+/* A virtual clock stands still, so waiting for it would last for ever. */
+static bool wait_until(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
+{
+    uint64_t began_ms = ki_clock_now_ms(client->clock);
+    while (!ki_client_is_foreign(client)) {
+        uint64_t seen = changes_of(client);
+        if (ask(wait))
+            return true;
+        uint64_t passed_ms = ki_clock_now_ms(client->clock) - began_ms;
+        if (passed_ms >= timeout_ms)
+            return false;
+        uint64_t nap_ms = ki_ns_min(timeout_ms - passed_ms, LOOK_AGAIN_MS);
+        if (wait->runs_nothing)
+            sleep_until_told(client, seen, nap_ms);
+        else if (ki_client_step(client))
+            continue;
+        else if (client->clock->is_virtual)
+            return ask(wait);
+        else
+            sleep_on_loop(client, seen, nap_ms);
+    }
+    return false;
+}
+
+bool ki_client_wait(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
+{
+    enter(client);
+    bool is_met = wait_until(client, wait, timeout_ms);
+    leave(client);
+    return is_met;
+}
+
+/* ---- on someone else's loop -------------------------------------------------------------------------- */
+
+int ki_client_fd(const ki_client *client)
+{
+    return client == NULL || ki_client_is_foreign(client) ? -1 : ki_loop_fd(client->handlers);
+}
+
+int ki_client_timeout_ms(ki_client *client)
+{
+    if (client == NULL || client->options.mode == KI_MODE_THREADS || ki_client_is_foreign(client))
+        return -1;
+    uint64_t next_ns = ki_loop_next_ns(client->handlers);
+    if (next_ns == UINT64_MAX)
+        return -1;
+    uint64_t now_ns = ki_clock_now_ns(client->clock);
+    uint64_t left_ms = next_ns <= now_ns ? 0 : (next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS;
+    return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
+}
+
+int ki_client_dispatch(ki_client *client, uint64_t budget_ms)
+{
+    if (ki_client_may_wait() < 0)
+        return KI_ERR_WOULD_DEADLOCK;
+    if (client == NULL || client->options.mode == KI_MODE_THREADS)
+        return KI_ERR_INVALID;
+    if (ki_client_is_foreign(client))
+        return KI_ERR_FORKED;
+    enter(client);
+    size_t count = ki_loop_step(client->handlers, ki_ns_of_ms(budget_ms));
+    leave(client);
+    return count > INT_MAX ? INT_MAX : (int)count;
+}

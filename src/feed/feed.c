@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making and freeing a feed. */
+#include "feed/feed.h"
+
+#include "store/store.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/units.h"
+
+enum { RESYNC_MS_MIN = 1000 };
+
+/* ---- making ------------------------------------------------------------------------------------------- */
+
+static int check(const ki_feed_options *options, ki_error *err)
+{
+    int destinations = (options->on_change != NULL) + (options->store != NULL) + (options->queue != NULL);
+    if (destinations != 1)
+        return ki_fail(err, KI_ERR_INVALID, "feed: %d destinations, not one", destinations);
+    if (options->store != NULL && options->store->is_sealed)
+        return ki_fail(err, KI_ERR_INVALID, "feed: the store of an informer is written by that alone");
+    if (options->queue == NULL && (options->process != NULL || options->resync_ms != 0))
+        return ki_fail(err, KI_ERR_INVALID, "feed: process and resync_ms want a queue");
+    return 0;
+}
+
+/* Neither so short that nothing else gets its turn, nor so long that sums overflow. */
+static uint64_t period_ms(uint64_t asked_ms)
+{
+    if (asked_ms == 0)
+        return 0;
+    return ki_ns_max(ki_ns_of_ms(asked_ms) / KI_NS_PER_MS, RESYNC_MS_MIN);
+}
+
+static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, const ki_feed_options *options,
+                ki_error *err)
+{
+    feed->timers = (ki_feed_timers){UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    feed->options = *options;
+    feed->options.informer = (ki_informer_options){0};
+    feed->options.resync_ms = period_ms(options->resync_ms);
+    feed->life.kind = &ki_feed_kind;
+    int rc = ki_life_init(&feed->life, client, resource, &options->informer, err);
+    if (rc == 0 && ki_list_buffer_init(&feed->buffer) < 0)
+        rc = ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+    if (rc < 0)
+        return rc;
+    ki_reflector_options reflector = {
+        .informer = &feed->life.setup.options, .on_change = ki_feed_take_change, .on_error = ki_feed_report};
+    return ki_life_open(&feed->life, &reflector, err);
+}
+
+/* Takes a half-made one; the reflector has been ended, or was never made. */
+static void feed_fini(ki_feed *feed)
+{
+    ki_life_fini(&feed->life);
+    ki_list_buffer_fini(&feed->buffer);
+}
+
+ki_feed *ki_feed_new(ki_client *client, const ki_resource *resource, const ki_feed_options *options,
+                     ki_error *err)
+{
+    if (client == NULL || resource == NULL || options == NULL) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "feed: no client, resource or options");
+        return NULL;
+    }
+    if (check(options, err) < 0)
+        return NULL;
+    ki_feed *feed = ki_calloc(1, sizeof(*feed));
+    if (feed == NULL) {
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    if (init(feed, client, resource, options, err) < 0) {
+        feed_fini(feed);
+        ki_life_leave(&feed->life, feed);
+        return NULL;
+    }
+    return feed;
+}
+
+/* ---- running and going -------------------------------------------------------------------------------- */
+
+void ki_feed_destroy(ki_feed *feed)
+{
+    feed_fini(feed);
+    if (feed->options.on_release != NULL)
+        feed->options.on_release(feed->options.user);
+    ki_life_leave(&feed->life, feed);
+}
+
+void ki_feed_free(ki_feed *feed)
+{
+    if (feed != NULL)
+        ki_life_free(&feed->life);
+}
+
+int ki_feed_start(ki_feed *feed, ki_error *err)
+{
+    return feed == NULL ? ki_fail(err, KI_ERR_INVALID, "no feed") : ki_life_start(&feed->life, err);
+}
+
+void ki_feed_stop(ki_feed *feed)
+{
+    if (feed != NULL)
+        ki_life_stop(&feed->life);
+}
+
+/* Said first, then looked at by io: see wait_for_room() of feed_take.c. */
+void ki_feed_room(ki_feed *feed)
+{
+    if (feed == NULL || ki_life_is_foreign(&feed->life) ||
+        (feed->options.queue != NULL && !ki_delta_queue_has_room(feed->options.queue)))
+        return;
+    feed->has_room = true;
+    if (feed->is_full)
+        ki_job_wake(&feed->life.io_job);
+}
+
+void ki_feed_retry_now(ki_feed *feed)
+{
+    if (feed != NULL)
+        ki_life_retry_now(&feed->life);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One change on its way to the destination of a feed. All on io. */
+#include "feed/feed.h"
+#include "queue/delta_queue.h"
+#include "store/store.h"
+#include "util/alloc.h"
+
+/* ---- versions ----------------------------------------------------------------------------------------- */
+
+/* Of versions that are no numbers none is called old. */
+static bool is_before(ki_str version, const ki_resource_version *received, int order_max)
+{
+    int order = 1;
+    return ki_resource_version_is_set(received) &&
+           ki_resource_version_compare(version, ki_resource_version_str(received), &order) == 0 &&
+           order <= order_max;
+}
+
+/* The events of a server come in the order of their versions: what is not newer was told before. */
+static bool is_echo(const ki_feed *feed, const ki_change *change)
+{
+    return is_before(change->version, &feed->life.version, 0);
+}
+
+static bool is_stale_end(const ki_feed *feed, const ki_change *change)
+{
+    return change->type == KI_CHANGE_LIST_END && is_before(change->version, &feed->life.version, -1);
+}
+
+/* ---- one object ---------------------------------------------------------------------------------------- */
+
+/* What a destination can never take is not tried again: it would stop all that comes behind it. */
+static int leave_out_unusable(ki_feed *feed, const ki_object *object, int rc)
+{
+    if (rc != KI_ERR_INVALID && rc != KI_ERR_TOO_LARGE)
+        return rc;
+    atomic_fetch_add_explicit(&feed->left_out, 1, memory_order_relaxed); /* a number by itself */
+    ki_error_log_object(&feed->life.errors, ki_object_key_str(object),
+                        "the object has no key that can be used");
+    return 0;
+}
+
+/* The key that the destination finds the object by. Returns as ki_delta_queue_key_of(). */
+static int key_of(const ki_feed *feed, const ki_object *object, ki_key_buffer *buffer, ki_str *out_key)
+{
+    if (feed->options.queue != NULL)
+        return ki_delta_queue_key_of(feed->options.queue, object, buffer, out_key);
+    ki_str key = ki_keyer_key(&feed->options.store->keyer, object, buffer);
+    if (key.len == 0 || key.len > KI_KEY_BYTES)
+        return key.len == 0 ? KI_ERR_INVALID : KI_ERR_TOO_LARGE;
+    *out_key = key;
+    return 0;
+}
+
+static int write_store(ki_feed *feed, const ki_change *change)
+{
+    ki_key_buffer buffer;
+    ki_str key = {0};
+    if (change->type != KI_CHANGE_DELETED)
+        return ki_store_put_at_once(feed->options.store, change->object);
+    int rc = key_of(feed, change->object, &buffer, &key);
+    if (rc == 0)
+        rc = ki_store_remove_at_once(feed->options.store, key);
+    return rc == KI_ERR_NOT_FOUND ? 0 : rc;
+}
+
+static int push(ki_feed *feed, const ki_change *change)
+{
+    ki_queued_delta delta = {.type = KI_QUEUED_UPDATED, .object = change->object};
+    if (change->type == KI_CHANGE_ADDED)
+        delta.type = KI_QUEUED_ADDED;
+    else if (change->type == KI_CHANGE_DELETED)
+        delta.type = KI_QUEUED_DELETED;
+    return ki_delta_queue_push(feed->options.queue, delta);
+}
+
+static int take_event(ki_feed *feed, const ki_change *change)
+{
+    if (is_echo(feed, change))
+        return 0;
+    int rc = feed->options.store != NULL ? write_store(feed, change) : push(feed, change);
+    return leave_out_unusable(feed, change->object, rc);
+}
+
+/* ---- lists --------------------------------------------------------------------------------------------- */
+
+static int gather(ki_feed *feed, const ki_change *change)
+{
+    ki_key_buffer buffer;
+    ki_str key = {0};
+    ki_list_buffer_begin(&feed->buffer, change->list);
+    if (change->type == KI_CHANGE_SEEN)
+        return ki_list_buffer_put_seen(&feed->buffer, change->key);
+    int rc = key_of(feed, change->object, &buffer, &key);
+    if (rc < 0)
+        return leave_out_unusable(feed, change->object, rc);
+    return ki_list_buffer_put(&feed->buffer, change->object);
+}
+
+/* What could not be read is alive: its last good version stays. */
+static void fill_in_seen(ki_feed *feed)
+{
+    if (feed->buffer.seen_count == 0)
+        return;
+    if (feed->options.store != NULL)
+        (void)ki_store_walk(feed->options.store, ki_list_buffer_fill_in, &feed->buffer);
+    else
+        ki_delta_queue_walk(feed->options.queue, ki_list_buffer_fill_in, &feed->buffer);
+}
+
+static int replace(ki_feed *feed)
+{
+    ki_object **objects = NULL;
+    size_t count = 0;
+    int rc = ki_list_buffer_objects(&feed->buffer, &objects, &count);
+    if (rc < 0)
+        return rc;
+    rc = feed->options.store != NULL ? ki_store_replace_at_once(feed->options.store, objects, count)
+                                     : ki_delta_queue_replace(feed->options.queue, objects, count);
+    ki_free(objects);
+    return rc;
+}
+
+/* A list that is older than what was received is forgotten; the reflector begins another. */
+static int end_list(ki_feed *feed, const ki_change *change)
+{
+    int rc = 0;
+    ki_list_buffer_begin(&feed->buffer, change->list);
+    if (!is_stale_end(feed, change)) {
+        fill_in_seen(feed);
+        rc = replace(feed);
+    }
+    ki_list_buffer_clear(&feed->buffer);
+    return rc;
+}
+
+/* A delete without a version happened while the list came, and is part of it. */
+static int write_change(ki_feed *feed, const ki_change *change)
+{
+    switch (change->type) {
+    case KI_CHANGE_DELETED:
+        if (change->version.len == 0) {
+            ki_list_buffer_remove(&feed->buffer, ki_object_key_str(change->object));
+            return 0;
+        }
+        return take_event(feed, change);
+    case KI_CHANGE_ADDED:
+    case KI_CHANGE_UPDATED:
+        return take_event(feed, change);
+    case KI_CHANGE_ITEM:
+    case KI_CHANGE_SEEN:
+        return gather(feed, change);
+    case KI_CHANGE_LIST_END:
+        return end_list(feed, change);
+    case KI_CHANGE_RESET:
+        ki_list_buffer_clear(&feed->buffer);
+        return 0;
+    case KI_CHANGE_BOOKMARK:
+        break;
+    }
+    return 0;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
+static int call_user(ki_feed *feed, const ki_change *change)
+{
+    ki_callback_enter();
+    int rc = feed->options.on_change(change, feed->options.user);
+    ki_callback_leave();
+    return rc;
+}
+
+/* Publishes how far it has come, for readers and for the next begin: `version` is the change's. */
+static void publish(ki_feed *feed, const ki_change *change, const ki_resource_version *version)
+{
+    bool is_end = change->type == KI_CHANGE_LIST_END;
+    bool is_reset = change->type == KI_CHANGE_RESET;
+    if (is_stale_end(feed, change))
+        return;
+    ki_mutex_lock(&feed->life.mu);
+    if (is_end || is_reset)
+        ki_resource_version_copy(&feed->life.version, version);
+    else
+        (void)ki_resource_version_advance(&feed->life.version, version);
+    if (is_end)
+        feed->life.is_synced = true;
+    ki_mutex_unlock(&feed->life.mu);
+}
+
+/* A store has none while readers keep too much of what it has let go of. */
+bool ki_feed_destination_has_room(ki_feed *feed)
+{
+    if (feed->options.store != NULL)
+        return ki_store_has_room(feed->options.store);
+    return feed->options.queue != NULL && ki_delta_queue_has_room(feed->options.queue);
+}
+
+/* What was said before a change says nothing about the room behind it. Full is said first and asked again
+ * afterwards: either the one who makes room sees that io waits for it, or io sees that there is some. Then an
+ * earlier change of the same piece may have been told to wait, and nobody sees that any more: the job tells
+ * the reflector. */
+static int wait_for_room(ki_feed *feed)
+{
+    feed->is_full = true;
+    if (ki_feed_destination_has_room(feed))
+        feed->has_room = true;
+    if (!feed->has_room)
+        return 1;
+    feed->is_full = false;
+    if (feed->life.reflector.is_full)
+        ki_job_wake(&feed->life.io_job);
+    return 0;
+}
+
+/* A stop swallows a change. The version stays behind, so that it comes again; but not what only a list tells.
+ */
+static void owe_list(ki_feed *feed, const ki_change *change)
+{
+    ki_mutex_lock(&feed->life.mu);
+    feed->life.list_is_owed |= change->type == KI_CHANGE_LIST_END || change->type == KI_CHANGE_RESET;
+    ki_mutex_unlock(&feed->life.mu);
+}
+
+int ki_feed_take_change(const ki_change *change, void *user)
+{
+    ki_feed *feed = ki_feed_of(user);
+    if (!feed->life.may_deliver) {
+        owe_list(feed, change);
+        return 0;
+    }
+    ki_resource_version version = {0};
+    bool had_room = atomic_exchange(&feed->has_room, false);
+    if (feed->options.queue != NULL)
+        ki_delta_queue_set_now(feed->options.queue, ki_reflector_received_ns(&feed->life.reflector));
+    int rc = ki_resource_version_set(&version, change->version); /* before anything has changed */
+    if (rc == 0)
+        rc = feed->options.on_change != NULL ? call_user(feed, change) : write_change(feed, change);
+    if (rc < 0) {
+        ki_resource_version_clear(&version);
+        ki_list_buffer_clear(&feed->buffer); /* the next attempt begins anew */
+        return KI_ERR_NO_MEMORY;
+    }
+    publish(feed, change, &version);
+    ki_resource_version_clear(&version);
+    if (feed->options.store != NULL && !ki_feed_destination_has_room(feed))
+        rc = 1;
+    if (rc > 0)
+        rc = wait_for_room(feed);
+    else if (had_room)
+        feed->has_room = true; /* io may not have heard of it yet */
+    if (feed->options.on_change == NULL || change->type == KI_CHANGE_LIST_END)
+        ki_life_wake_dispatch(&feed->life);
+    return rc;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What dispatch does for a feed: the clock and `process`; and what the stages are to it. */
+#include "feed/feed.h"
+#include "store/store.h"
+#include "util/error.h"
+#include "util/log.h"
+#include "util/units.h"
+
+enum { LOOK_AGAIN_MS = 100 };
+
+/* Keys before something else gets its turn on dispatch. */
+enum { KEYS_AT_A_TIME = 64 };
+
+/* ---- io ------------------------------------------------------------------------------------------------ */
+
+void ki_feed_report(const ki_watch_error *error, void *user)
+{
+    ki_feed *feed = ki_feed_of(user);
+    ki_error_log_write(&feed->life.errors, error);
+    if (feed->options.on_error == NULL)
+        return;
+    ki_callback_enter();
+    feed->options.on_error(error, feed->options.user);
+    ki_callback_leave();
+}
+
+static void halt(ki_life *life)
+{
+    ki_feed *feed = ki_feed_of(life);
+    ki_list_buffer_clear(&feed->buffer);
+    feed->is_full = false;
+}
+
+static bool has_room(const ki_life *life)
+{
+    ki_feed *feed = ki_feed_of(life);
+    if (feed->has_room)
+        feed->is_full = false;
+    return !feed->is_full;
+}
+
+static void begin_locked(ki_life *life)
+{
+    ki_feed *feed = ki_feed_of(life);
+    uint64_t period_ms = feed->options.resync_ms;
+    feed->timers.resync_ms = period_ms == 0 ? UINT64_MAX : ki_clock_now_ms(life->client->clock) + period_ms;
+}
+
+/* ---- dispatch: processing ------------------------------------------------------------------------------ */
+
+typedef struct one_key {
+    ki_feed *feed;
+    bool was_popped;
+} one_key;
+
+static int process(const ki_queued_deltas *deltas, void *user)
+{
+    one_key *one = user;
+    ki_feed *feed = one->feed;
+    one->was_popped = true;
+    int rc = feed->options.process(deltas, feed->options.user);
+    if (rc < 0)
+        ki_log(KI_LOG_WARNING, "feed",
+               KI_LOG_FIELDS({"resource", ki_str_of(feed->life.resource->plural)}, {"key", deltas->key}),
+               "processing has failed: %s", ki_error_text(rc));
+    return rc;
+}
+
+/* One key. Returns whether there was one. */
+static bool process_one(ki_feed *feed)
+{
+    one_key one = {.feed = feed};
+    int rc = ki_delta_queue_pop(feed->options.queue, process, &one, 0);
+    feed->put_back = one.was_popped && rc > 0 ? feed->put_back + 1 : 0;
+    return one.was_popped;
+}
+
+/* When all that waits was put back since something was done, dispatch would turn around and around: then it
+ * rests for a moment. */
+static void process_some(ki_feed *feed, uint64_t now_ms)
+{
+    ki_delta_queue *queue = feed->options.queue;
+    bool goes_on = true;
+    for (int i = 0; i < KEYS_AT_A_TIME && goes_on; i++) {
+        bool is_idle = feed->put_back > 0 && feed->put_back >= ki_delta_queue_len(queue);
+        goes_on = feed->life.may_deliver && !is_idle && process_one(feed);
+    }
+    if (goes_on) {
+        ki_life_wake_dispatch(&feed->life);
+    } else if (feed->put_back > 0) {
+        feed->put_back = 0;
+        feed->timers.look_ms = now_ms + LOOK_AGAIN_MS;
+    }
+}
+
+/* Who pops a queue for themselves does not tell that there is room, nor do readers of a store. */
+static void look_for_room(ki_feed *feed, uint64_t now_ms)
+{
+    if (!feed->is_full || feed->options.on_change != NULL)
+        return;
+    if (ki_feed_destination_has_room(feed))
+        ki_feed_room(feed);
+    else if (feed->timers.look_ms == UINT64_MAX)
+        feed->timers.look_ms = now_ms + LOOK_AGAIN_MS;
+}
+
+static void check_resync(ki_feed *feed, uint64_t now_ms)
+{
+    if (now_ms < feed->timers.resync_ms)
+        return;
+    int rc = ki_delta_queue_resync(feed->options.queue);
+    feed->timers.resync_ms = now_ms + (rc < 0 ? LOOK_AGAIN_MS : feed->options.resync_ms);
+}
+
+static void work_on_queue(ki_feed *feed, uint64_t now_ms)
+{
+    check_resync(feed, now_ms);
+    if (feed->options.process != NULL)
+        process_some(feed, now_ms);
+}
+
+/* ---- dispatch: all of it ----------------------------------------------------------------------------- */
+
+static void measure(ki_feed *feed)
+{
+    const ki_informer_metrics *metrics = &feed->life.metrics;
+    if (feed->options.queue != NULL)
+        ki_gauge_set(metrics->queued_items, (int64_t)ki_delta_queue_len(feed->options.queue));
+    if (feed->options.store != NULL) {
+        ki_gauge_set(metrics->store_objects, (int64_t)ki_store_count(feed->options.store));
+        ki_gauge_set(metrics->store_bytes, (int64_t)ki_store_bytes(feed->options.store));
+    }
+}
+
+static void tell_who_waits(ki_feed *feed)
+{
+    if (feed->was_synced || !ki_feed_has_synced(feed))
+        return;
+    feed->was_synced = true;
+    ki_life_notify(&feed->life);
+}
+
+static void dispatch(ki_life *life)
+{
+    ki_feed *feed = ki_feed_of(life);
+    uint64_t now_ms = ki_clock_now_ms(feed->life.client->clock);
+    uint64_t due_ms = UINT64_MAX;
+    ki_stage stage = ki_life_advance(life);
+    if (stage == KI_STAGE_RELEASED) {
+        ki_feed_destroy(feed);
+        return;
+    }
+    if (stage == KI_STAGE_RUNNING) {
+        feed->timers.look_ms = UINT64_MAX;
+        if (feed->options.queue != NULL)
+            work_on_queue(feed, now_ms);
+        look_for_room(feed, now_ms);
+        due_ms = ki_ns_min(feed->timers.look_ms, feed->timers.resync_ms);
+    }
+    if (feed->options.store != NULL)
+        ki_store_flush_when_due(feed->options.store, now_ms, &feed->timers.flush_ms);
+    measure(feed);
+    tell_who_waits(feed);
+    due_ms = ki_ns_min(due_ms, feed->timers.flush_ms);
+    ki_job_wake_at(&feed->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * KI_NS_PER_MS);
+}
+
+const ki_life_kind ki_feed_kind = {
+    .name = "feed", .begin_locked = begin_locked, .halt = halt, .has_room = has_room, .dispatch = dispatch};

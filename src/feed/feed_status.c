@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a feed says of itself, and waiting for it to say it. */
+#include "feed/feed.h"
+#include "queue/delta_queue.h"
+#include "util/error.h"
+#include "util/units.h"
+
+/* ---- asking -------------------------------------------------------------------------------------------- */
+
+int ki_feed_has_synced(const ki_feed *feed)
+{
+    if (feed == NULL || !feed->life.is_synced)
+        return 0;
+    if (feed->options.queue == NULL)
+        return 1;
+    return !ki_life_is_foreign(&feed->life) && ki_delta_queue_has_synced(feed->options.queue);
+}
+
+size_t ki_feed_last_resource_version(const ki_feed *feed, char *buffer, size_t buffer_bytes)
+{
+    return ki_life_write_version(feed == NULL ? NULL : &feed->life, buffer, buffer_bytes);
+}
+
+/* What has been received and waits to be processed is not fresh. */
+static uint64_t read_age_ms(const ki_feed *feed, uint64_t received_age_ms)
+{
+    if (!ki_feed_has_synced(feed))
+        return UINT64_MAX;
+    uint64_t oldest_ns =
+        feed->options.queue == NULL ? UINT64_MAX : ki_delta_queue_oldest_ns(feed->options.queue);
+    if (oldest_ns == UINT64_MAX)
+        return received_age_ms;
+    return ki_ns_max(ki_ns_age_ms(ki_clock_now_ns(feed->life.client->clock), oldest_ns), received_age_ms);
+}
+
+void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
+{
+    if (out_status == NULL)
+        return;
+    *out_status = (ki_informer_status){0};
+    if (feed == NULL)
+        return;
+    if (!ki_life_is_foreign(&feed->life)) {
+        ki_reflector_read_status(&((ki_feed *)feed)->life.reflector, out_status);
+        out_status->success_age_ms = read_age_ms(feed, out_status->success_age_ms);
+    }
+    out_status->resource_version_bytes = ki_feed_last_resource_version(feed, out_status->resource_version,
+                                                                       sizeof(out_status->resource_version));
+    out_status->has_synced = ki_feed_has_synced(feed);
+    out_status->refused += feed->left_out;
+    if (feed->options.store != NULL) {
+        out_status->objects = ki_store_count(feed->options.store);
+        out_status->bytes = ki_store_bytes(feed->options.store);
+    }
+    if (feed->options.queue != NULL && !ki_life_is_foreign(&feed->life))
+        out_status->queued = ki_delta_queue_len(feed->options.queue);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------- */
+
+/* A wait ends also when nobody is going to make it true. */
+static bool is_synced_or_in_vain(void *user)
+{
+    const ki_feed *feed = user;
+    return ki_feed_has_synced(feed) || ki_life_is_in_vain_locked(&feed->life);
+}
+
+static int fail_waiting(const ki_feed *feed, int code, ki_error *err)
+{
+    ki_informer_status status;
+    ki_feed_read_status(feed, &status);
+    const char *reason = ki_reason_name(status.reason);
+    return ki_fail(err, code, "%s: %s: %s%s%s%s%s", feed->life.resource->plural,
+                   code == KI_ERR_STOPPED ? "stopped" : "not ready in time", ki_phase_name(status.phase),
+                   reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message);
+}
+
+int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err)
+{
+    if (feed == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no feed");
+    int rc = ki_client_may_wait();
+    if (rc < 0)
+        return ki_fail(err, rc, "%s: waiting inside a callback or a read section",
+                       feed->life.resource->plural);
+    rc = ki_client_check_process(feed->life.client, err);
+    if (rc < 0)
+        return rc;
+    bool is_over = ki_life_wait(&feed->life, is_synced_or_in_vain, feed, timeout_ms);
+    if (ki_feed_has_synced(feed))
+        return 0;
+    return fail_waiting(feed, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
+}

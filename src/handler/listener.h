@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* listener - the backlog of one handler, and the calling of it.
+ *
+ *   From:     handler/fanout.c    (dispatch pushes)
+ *   To:       the user's callbacks  (handler runs them)
+ *   Locks:    one mutex, a leaf; no callback runs while it is held.
+ *   Not here: threads; which events there are; their order, limits and merging (handler/backlog.h).
+ */
+#ifndef KI_HANDLER_LISTENER_H
+#define KI_HANDLER_LISTENER_H
+
+#include <stdatomic.h>
+
+#include "handler/backlog.h"
+#include "metrics/metrics.h"
+#include "util/annotations.h"
+#include "util/clock.h"
+#include "util/thread.h"
+
+/* A snapshot for status and metrics. */
+typedef struct ki_listener_stats {
+    size_t items;
+    size_t bytes;
+    size_t items_high_water;
+    uint64_t coalesced;  /* notifications that joined another */
+    uint64_t delivered;  /* events that were dealt with, also those that a filter did not let through */
+    uint64_t handler_ns; /* spent in them */
+} ki_listener_stats;
+
+typedef struct ki_listener {
+    ki_handler handler;     /* constant */
+    const ki_clock *clock;  /* constant */
+    ki_histogram *duration; /* of callbacks; constant; NULL: not measured */
+    ki_mutex mu;
+    ki_backlog backlog; /* guarded by mu, as the next two */
+    int is_closed;      /* removed: nothing more is delivered */
+    int is_synced;
+    /* Of the thread that delivers; others read the first two, for the stats. */
+    _Atomic uint64_t delivered;
+    _Atomic uint64_t handler_ns;
+    int in_batch;     /* an event was delivered since the last on_batch_end */
+    uint64_t last_ns; /* when the last callback of this batch returned; 0: there was none */
+} ki_listener;
+
+/* Returns 0 or KI_ERR_SYSTEM. `hash_seed` 0: random. */
+KI_NODISCARD int ki_listener_init(ki_listener *listener, const ki_handler *handler, const ki_clock *clock,
+                                  uint64_t hash_seed);
+
+/* Drops the backlog; calls nobody. */
+void ki_listener_fini(ki_listener *listener);
+
+/* Queues what the handler begins with, before anything else is: one initial add for each object, as
+ * ki_backlog_begin(). Takes them. */
+void ki_listener_begin(ki_listener *listener, ki_object_list *objects, size_t bytes)
+    KI_EXCLUDES(listener->mu);
+
+/* Queues all of a list, in order: events, or the marker SYNCED (type 0). Takes the entries. */
+void ki_listener_push_all(ki_listener *listener, ki_list *entries) KI_EXCLUDES(listener->mu);
+
+/* Whether a BLOCK handler is past its limit, so that nothing more should be pushed now. */
+int ki_listener_blocks(ki_listener *listener) KI_EXCLUDES(listener->mu);
+
+/* Delivers up to `max` entries, on the calling thread, which is the only one to deliver for this listener.
+ * Returns how many were taken off the backlog. When it is empty then, on_batch_end is called. */
+size_t ki_listener_deliver(ki_listener *listener, size_t max) KI_EXCLUDES(listener->mu);
+
+/* Nothing more is queued or delivered; a callback that runs goes on. What waits is the next calls'
+ * business. */
+void ki_listener_close(ki_listener *listener) KI_EXCLUDES(listener->mu);
+
+/* Takes all that waits, for the caller to ki_backlog_clear() when it holds no lock: that takes long. */
+void ki_listener_take_rest(ki_listener *listener, ki_backlog *out_rest) KI_EXCLUDES(listener->mu);
+
+/* Both at once, for who holds none. */
+void ki_listener_drop_rest(ki_listener *listener) KI_EXCLUDES(listener->mu);
+
+/* Calls on_batch_end if an event was delivered since the last: on the thread that delivers. */
+void ki_listener_end_batch(ki_listener *listener) KI_EXCLUDES(listener->mu);
+
+int ki_listener_has_synced(ki_listener *listener) KI_EXCLUDES(listener->mu);
+ki_listener_stats ki_listener_read_stats(ki_listener *listener) KI_EXCLUDES(listener->mu);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes of two events of one object when there is room for one: the table of rule 11 in
+ * docs/consistency.md. */
+#include "handler/notification.h"
+
+void ki_notification_fini(ki_notification *notification)
+{
+    notification->object = ki_object_unref(notification->object);
+    notification->old = ki_object_unref(notification->old);
+}
+
+static int same_uid(const ki_object *a, const ki_object *b)
+{
+    return ki_str_equal(ki_object_uid(a), ki_object_uid(b));
+}
+
+/* The handler does not know the object: it hears of the final state, or of nothing. */
+static ki_notification merge_unknown(ki_notification first, ki_notification second)
+{
+    ki_notification merged = {.type = KI_EVENT_ADD,
+                              .flags = (first.flags & KI_EVENT_INITIAL) | KI_EVENT_COALESCED};
+    if (second.type == KI_EVENT_DELETE)
+        return (ki_notification){0};
+    merged.object = ki_object_ref(second.object);
+    return merged;
+}
+
+/* Whether the object that the handler knows and the last one differ in their UID. When the known one was
+ * let go, the flag tells how it stood to the object that came after it; UIDs never return. */
+static int is_replaced(const ki_notification *first, const ki_object *last)
+{
+    if (first->old != NULL)
+        return !same_uid(first->old, last);
+    return (first->flags & KI_EVENT_REPLACED) != 0 || !same_uid(first->object, last);
+}
+
+/* The handler knows the object, as first.old says: it hears how that became the final state. */
+static ki_notification merge_known(ki_notification first, ki_notification second)
+{
+    ki_notification merged = {.type = second.type == KI_EVENT_DELETE ? KI_EVENT_DELETE : KI_EVENT_UPDATE,
+                              .flags = KI_EVENT_COALESCED,
+                              .object = ki_object_ref(second.object),
+                              .old = ki_object_ref(first.old)};
+    if (is_replaced(&first, second.object))
+        merged.flags |= KI_EVENT_REPLACED;
+    if (merged.type == KI_EVENT_DELETE)
+        merged.flags |= second.flags & KI_EVENT_FINAL_STATE_UNKNOWN;
+    else
+        merged.flags |= first.flags & second.flags & KI_EVENT_RESYNC;
+    return merged;
+}
+
+ki_notification ki_notification_merge(ki_notification first, ki_notification second)
+{
+    ki_notification merged =
+        first.type == KI_EVENT_ADD ? merge_unknown(first, second) : merge_known(first, second);
+    ki_notification_fini(&first);
+    ki_notification_fini(&second);
+    return merged;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The changes of keys, one by one; markers are in apply_markers.c. */
+#include "informer/apply.h"
+
+#include <assert.h>
+
+#include "api/object/object_layout.h"
+#include "informer/apply_parts.h"
+#include "informer/rules.h"
+#include "util/alloc.h"
+
+void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
+{
+    static ki_mutation_detector off; /* never written to */
+    *apply = (ki_apply){.options = *options};
+    if (options->detector == NULL)
+        apply->options.detector = &off;
+    ki_list_init(&apply->batch);
+    ki_held_back_init(&apply->held);
+}
+
+static void begin_entry(ki_apply *apply)
+{
+    apply->deltas_done = 0;
+    apply->deleted = (ki_str){0};
+}
+
+/* A history that has ended does not come back, so that it has is not forgotten with the rest: a server that
+ * has passed the version of the old one in the meantime would not show it again. Returns whether the end of a
+ * list is. */
+static bool forget(ki_apply *apply, ki_list *entries)
+{
+    bool has_list_end = false;
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
+        ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
+        if (entry->kind == KI_ENTRY_RESET)
+            ki_apply_reset(apply, entry);
+        has_list_end = has_list_end || entry->kind == KI_ENTRY_LIST_END;
+        ki_delta_entry_free(entry);
+    }
+    return has_list_end;
+}
+
+static bool forget_batch(ki_apply *apply)
+{
+    bool has_list_end = forget(apply, &apply->batch);
+    apply->batch_count = 0;
+    begin_entry(apply);
+    ki_apply_plan_drop(apply);
+    return has_list_end;
+}
+
+bool ki_apply_drop(ki_apply *apply)
+{
+    ki_list waiting;
+    ki_resource_version version = {0};
+    ki_list_init(&waiting);
+    bool has_list_end = forget_batch(apply);
+    while (ki_delta_fifo_pop(apply->options.fifo, KI_APPLY_STEP, &waiting, &version) > 0)
+        has_list_end |= forget(apply, &waiting);
+    ki_resource_version_clear(&version);
+    ki_held_back_drop_before(&apply->held, UINT32_MAX);
+    return has_list_end;
+}
+
+void ki_apply_fini(ki_apply *apply)
+{
+    if (apply->options.store == NULL)
+        return;
+    (void)forget_batch(apply);
+    ki_free(apply->plan.objects);
+    ki_resource_version_clear(&apply->version);
+    ki_resource_version_clear(&apply->batch_version);
+    ki_held_back_fini(&apply->held);
+    *apply = (ki_apply){0};
+}
+
+/* ---- marks: which list has met an object last, and a note about that ------------------------------- */
+
+enum {
+    MARK_OTHER = 1, /* the list has only told that it is alive: what is stored is of the history before */
+    MARK_BITS = 1
+};
+
+uint32_t ki_apply_list_of(const ki_object *object)
+{
+    return object->mark >> MARK_BITS;
+}
+
+bool ki_apply_is_of_other_history(const ki_apply *apply, const ki_object *object)
+{
+    return ki_apply_list_of(object) < apply->first_list || (object->mark & MARK_OTHER) != 0;
+}
+
+static void set_mark(const ki_object *object, uint32_t mark)
+{
+    ((ki_object *)object)->mark = mark; /* the writer's own note, and not part of what is const */
+}
+
+/* The list that a change came with or, if it is an event, the newest that it is known to be newer than.
+ * Its object is of this history, also before a list of it has ended. An event waits where its key does, so
+ * it may be applied before the end of a list that came before it, which must not sweep it away: a number
+ * tells that by itself. */
+static uint32_t list_behind(const ki_apply *apply, const ki_delta *delta)
+{
+    uint32_t list = apply->last_list > apply->first_list ? apply->last_list : apply->first_list;
+    if (delta->list != 0)
+        return delta->list;
+    if (delta->after_list > list && !ki_rules_is_number(ki_object_resource_version(delta->object)))
+        return delta->after_list;
+    return list;
+}
+
+static void mark_seen(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
+{
+    uint32_t list = list_behind(apply, delta);
+    if (list > ki_apply_list_of(stored))
+        set_mark(stored, list << MARK_BITS);
+}
+
+/* An item that could not be used: its key is alive, and that says nothing about what is stored. */
+static void mark_alive(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
+{
+    assert(stored != NULL);
+    bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
+    mark_seen(apply, stored, delta);
+    if (is_of_other_history)
+        set_mark(stored, stored->mark | MARK_OTHER);
+}
+
+static void mark_put(const ki_apply *apply, const ki_delta *delta, const ki_object *former)
+{
+    if (former == NULL) {
+        set_mark(delta->object, list_behind(apply, delta) << MARK_BITS);
+        return;
+    }
+    set_mark(delta->object, former->mark & ~(uint32_t)MARK_OTHER);
+    mark_seen(apply, delta->object, delta);
+}
+
+/* What is stored is what the server has, or newer, and of this history. */
+static void mark_same(const ki_apply *apply, const ki_object *stored, const ki_delta *delta)
+{
+    assert(stored != NULL);
+    bool is_of_other_history = ki_apply_is_of_other_history(apply, stored);
+    set_mark(stored, stored->mark & ~(uint32_t)MARK_OTHER);
+    if (delta->list != 0 || is_of_other_history)
+        mark_seen(apply, stored, delta);
+}
+
+/* ---- one change ------------------------------------------------------------------------------------ */
+
+static bool same_uid(const ki_object *a, const ki_object *b)
+{
+    return ki_str_equal(ki_object_uid(a), ki_object_uid(b));
+}
+
+static void tell_put(ki_apply *apply, const ki_object *object, const ki_object *former)
+{
+    ki_notification told = {
+        .type = KI_EVENT_UPDATE, .object = (ki_object *)object, .old = (ki_object *)former};
+    if (former == NULL) {
+        told.type = KI_EVENT_ADD;
+        told.flags = apply->is_synced ? 0 : KI_EVENT_INITIAL;
+    } else if (!same_uid(object, former)) {
+        told.flags = KI_EVENT_REPLACED;
+    } else if (!apply->options.deliver_unchanged && ki_object_equal(object, former)) {
+        return;
+    }
+    ki_fanout_tell(apply->options.fanout, KI_TO_ALL, &told);
+}
+
+static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
+    KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
+{
+    /* An object that is there already has its own version, and its own text: it is judged to have been
+     * seen. */
+    assert(place->object != delta->object);
+    ki_object *former = place->object;
+    int rc = ki_mutation_detector_add(apply->options.detector, delta->object);
+    if (rc == 0)
+        rc = ki_fanout_reserve(apply->options.fanout, KI_TO_ALL);
+    if (rc < 0) {
+        ki_mutation_detector_remove(apply->options.detector, delta->object);
+        return rc;
+    }
+    rc = ki_store_batch_put_at(apply->options.store, delta->object, place);
+    if (rc < 0) {
+        ki_mutation_detector_remove(apply->options.detector, delta->object);
+        return rc == KI_ERR_NO_MEMORY ? rc : 0; /* a key that a store does not take: as if it were refused */
+    }
+    mark_put(apply, delta, former);
+    tell_put(apply, delta->object, former);
+    ki_mutation_detector_remove(apply->options.detector, former);
+    ki_store_batch_let_go(apply->options.store, former);
+    return 0;
+}
+
+int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *final)
+{
+    ki_object *former = place->object;
+    int rc = ki_fanout_reserve(apply->options.fanout, KI_TO_ALL);
+    if (rc == 0)
+        rc = ki_store_batch_reserve(apply->options.store);
+    if (rc < 0)
+        return rc;
+    ki_store_batch_remove_at(apply->options.store, place);
+    ki_notification told = {.type = KI_EVENT_DELETE,
+                            .flags = final == NULL ? KI_EVENT_FINAL_STATE_UNKNOWN : 0,
+                            .object = final == NULL ? former : (ki_object *) final,
+                            .old = former};
+    if (!same_uid(told.object, former))
+        told.flags |= KI_EVENT_REPLACED;
+    ki_fanout_tell(apply->options.fanout, KI_TO_ALL, &told);
+    ki_mutation_detector_remove(apply->options.detector, former);
+    ki_store_batch_let_go(apply->options.store, former);
+    return 0;
+}
+
+int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
+{
+    const ki_delta *delta = change->delta;
+    ki_place place = ki_store_batch_seek(apply->options.store, change->key, change->hash);
+    const ki_object *stored = place.object;
+    ki_standing standing = {.stored = stored,
+                            .of_other_history = stored != NULL && ki_apply_is_of_other_history(apply, stored),
+                            .complete = change->complete};
+    switch (ki_rules_judge(delta, &standing)) {
+    case KI_VERDICT_IGNORE:
+        break;
+    case KI_VERDICT_SEEN:
+        if (delta->type == KI_DELTA_SEEN)
+            mark_alive(apply, stored, delta);
+        else
+            mark_same(apply, stored, delta);
+        break;
+    case KI_VERDICT_PUT:
+        return put(apply, delta, &place);
+    case KI_VERDICT_REMOVE:
+        return ki_apply_remove(apply, &place, delta->final_state_unknown ? NULL : delta->object);
+    case KI_VERDICT_HOLD:
+        return ki_apply_hold_back(apply, change);
+    }
+    return 0;
+}
+
+static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_delta *delta)
+    KI_REQUIRES(apply->options.store->mu) KI_REQUIRES(apply->options.store->write_mu)
+{
+    ki_str before = ki_resource_version_str(&entry->version_before);
+    ki_apply_change change = {
+        .key = {entry->key, entry->key_len},
+        .hash = entry->by_key.hash,
+        .delta = delta,
+        .complete = ki_resource_version_text_is_newer(apply->deleted, before) ? apply->deleted : before};
+    const ki_delta seen = {.type = KI_DELTA_SEEN, .list = delta->list}; /* all that an echo says */
+    if (ki_held_back_count(&apply->held) > 0 && ki_held_back_meet(&apply->held, delta, change.hash))
+        change.delta = &seen;
+    return ki_apply_by_rules(apply, &change);
+}
+
+/* What this key was before its delete may be told once more behind it. */
+static void note_delete(ki_apply *apply, const ki_delta *delta)
+{
+    if (delta->type == KI_DELTA_DELETED && delta->list == 0 &&
+        ki_resource_version_text_is_newer(ki_object_resource_version(delta->object), apply->deleted))
+        apply->deleted = ki_object_resource_version(delta->object);
+}
+
+/* The object of a change, or NULL if there is none. */
+static const ki_object *object_of(const ki_delta_entry *entry, uint32_t number)
+{
+    return number < entry->count ? entry->deltas[number].object : NULL;
+}
+
+static int apply_entry(ki_apply *apply, const ki_delta_entry *entry) KI_REQUIRES(apply->options.store->mu)
+    KI_REQUIRES(apply->options.store->write_mu)
+{
+    for (; apply->deltas_done < entry->count; apply->deltas_done++) {
+        const ki_delta *delta = &entry->deltas[apply->deltas_done];
+        ki_object_prefetch(object_of(entry, apply->deltas_done + 2));
+        int rc = apply_delta(apply, entry, delta);
+        if (rc < 0)
+            return rc;
+        note_delete(apply, delta);
+    }
+    begin_entry(apply);
+    return 0;
+}
+
+/* ---- batches --------------------------------------------------------------------------------------- */
+
+static ki_delta_entry *first_of(const ki_apply *apply)
+{
+    ki_list_node *node = ki_list_first(&apply->batch);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_delta_entry, node);
+}
+
+static void end_entry(ki_delta_entry *entry)
+{
+    ki_list_remove(&entry->node);
+    ki_delta_entry_free(entry);
+}
+
+/* In a large collection what a change needs is not in any cache. So it is fetched while changes before it are
+ * applied: first where its key is, then, when that has come, what is there. */
+typedef struct lookahead {
+    ki_list_node *far;
+    ki_list_node *near;
+} lookahead;
+
+static void fetch_place(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->options.store->mu)
+{
+    const ki_delta_entry *entry = KI_CONTAINER_OF(ahead->far, ki_delta_entry, node);
+    if (entry->kind == KI_ENTRY_DELTAS) {
+        ki_store_batch_expect_hash(apply->options.store, entry->by_key.hash);
+        ki_object_prefetch(object_of(entry, 0));
+        ki_object_prefetch(object_of(entry, 1));
+    }
+    ahead->far = ki_list_next(&apply->batch, ahead->far);
+}
+
+static void fetch_object(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->options.store->mu)
+{
+    const ki_delta_entry *entry = KI_CONTAINER_OF(ahead->near, ki_delta_entry, node);
+    if (entry->kind == KI_ENTRY_DELTAS)
+        ki_store_batch_expect(apply->options.store, entry->by_key.hash, entry->deltas[0].object);
+    ahead->near = ki_list_next(&apply->batch, ahead->near);
+}
+
+static lookahead begin_lookahead(ki_apply *apply) KI_REQUIRES(apply->options.store->mu)
+{
+    lookahead ahead = {ki_list_first(&apply->batch), ki_list_first(&apply->batch)};
+    for (int i = 0; i < 2 * KI_APPLY_AHEAD && ahead.far != NULL; i++)
+        fetch_place(apply, &ahead);
+    for (int i = 0; i < KI_APPLY_AHEAD && ahead.near != NULL; i++)
+        fetch_object(apply, &ahead);
+    return ahead;
+}
+
+/* Applies the changes at the head of the batch, up to the first marker. */
+static int apply_changes(ki_apply *apply)
+{
+    int rc = 0;
+    ki_store_batch_begin(apply->options.store);
+    lookahead ahead = begin_lookahead(apply);
+    ki_delta_entry *entry = first_of(apply);
+    while (rc == 0 && entry != NULL && entry->kind == KI_ENTRY_DELTAS) {
+        if (ahead.far != NULL)
+            fetch_place(apply, &ahead);
+        if (ahead.near != NULL)
+            fetch_object(apply, &ahead);
+        rc = apply_entry(apply, entry);
+        if (rc == 0)
+            end_entry(entry);
+        entry = first_of(apply);
+    }
+    ki_store_batch_end(apply->options.store);
+    ki_fanout_flush(apply->options.fanout);
+    ki_mutation_detector_report(apply->options.detector);
+    return rc;
+}
+
+/* Everything up to batch_version has been applied. */
+static void end_batch(ki_apply *apply)
+{
+    (void)ki_resource_version_advance(&apply->version, &apply->batch_version);
+    ki_delta_fifo_finish(apply->options.fifo, apply->batch_count);
+    apply->batch_count = 0;
+}
+
+static int tell_synced(ki_apply *apply)
+{
+    int rc = ki_fanout_tell_synced(apply->options.fanout);
+    ki_fanout_flush(apply->options.fanout);
+    apply->owes_synced = rc < 0;
+    return rc;
+}
+
+int ki_apply_step(ki_apply *apply)
+{
+    if (apply->owes_synced && tell_synced(apply) < 0)
+        return KI_ERR_NO_MEMORY;
+    if (apply->batch_count == 0) {
+        apply->batch_count =
+            ki_delta_fifo_pop(apply->options.fifo, KI_APPLY_STEP, &apply->batch, &apply->batch_version);
+        if (apply->batch_count == 0)
+            return 0;
+    }
+    ki_delta_entry *entry = first_of(apply);
+    int rc = entry->kind == KI_ENTRY_DELTAS ? apply_changes(apply) : ki_apply_marker(apply, entry);
+    if (rc < 0)
+        return rc;
+    if (rc == 1)
+        end_entry(entry); /* a marker that is done */
+    if (ki_list_is_empty(&apply->batch))
+        end_batch(apply);
+    else
+        ki_delta_fifo_reach(apply->options.fifo, first_of(apply));
+    return 1;
+}

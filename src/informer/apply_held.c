@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a list has told and what waits for its end: rules 3 and 4 of docs/consistency.md. */
+#include "informer/apply_parts.h"
+
+int ki_apply_hold_back(ki_apply *apply, const ki_apply_change *change)
+{
+    int rc = ki_held_back_add(&apply->held, change->delta, change->hash);
+    if (ki_held_back_count(&apply->held) > KI_HELD_BACK_MAX)
+        apply->doubted_list = change->delta->list;
+    return rc;
+}
+
+static int let_in_one(ki_apply *apply, const ki_held *held) KI_REQUIRES(apply->options.store->mu)
+    KI_REQUIRES(apply->options.store->write_mu)
+{
+    const ki_str nothing = {0}; /* is complete that could speak against it */
+    ki_delta delta = held->delta;
+    delta.is_doubtful = 0;
+    if (delta.type == KI_DELTA_DELETED)
+        delta.list = 0; /* as an event */
+    return ki_apply_by_rules(
+        apply, &(ki_apply_change){ki_object_key_str(delta.object), held->by_key.hash, &delta, nothing});
+}
+
+int ki_apply_let_in(ki_apply *apply, uint32_t list)
+{
+    int rc = 0;
+    ki_held *held = ki_held_back_first(&apply->held, list);
+    if (held == NULL)
+        return 1;
+    ki_store_batch_begin(apply->options.store);
+    for (int i = 0; rc == 0 && held != NULL && i < KI_APPLY_STEP; i++) {
+        rc = let_in_one(apply, held);
+        if (rc == 0)
+            ki_held_back_drop(&apply->held, held);
+        held = ki_held_back_first(&apply->held, list);
+    }
+    ki_store_batch_end(apply->options.store);
+    ki_fanout_flush(apply->options.fanout);
+    ki_mutation_detector_report(apply->options.detector);
+    return rc < 0 ? rc : held == NULL;
+}

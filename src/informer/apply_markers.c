@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The work of markers: what the end of a list sweeps away, what a resync repeats. It is planned as a whole,
+ * by one walk over the store, and done in steps. */
+#include <assert.h>
+
+#include "informer/apply_parts.h"
+#include "informer/rules.h"
+#include "util/alloc.h"
+
+/* ---- plans ----------------------------------------------------------------------------------------- */
+
+void ki_apply_plan_drop(ki_apply *apply)
+{
+    ki_apply_plan *plan = &apply->plan;
+    for (; plan->next < plan->count; plan->next++)
+        (void)ki_object_unref(plan->objects[plan->next]);
+    plan->next = plan->count = 0;
+    if (plan->capacity > KI_APPLY_STEP) {
+        ki_free(plan->objects);
+        *plan = (ki_apply_plan){0};
+    }
+    apply->is_planned = false;
+}
+
+static int plan_add(ki_apply_plan *plan, const ki_object *object)
+{
+    if (plan->count == plan->capacity) {
+        size_t capacity = plan->capacity == 0 ? KI_APPLY_STEP : plan->capacity * 2;
+        ki_object **objects = ki_realloc(plan->objects, capacity * sizeof(ki_object *));
+        if (objects == NULL)
+            return KI_ERR_NO_MEMORY;
+        plan->objects = objects;
+        plan->capacity = capacity;
+    }
+    plan->objects[plan->count++] = ki_object_ref(object);
+    return 0;
+}
+
+typedef struct planner {
+    ki_apply *apply;
+    const ki_delta_entry *entry;
+    bool (*is_wanted)(const struct planner *planner, const ki_object *object);
+} planner;
+
+static int plan_object(const ki_object *object, void *user)
+{
+    const planner *p = user;
+    return p->is_wanted(p, object) ? plan_add(&p->apply->plan, object) : 0;
+}
+
+/* Returns 1 when the plan holds all that is wanted, 0 when it holds some of it for lack of memory, or
+ * KI_ERR_NO_MEMORY when there is not even room for one. */
+static int make_plan(planner *p)
+{
+    int rc = ki_store_walk(p->apply->options.store, plan_object, p);
+    if (rc == 0)
+        return 1;
+    assert(rc == KI_ERR_NO_MEMORY);
+    return p->apply->plan.count > 0 ? 0 : rc;
+}
+
+/* ---- the end of a list ------------------------------------------------------------------------------ */
+
+/* Not met by this list or a later one, and no newer than it. An object of another history of the server's has
+ * a version that says nothing. */
+static bool is_gone(const planner *p, const ki_object *object)
+{
+    return ki_apply_list_of(object) < p->entry->list && (ki_apply_is_of_other_history(p->apply, object) ||
+                                                         ki_rules_list_covers(object, &p->entry->version));
+}
+
+static int sweep_one(ki_apply *apply, const ki_object *object) KI_REQUIRES(apply->options.store->mu)
+    KI_REQUIRES(apply->options.store->write_mu)
+{
+    ki_str key = ki_object_key_str(object);
+    uint64_t hash = ki_hash(ki_store_hash_key(apply->options.store), key);
+    ki_place place = ki_store_batch_seek(apply->options.store, key, hash);
+    assert(place.object == object);
+    return ki_apply_remove(apply, &place, NULL);
+}
+
+static int sweep_some(ki_apply *apply)
+{
+    ki_apply_plan *plan = &apply->plan;
+    size_t end = plan->count - plan->next > KI_APPLY_STEP ? plan->next + KI_APPLY_STEP : plan->count;
+    int rc = 0;
+    ki_store_batch_begin(apply->options.store);
+    while (rc == 0 && plan->next < end) {
+        rc = sweep_one(apply, plan->objects[plan->next]);
+        if (rc == 0)
+            (void)ki_object_unref(plan->objects[plan->next++]);
+    }
+    ki_store_batch_end(apply->options.store);
+    ki_fanout_flush(apply->options.fanout);
+    ki_mutation_detector_report(apply->options.detector);
+    return rc;
+}
+
+/* That it has synced is told by the next step, so that whoever hears of it finds what is published by
+ * then. */
+static void end_list(ki_apply *apply, const ki_delta_entry *entry)
+{
+    apply->is_synced = apply->owes_synced = true;
+    if (entry->list > apply->last_list)
+        apply->last_list = entry->list;
+    (void)ki_resource_version_advance(&apply->version, &entry->version);
+}
+
+/* Returns as ki_apply_marker(). */
+static int sweep(ki_apply *apply, const ki_delta_entry *entry)
+{
+    if (!apply->is_planned && apply->plan.count == 0) { /* else it is a part, and not done yet */
+        int rc = make_plan(&(planner){apply, entry, is_gone});
+        if (rc < 0)
+            return rc;
+        apply->is_planned = rc == 1;
+    }
+    if (apply->plan.next < apply->plan.count) {
+        int rc = sweep_some(apply);
+        if (rc < 0 || apply->plan.next < apply->plan.count)
+            return rc;
+    }
+    bool is_done = apply->is_planned; /* else the rest did not fit */
+    ki_apply_plan_drop(apply);
+    return is_done;
+}
+
+/* What older attempts, which have no end, have left here comes to nothing; as does this one if it is older
+ * than what there is. */
+static int apply_list_end(ki_apply *apply, const ki_delta_entry *entry)
+{
+    const ki_resource_version *complete = ki_resource_version_latest(&apply->version, &entry->version_before);
+    bool is_stale = ki_resource_version_is_newer(complete, &entry->version);
+    ki_held_back_drop_before(&apply->held, is_stale ? entry->list + 1 : entry->list);
+    if (is_stale)
+        return 1;
+    int rc = ki_apply_let_in(apply, entry->list);
+    if (rc == 1)
+        rc = sweep(apply, entry);
+    if (rc == 1)
+        end_list(apply, entry);
+    return rc;
+}
+
+/* ---- resync ----------------------------------------------------------------------------------------- */
+
+static bool is_anything(const planner *p, const ki_object *object)
+{
+    (void)p;
+    (void)object;
+    return true;
+}
+
+static int remind_some(ki_apply *apply)
+{
+    ki_apply_plan *plan = &apply->plan;
+    size_t end = plan->count - plan->next > KI_APPLY_STEP ? plan->next + KI_APPLY_STEP : plan->count;
+    int rc = 0;
+    while (plan->next < end && (rc = ki_fanout_reserve(apply->options.fanout, KI_TO_RESYNCING)) == 0) {
+        ki_object *object = plan->objects[plan->next++];
+        ki_fanout_tell(
+            apply->options.fanout, KI_TO_RESYNCING,
+            &(ki_notification){
+                .type = KI_EVENT_UPDATE, .flags = KI_EVENT_RESYNC, .object = object, .old = object});
+        (void)ki_object_unref(object);
+    }
+    ki_fanout_flush(apply->options.fanout);
+    return rc;
+}
+
+static int apply_resync(ki_apply *apply, const ki_delta_entry *entry)
+{
+    if (!apply->is_planned) {
+        int rc = make_plan(&(planner){apply, entry, is_anything});
+        if (rc != 1) { /* all or nothing: a part could not be told from the rest next time */
+            ki_apply_plan_drop(apply);
+            return KI_ERR_NO_MEMORY;
+        }
+        apply->is_planned = true;
+    }
+    int rc = remind_some(apply);
+    if (rc < 0 || apply->plan.next < apply->plan.count)
+        return rc;
+    ki_apply_plan_drop(apply);
+    ki_fanout_end_resync(apply->options.fanout);
+    return 1;
+}
+
+/* ---- another history -------------------------------------------------------------------------------- */
+
+void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry)
+{
+    ki_held_back_drop_before(&apply->held, entry->list);
+    apply->first_list = entry->list;
+    ki_resource_version_clear(&apply->version);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------ */
+
+int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
+{
+    switch (entry->kind) {
+    case KI_ENTRY_LIST_END:
+        return apply_list_end(apply, entry);
+    case KI_ENTRY_RESYNC:
+        return apply_resync(apply, entry);
+    case KI_ENTRY_RESET:
+        ki_apply_reset(apply, entry);
+        return 1;
+    case KI_ENTRY_BOOKMARK: /* says how far the queue was complete, which its end of batch makes true */
+    case KI_ENTRY_DELTAS:
+        break;
+    }
+    return 1;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One lock, which guards the informers; it is never held while one is made, waited for or freed. Who waits
+ * for one says so, and it stays until then. */
+#include <kinformer/factory.h>
+#include <stdio.h>
+
+#include "informer/informer.h"
+#include "informer/registration.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/map.h"
+
+typedef struct own_resync {
+    ki_resource *resource;
+    uint64_t resync_ms;
+} own_resync;
+
+/* An informer that someone waits for stays until nobody does, also when it was removed. */
+typedef struct member {
+    ki_list_node node;
+    ki_map_node by_setup; /* not when it was removed */
+    ki_map_node by_informer;
+    ki_informer *informer;
+    size_t waiting; /* calls of this factory's that wait for it */
+    bool is_removed;
+} member;
+
+struct ki_factory {
+    ki_client *client; /* constant, as all up to mu */
+    ki_hash_key hash_key;
+    ki_informer_setup setup;
+    own_resync *resyncs;
+    size_t resync_count;
+    ki_error option_error; /* with a wrong option it makes, starts and waits for nothing, and says so */
+    ki_mutex mu;
+    ki_list members;      /* guarded by mu, as all below; in the order in which they were made */
+    ki_map by_setup;      /* of these: what they were asked for with */
+    ki_map by_informer;   /* and what they are */
+    ki_error setup_error; /* the first; the next start reports it */
+};
+
+/* ---- making and freeing ------------------------------------------------------------------------------ */
+
+static member *member_of(ki_list_node *node)
+{
+    return KI_CONTAINER_OF(node, member, node);
+}
+
+static void factory_fini(ki_factory *factory)
+{
+    for (size_t i = 0; i < factory->resync_count; i++)
+        ki_resource_free(factory->resyncs[i].resource);
+    ki_free(factory->resyncs);
+    ki_map_fini(&factory->by_setup);
+    ki_map_fini(&factory->by_informer);
+    ki_informer_setup_fini(&factory->setup);
+    ki_mutex_fini(&factory->mu);
+    ki_client_unref(factory->client);
+    ki_free(factory);
+}
+
+static int copy_resyncs(ki_factory *factory, const ki_factory_resync *resyncs, ki_error *err)
+{
+    size_t count = 0;
+    while (resyncs != NULL && resyncs[count].resource != NULL)
+        count++;
+    if (count == 0)
+        return 0;
+    factory->resyncs = ki_calloc(count, sizeof(*factory->resyncs));
+    if (factory->resyncs == NULL)
+        return ki_fail_no_memory(err);
+    for (; factory->resync_count < count; factory->resync_count++) {
+        own_resync *own = &factory->resyncs[factory->resync_count];
+        own->resync_ms = resyncs[factory->resync_count].resync_ms;
+        own->resource = ki_resource_new(resyncs[factory->resync_count].resource, err);
+        if (own->resource == NULL)
+            return err->code;
+    }
+    return 0;
+}
+
+ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
+{
+    static const ki_factory_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    ki_factory *factory = client == NULL ? NULL : ki_calloc(1, sizeof(*factory));
+    if (factory == NULL)
+        return NULL;
+    factory->client = client;
+    ki_client_ref(client);
+    ki_mutex_init(&factory->mu);
+    ki_list_init(&factory->members);
+    int rc = ki_hash_key_init(&factory->hash_key);
+    if (rc < 0)
+        (void)ki_fail(&factory->option_error, rc, "factory: the system gives no random bytes");
+    else
+        rc = ki_informer_setup_init(&factory->setup, &options->informer, &factory->option_error);
+    if (rc == 0)
+        rc = copy_resyncs(factory, options->resync, &factory->option_error);
+    if (rc == KI_ERR_NO_MEMORY) {
+        factory_fini(factory);
+        return NULL;
+    }
+    return factory;
+}
+
+static int refuse(const ki_factory *factory, ki_error *err)
+{
+    if (err != NULL)
+        *err = factory->option_error;
+    return factory->option_error.code;
+}
+
+/* All are told to stop before the first one is waited for. */
+void ki_factory_free(ki_factory *factory)
+{
+    if (factory == NULL || ki_client_is_foreign(factory->client))
+        return;
+    ki_factory_stop(factory);
+    for (ki_list_node *node = NULL; (node = ki_list_pop_front(&factory->members)) != NULL;) {
+        ki_informer_free(member_of(node)->informer);
+        ki_free(member_of(node));
+    }
+    factory_fini(factory);
+}
+
+/* ---- informers --------------------------------------------------------------------------------------- */
+
+typedef struct sought {
+    const ki_resource *resource;
+    const ki_informer_setup *setup;
+} sought;
+
+static int is_as_sought(const ki_map_node *node, const void *key)
+{
+    const sought *s = key;
+    const ki_informer *informer = KI_CONTAINER_OF(node, member, by_setup)->informer;
+    return ki_resource_equal(informer->life.resource, s->resource) &&
+           ki_informer_setup_equal(&informer->life.setup, s->setup);
+}
+
+static uint64_t hash_of(const ki_factory *factory, const sought *s)
+{
+    return ki_informer_setup_hash(s->setup, s->resource, &factory->hash_key);
+}
+
+static ki_informer *find_locked(const ki_factory *factory, const sought *s)
+{
+    ki_map_node *node = ki_map_find(&factory->by_setup, hash_of(factory, s), is_as_sought, s);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, member, by_setup)->informer;
+}
+
+static uint64_t hash_address(const ki_informer *informer)
+{
+    return (uint64_t)(uintptr_t)informer / sizeof(ki_informer);
+}
+
+static int insert_locked(ki_factory *factory, ki_informer *informer, const sought *s)
+{
+    member *fresh = ki_calloc(1, sizeof(*fresh));
+    if (fresh == NULL)
+        return KI_ERR_NO_MEMORY;
+    fresh->informer = informer;
+    int rc = ki_map_insert(&factory->by_setup, &fresh->by_setup, hash_of(factory, s));
+    if (rc == 0) {
+        rc = ki_map_insert(&factory->by_informer, &fresh->by_informer, hash_address(informer));
+        if (rc < 0)
+            ki_map_remove(&factory->by_setup, &fresh->by_setup);
+    }
+    if (rc == 0)
+        ki_list_push_back(&factory->members, &fresh->node);
+    else
+        ki_free(fresh);
+    return rc;
+}
+
+static void remember_locked(ki_factory *factory, const ki_error *err)
+{
+    if (factory->setup_error.code == 0)
+        factory->setup_error = *err;
+}
+
+static ki_informer *remember(ki_factory *factory, const ki_error *err)
+{
+    ki_mutex_lock(&factory->mu);
+    remember_locked(factory, err);
+    ki_mutex_unlock(&factory->mu);
+    return NULL;
+}
+
+/* The informer is made without the lock, so another thread may have made the same one meanwhile. */
+static ki_informer *informer_of(ki_factory *factory, const sought *s)
+{
+    ki_error err = {0};
+    ki_mutex_lock(&factory->mu);
+    ki_informer *informer = find_locked(factory, s);
+    ki_mutex_unlock(&factory->mu);
+    if (informer != NULL)
+        return informer;
+    ki_informer *fresh = ki_informer_new(factory->client, s->resource, &s->setup->options, &err);
+    ki_mutex_lock(&factory->mu);
+    informer = find_locked(factory, s);
+    if (informer == NULL && fresh != NULL && insert_locked(factory, fresh, s) == 0) {
+        informer = fresh;
+        fresh = NULL;
+    }
+    if (informer == NULL) {
+        if (err.code == 0)
+            (void)ki_fail_no_memory(&err);
+        remember_locked(factory, &err);
+    }
+    ki_mutex_unlock(&factory->mu);
+    ki_informer_free(fresh);
+    return informer;
+}
+
+ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
+                                      const ki_informer_options *options)
+{
+    ki_informer_setup setup;
+    ki_error err = {0};
+    if (factory == NULL || factory->option_error.code != 0 || ki_client_is_foreign(factory->client))
+        return NULL;
+    if (resource == NULL)
+        (void)ki_fail(&err, KI_ERR_INVALID, "factory: no resource");
+    if (resource == NULL || ki_informer_setup_init(&setup, options, &err) < 0)
+        return remember(factory, &err);
+    ki_informer *informer = informer_of(factory, &(sought){resource, &setup});
+    ki_informer_setup_fini(&setup);
+    return informer;
+}
+
+/* A namespace is for those resources that have one. */
+ki_informer *ki_factory_informer(ki_factory *factory, const ki_resource *resource)
+{
+    if (factory == NULL)
+        return NULL;
+    ki_informer_options options = factory->setup.options;
+    if (resource != NULL && resource->scope == KI_SCOPE_CLUSTER)
+        options.ns = "";
+    for (size_t i = 0; resource != NULL && i < factory->resync_count; i++)
+        if (ki_resource_equal(factory->resyncs[i].resource, resource))
+            options.resync_ms = factory->resyncs[i].resync_ms;
+    return ki_factory_informer_with(factory, resource, &options);
+}
+
+ki_informer *ki_factory_for_resource(ki_factory *factory, const char *name)
+{
+    ki_error err = {0};
+    if (factory == NULL || ki_client_is_foreign(factory->client))
+        return NULL;
+    const ki_resource *known = ki_resource_find(ki_str_of(name), &err);
+    if (known != NULL)
+        return ki_factory_informer(factory, known);
+    ki_resource *custom = ki_resource_parse(ki_str_of(name), NULL);
+    if (custom == NULL)
+        return remember(factory, &err);
+    ki_informer *informer = ki_factory_informer(factory, custom);
+    ki_resource_free(custom);
+    return informer;
+}
+
+/* ---- one after the other ----------------------------------------------------------------------------- */
+
+/* The one behind `before`; NULL: the first. */
+static member *next_locked(const ki_factory *factory, const member *before)
+{
+    ki_list_node *node =
+        before == NULL ? ki_list_first(&factory->members) : ki_list_next(&factory->members, &before->node);
+    while (node != NULL && member_of(node)->is_removed)
+        node = ki_list_next(&factory->members, node);
+    return node == NULL ? NULL : member_of(node);
+}
+
+static int is_informer(const ki_map_node *node, const void *key)
+{
+    return KI_CONTAINER_OF(node, member, by_informer)->informer == key;
+}
+
+static member *member_locked(const ki_factory *factory, const ki_informer *informer)
+{
+    ki_map_node *node = ki_map_find(&factory->by_informer, hash_address(informer), is_informer, informer);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, member, by_informer);
+}
+
+static void take_out_locked(ki_factory *factory, member *out)
+{
+    ki_list_remove(&out->node);
+    ki_map_remove(&factory->by_informer, &out->by_informer);
+    if (!out->is_removed)
+        ki_map_remove(&factory->by_setup, &out->by_setup);
+    ki_free(out);
+}
+
+/* To be waited for, without the lock, and given back. Informers come and go meanwhile; `before` does not, for
+ * it has not been given back yet. */
+static member *borrow_next(ki_factory *factory, const member *before)
+{
+    ki_mutex_lock(&factory->mu);
+    member *next = next_locked(factory, before);
+    if (next != NULL)
+        next->waiting++;
+    ki_mutex_unlock(&factory->mu);
+    return next;
+}
+
+/* Whoever is the last to wait for an informer that was removed frees it. Returns whether it was removed. */
+static bool give_back(ki_factory *factory, member *given)
+{
+    ki_mutex_lock(&factory->mu);
+    ki_informer *informer = given->informer;
+    bool is_removed = given->is_removed;
+    bool is_last = --given->waiting == 0 && is_removed;
+    if (is_last)
+        take_out_locked(factory, given);
+    ki_mutex_unlock(&factory->mu);
+    if (is_last)
+        ki_informer_free(informer);
+    return is_removed;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------- */
+
+int ki_factory_start(ki_factory *factory, ki_error *err)
+{
+    if (factory == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "there is no factory: no client, or no memory");
+    if (factory->option_error.code != 0)
+        return refuse(factory, err);
+    int rc = ki_client_check_process(factory->client, err);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&factory->mu);
+    ki_error first = factory->setup_error;
+    factory->setup_error = (ki_error){0};
+    for (member *next = NULL; (next = next_locked(factory, next)) != NULL;)
+        (void)!ki_informer_start(next->informer, first.code == 0 ? &first : NULL);
+    ki_mutex_unlock(&factory->mu);
+    if (first.code != 0 && err != NULL)
+        *err = first;
+    return first.code;
+}
+
+/* All are told to stop before the first one is waited for. */
+void ki_factory_stop(ki_factory *factory)
+{
+    if (factory == NULL || ki_client_is_foreign(factory->client))
+        return;
+    ki_mutex_lock(&factory->mu);
+    for (member *next = NULL; (next = next_locked(factory, next)) != NULL;)
+        ki_life_request_stop(&next->informer->life);
+    ki_mutex_unlock(&factory->mu);
+    if (ki_client_may_wait() < 0)
+        return;
+    member *next = NULL;
+    for (member *each = borrow_next(factory, NULL); each != NULL; each = next) {
+        ki_informer_stop(each->informer);
+        next = borrow_next(factory, each);
+        (void)give_back(factory, each);
+    }
+}
+
+static size_t read_pending_locked(const ki_factory *factory, ki_factory_pending *out, size_t count)
+{
+    size_t pending = 0;
+    for (member *next = NULL; (next = next_locked(factory, next)) != NULL;) {
+        if (ki_informer_has_synced(next->informer))
+            continue;
+        if (pending < count) {
+            out[pending].informer = next->informer;
+            ki_informer_read_status(next->informer, &out[pending].status);
+        }
+        pending++;
+    }
+    return pending;
+}
+
+size_t ki_factory_read_pending(ki_factory *factory, ki_factory_pending *out, size_t count)
+{
+    if (factory == NULL || ki_client_is_foreign(factory->client))
+        return 0;
+    ki_mutex_lock(&factory->mu);
+    size_t pending = read_pending_locked(factory, out, count);
+    ki_mutex_unlock(&factory->mu);
+    return pending;
+}
+
+static int write_pending(const ki_factory_pending *pending, char *buffer, size_t bytes)
+{
+    const ki_informer_status *status = &pending->status;
+    const char *reason = ki_reason_name(status->reason);
+    return snprintf(buffer, bytes, "%s: %s%s%s%s%s", pending->informer->life.resource->plural,
+                    ki_phase_name(status->phase), reason[0] == 0 ? "" : ", ", reason,
+                    status->message[0] == 0 ? "" : ": ", status->message);
+}
+
+/* "2 not ready: pods: BACKING_OFF, Forbidden; nodes: LISTING", as far as there is room. */
+static int fail_pending(ki_factory *factory, int code, ki_error *err)
+{
+    enum { NAMED_MAX = 4, TEXT_BYTES = KI_ERROR_MESSAGE_BYTES };
+    ki_factory_pending pending[NAMED_MAX];
+    char text[TEXT_BYTES] = "";
+    size_t len = 0;
+    ki_mutex_lock(&factory->mu);
+    size_t count = read_pending_locked(factory, pending, NAMED_MAX);
+    for (size_t i = 0; i < count && i < NAMED_MAX && len < sizeof(text) - 2; i++) {
+        if (i > 0)
+            len += (size_t)snprintf(text + len, sizeof(text) - len, "; ");
+        int n = write_pending(&pending[i], text + len, sizeof(text) - len);
+        len += n < 0 ? 0 : (size_t)n;
+    }
+    ki_mutex_unlock(&factory->mu);
+    return count == 0 ? 0 : ki_fail(err, code, "%zu not ready: %s", count, text);
+}
+
+/* One that is removed meanwhile is not waited for any more. */
+int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error *err)
+{
+    if (factory == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no factory");
+    if (factory->option_error.code != 0)
+        return refuse(factory, err);
+    if (ki_client_may_wait() < 0)
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "factory: waiting inside a callback or a read section");
+    int rc = ki_client_check_process(factory->client, err);
+    if (rc < 0)
+        return rc;
+    const ki_clock *clock = factory->client->clock;
+    uint64_t began_ms = ki_clock_now_ms(clock);
+    member *next = NULL;
+    for (member *each = borrow_next(factory, NULL); each != NULL; each = next) {
+        ki_informer *informer = each->informer;
+        uint64_t passed_ms = ki_clock_now_ms(clock) - began_ms;
+        uint64_t left_ms = passed_ms < timeout_ms ? timeout_ms - passed_ms : 0;
+        rc = ki_informer_was_started(informer) ? ki_informer_wait_for_sync(informer, left_ms, NULL) : 0;
+        next = borrow_next(factory, each);
+        bool is_removed = give_back(factory, each);
+        if (rc < 0 && !is_removed) {
+            if (next != NULL)
+                (void)give_back(factory, next);
+            return fail_pending(factory, rc, err);
+        }
+    }
+    return 0;
+}
+
+/* ---- one of them ------------------------------------------------------------------------------------- */
+
+/* Returns whether it is to be freed at once; else whoever waits for it does that, and is told to wait no
+ * longer. */
+static bool forget_locked(ki_factory *factory, member *out)
+{
+    if (out->waiting == 0) {
+        take_out_locked(factory, out);
+        return true;
+    }
+    out->is_removed = true;
+    ki_map_remove(&factory->by_setup, &out->by_setup);
+    ki_informer_abandon(out->informer);
+    return false;
+}
+
+int ki_factory_remove(ki_factory *factory, ki_informer *informer)
+{
+    if (factory == NULL || informer == NULL)
+        return KI_ERR_INVALID;
+    int rc = ki_client_check_process(factory->client, NULL);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&factory->mu);
+    member *found = member_locked(factory, informer);
+    rc = found == NULL || found->is_removed ? KI_ERR_NOT_FOUND : ki_informer_has_handlers(informer);
+    uint64_t serial = rc == 0 ? informer->life.alive.serial : 0;
+    bool is_mine = rc == 0 && forget_locked(factory, found);
+    ki_mutex_unlock(&factory->mu);
+    if (is_mine)
+        ki_informer_free(informer);
+    else if (rc == 0)
+        ki_client_wait_gone(factory->client, serial);
+    return rc;
+}

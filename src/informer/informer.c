@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making and freeing an informer, and setting it up. */
+#include "informer/informer.h"
+
+#include "informer/registration.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+/* ---- making ------------------------------------------------------------------------------------------ */
+
+static int init_detector(ki_informer *informer)
+{
+    ki_mutation_detector_options options = {.name = informer->life.resource->plural,
+                                            .log = informer->life.client->log,
+                                            .hash_seed = informer->life.client->seed};
+    switch (informer->life.setup.options.mutations) {
+    case KI_MUTATIONS_REPORT:
+        options.mode = KI_MUTATION_REPORT;
+        break;
+    case KI_MUTATIONS_ABORT:
+        options.mode = KI_MUTATION_ABORT;
+        break;
+    case KI_MUTATIONS_IGNORE:
+        break;
+    default:
+        options.mode = ki_mutation_detector_mode_from_environment();
+        break;
+    }
+    return ki_mutation_detector_init(&informer->detector, &options);
+}
+
+static int init_data(ki_informer *informer, ki_error *err)
+{
+    const ki_informer_options *options = &informer->life.setup.options;
+    informer->store = ki_store_new(NULL, err);
+    if (informer->store == NULL)
+        return KI_ERR_NO_MEMORY;
+    if (informer->life.client->seed != 0)
+        ki_store_use_seed(informer->store, informer->life.client->seed);
+    ki_store_seal(informer->store, informer->life.client->log);
+    ki_delta_fifo_options queue = {.items_max = options->queue_items_max,
+                                   .bytes_max = options->queue_bytes_max,
+                                   .hash_key = ki_store_hash_key(informer->store)};
+    if (ki_delta_fifo_init(&informer->fifo, &queue) < 0 || init_detector(informer) < 0)
+        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+    informer->check_ms = ki_resync_period_ms(options->resync_ms);
+    ki_apply_init(&informer->apply,
+                  &(ki_apply_options){.store = informer->store,
+                                      .fifo = &informer->fifo,
+                                      .fanout = &informer->fanout,
+                                      .detector = &informer->detector,
+                                      .deliver_unchanged = options->deliver_unchanged != 0});
+    return 0;
+}
+
+static int init(ki_informer *informer, ki_client *client, const ki_resource *resource,
+                const ki_informer_options *options, ki_error *err)
+{
+    ki_list_init(&informer->registrations);
+    ki_fanout_init(&informer->fanout, ki_registration_wake);
+    informer->timers = (ki_informer_timers){UINT64_MAX, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    informer->life.kind = &ki_informer_kind;
+    int rc = ki_life_init(&informer->life, client, resource, options, err);
+    informer->used = informer->life.setup.options;
+    if (rc == 0)
+        rc = init_data(informer, err);
+    if (rc < 0)
+        return rc;
+    ki_reflector_options reflector = {.informer = &informer->used,
+                                      .on_change = ki_informer_take_change,
+                                      .on_pause = ki_informer_end_changes,
+                                      .on_error = ki_informer_report,
+                                      .on_status = ki_informer_report_status,
+                                      .key_bytes_max = KI_KEY_BYTES};
+    return ki_life_open(&informer->life, &reflector, err);
+}
+
+/* Takes a half-made one; the reflector has been ended, or was never made. */
+static void informer_fini(ki_informer *informer)
+{
+    ki_life_fini(&informer->life);
+    ki_apply_fini(&informer->apply);
+    ki_delta_fifo_fini(&informer->fifo);
+    ki_mutation_detector_fini(&informer->detector);
+    ki_store_free(informer->store);
+}
+
+ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
+                             const ki_informer_options *options, ki_error *err)
+{
+    if (client == NULL || resource == NULL) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "informer: no %s", client == NULL ? "client" : "resource");
+        return NULL;
+    }
+    ki_informer *informer = ki_calloc(1, sizeof(*informer));
+    if (informer == NULL) {
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    if (init(informer, client, resource, options, err) < 0) {
+        ki_informer_destroy(informer);
+        return NULL;
+    }
+    return informer;
+}
+
+/* ---- running and going ------------------------------------------------------------------------------- */
+
+void ki_informer_destroy(ki_informer *informer)
+{
+    informer_fini(informer);
+    ki_life_leave(&informer->life, informer);
+}
+
+void ki_informer_free(ki_informer *informer)
+{
+    if (informer != NULL)
+        ki_life_free(&informer->life);
+}
+
+int ki_informer_start(ki_informer *informer, ki_error *err)
+{
+    return informer == NULL ? ki_fail(err, KI_ERR_INVALID, "no informer")
+                            : ki_life_start(&informer->life, err);
+}
+
+bool ki_informer_was_started(ki_informer *informer)
+{
+    ki_mutex_lock(&informer->life.mu);
+    bool was_started = informer->life.was_started;
+    ki_mutex_unlock(&informer->life.mu);
+    return was_started;
+}
+
+void ki_informer_abandon(ki_informer *informer)
+{
+    ki_mutex_lock(&informer->life.mu);
+    informer->is_abandoned = true;
+    ki_mutex_unlock(&informer->life.mu);
+    ki_life_request_stop(&informer->life);
+}
+
+void ki_informer_stop(ki_informer *informer)
+{
+    if (informer != NULL)
+        ki_life_stop(&informer->life);
+}
+
+void ki_informer_retry_now(ki_informer *informer)
+{
+    if (informer != NULL)
+        ki_life_retry_now(&informer->life);
+}
+
+/* ---- set-up ------------------------------------------------------------------------------------------ */
+
+ki_store *ki_informer_store(ki_informer *informer)
+{
+    return informer == NULL ? NULL : informer->store;
+}
+
+const ki_resource *ki_informer_resource(const ki_informer *informer)
+{
+    return informer == NULL ? NULL : informer->life.resource;
+}
+
+/* Remembers the first failure of the set-up, for the start. Afterwards the caller alone is told. */
+static int remember(ki_informer *informer, int code, const char *what, const char *name)
+{
+    ki_mutex_lock(&informer->life.mu);
+    if (code < 0 && informer->life.setup_error.code == 0 && !informer->life.was_started)
+        ki_error_set(&informer->life.setup_error, code, 0, "%s: %s \"%s\": %s",
+                     informer->life.resource->plural, what, name == NULL ? "" : name,
+                     code != KI_ERR_INVALID ? ki_error_text(code)
+                     : name == NULL         ? "no name or no function"
+                                            : "the name is taken");
+    ki_mutex_unlock(&informer->life.mu);
+    return code;
+}
+
+int ki_informer_add_index(ki_informer *informer, const char *name, ki_index_cb callback, void *user)
+{
+    if (informer == NULL)
+        return KI_ERR_INVALID;
+    if (ki_life_is_foreign(&informer->life))
+        return KI_ERR_FORKED;
+    int rc = ki_store_add_index(informer->store, name, callback, user);
+    ki_life_wake_dispatch(&informer->life); /* which counts what the function has failed for */
+    return remember(informer, rc, "adding the index", name == NULL || callback == NULL ? NULL : name);
+}
+
+int ki_informer_set_transform(ki_informer *informer, ki_transform_cb transform, void *user)
+{
+    if (informer == NULL)
+        return KI_ERR_INVALID;
+    if (ki_life_is_foreign(&informer->life))
+        return KI_ERR_FORKED;
+    ki_mutex_lock(&informer->life.mu);
+    int rc = informer->life.was_started ? KI_ERR_INVALID : 0;
+    if (rc == 0) {
+        informer->used.transform = transform;
+        informer->used.transform_user = user;
+    }
+    ki_mutex_unlock(&informer->life.mu);
+    return rc;
+}
+
+int ki_informer_set_watch_error_handler(ki_informer *informer, ki_watch_error_cb callback, void *user)
+{
+    if (informer == NULL)
+        return KI_ERR_INVALID;
+    if (ki_life_is_foreign(&informer->life))
+        return KI_ERR_FORKED;
+    ki_mutex_lock(&informer->life.mu);
+    int rc = informer->life.was_started ? KI_ERR_INVALID : 0;
+    if (rc == 0) {
+        informer->on_watch_error = callback;
+        informer->watch_error_user = user;
+    }
+    ki_mutex_unlock(&informer->life.mu);
+    return rc;
+}
+
+int ki_informer_set_status_handler(ki_informer *informer, ki_informer_status_cb callback, void *user)
+{
+    if (informer == NULL)
+        return KI_ERR_INVALID;
+    if (ki_life_is_foreign(&informer->life))
+        return KI_ERR_FORKED;
+    ki_mutex_lock(&informer->life.mu);
+    int rc = informer->life.was_started ? KI_ERR_INVALID : 0;
+    if (rc == 0) {
+        informer->on_status = callback;
+        informer->status_user = user;
+    }
+    ki_mutex_unlock(&informer->life.mu);
+    return rc;
+}

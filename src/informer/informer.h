@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* informer - one collection: its reflector, queue, store and handlers, and the jobs that move things between
+ * them.
+ *
+ *   From:     the user's calls (any thread); reflector/life.c
+ *   To:       reflector/reflector.c (io), informer/apply.c (dispatch), informer/registration.c (handler)
+ *   Locks:    its life's mu. Taken under it, beside what that says: a listener's, a delta queue's.
+ *   Not here: what each part does; starting, stopping and freeing: reflector/life.h.
+ */
+#ifndef KI_INFORMER_INFORMER_H
+#define KI_INFORMER_INFORMER_H
+
+#include <kinformer/informer.h>
+
+#include "informer/apply.h"
+#include "reflector/life.h"
+
+/* When dispatch has something to do by the clock, in milliseconds; UINT64_MAX: never. */
+typedef struct ki_informer_timers {
+    uint64_t resync_ms; /* look who is to be reminded */
+    uint64_t detect_ms; /* look for mutations */
+    uint64_t retry_ms;  /* after memory was out */
+    uint64_t flush_ms;  /* let go of what readers may have looked at */
+    uint64_t room_ms;   /* go on, if readers have left */
+} ki_informer_timers;
+
+struct ki_informer {
+    ki_life life;             /* its mu guards what is said to be guarded by mu */
+    ki_informer_options used; /* life.setup's with what was set since; constant once started */
+    ki_store *store;          /* constant */
+    ki_delta_fifo fifo;
+    size_t pushed;  /* since dispatch was last woken for it; io's */
+    ki_apply apply; /* dispatch's, as the next four */
+    ki_fanout fanout;
+    ki_mutation_detector detector;
+    ki_informer_timers timers;
+    uint64_t index_failures;      /* that were counted */
+    _Atomic uint64_t last_serial; /* of registrations */
+    _Atomic bool is_queue_full;   /* io has stopped reading until there is room */
+    _Atomic bool is_blocked;      /* dispatch waits for a handler that asked for that */
+    bool is_abandoned; /* guarded by mu, as all below: to be freed when nobody waits for it any more */
+    size_t callbacks;  /* handlers that are being called */
+    size_t waiters;    /* calls that wait for what becomes of a handler */
+    uint64_t check_ms; /* of resyncs */
+    ki_list registrations;
+    ki_watch_error_cb on_watch_error;
+    void *watch_error_user;
+    ki_informer_status_cb on_status;
+    void *status_user;
+};
+
+static inline ki_informer *ki_informer_of(const ki_life *life)
+{
+    return KI_CONTAINER_OF(life, ki_informer, life);
+}
+
+/* Asks for a stop for good: whoever waits for it waits no longer, and then frees it. */
+void ki_informer_abandon(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
+
+bool ki_informer_was_started(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
+
+/* Whether a handler is registered that has not been removed. */
+bool ki_informer_has_handlers(ki_informer *informer) KI_EXCLUDES(informer->life.mu);
+
+/* What the stages are to it, and the run of dispatch. */
+extern const ki_life_kind ki_informer_kind;
+
+/* What the reflector calls; `user` is its life. */
+int ki_informer_take_change(const ki_change *change, void *user);
+void ki_informer_end_changes(void *user);
+void ki_informer_report(const ki_watch_error *error, void *user);
+void ki_informer_report_status(void *user);
+
+/* Frees it; on dispatch, from its own job. */
+void ki_informer_destroy(ki_informer *informer);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the jobs of an informer do: io_job drives the reflector, dispatch_job applies what it queued. */
+#include <assert.h>
+
+#include "informer/informer.h"
+#include "informer/registration.h"
+#include "util/error.h"
+
+enum { NS_PER_MS = 1000000, RETRY_MS = 100, DETECT_MS = 1000 };
+
+/* That dispatch is given while more of them come. */
+enum { CHANGES_AT_A_TIME = 64 };
+
+/* Steps before another informer gets its turn on dispatch. */
+enum { STEPS_AT_A_TIME = 4 };
+
+/* ---- io: the reflector ------------------------------------------------------------------------------- */
+
+static int push_object(ki_informer *informer, const ki_change *change, ki_delta_type type)
+{
+    ki_delta delta = {.type = type,
+                      .list = change->list,
+                      .is_doubtful = change->is_doubtful != 0,
+                      .object = ki_object_ref(change->object)};
+    int rc = ki_delta_fifo_push(&informer->fifo, delta, change->version);
+    if (rc < 0)
+        (void)ki_object_unref(delta.object);
+    return rc;
+}
+
+static int push_change(ki_informer *informer, const ki_change *change)
+{
+    ki_delta_fifo *fifo = &informer->fifo;
+    switch (change->type) {
+    case KI_CHANGE_ADDED:
+        return push_object(informer, change, KI_DELTA_ADDED);
+    case KI_CHANGE_UPDATED:
+        return push_object(informer, change, KI_DELTA_UPDATED);
+    case KI_CHANGE_DELETED:
+        return push_object(informer, change, KI_DELTA_DELETED);
+    case KI_CHANGE_ITEM:
+        return push_object(informer, change, KI_DELTA_REPLACED);
+    case KI_CHANGE_SEEN:
+        return ki_delta_fifo_push_seen(fifo, change->key, change->list);
+    case KI_CHANGE_LIST_END:
+        return ki_delta_fifo_push_marker(fifo, KI_ENTRY_LIST_END, change->list, change->version);
+    case KI_CHANGE_BOOKMARK:
+        return ki_delta_fifo_push_marker(fifo, KI_ENTRY_BOOKMARK, 0, change->version);
+    case KI_CHANGE_RESET:
+        return ki_delta_fifo_begin_history(fifo, change->list);
+    }
+    return KI_ERR_INVALID;
+}
+
+/* Full is said first and asked again afterwards: either dispatch sees that io waits for room, or io sees
+ * that dispatch has made some. Then an earlier change of the same answer may have been told to wait, and
+ * dispatch will not see that any more: the job tells the reflector. */
+static int wait_for_room(ki_informer *informer)
+{
+    informer->is_queue_full = true;
+    if (!ki_delta_fifo_has_room(&informer->fifo))
+        return 1;
+    informer->is_queue_full = false;
+    if (informer->life.reflector
+            .is_full) /* said before, by a change of the same piece: dispatch does not know */
+        ki_job_wake(&informer->life.io_job);
+    return 0;
+}
+
+int ki_informer_take_change(const ki_change *change, void *user)
+{
+    ki_informer *informer = ki_informer_of(user);
+    if (informer->pushed == 0)
+        ki_delta_fifo_set_now(&informer->fifo, ki_reflector_received_ns(&informer->life.reflector));
+    int rc = push_change(informer, change);
+    if (rc < 0)
+        return rc;
+    if (++informer->pushed >= CHANGES_AT_A_TIME || rc == 1) /* full: nothing more comes until there is room */
+        ki_informer_end_changes(user);
+    return rc == 1 ? wait_for_room(informer) : 0;
+}
+
+/* One wake for all that a piece of an answer has brought: waking a thread costs more than a change. */
+void ki_informer_end_changes(void *user)
+{
+    ki_informer *informer = ki_informer_of(user);
+    if (informer->pushed > 0)
+        ki_life_wake_dispatch(&informer->life);
+    informer->pushed = 0;
+}
+
+void ki_informer_report(const ki_watch_error *error, void *user)
+{
+    ki_informer *informer = ki_informer_of(user);
+    ki_error_log_write(&informer->life.errors, error);
+    if (informer->on_watch_error != NULL) /* never changes once started */
+        informer->on_watch_error(informer, error, informer->watch_error_user);
+}
+
+void ki_informer_report_status(void *user)
+{
+    ki_informer *informer = ki_informer_of(user);
+    ki_informer_status status;
+    if (informer->on_status == NULL) /* never changes once started */
+        return;
+    ki_informer_read_status(informer, &status);
+    informer->on_status(informer, &status, informer->status_user);
+}
+
+static void halt(ki_life *life)
+{
+    ki_informer_of(life)->is_queue_full = false;
+}
+
+static bool has_room(const ki_life *life)
+{
+    return !ki_informer_of(life)->is_queue_full;
+}
+
+/* ---- stages ------------------------------------------------------------------------------------------ */
+
+/* Under mu, which is the informer's as well as its life's: an analysis does not see that. */
+
+/* A stop that has not been carried out yet is taken back. */
+KI_NO_THREAD_SAFETY_ANALYSIS
+static void want_locked(ki_life *life)
+{
+    if (life->stage != KI_STAGE_RUNNING || life->may_deliver)
+        return;
+    life->may_deliver = true;
+    ki_registrations_wake_all_locked(ki_informer_of(life));
+}
+
+KI_NO_THREAD_SAFETY_ANALYSIS
+static void begin_locked(ki_life *life)
+{
+    ki_informer *informer = ki_informer_of(life);
+    uint64_t now_ms = ki_clock_now_ms(life->client->clock);
+    informer->timers.resync_ms = informer->check_ms == 0 ? UINT64_MAX : now_ms + informer->check_ms;
+    ki_registrations_wake_all_locked(informer);
+}
+
+/* io has nothing under way any more. What is queued is forgotten; the store is complete up to `version`, and
+ * that is where it goes on. */
+static bool stop_locked(ki_life *life)
+{
+    ki_informer *informer = ki_informer_of(life);
+    life->list_is_owed |= ki_apply_drop(&informer->apply);
+    ki_fanout_end_resync(&informer->fanout);
+    ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
+    ki_gauge_set(life->metrics.queued_items, 0);
+    ki_resource_version_copy(&life->version, &informer->apply.version);
+    return informer->callbacks == 0; /* else the last one wakes dispatch */
+}
+
+KI_NO_THREAD_SAFETY_ANALYSIS
+static void free_locked(ki_life *life)
+{
+    ki_registrations_remove_all_locked(ki_informer_of(life));
+}
+
+/* Handlers may have been added since it was freed. */
+KI_NO_THREAD_SAFETY_ANALYSIS
+static bool leave_locked(ki_life *life)
+{
+    ki_informer *informer = ki_informer_of(life);
+    ki_registrations_remove_all_locked(informer);
+    return ki_list_is_empty(&informer->registrations) && informer->waiters == 0; /* the last wakes dispatch */
+}
+
+/* ---- dispatch: applying ------------------------------------------------------------------------------ */
+
+/* Blocked is said first and asked again afterwards, as above. */
+static bool is_blocked(ki_informer *informer)
+{
+    if (!ki_fanout_is_blocked(&informer->fanout)) {
+        informer->is_blocked = false;
+        return false;
+    }
+    informer->is_blocked = true;
+    if (ki_fanout_is_blocked(&informer->fanout))
+        return true;
+    informer->is_blocked = false;
+    return false;
+}
+
+static void publish(ki_informer *informer)
+{
+    const ki_apply *apply = &informer->apply;
+    bool is_news = apply->is_synced != informer->life.is_synced;
+    ki_mutex_lock(&informer->life.mu);
+    is_news = is_news || !ki_resource_version_equal(&informer->life.version, &apply->version);
+    ki_resource_version_copy(&informer->life.version, &apply->version);
+    informer->life.is_synced = apply->is_synced;
+    if (is_news)
+        ki_client_notify(informer->life.client);
+    ki_mutex_unlock(&informer->life.mu);
+}
+
+static void measure(ki_informer *informer)
+{
+    const ki_informer_metrics *metrics = &informer->life.metrics;
+    uint64_t failures = ki_store_index_failures(informer->store);
+    ki_counter_add(metrics->index_failures, failures - informer->index_failures);
+    informer->index_failures = failures;
+    ki_gauge_set(metrics->queued_items, (int64_t)ki_delta_fifo_items(&informer->fifo));
+    ki_gauge_set(metrics->store_objects, (int64_t)ki_store_count(informer->store));
+    ki_gauge_set(metrics->store_bytes, (int64_t)ki_store_bytes(informer->store));
+    int64_t version = ki_informer_metrics_version(&informer->apply.version);
+    if (version >= 0)
+        ki_gauge_set(metrics->store_resource_version, version);
+}
+
+/* What more comes of it until io has heard is held back as well: not more than the queue holds. */
+static void tell_doubt(ki_informer *informer)
+{
+    if (informer->apply.doubted_list == 0)
+        return;
+    ki_mutex_lock(&informer->life.mu);
+    informer->life.doubted_list = informer->apply.doubted_list;
+    ki_mutex_unlock(&informer->life.mu);
+    informer->apply.doubted_list = 0;
+    ki_job_wake(&informer->life.io_job);
+}
+
+static void give_room(ki_informer *informer)
+{
+    if (informer->is_queue_full && ki_delta_fifo_has_room(&informer->fifo)) {
+        informer->is_queue_full = false;
+        ki_job_wake(&informer->life.io_job);
+    }
+}
+
+/* Readers that stay in a section keep this informer waiting, and no other. */
+static bool store_has_room(ki_informer *informer)
+{
+    bool has_room = ki_store_has_room(informer->store);
+    informer->timers.room_ms =
+        has_room ? UINT64_MAX : ki_clock_now_ms(informer->life.client->clock) + KI_STORE_ROOM_MS;
+    return has_room;
+}
+
+/* Returns as ki_apply_step(). A run that finds nothing to apply says nothing about how long that takes. */
+static int apply_some(ki_informer *informer)
+{
+    const ki_clock *clock = informer->life.client->clock;
+    uint64_t began_ns = ki_clock_now_ns(clock);
+    int rc = 1;
+    bool was_something = false;
+    for (int i = 0; i < STEPS_AT_A_TIME && rc == 1 && !is_blocked(informer) && store_has_room(informer);
+         i++) {
+        rc = ki_apply_step(&informer->apply);
+        was_something |= rc == 1;
+        publish(informer);
+        tell_doubt(informer);
+    }
+    if (was_something)
+        ki_histogram_observe(informer->life.metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
+    measure(informer);
+    /* The handler wakes dispatch when it has caught up, and the clock does when readers may have. */
+    if (rc == 1 && (informer->is_blocked || informer->timers.room_ms != UINT64_MAX))
+        rc = 0;
+    give_room(informer);
+    return rc;
+}
+
+/* ---- dispatch: what happens by the clock ------------------------------------------------------------- */
+
+/* Before the first list has ended nobody has anything to be reminded of; a turn that comes then is due at the
+ * first check afterwards. */
+static void check_resync(ki_informer *informer, uint64_t now_ms)
+{
+    ki_informer_timers *timers = &informer->timers;
+    if (now_ms < timers->resync_ms)
+        return;
+    ki_mutex_lock(&informer->life.mu);
+    timers->resync_ms = now_ms + informer->check_ms;
+    ki_mutex_unlock(&informer->life.mu);
+    if (informer->apply.is_synced && ki_fanout_begin_resync(&informer->fanout, now_ms) > 0 &&
+        ki_delta_fifo_push_marker(&informer->fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}) < 0)
+        ki_fanout_end_resync(&informer->fanout); /* no memory: at the next check */
+}
+
+static void check_mutations(ki_informer *informer, uint64_t now_ms)
+{
+    ki_informer_timers *timers = &informer->timers;
+    if (informer->detector.mode == KI_MUTATION_OFF || now_ms < timers->detect_ms)
+        return;
+    timers->detect_ms = now_ms + DETECT_MS;
+    (void)ki_mutation_detector_check(&informer->detector);
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void schedule_dispatch(ki_informer *informer, ki_stage stage)
+{
+    const ki_informer_timers *timers = &informer->timers;
+    uint64_t due_ms = earliest(timers->retry_ms, timers->flush_ms);
+    if (stage == KI_STAGE_RUNNING)
+        due_ms = earliest(due_ms, earliest(timers->resync_ms, timers->room_ms));
+    if (informer->detector.mode != KI_MUTATION_OFF)
+        due_ms = earliest(due_ms, timers->detect_ms);
+    ki_job_wake_at(&informer->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * NS_PER_MS);
+}
+
+/* ---- dispatch: all of it ----------------------------------------------------------------------------- */
+
+static void dispatch(ki_life *life)
+{
+    ki_informer *informer = ki_informer_of(life);
+    uint64_t now_ms = ki_clock_now_ms(informer->life.client->clock);
+    bool is_short = ki_registrations_update(informer) < 0; /* of memory: the others go on meanwhile */
+    int rc = 0;
+    ki_stage stage = ki_life_advance(life);
+    if (stage == KI_STAGE_RELEASED) {
+        /* A reader may still look at an object of the store. In a client that was freed before nobody else
+         * waits for dispatch, and nobody would come back. */
+        if (life->client->is_closed || ki_store_close(informer->store))
+            ki_informer_destroy(informer);
+        else
+            ki_job_wake_at(&life->dispatch_job, (now_ms + KI_STORE_ROOM_MS) * NS_PER_MS);
+        return;
+    }
+    if (stage == KI_STAGE_RUNNING) {
+        check_resync(informer, now_ms);
+        rc = apply_some(informer);
+    }
+    check_mutations(informer, now_ms);
+    if (rc != 1)
+        ki_store_flush_when_due(informer->store, now_ms, &informer->timers.flush_ms);
+    informer->timers.retry_ms = rc < 0 || is_short ? now_ms + RETRY_MS : UINT64_MAX;
+    schedule_dispatch(informer, stage);
+    if (rc == 1)
+        ki_life_wake_dispatch(&informer->life);
+}
+
+const ki_life_kind ki_informer_kind = {.name = "reflector",
+                                       .want_locked = want_locked,
+                                       .begin_locked = begin_locked,
+                                       .stop_locked = stop_locked,
+                                       .free_locked = free_locked,
+                                       .leave_locked = leave_locked,
+                                       .halt = halt,
+                                       .has_room = has_room,
+                                       .dispatch = dispatch};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an informer says of itself, and waiting for it to say it. */
+#include <stdio.h>
+
+#include "informer/informer.h"
+#include "util/error.h"
+#include "util/units.h"
+
+/* ---- asking -------------------------------------------------------------------------------------------- */
+
+int ki_informer_has_synced(const ki_informer *informer)
+{
+    return informer != NULL && informer->life.is_synced;
+}
+
+size_t ki_informer_last_resource_version(const ki_informer *informer, char *buffer, size_t buffer_bytes)
+{
+    return ki_life_write_version(informer == NULL ? NULL : &informer->life, buffer, buffer_bytes);
+}
+
+uint64_t ki_informer_age_ms(const ki_informer *informer)
+{
+    if (informer == NULL || !informer->life.is_synced)
+        return UINT64_MAX;
+    uint64_t fresh_ns = ki_delta_fifo_fresh_ns(&informer->fifo);
+    return ki_ns_age_ms(ki_clock_now_ns(informer->life.client->clock), fresh_ns);
+}
+
+void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status)
+{
+    if (out_status == NULL)
+        return;
+    *out_status = (ki_informer_status){0};
+    if (informer == NULL)
+        return;
+    ki_informer *mine = (ki_informer *)informer; /* its locks are not part of what is const */
+    if (!ki_life_is_foreign(&informer->life)) {
+        ki_reflector_read_status(&mine->life.reflector, out_status);
+        out_status->queued = ki_delta_fifo_items(&mine->fifo);
+    }
+    out_status->resource_version_bytes = ki_informer_last_resource_version(
+        informer, out_status->resource_version, sizeof(out_status->resource_version));
+    out_status->has_synced = informer->life.is_synced;
+    out_status->success_age_ms = ki_informer_age_ms(informer);
+    out_status->objects = ki_store_count(informer->store);
+    out_status->bytes = ki_store_bytes(informer->store);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------- */
+
+/* A wait ends also when nobody is going to make it true. */
+typedef struct waiter {
+    ki_informer *informer;
+    ki_str version; /* empty: for the first list */
+    bool is_met;
+} waiter;
+
+/* A version that is no number says nothing about others: docs/consistency.md, rule 8. */
+static bool reaches(const ki_resource_version *version, ki_str wanted)
+{
+    int order = 0;
+    ki_str reached = ki_resource_version_str(version);
+    if (wanted.len == 0 || ki_resource_version_compare(reached, wanted, &order) < 0)
+        return wanted.len == 0 || ki_str_equal(reached, wanted);
+    return order >= 0;
+}
+
+static bool is_met_or_in_vain(void *user)
+{
+    waiter *w = user;
+    const ki_informer *informer = w->informer;
+    w->is_met = informer->life.is_synced && reaches(&informer->life.version, w->version);
+    return w->is_met || informer->is_abandoned || ki_life_is_in_vain_locked(&informer->life);
+}
+
+/* "pods: version 99999 was not there in time: WATCHING at 103; a handler holds the store back" */
+static int fail_waiting(const waiter *w, int code, ki_error *err)
+{
+    ki_informer *informer = w->informer;
+    ki_informer_status status;
+    ki_informer_read_status(informer, &status);
+    char what[sizeof(status.resource_version) + 16] = "the first list";
+    if (w->version.len > 0) /* as far as there is room */
+        (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(w->version));
+    const char *reason = ki_reason_name(status.reason);
+    return ki_fail(
+        err, code, "%s: %s %s: %s%s%s%s%s%s%s%s%s", informer->life.resource->plural, what,
+        code == KI_ERR_STOPPED ? "will not come, it is not running" : "was not there in time",
+        ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ", status.resource_version,
+        reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message,
+        informer->is_blocked ? "; a handler with KI_OVERFLOW_BLOCK is behind and holds the store back" : "",
+        ki_informer_was_started(informer) ? "" : "; it was never started");
+}
+
+static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
+{
+    ki_informer *informer = w->informer;
+    int rc = ki_client_may_wait();
+    if (rc < 0)
+        return ki_fail(err, rc, "%s: waiting inside a callback or a read section",
+                       informer->life.resource->plural);
+    rc = ki_client_check_process(informer->life.client, err);
+    if (rc < 0)
+        return rc;
+    bool is_over = ki_life_wait(&informer->life, is_met_or_in_vain, w, timeout_ms);
+    return w->is_met ? 0 : fail_waiting(w, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
+}
+
+int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err)
+{
+    if (informer == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no informer");
+    return wait_for(&(waiter){.informer = informer}, timeout_ms, err);
+}
+
+int ki_informer_wait_for_version(ki_informer *informer, ki_str version, uint64_t timeout_ms, ki_error *err)
+{
+    if (informer == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no informer");
+    if (version.len == 0 || version.len > KI_RESOURCE_VERSION_BYTES_MAX)
+        return ki_fail(err, KI_ERR_INVALID, "%s: waiting for a version of %zu bytes, 1 to %d are allowed",
+                       informer->life.resource->plural, version.len, KI_RESOURCE_VERSION_BYTES_MAX);
+    return wait_for(&(waiter){.informer = informer, .version = version}, timeout_ms, err);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a handler is removed, and how it is waited for. */
+#include "informer/registration.h"
+#include "util/error.h"
+
+/* ---- going ------------------------------------------------------------------------------------------- */
+
+/* What waits for it stays: freeing it takes longer than dispatch may have to wait for the lock. */
+static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->life.mu)
+{
+    (void)informer; /* whose lock it is */
+    if (registration->is_removed)
+        return;
+    registration->is_removed = true;
+    ki_listener_close(&registration->subscriber.listener);
+    ki_job_wake(&registration->job);
+}
+
+void ki_registrations_remove_all_locked(ki_informer *informer)
+{
+    for (ki_list_node *node = ki_list_first(&informer->registrations); node != NULL;
+         node = ki_list_next(&informer->registrations, node))
+        remove_locked(informer, ki_registration_of(node));
+}
+
+void ki_registrations_wake_all_locked(ki_informer *informer)
+{
+    for (ki_list_node *node = ki_list_first(&informer->registrations); node != NULL;
+         node = ki_list_next(&informer->registrations, node))
+        ki_job_wake(&ki_registration_of(node)->job);
+}
+
+bool ki_informer_has_handlers(ki_informer *informer)
+{
+    bool has_some = false;
+    ki_mutex_lock(&informer->life.mu);
+    ki_list_node *node = ki_list_first(&informer->registrations);
+    for (; node != NULL && !has_some; node = ki_list_next(&informer->registrations, node))
+        has_some = !ki_registration_of(node)->is_removed;
+    ki_mutex_unlock(&informer->life.mu);
+    return has_some;
+}
+
+/* Asks for the removal; who waits for it is counted at the same time: without a handler somebody else may
+ * free the informer as soon as the lock is given away. */
+static void request_removal(ki_registration *registration, bool is_waited_for)
+{
+    ki_informer *informer = registration->informer;
+    ki_backlog rest;
+    ki_mutex_lock(&informer->life.mu);
+    remove_locked(informer, registration);
+    /* Here, because a callback that runs may take its time, and under the lock, without which it may be
+     * gone. */
+    ki_listener_take_rest(&registration->subscriber.listener, &rest);
+    informer->waiters += is_waited_for;
+    ki_life_wake_dispatch(&informer->life);
+    ki_mutex_unlock(&informer->life.mu);
+    ki_backlog_clear(&rest);
+}
+
+void ki_registration_remove(ki_registration *registration)
+{
+    if (registration != NULL && !ki_life_is_foreign(&registration->informer->life))
+        request_removal(registration, false);
+}
+
+/* ---- waiting ----------------------------------------------------------------------------------------- */
+
+/* What somebody waits for. The registration may be gone meanwhile, and is looked for each time; the informer
+ * stays for as long as the wait is counted in it. */
+typedef struct sought {
+    ki_informer *informer;
+    uint64_t serial;
+    bool has_synced;
+} sought;
+
+/* Under the informer's mu, as whoever waits asks for it. */
+static ki_registration *find_locked(const sought *s)
+{
+    ki_list_node *node = ki_list_first(&s->informer->registrations);
+    while (node != NULL && ki_registration_of(node)->serial != s->serial)
+        node = ki_list_next(&s->informer->registrations, node);
+    return node == NULL ? NULL : ki_registration_of(node);
+}
+
+/* The informer may be gone afterwards. */
+static void end_wait(ki_informer *informer)
+{
+    ki_mutex_lock(&informer->life.mu);
+    if (--informer->waiters == 0)
+        ki_life_wake_dispatch(&informer->life);
+    ki_mutex_unlock(&informer->life.mu);
+}
+
+static bool is_gone(void *user)
+{
+    return find_locked(user) == NULL;
+}
+
+int ki_registration_remove_and_wait(ki_registration *registration)
+{
+    if (registration == NULL)
+        return 0;
+    if (ki_life_is_foreign(&registration->informer->life))
+        return KI_ERR_FORKED;
+    bool is_own = ki_job_is_current(&registration->job);
+    int rc = is_own ? 0 : ki_client_may_wait();
+    if (rc < 0)
+        return rc;
+    ki_informer *informer = registration->informer;
+    sought s = {.informer = informer, .serial = registration->serial};
+    request_removal(registration, !is_own);
+    if (!is_own) {
+        (void)ki_life_wait(&informer->life, is_gone, &s, UINT64_MAX);
+        end_wait(informer);
+    }
+    return 0;
+}
+
+static bool is_synced_or_in_vain(void *user)
+{
+    sought *s = user;
+    const ki_informer *informer = s->informer;
+    const ki_registration *registration = find_locked(s);
+    s->has_synced = ki_registration_has_synced(registration);
+    return s->has_synced || registration == NULL || registration->is_removed ||
+           ki_life_is_in_vain_locked(&informer->life);
+}
+
+static int wait_for_sync(sought *s, uint64_t timeout_ms, ki_error *err)
+{
+    ki_informer *informer = s->informer;
+    const char *plural = informer->life.resource->plural;
+    bool is_over = ki_life_wait(&informer->life, is_synced_or_in_vain, s, timeout_ms);
+    if (s->has_synced)
+        return 0;
+    if (!ki_informer_has_synced(informer)) /* then that is the reason */
+        return ki_informer_wait_for_sync(informer, 0, err);
+    return is_over ? ki_fail(err, KI_ERR_STOPPED, "%s: stopped before the handler had heard of all", plural)
+                   : ki_fail(err, KI_ERR_TIMEOUT, "%s: the handler has not heard of all in time", plural);
+}
+
+int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms, ki_error *err)
+{
+    if (registration == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no registration");
+    ki_informer *informer = registration->informer;
+    sought s = {.informer = informer, .serial = registration->serial};
+    if (ki_client_may_wait() < 0)
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "%s: waiting inside a callback or a read section",
+                       informer->life.resource->plural);
+    int rc = ki_client_check_process(informer->life.client, err);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&informer->life.mu);
+    informer->waiters++;
+    ki_mutex_unlock(&informer->life.mu);
+    rc = wait_for_sync(&s, timeout_ms, err);
+    end_wait(informer);
+    return rc;
+}

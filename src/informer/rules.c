@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "informer/rules.h"
+
+typedef enum version_order { OLDER = -1, SAME = 0, NEWER = 1, UNKNOWN = 2 } version_order;
+
+static version_order order_of(ki_str version, ki_str other)
+{
+    int order = 0;
+    if (ki_resource_version_compare(version, other, &order) < 0)
+        return ki_str_equal(version, other) ? SAME : UNKNOWN;
+    return order < 0 ? OLDER : order > 0 ? NEWER : SAME;
+}
+
+/* Versions that are no numbers can be the same one for two states, or be missing: then the text decides. */
+bool ki_rules_is_number(ki_str version)
+{
+    int order = 0;
+    return ki_resource_version_compare(version, version, &order) == 0;
+}
+
+/* What a projection keeps may be the same of two objects. */
+static bool is_same(const ki_object *a, const ki_object *b)
+{
+    return ki_object_equal(a, b) && ki_str_equal(ki_object_uid(a), ki_object_uid(b));
+}
+
+static ki_verdict judge_present(const ki_object *object, const ki_standing *standing)
+{
+    const ki_object *stored = standing->stored;
+    ki_str version = ki_object_resource_version(object);
+    switch (order_of(version, ki_object_resource_version(stored))) {
+    case SAME:
+        if (ki_rules_is_number(version) && !standing->of_other_history)
+            return KI_VERDICT_SEEN;
+        return is_same(object, stored) ? KI_VERDICT_SEEN : KI_VERDICT_PUT;
+    case OLDER:
+        return standing->of_other_history ? KI_VERDICT_PUT : KI_VERDICT_SEEN;
+    case NEWER:
+    case UNKNOWN:
+        break;
+    }
+    return KI_VERDICT_PUT;
+}
+
+/* That it is gone before the list has ended is part of the list, and said with its end: an attempt that comes
+ * after a cut, from a server that lags behind, may still have it. */
+static ki_verdict judge_delete(const ki_delta *delta, const ki_standing *standing)
+{
+    if (delta->list != 0)
+        return KI_VERDICT_HOLD;
+    if (standing->stored == NULL)
+        return KI_VERDICT_IGNORE;
+    version_order order =
+        order_of(ki_object_resource_version(delta->object), ki_object_resource_version(standing->stored));
+    return order == OLDER && !standing->of_other_history ? KI_VERDICT_IGNORE : KI_VERDICT_REMOVE;
+}
+
+/* What a list names that is at least as new as what is complete is alive. An event may be an echo of
+ * something that was deleted since, and so may an item of a list of which that is not known yet. */
+static ki_verdict judge_absent(const ki_delta *delta, ki_str complete)
+{
+    bool is_believed = delta->list != 0 && !delta->is_doubtful;
+    if (is_believed || complete.len == 0)
+        return KI_VERDICT_PUT;
+    ki_str version = ki_object_resource_version(delta->object);
+    version_order order = order_of(version, complete);
+    if (order == NEWER || !ki_rules_is_number(version) || order == UNKNOWN)
+        return KI_VERDICT_PUT;
+    return delta->list != 0 ? KI_VERDICT_HOLD : KI_VERDICT_IGNORE;
+}
+
+ki_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standing)
+{
+    if (delta->type == KI_DELTA_SEEN)
+        return standing->stored == NULL ? KI_VERDICT_IGNORE : KI_VERDICT_SEEN;
+    if (delta->type == KI_DELTA_DELETED)
+        return judge_delete(delta, standing);
+    if (standing->stored == NULL)
+        return judge_absent(delta, standing->complete);
+    return judge_present(delta->object, standing);
+}
+
+bool ki_rules_list_covers(const ki_object *object, const ki_resource_version *list_version)
+{
+    return order_of(ki_object_resource_version(object), ki_resource_version_str(list_version)) != NEWER;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* block - takes a value in blocks of 64 bytes, given bit masks of their characters.
+ *
+ *   From:     json/kernel_*.c, each of which includes this once, after defining
+ *               ki_masks ki_classify(const uint8_t bytes[64])
+ *               ki_rare  ki_classify_rare(const uint8_t bytes[64])
+ *               uint64_t ki_prefix_xor(uint64_t bits)          bit i = parity of the bits 0 … i
+ *               ki_squeeze, ki_squeeze_for(keep), ki_squeeze_bits(squeeze, bits)   the bits that `keep`
+ *               selects, moved together
+ *               uint64_t ki_gather(bits, select)               the same for one mask and few bits
+ *   To:       json/kernel/tokens.h, json/kernel/grammar.h, json/walk.h, json/sink.c
+ *   Not here: instruction sets.
+ *
+ * Compact text in whole blocks, which is what servers send, is taken some blocks at a time: first all that
+ * does not depend on brackets (ki_find_ahead), then the brackets (ki_walk_found). Blocks with something less
+ * usual in them go one by one, and what is not compact the long way (ki_take_any_block).
+ */
+#ifndef KI_JSON_KERNEL_BLOCK_H
+#define KI_JSON_KERNEL_BLOCK_H
+
+#include "json/kernel.h"
+#include "json/kernel/grammar.h"
+#include "json/kernel/tokens.h"
+#include "json/utf8.h"
+#include "json/walk.h"
+
+/* The value ends before `end` (or goes on, end = n, with a mistake). Returns the bytes taken of the block. */
+static inline unsigned ki_finish(ki_json_scanner *s, unsigned end, ki_mistake mistake)
+{
+    if (mistake.at < end) {
+        s->error = mistake.code;
+        return mistake.at;
+    }
+    s->state = KI_SCAN_BEHIND;
+    return end;
+}
+
+/* A string, number or word that is the whole value: it ends with its closing quote, or before what is no
+ * part of it. */
+static inline unsigned ki_take_scalar(ki_json_scanner *s, const uint8_t *bytes, unsigned n, uint64_t stop,
+                                      ki_mistake mistake)
+{
+    const int is_string = s->scalar == KI_SCALAR_STRING;
+    unsigned end = stop == 0 ? n : (unsigned)__builtin_ctzll(stop) + (unsigned)is_string;
+    if (s->sink != NULL) {
+        ki_json_sink_block(s->sink, bytes);
+        ki_json_sink_flush(s->sink, end);
+    }
+    if (!is_string && mistake.at == end)
+        end++; /* an unfinished literal is noticed at the byte behind it */
+    if (stop == 0 && mistake.at >= n)
+        return n;
+    return ki_finish(s, end, mistake);
+}
+
+/* A block without its white space: which of its n bytes the characters are, and where it stands in what was
+ * given to the kernel. */
+typedef struct ki_kept {
+    const uint8_t *chars;
+    uint64_t keep;
+    unsigned n;
+    const uint8_t *origin;
+} ki_kept;
+
+/* A mistake that a lenient scan goes on after. */
+static inline void ki_refuse(ki_json_scanner *s, const uint8_t *origin, ki_mistake mistake)
+{
+    const uint64_t offset = s->offset + (uint64_t)(origin - s->slice) + mistake.at;
+    if (s->refused != 0 && s->refused_offset <= offset)
+        return;
+    s->refused = mistake.code;
+    s->refused_offset = offset;
+}
+
+/* A block in which something happens: a mistake, the end of the value, a member of a tracked container. */
+static __attribute__((noinline)) unsigned ki_take_event(ki_json_scanner *s, ki_block *b, const ki_kept *kept,
+                                                        ki_mistake mistake)
+{
+    const uint64_t keep = kept->keep;
+    unsigned too_deep = KI_NO_MISTAKE;
+    if (s->sink != NULL)
+        ki_json_sink_block(s->sink, b->chars);
+    unsigned end = ki_block_walk(s, b, &too_deep);
+    if (s->sink != NULL)
+        ki_json_sink_flush(s->sink, end == KI_BLOCK_NO_END ? b->count : end + 1);
+    if (end != KI_BLOCK_NO_END)
+        b->mistakes &= (UINT64_C(2) << end) - 1;
+    if (b->mistakes != 0)
+        ki_mistake_add(&mistake, ki_raw_position(keep, (unsigned)__builtin_ctzll(b->mistakes)),
+                       KI_ERR_JSON_SYNTAX);
+    if (too_deep != KI_NO_MISTAKE) {
+        const ki_mistake depth = {ki_raw_position(keep, too_deep), KI_ERR_JSON_DEPTH};
+        if (!s->is_lenient)
+            ki_mistake_add(&mistake, depth.at, depth.code);
+        else if (depth.at < mistake.at)
+            ki_refuse(s, kept->origin, depth);
+    }
+    if (end == KI_BLOCK_NO_END && mistake.at == KI_NO_MISTAKE)
+        return kept->n;
+    return ki_finish(s, end == KI_BLOCK_NO_END ? kept->n : ki_raw_position(keep, end) + 1, mistake);
+}
+
+/* A block, white space left out, of `count` characters. */
+KI_INLINE ki_block ki_block_of(const ki_found *f, const uint8_t *chars, unsigned count)
+{
+    return (ki_block){.chars = chars,
+                      .count = count,
+                      .valid = count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1,
+                      .open = f->open,
+                      .close = f->close,
+                      .brace = f->brace,
+                      .comma = f->separator & f->brace,
+                      .colon = f->separator & ~f->brace,
+                      .behind_name = f->behind_name,
+                      .nameless = f->nameless,
+                      .mistakes = f->mistakes};
+}
+
+/* Hands a block to the sink in which a tracked container has characters of its own. */
+static __attribute__((noinline)) void ki_tell_sink(ki_json_sink *sink, const ki_block *b, uint32_t depth)
+{
+    ki_json_sink_block(sink, b->chars);
+    ki_block_tell(sink, b, depth);
+    ki_json_sink_flush(sink, b->count);
+}
+
+/* Takes the tokens of a container, white space left out. Returns the bytes taken. */
+static inline unsigned ki_take_tokens(ki_json_scanner *s, const ki_tokens *t, ki_kept kept,
+                                      ki_mistake mistake)
+{
+    const unsigned count = (unsigned)__builtin_popcountll(kept.keep);
+    const ki_found found = ki_check_grammar(&s->carry.grammar, t, count);
+    const uint32_t depth = s->depth;
+    ki_json_sink *sink = s->sink;
+    ki_nesting nesting = {.kinds = s->kinds[0], .depth = depth};
+    ki_block b = ki_block_of(&found, kept.chars, count);
+    if (mistake.at != KI_NO_MISTAKE || ki_is_empty_value(&found, depth) ||
+        !ki_walk_inside(&found, s->inside_depth_max, &nesting))
+        return ki_take_event(s, &b, &kept, mistake);
+    s->kinds[0] = nesting.kinds;
+    s->depth = nesting.depth;
+    if (sink != NULL && nesting.lowest > sink->tracked)
+        ki_json_sink_take(sink, kept.chars, count);
+    else if (sink != NULL)
+        ki_tell_sink(sink, &b, depth);
+    return kept.n;
+}
+
+/* Escapes and UTF-8, which need the bytes themselves. Does not change the carry where it finds a mistake,
+ * which may stand behind the value; what was seen before it counts all the same. */
+static __attribute__((noinline)) ki_mistake ki_check_strings(ki_json_scanner *s, const uint8_t *bytes,
+                                                             unsigned n, uint64_t escaped, int has_high)
+{
+    ki_escape escape = s->carry.escape;
+    ki_utf8 utf8 = s->carry.utf8;
+    ki_mistake mistake = {KI_NO_MISTAKE, 0};
+    int rewritable = 0;
+    ki_mistake_add(&mistake, ki_escape_check(&escape, bytes, n, escaped, &rewritable), KI_ERR_JSON_ESCAPE);
+    if (has_high || utf8.need != 0)
+        ki_mistake_add(&mistake, ki_utf8_check(&utf8, bytes, n), KI_ERR_JSON_UTF8);
+    if (s->sink != NULL)
+        s->sink->rewritable |= rewritable;
+    if (mistake.at != KI_NO_MISTAKE)
+        return mistake;
+    s->carry.escape = escape;
+    s->carry.utf8 = utf8;
+    return mistake;
+}
+
+/* Takes what is wrong in the strings of a container out of `mistake`, if the scan goes on after it. What was
+ * unfinished there is forgotten. */
+static inline ki_mistake ki_pass_over(ki_json_scanner *s, ki_mistake *mistake)
+{
+    const ki_mistake none = {KI_NO_MISTAKE, 0};
+    if (!s->is_lenient || s->scalar != KI_SCALAR_NONE || mistake->at == KI_NO_MISTAKE)
+        return none;
+    const ki_mistake passed = *mistake;
+    *mistake = none;
+    s->carry.escape = (ki_escape){0};
+    s->carry.utf8 = (ki_utf8){0};
+    return passed;
+}
+
+/* Any block of n <= 64 bytes (64 can be read; those behind n are blanks), which stands at `origin`. Returns
+ * the bytes taken. */
+static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, const uint8_t *bytes,
+                                                            unsigned n, const uint8_t *origin)
+{
+    ki_json_carry *c = &s->carry;
+    const uint64_t valid = n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1;
+    ki_masks m = ki_classify(bytes);
+    const ki_rare rare = ki_classify_rare(bytes);
+    m.expects &= ~rare.control;
+    const uint64_t escaped = ki_find_escaped(rare.backslash, c->escaped, n, &c->escaped);
+    ki_tokens t = ki_find_tokens(c->in_string, &m, escaped);
+    c->in_string = (uint64_t)((int64_t)t.in >> 63);
+    t.in &= valid;
+    const uint64_t white = rare.white & valid & ~t.in;
+    t.literal &= valid & ~white;
+    t.literal_start = t.literal & ~ki_behind(t.literal, c->literal_open);
+    ki_mistake mistake = ki_check_strings(s, bytes, n, escaped & t.in, rare.has_high);
+    if ((rare.control & t.in) != 0)
+        ki_mistake_add(&mistake, (unsigned)__builtin_ctzll(rare.control & t.in), KI_ERR_JSON_CONTROL);
+    const ki_mistake passed = ki_pass_over(s, &mistake);
+    if ((t.literal | c->literal_open) != 0)
+        ki_check_literals(c, bytes, n, t.literal, &mistake);
+    c->literal_open = t.literal >> (n - 1) & 1;
+    if (s->scalar != KI_SCALAR_NONE)
+        return ki_take_scalar(s, bytes, n,
+                              s->scalar == KI_SCALAR_STRING ? t.quote & ~t.in : valid & ~t.literal, mistake);
+
+    uint8_t room[64];
+    const uint64_t keep = valid & ~white;
+    if (keep == 0) /* white space may still end what was no number or word */
+        return mistake.at == KI_NO_MISTAKE ? n : ki_finish(s, n, mistake);
+    if (white != 0)
+        ki_squeeze_tokens(&t, keep);
+    if (white != 0 && s->sink != NULL) {
+        ki_squeeze_bytes(bytes, keep, room);
+        bytes = room;
+    }
+    const unsigned taken = ki_take_tokens(s, &t, (ki_kept){bytes, keep, n, origin}, mistake);
+    if (passed.at != KI_NO_MISTAKE &&
+        passed.at < taken + (s->error != 0)) /* else it stands behind the value */
+        ki_refuse(s, origin, passed);
+    return taken;
+}
+
+/* Checks literals that are not right at sight. Returns 0 for a mistake, with nothing changed. */
+KI_INLINE int ki_take_literals(ki_json_carry *c, const uint8_t *bytes, ki_tokens *t)
+{
+    ki_mistake mistake = {KI_NO_MISTAKE, 0};
+    t->literal_start &= ~c->literal_open;
+    ki_check_literals(c, bytes, 64, t->literal, &mistake);
+    if (mistake.at == KI_NO_MISTAKE)
+        c->literal_open = t->literal >> 63;
+    return mistake.at == KI_NO_MISTAKE;
+}
+
+/* A block of 64 bytes inside a container without white space between tokens. Hands anything else on,
+ * before it has changed anything. Returns the bytes taken. */
+static __attribute__((noinline)) unsigned ki_take_dense_block(ki_json_scanner *s, const uint8_t *bytes)
+{
+    ki_json_carry *c = &s->carry;
+    const ki_masks m = ki_classify(bytes);
+    const ki_rare rare = ki_classify_rare(bytes);
+    uint64_t escaped_next = 0;
+    const uint64_t escaped = ki_find_escaped(rare.backslash, c->escaped, 64, &escaped_next);
+    if (rare.control != 0)
+        return ki_take_any_block(s, bytes, 64, bytes);
+    ki_tokens t = ki_find_tokens(c->in_string, &m, escaped);
+    const uint64_t literal_open = c->literal_open;
+    const uint32_t literal_state = c->literal_state;
+    if ((t.literal | literal_open) != 0 && !ki_take_literals(c, bytes, &t))
+        return ki_take_any_block(s, bytes, 64, bytes);
+    if ((ki_unusual_escapes(&m, &rare, escaped) | c->escape.state | c->utf8.need | (uint64_t)rare.has_high) !=
+            0 &&
+        ki_check_strings(s, bytes, 64, escaped, rare.has_high).at != KI_NO_MISTAKE) {
+        c->literal_open = literal_open;
+        c->literal_state = literal_state;
+        return ki_take_any_block(s, bytes, 64, bytes);
+    }
+    c->escaped = escaped_next;
+    c->in_string = (uint64_t)((int64_t)t.in >> 63);
+    return ki_take_tokens(s, &t, (ki_kept){bytes, ~UINT64_C(0), 64, bytes}, (ki_mistake){KI_NO_MISTAKE, 0});
+}
+
+/* Takes the first of `count` blocks, as many as are usual, but for their brackets, and returns how many.
+ * Neither strings nor what may stand behind what depend on brackets, so they need not be waited for: two
+ * short loops keep a processor busier than a long one. A usual block has no bytes but plain ones, \" and
+ * \\, and no literals but those that are right at sight. */
+static __attribute__((noinline)) size_t ki_find_ahead(ki_json_carry *c, const uint8_t *bytes, size_t count,
+                                                      ki_found *out)
+{
+    const uint8_t *at = bytes;
+    const uint8_t *end = bytes + count * 64;
+    uint64_t in_string = c->in_string;
+    uint64_t escaped_next = c->escaped;
+    for (; at < end; at += 64) {
+        const ki_masks m = ki_classify(at);
+        uint64_t escaped = 0;
+        uint64_t next = 0;
+        if (KI_UNLIKELY(m.is_rare) || KI_UNLIKELY(escaped_next != 0)) {
+            const ki_rare rare = ki_classify_rare(at);
+            escaped = ki_find_escaped(rare.backslash, escaped_next, 64, &next);
+            if ((ki_unusual_escapes(&m, &rare, escaped) | rare.control | (uint64_t)rare.has_high) != 0)
+                break;
+        }
+        ki_tokens t = ki_find_tokens(in_string, &m, escaped);
+        /* A single digit needs no look, if it is known to end here. */
+        const uint64_t digit_start = t.literal_start & t.marked & ~(UINT64_C(1) << 63);
+        if (KI_UNLIKELY((t.literal & ~digit_start) != 0) && !ki_are_plain_literals(at, t.literal, t.marked))
+            break;
+        in_string = (uint64_t)((int64_t)t.in >> 63);
+        escaped_next = next;
+        *out++ = ki_check_grammar(&c->grammar, &t, 64);
+    }
+    c->in_string = in_string;
+    c->escaped = escaped_next;
+    return (size_t)(at - bytes) / 64;
+}
+
+/* Follows the brackets of `count` blocks, up to the first with a mistake or the end of the value. Returns how
+ * many. */
+static __attribute__((noinline)) size_t ki_walk_found(ki_json_scanner *s, const uint8_t *bytes,
+                                                      const ki_found *found, size_t count)
+{
+    ki_json_sink *sink = s->sink;
+    ki_nesting nesting = {.kinds = s->kinds[0], .depth = s->depth};
+    const uint32_t depth_max = s->inside_depth_max;
+    uint32_t tracked = sink == NULL ? 0 : sink->tracked;
+    const uint8_t *kept = bytes; /* the sink has everything before */
+    size_t i = 0;
+    if (count == 0 || ki_is_empty_value(found, nesting.depth))
+        return 0;
+    for (; i < count; i++) {
+        const uint32_t depth = nesting.depth;
+        if (KI_UNLIKELY(!ki_walk_inside(&found[i], depth_max, &nesting)))
+            break;
+        if (KI_LIKELY(nesting.lowest > tracked) || sink == NULL)
+            continue;
+        const ki_block b = ki_block_of(&found[i], bytes + i * 64, 64);
+        ki_json_sink_take(sink, kept, (size_t)(b.chars - kept));
+        ki_tell_sink(sink, &b, depth);
+        tracked = sink->tracked;
+        kept = b.chars + 64;
+    }
+    s->kinds[0] = nesting.kinds;
+    s->depth = nesting.depth;
+    if (sink != NULL)
+        ki_json_sink_take(sink, kept, (size_t)(bytes + i * 64 - kept));
+    return i;
+}
+
+/* Whether something that began in the block before must be ended in this one. */
+KI_INLINE uint64_t ki_has_unfinished(const ki_json_carry *c)
+{
+    return c->escape.state | c->utf8.need | c->literal_open;
+}
+
+/* Blocks that are taken ahead at a time. What is found behind the end of the value was for nothing. */
+enum { KI_AHEAD = 8 };
+
+/* Whole blocks inside a container. Returns the bytes taken. */
+KI_INLINE size_t ki_scan_whole_blocks(ki_json_scanner *s, const uint8_t *bytes, size_t count)
+{
+    ki_found found[KI_AHEAD];
+    const uint8_t *at = bytes;
+    const uint8_t *end = bytes + count * 64;
+    while (at < end) {
+        const size_t left = (size_t)(end - at) / 64;
+        const size_t ahead = ki_has_unfinished(&s->carry) ? 0 : left < KI_AHEAD ? left : KI_AHEAD;
+        const size_t usual = ki_find_ahead(&s->carry, at, ahead, found);
+        for (size_t i = 0; i < usual; i++) {
+            const size_t walked = ki_walk_found(s, at, found + i, usual - i);
+            at += walked * 64;
+            i += walked;
+            if (i == usual)
+                break;
+            ki_block b = ki_block_of(&found[i], at, 64);
+            const ki_kept kept = {at, ~UINT64_C(0), 64, at};
+            at += ki_take_event(s, &b, &kept, (ki_mistake){KI_NO_MISTAKE, 0});
+            if (s->state != KI_SCAN_INSIDE || s->error != 0)
+                return (size_t)(at - bytes);
+        }
+        if (usual == KI_AHEAD || at == end)
+            continue;
+        at += ki_take_dense_block(s, at);
+        if (s->state != KI_SCAN_INSIDE || s->error != 0)
+            return (size_t)(at - bytes);
+    }
+    return (size_t)(at - bytes);
+}
+
+KI_INLINE size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
+{
+    const uint8_t *at = (const uint8_t *)bytes;
+    const uint8_t *end = at + n;
+    s->slice = at;
+    if (s->scalar == KI_SCALAR_NONE)
+        at += ki_scan_whole_blocks(s, at, n / 64);
+    while (at < end && s->state == KI_SCAN_INSIDE && s->error == 0) {
+        uint8_t padded[64];
+        const unsigned count = end - at < 64 ? (unsigned)(end - at) : 64;
+        memset(padded, ' ', sizeof(padded));
+        memcpy(padded, at, count);
+        at += ki_take_any_block(s, padded, count, at);
+    }
+    return (size_t)(at - (const uint8_t *)bytes);
+}
+
+/* Nesting and strings alone, for text that is known to be JSON. */
+KI_INLINE size_t ki_skip_container_blocks(const char *text, size_t n)
+{
+    const uint8_t *bytes = (const uint8_t *)text;
+    ki_json_carry carry = {0};
+    uint64_t depth = 0;
+    uint8_t padded[64];
+    for (size_t at = 0; at < n; at += 64) {
+        const uint8_t *block = bytes + at;
+        unsigned count = 64;
+        if (n - at < 64) {
+            count = (unsigned)(n - at);
+            memset(padded, ' ', sizeof(padded));
+            memcpy(padded, block, count);
+            block = padded;
+        }
+        const ki_masks m = ki_classify(block);
+        uint64_t escaped = 0;
+        if (KI_UNLIKELY((uint64_t)m.is_rare | carry.escaped))
+            escaped =
+                ki_find_escaped(ki_classify_rare(block).backslash, carry.escaped, count, &carry.escaped);
+        const ki_tokens t = ki_find_tokens(carry.in_string, &m, escaped);
+        carry.in_string = (uint64_t)((int64_t)t.in >> 63);
+        const uint64_t close = t.bracket & ~t.expects;
+        const uint64_t open = t.bracket & t.expects;
+        if (KI_LIKELY(depth > (uint64_t)__builtin_popcountll(close))) {
+            depth += (uint64_t)__builtin_popcountll(open) - (uint64_t)__builtin_popcountll(close);
+            continue;
+        }
+        for (uint64_t left = open | close; left != 0; left &= left - 1) {
+            unsigned i = (unsigned)__builtin_ctzll(left);
+            depth += (open >> i & 1) ? 1 : UINT64_MAX;
+            if (depth == 0)
+                return at + i + 1;
+        }
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "queue/delta_fifo.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/clock.h"
+
+enum { ITEMS_DEFAULT = 10000, BYTES_DEFAULT = 16 * 1024 * 1024 };
+
+int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options)
+{
+    static const ki_delta_fifo_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    ki_hash_key hash_key;
+    if (options->hash_key != NULL)
+        hash_key = *options->hash_key;
+    else if (ki_hash_key_init(&hash_key) < 0)
+        return KI_ERR_SYSTEM;
+    *fifo = (ki_delta_fifo){.items_max = options->items_max == 0 ? ITEMS_DEFAULT : options->items_max,
+                            .bytes_max = options->bytes_max == 0 ? BYTES_DEFAULT : options->bytes_max,
+                            .hash_key = hash_key,
+                            .heard_ns = UINT64_MAX};
+    atomic_init(&fifo->fresh_ns, UINT64_MAX);
+    ki_mutex_init(&fifo->mu);
+    ki_cond_init(&fifo->changed);
+    ki_list_init(&fifo->queue);
+    ki_map_init(&fifo->keys);
+    return 0;
+}
+
+static ki_delta_entry *entry_of(ki_list_node *node)
+{
+    return KI_CONTAINER_OF(node, ki_delta_entry, node);
+}
+
+void ki_delta_entry_free(ki_delta_entry *entry)
+{
+    if (entry == NULL)
+        return;
+    for (uint32_t i = 0; i < entry->count; i++)
+        ki_object_unref(entry->deltas[i].object);
+    if (entry->deltas != &entry->first)
+        ki_free(entry->deltas);
+    ki_resource_version_clear(&entry->version);
+    ki_resource_version_clear(&entry->version_before);
+    ki_free(entry);
+}
+
+static void drop_all_locked(ki_delta_fifo *fifo)
+{
+    for (ki_list_node *node = ki_list_pop_front(&fifo->queue); node != NULL;
+         node = ki_list_pop_front(&fifo->queue))
+        ki_delta_entry_free(entry_of(node));
+    ki_map_fini(&fifo->keys);
+    fifo->items = 0;
+    fifo->bytes = 0;
+    fifo->ended_list = 0;
+    fifo->heard_ns = ki_delta_fifo_fresh_ns(fifo); /* what was heard since is forgotten */
+}
+
+void ki_delta_fifo_fini(ki_delta_fifo *fifo)
+{
+    if (fifo->items_max == 0)
+        return;
+    drop_all_locked(fifo);
+    ki_resource_version_clear(&fifo->received);
+    ki_cond_fini(&fifo->changed);
+    ki_mutex_fini(&fifo->mu);
+    *fifo = (ki_delta_fifo){0};
+}
+
+static ki_delta_entry *entry_new(ki_entry_kind kind, ki_str key)
+{
+    ki_delta_entry *entry = ki_malloc(sizeof(*entry) + key.len + 1);
+    if (entry == NULL)
+        return NULL;
+    *entry = (ki_delta_entry){.kind = kind, .cap = 1, .key_len = key.len};
+    entry->deltas = &entry->first;
+    if (key.len > 0)
+        memcpy(entry->key, key.ptr, key.len);
+    entry->key[key.len] = 0;
+    return entry;
+}
+
+static int has_key(const ki_map_node *node, const void *key)
+{
+    const ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, by_key);
+    return ki_str_equal((ki_str){entry->key, entry->key_len}, *(const ki_str *)key);
+}
+
+static int is_full_locked(const ki_delta_fifo *fifo)
+{
+    return fifo->items >= fifo->items_max || fifo->bytes >= fifo->bytes_max;
+}
+
+/* ---- how fresh the consumer is ----------------------------------------------------------------------- */
+
+/* Relaxed: one number, with which nothing else is read. */
+uint64_t ki_delta_fifo_fresh_ns(const ki_delta_fifo *fifo)
+{
+    return atomic_load_explicit(&fifo->fresh_ns, memory_order_relaxed);
+}
+
+/* Relaxed: as above. While something waits only the consumer calls this, else only the producer. */
+static void set_fresh(ki_delta_fifo *fifo, uint64_t fresh_ns)
+{
+    atomic_store_explicit(&fifo->fresh_ns, fresh_ns, memory_order_relaxed);
+}
+
+void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next)
+{
+    set_fresh(fifo, next->fresh_ns);
+}
+
+/* What a watch tells comes in order: so when it tells of something, all before that has been received. Before
+ * the end of a list nothing is complete. */
+static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
+{
+    return is_of_watch && fifo->heard_ns != UINT64_MAX ? fifo->now_ns : fifo->heard_ns;
+}
+
+/* ---- pushing ----------------------------------------------------------------------------------------- */
+
+/* Puts a new entry at the end of the queue. */
+static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry, uint64_t fresh_ns)
+{
+    ki_resource_version_copy(&entry->version_before, &fifo->received);
+    entry->fresh_ns = fresh_ns;
+    if (fifo->finished == fifo->pushed)
+        set_fresh(fifo, fresh_ns);
+    ki_list_push_back(&fifo->queue, &entry->node);
+    fifo->items++;
+    fifo->pushed++;
+    ki_cond_signal(&fifo->changed);
+}
+
+/* Room for one more delta. */
+static int reserve(ki_delta_entry *entry)
+{
+    if (entry->count < entry->cap)
+        return 0;
+    uint32_t cap = entry->cap * 2;
+    ki_delta *deltas =
+        ki_realloc(entry->deltas == &entry->first ? NULL : entry->deltas, cap * sizeof(*deltas));
+    if (deltas == NULL)
+        return KI_ERR_NO_MEMORY;
+    if (entry->deltas == &entry->first)
+        deltas[0] = entry->first;
+    entry->deltas = deltas;
+    entry->cap = cap;
+    return 0;
+}
+
+/* An event may be told twice, and the second time come behind a newer one. */
+static int is_older(const ki_object *object, const ki_object *other)
+{
+    int order = 0;
+    return ki_resource_version_compare(ki_object_resource_version(object), ki_object_resource_version(other),
+                                       &order) == 0 &&
+           order < 0;
+}
+
+/* Of two deletes in a row one says it all: the later one, unless it is older or only the earlier was seen.
+ * Returns whether `delta` went into the last one. */
+static int merges_delete(ki_delta_entry *entry, ki_delta delta)
+{
+    ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
+    if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED ||
+        last->list != delta.list) /* what a list tells may come to nothing */
+        return 0;
+    ki_object *superfluous = delta.object;
+    if (last->final_state_unknown || !(delta.final_state_unknown || is_older(delta.object, last->object))) {
+        superfluous = last->object;
+        entry->bytes += delta.bytes - last->bytes;
+        *last = delta;
+    }
+    ki_object_unref(superfluous);
+    return 1;
+}
+
+/* That a key is alive is said once for each list. Returns whether it was. */
+static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
+{
+    const ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
+    return last != NULL && delta->type == KI_DELTA_SEEN && last->type != KI_DELTA_DELETED &&
+           last->list == delta->list;
+}
+
+static void append(ki_delta_entry *entry, ki_delta delta)
+{
+    assert(entry->count < entry->cap);
+    entry->deltas[entry->count++] = delta;
+    entry->bytes += delta.bytes;
+}
+
+/* The entry of a key, with room for one more delta; a new one is not in the queue yet. NULL when memory is
+ * out. */
+static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
+{
+    uint64_t hash = ki_hash(&fifo->hash_key, key);
+    ki_map_node *node = ki_map_find(&fifo->keys, hash, has_key, &key);
+    if (node != NULL) {
+        ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, by_key);
+        return reserve(entry) < 0 ? NULL : entry;
+    }
+    ki_delta_entry *entry = entry_new(KI_ENTRY_DELTAS, key);
+    if (entry != NULL && ki_map_insert(&fifo->keys, &entry->by_key, hash) < 0) {
+        ki_free(entry);
+        return NULL;
+    }
+    return entry;
+}
+
+/* An echo of what was received before says nothing about now. */
+static int advances_locked(const ki_delta_fifo *fifo, const ki_resource_version *version)
+{
+    return ki_resource_version_is_set(version) &&
+           ki_resource_version_latest(&fifo->received, version) == version &&
+           !ki_resource_version_equal(&fifo->received, version);
+}
+
+static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki_resource_version *version)
+{
+    ki_delta_entry *entry = entry_for_locked(fifo, key);
+    if (entry == NULL)
+        return KI_ERR_NO_MEMORY;
+    size_t before = entry->bytes;
+    int is_news = advances_locked(fifo, version);
+    delta.after_list = fifo->ended_list;
+    if (delta.list > fifo->begun_list) {
+        fifo->begun_list = delta.list;
+        fifo->begun_ns = fifo->now_ns;
+    }
+    if (!merges_delete(entry, delta) && !is_said(entry, &delta))
+        append(entry, delta);
+    fifo->bytes += entry->bytes - before;
+    if (!ki_list_node_is_linked(&entry->node))
+        enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news));
+    if (is_news)
+        fifo->heard_ns = fifo->now_ns;
+    (void)ki_resource_version_advance(&fifo->received, version);
+    return is_full_locked(fifo);
+}
+
+int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
+{
+    assert(delta.object != NULL);
+    ki_resource_version received = {0};
+    int rc = ki_resource_version_set(&received, version);
+    if (rc < 0)
+        return rc;
+    delta.bytes = ki_object_bytes(delta.object);
+    ki_mutex_lock(&fifo->mu);
+    rc = push_locked(fifo, ki_object_key_str(delta.object), delta, &received);
+    ki_mutex_unlock(&fifo->mu);
+    ki_resource_version_clear(&received);
+    return rc;
+}
+
+int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
+{
+    const ki_resource_version none = {0};
+    ki_mutex_lock(&fifo->mu);
+    int rc = push_locked(fifo, key, (ki_delta){.type = KI_DELTA_SEEN, .list = list}, &none);
+    ki_mutex_unlock(&fifo->mu);
+    return rc;
+}
+
+/* A list that is older than what was received proves nothing, nor does such a bookmark. */
+static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
+{
+    return (entry->kind == KI_ENTRY_LIST_END || entry->kind == KI_ENTRY_BOOKMARK) &&
+           !ki_resource_version_is_newer(&fifo->received, &entry->version);
+}
+
+/* A list is a picture of when it began, whenever it has ended; an event may have come since. */
+static uint64_t heard_with_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
+{
+    uint64_t at_ns = fifo->now_ns;
+    if (entry->kind == KI_ENTRY_LIST_END && entry->list == fifo->begun_list)
+        at_ns = fifo->begun_ns;
+    return fifo->heard_ns != UINT64_MAX && fifo->heard_ns > at_ns ? fifo->heard_ns : at_ns;
+}
+
+int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list, ki_str version)
+{
+    ki_delta_entry *entry = entry_new(kind, (ki_str){0});
+    if (entry == NULL)
+        return KI_ERR_NO_MEMORY;
+    entry->list = list;
+    int rc = ki_resource_version_set(&entry->version, version);
+    if (rc < 0) {
+        ki_delta_entry_free(entry);
+        return rc;
+    }
+    ki_mutex_lock(&fifo->mu);
+    int is_news = is_news_locked(fifo, entry);
+    enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news && kind == KI_ENTRY_BOOKMARK));
+    if (is_news)
+        fifo->heard_ns = heard_with_locked(fifo, entry);
+    (void)ki_resource_version_advance(&fifo->received, &entry->version);
+    if (kind == KI_ENTRY_LIST_END && list > fifo->ended_list)
+        fifo->ended_list = list;
+    if (kind == KI_ENTRY_LIST_END && fifo->first_list_end == 0)
+        fifo->first_list_end = fifo->pushed;
+    rc = is_full_locked(fifo);
+    ki_mutex_unlock(&fifo->mu);
+    return rc;
+}
+
+/* Takes out the resyncs that wait, which are of no history. */
+static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
+{
+    ki_list_node *next = NULL;
+    for (ki_list_node *node = ki_list_first(&fifo->queue); node != NULL; node = next) {
+        next = ki_list_next(&fifo->queue, node);
+        if (entry_of(node)->kind != KI_ENTRY_RESYNC)
+            continue;
+        ki_list_remove(node);
+        ki_list_push_back(out_resyncs, node);
+        fifo->items--;
+        fifo->pushed--;
+    }
+}
+
+/* What was popped and is being processed still counts as unfinished; what is dropped here does not. */
+int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
+{
+    ki_list resyncs;
+    ki_list_init(&resyncs);
+    ki_delta_entry *entry = entry_new(KI_ENTRY_RESET, (ki_str){0});
+    if (entry == NULL)
+        return KI_ERR_NO_MEMORY;
+    entry->list = list;
+    ki_mutex_lock(&fifo->mu);
+    take_resyncs_locked(fifo, &resyncs);
+    fifo->pushed -= fifo->items;
+    fifo->first_list_end = 0;
+    drop_all_locked(fifo);
+    ki_resource_version_clear(&fifo->received);
+    enqueue_locked(fifo, entry, fifo->heard_ns);
+    for (ki_list_node *node = ki_list_pop_front(&resyncs); node != NULL; node = ki_list_pop_front(&resyncs))
+        enqueue_locked(fifo, entry_of(node), fifo->heard_ns);
+    ki_mutex_unlock(&fifo->mu);
+    return 0;
+}
+
+int ki_delta_fifo_has_room(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    int has_room = fifo->items <= fifo->items_max / 2 && fifo->bytes <= fifo->bytes_max / 2;
+    ki_mutex_unlock(&fifo->mu);
+    return has_room;
+}
+
+static void take_locked(ki_delta_fifo *fifo, ki_delta_entry *entry)
+{
+    if (entry->kind == KI_ENTRY_DELTAS)
+        ki_map_remove(&fifo->keys, &entry->by_key);
+    fifo->items--;
+    fifo->bytes -= entry->bytes;
+}
+
+size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
+                         ki_resource_version *out_version)
+{
+    size_t n = 0;
+    ki_mutex_lock(&fifo->mu);
+    for (ki_list_node *node = NULL; n < max && (node = ki_list_pop_front(&fifo->queue)) != NULL; n++) {
+        take_locked(fifo, entry_of(node));
+        ki_list_push_back(out_batch, node);
+    }
+    ki_list_node *head = ki_list_first(&fifo->queue);
+    ki_resource_version_copy(out_version, head == NULL ? &fifo->received : &entry_of(head)->version_before);
+    ki_mutex_unlock(&fifo->mu);
+    return n;
+}
+
+int ki_delta_fifo_wait(ki_delta_fifo *fifo, uint64_t timeout_ms)
+{
+    const ki_clock *clock = ki_clock_real();
+    uint64_t began_ms = ki_clock_now_ms(clock);
+    uint64_t passed_ms = 0;
+    ki_mutex_lock(&fifo->mu);
+    while (fifo->items == 0 && !fifo->is_closed && passed_ms < timeout_ms) {
+        (void)ki_cond_wait_ms(&fifo->changed, &fifo->mu, timeout_ms - passed_ms);
+        passed_ms = ki_clock_now_ms(clock) - began_ms;
+    }
+    int rc = fifo->items > 0 ? 1 : fifo->is_closed ? KI_ERR_NOT_FOUND : 0;
+    ki_mutex_unlock(&fifo->mu);
+    return rc;
+}
+
+void ki_delta_fifo_finish(ki_delta_fifo *fifo, size_t count)
+{
+    ki_mutex_lock(&fifo->mu);
+    uint64_t popped = fifo->pushed - fifo->items;
+    fifo->finished = count < popped - fifo->finished ? fifo->finished + count : popped;
+    fifo->is_synced |= fifo->first_list_end != 0 && fifo->finished >= fifo->first_list_end;
+    ki_list_node *head = ki_list_first(&fifo->queue);
+    if (fifo->finished == popped)
+        set_fresh(fifo, head == NULL ? fifo->heard_ns : entry_of(head)->fresh_ns);
+    ki_mutex_unlock(&fifo->mu);
+}
+
+int ki_delta_fifo_has_synced(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    int is_synced = fifo->is_synced;
+    ki_mutex_unlock(&fifo->mu);
+    return is_synced;
+}
+
+void ki_delta_fifo_close(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    fifo->is_closed = 1;
+    ki_cond_broadcast(&fifo->changed);
+    ki_mutex_unlock(&fifo->mu);
+}
+
+void ki_delta_fifo_reset(ki_delta_fifo *fifo, const ki_resource_version *version)
+{
+    ki_mutex_lock(&fifo->mu);
+    drop_all_locked(fifo);
+    ki_resource_version_copy(&fifo->received, version);
+    fifo->is_closed = 0;
+    fifo->finished = fifo->pushed;
+    fifo->first_list_end = 0;
+    ki_mutex_unlock(&fifo->mu);
+}
+
+size_t ki_delta_fifo_items(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    size_t items = fifo->items;
+    ki_mutex_unlock(&fifo->mu);
+    return items;
+}
+
+size_t ki_delta_fifo_bytes(ki_delta_fifo *fifo)
+{
+    ki_mutex_lock(&fifo->mu);
+    size_t bytes = fifo->bytes;
+    ki_mutex_unlock(&fifo->mu);
+    return bytes;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reflector/answer.h"
+
+#include <assert.h>
+
+#include "api/decode/reason.h"
+#include "api/decode/refusal.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_plan *plan)
+{
+    *answer = (ki_answer){.source = source, .plan = plan};
+    ki_buf_init(&answer->error_body, KI_ANSWER_ERROR_BYTES_MAX);
+}
+
+void ki_answer_set_owner(ki_answer *answer, const ki_answer_owner *owner, void *user)
+{
+    answer->owner = owner;
+    answer->user = user;
+}
+
+static void drop_decoder(ki_answer *answer)
+{
+    if (answer->has_decoder && answer->kind == KI_ANSWER_LIST)
+        ki_list_decoder_fini(&answer->decoder.list);
+    else if (answer->has_decoder)
+        ki_watch_decoder_fini(&answer->decoder.watch);
+    answer->has_decoder = 0;
+    ki_buf_fini(&answer->error_body);
+}
+
+void ki_answer_fini(ki_answer *answer)
+{
+    assert(!answer->is_open);
+    drop_decoder(answer);
+}
+
+static void open_answer(ki_answer *answer, ki_answer_kind kind)
+{
+    assert(!answer->is_open && !answer->has_decoder);
+    answer->kind = kind;
+    answer->data = NULL;
+    answer->is_open = 1;
+    answer->is_sent = !answer->source->tells_sent;
+    answer->is_waiting = 0;
+    answer->http_status = 200;
+    answer->retry_after_seconds = 0;
+    answer->has_decoder = 1;
+    if (kind == KI_ANSWER_LIST)
+        ki_list_decoder_init(&answer->decoder.list, answer->plan);
+    else
+        ki_watch_decoder_init(&answer->decoder.watch, answer->plan);
+}
+
+/* Closes it; the decoder goes when nobody is inside it any more. */
+static void close_answer(ki_answer *answer, const ki_failure *failure)
+{
+    answer->is_open = 0;
+    answer->owner->over(answer, failure, answer->user);
+    if (!answer->is_feeding)
+        drop_decoder(answer);
+}
+
+void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options)
+{
+    open_answer(answer, kind);
+    int rc = answer->source->begin(answer, options, answer->source->user);
+    if (rc >= 0 || !answer->is_open)
+        return;
+    ki_failure failure = {.reason = rc == KI_ERR_NO_MEMORY ? KI_REASON_NO_MEMORY : KI_REASON_CONNECTION_LOST};
+    answer->is_sent = rc == KI_ERR_INVALID;
+    if (rc == KI_ERR_INVALID) { /* the source does not know how to ask that */
+        failure.reason = KI_REASON_BAD_REQUEST;
+        failure.http_status = 400;
+    }
+    ki_error_set(&failure.error, rc, 0, "the request cannot be sent: %s", ki_error_text(rc));
+    close_answer(answer, &failure);
+}
+
+void ki_answer_cancel(ki_answer *answer)
+{
+    if (!answer->is_open)
+        return;
+    answer->is_open = 0;
+    answer->source->cancel(answer, answer->source->user);
+    if (!answer->is_feeding)
+        drop_decoder(answer);
+}
+
+void ki_answer_resume(ki_answer *answer)
+{
+    if (!answer->is_open || !answer->is_waiting)
+        return;
+    answer->is_waiting = 0;
+    answer->source->resume(answer, answer->source->user);
+}
+
+static int is_good(const ki_answer *answer)
+{
+    return answer->http_status >= 200 && answer->http_status < 300;
+}
+
+void ki_answer_sent(ki_answer *answer)
+{
+    if (answer == NULL || !answer->is_open)
+        return;
+    answer->owner->enter(answer->user);
+    answer->is_sent = 1;
+    answer->owner->sent(answer, answer->user);
+    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
+}
+
+void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds)
+{
+    if (answer == NULL || !answer->is_open)
+        return;
+    answer->owner->enter(answer->user);
+    answer->is_sent = 1; /* what is answered was */
+    answer->http_status = http_status;
+    answer->retry_after_seconds = retry_after_seconds;
+    if (is_good(answer))
+        answer->owner->heard(answer, 0, answer->user);
+    else
+        answer->owner->refused(answer, answer->user);
+    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
+}
+
+/* ---- bodies -------------------------------------------------------------------------------------------- */
+
+static int feed_decoder(ki_answer *answer, ki_str bytes, size_t *out_used, ki_error *err)
+{
+    return answer->kind == KI_ANSWER_LIST
+               ? ki_list_decoder_feed(&answer->decoder.list, bytes.ptr, bytes.len, out_used, err)
+               : ki_watch_decoder_feed(&answer->decoder.watch, bytes.ptr, bytes.len, out_used, err);
+}
+
+/* The decoder could not go on. A Status that came as a list speaks for itself. */
+static void give_up(ki_answer *answer, const ki_error *err)
+{
+    ki_failure failure = {.reason = KI_REASON_MALFORMED, .error = *err};
+    const ki_status *status = answer->kind == KI_ANSWER_LIST ? &answer->decoder.list.status : NULL;
+    ki_mask_error(&answer->mask, &failure.error);
+    if (err->code == KI_ERR_NO_MEMORY) {
+        failure.reason = KI_REASON_NO_MEMORY;
+    } else if (status != NULL && status->memory != NULL) {
+        failure.reason = ki_reason_of_status(answer->http_status, status);
+        failure.http_status = status->code;
+        failure.retry_after_seconds = (uint32_t)status->retry_after_seconds;
+        if (failure.reason == KI_REASON_OTHER)
+            failure.reason = KI_REASON_MALFORMED;
+    }
+    answer->is_open = 0;
+    answer->source->cancel(answer, answer->source->user);
+    answer->owner->over(answer, &failure, answer->user);
+}
+
+/* Before anybody reads what the server says: errors, and why something was refused. */
+static void mask_step(ki_answer *answer, int step)
+{
+    if (answer->kind == KI_ANSWER_LIST && step == KI_LIST_REFUSED)
+        ki_mask_error(&answer->mask, &answer->decoder.list.refused.error);
+    else if (answer->kind == KI_ANSWER_WATCH && step == KI_WATCH_REFUSED)
+        ki_mask_error(&answer->mask, &answer->decoder.watch.refused.error);
+    else if (answer->kind == KI_ANSWER_WATCH && step == KI_WATCH_ERROR)
+        ki_status_mask(&answer->decoder.watch.status, &answer->mask);
+}
+
+static void take_body(ki_answer *answer, ki_str bytes)
+{
+    ki_error err = {0};
+    answer->owner->heard(answer, bytes.len, answer->user);
+    ki_alloc_expect(bytes.len);
+    while (answer->is_open && bytes.len > 0) {
+        size_t used = 0;
+        int step = feed_decoder(answer, bytes, &used, &err);
+        bytes.ptr += used;
+        bytes.len -= used;
+        mask_step(answer, step);
+        if (step < 0)
+            give_up(answer, &err);
+        else if (step > 0)
+            answer->owner->step(answer, step, answer->user);
+    }
+}
+
+/* A page of text from a proxy may be long, and nothing in it is needed: it is left out then, and what follows
+ * is not waited for. */
+static void take_error_body(ki_answer *answer, ki_str bytes)
+{
+    if (ki_buf_append_str(&answer->error_body, bytes) == 0)
+        return;
+    ki_buf_fini(&answer->error_body);
+    ki_answer_cut_refused(answer);
+}
+
+/* Who is owed a pause gets none once the answer is closed: nothing waits for it then. */
+static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
+{
+    if (answer == NULL || !answer->is_open)
+        return KI_ERR_NOT_FOUND;
+    answer->owner->enter(answer->user);
+    answer->is_feeding = 1;
+    answer->is_sent = 1;
+    if (is_good(answer))
+        take_body(answer, bytes);
+    else if (bytes.len > 0)
+        take_error_body(answer, bytes);
+    answer->is_feeding = 0;
+    if (!answer->is_open)
+        drop_decoder(answer);
+    else
+        answer->is_waiting = answer->owner->is_full(answer, answer->user);
+    int rc = !answer->is_open ? KI_ERR_NOT_FOUND : answer->is_waiting;
+    answer->owner->leave(answer->is_open ? place : KI_ANSWER_INSIDE, answer->user);
+    return rc;
+}
+
+int ki_answer_body(ki_answer *answer, const char *bytes, size_t n)
+{
+    return feed(answer, (ki_str){bytes, n}, KI_ANSWER_INSIDE);
+}
+
+int ki_answer_body_part(ki_answer *answer, const char *bytes, size_t n)
+{
+    return feed(answer, (ki_str){bytes, n}, KI_ANSWER_IN_PIECE);
+}
+
+void ki_answer_pause(ki_answer *answer)
+{
+    if (!answer->is_open)
+        return;
+    answer->owner->enter(answer->user);
+    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
+}
+
+/* ---- ends ---------------------------------------------------------------------------------------------- */
+
+/* The server has answered with an error, and says more about it in a Status if all is as it should be. */
+static void explain_error(ki_answer *answer, ki_failure *failure)
+{
+    ki_status status = {0};
+    int rc = ki_status_parse(ki_buf_str(&answer->error_body), &status, NULL);
+    failure->reason = ki_reason_of_status(answer->http_status, &status);
+    failure->retry_after_seconds = answer->retry_after_seconds;
+    if (failure->retry_after_seconds == 0)
+        failure->retry_after_seconds = (uint32_t)status.retry_after_seconds;
+    ki_refusal_explain(&(ki_refusal){.code = KI_ERR_INVALID,
+                                     .http_status = answer->http_status,
+                                     .status = rc == 0 ? &status : NULL,
+                                     .body = ki_buf_str(&answer->error_body),
+                                     .withheld = answer->withheld},
+                       &failure->error);
+    ki_status_fini(&status);
+}
+
+static int end_decoder(ki_answer *answer, ki_error *err)
+{
+    return answer->kind == KI_ANSWER_LIST ? ki_list_decoder_end(&answer->decoder.list, err)
+                                          : ki_watch_decoder_end(&answer->decoder.watch, err);
+}
+
+static ki_failure failure_of(ki_answer *answer, ki_reason reason, const char *message)
+{
+    ki_failure failure = {.reason = reason, .http_status = is_good(answer) ? 0 : answer->http_status};
+    if (!is_good(answer)) {
+        explain_error(answer, &failure);
+        if (reason == KI_REASON_REDIRECTED && message != NULL)
+            ki_error_set(&failure.error, KI_ERR_INVALID, 0, "%s", message); /* it says where to */
+    } else if (reason != KI_REASON_NONE) {
+        ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "%s",
+                     message != NULL && message[0] != 0 ? message : ki_reason_name(reason));
+    } else if (end_decoder(answer, &failure.error) < 0) {
+        failure.reason = KI_REASON_CONNECTION_LOST; /* it has ended in the middle */
+    }
+    ki_mask_error(&answer->mask, &failure.error);
+    return failure;
+}
+
+void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message)
+{
+    if (answer == NULL || !answer->is_open || answer->is_feeding)
+        return;
+    answer->owner->enter(answer->user);
+    ki_failure failure = failure_of(answer, reason, message);
+    close_answer(answer, &failure);
+    answer->owner->leave(KI_ANSWER_OUTSIDE, answer->user);
+}
+
+int ki_answer_is_refused(const ki_answer *answer)
+{
+    return answer->is_open && !is_good(answer);
+}
+
+void ki_answer_cut_refused(ki_answer *answer)
+{
+    ki_failure failure = failure_of(answer, KI_REASON_NONE, NULL);
+    answer->is_open = 0;
+    answer->source->cancel(answer, answer->source->user);
+    answer->owner->over(answer, &failure, answer->user);
+    if (!answer->is_feeding)
+        drop_decoder(answer);
+}
+
+void ki_answer_set_data(ki_answer *answer, void *data)
+{
+    if (answer != NULL)
+        answer->data = data;
+}
+
+void *ki_answer_data(const ki_answer *answer)
+{
+    return answer == NULL ? NULL : answer->data;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* answer - one request of a reflector's and what comes of it: turns a body into steps, and errors into
+ * reasons.
+ *
+ *   From:     a ki_list_watch, by the calls of <kinformer/list_watch.h>   (io)
+ *   To:       reflector/reflector.c, by the calls of ki_answer_owner
+ *   Locks:    none; io's.
+ *   Not here: what a step means, what is asked next.
+ *
+ * An answer is used for one request after the other. While it is closed, calls of the source's do nothing:
+ * they are late.
+ */
+#ifndef KI_REFLECTOR_ANSWER_H
+#define KI_REFLECTOR_ANSWER_H
+
+#include <kinformer/list_watch.h>
+
+#include "api/decode/list_decoder.h"
+#include "api/decode/watch_decoder.h"
+#include "util/mask.h"
+
+/* What is read of the body of an error. One that is longer is no Status: it is not waited for. */
+#define KI_ANSWER_ERROR_BYTES_MAX ((size_t)64 * 1024)
+
+typedef enum ki_answer_kind { KI_ANSWER_LIST = 1, KI_ANSWER_WATCH } ki_answer_kind;
+
+/* What went wrong. */
+typedef struct ki_failure {
+    ki_reason reason; /* NONE: nothing */
+    int http_status;  /* 0: none */
+    uint32_t retry_after_seconds;
+    ki_error error;
+} ki_failure;
+
+/* Where the source is when it has said something. */
+typedef enum ki_answer_place {
+    KI_ANSWER_OUTSIDE = 0, /* of any answer, or at its end */
+    KI_ANSWER_INSIDE,      /* no request should be begun */
+    KI_ANSWER_IN_PIECE     /* likewise, and more follows at once: what can be done once for all waits */
+} ki_answer_place;
+
+/* Who is told. Each call is between `enter` and `leave`, which may be nested. */
+typedef struct ki_answer_owner {
+    void (*enter)(void *user);
+    void (*leave)(ki_answer_place place, void *user);
+    /* The request is on its way. */
+    void (*sent)(ki_answer *answer, void *user);
+    /* The server has said something, of so many bytes, and no error; 0: a head. */
+    void (*heard)(ki_answer *answer, size_t bytes, void *user);
+    /* The head is that of an error; what more there is to say comes with `over`. */
+    void (*refused)(ki_answer *answer, void *user);
+    /* A ki_list_step or ki_watch_step: what it brought is in the decoder. May cancel the answer. */
+    void (*step)(ki_answer *answer, int step, void *user);
+    /* The answer has ended or was given up; it is closed, its decoder can still be read. */
+    void (*over)(ki_answer *answer, const ki_failure *failure, void *user);
+    /* Whether the source is to wait. */
+    int (*is_full)(const ki_answer *answer, void *user);
+} ki_answer_owner;
+
+struct ki_answer {
+    const ki_answer_owner *owner;
+    void *user;
+    const ki_list_watch *source;
+    ki_object_plan *plan;
+    ki_mask mask;         /* for what the server says; the source's, as the next */
+    const char *withheld; /* as ki_refusal has it; constant */
+    void *data;
+    ki_answer_kind kind;
+    int is_open;
+    int is_sent;    /* the request; also when it has ended since */
+    int is_feeding; /* inside ki_answer_body(): the decoder is in use */
+    int is_waiting; /* the source was told to wait */
+    int has_decoder;
+    int http_status;
+    uint32_t retry_after_seconds;
+    union {
+        ki_list_decoder list;
+        ki_watch_decoder watch;
+    } decoder;
+    ki_buf error_body;
+};
+
+/* The four are borrowed. */
+void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_plan *plan);
+void ki_answer_set_owner(ki_answer *answer, const ki_answer_owner *owner, void *user);
+
+/* Takes a zeroed struct, or one that is closed. */
+void ki_answer_fini(ki_answer *answer);
+
+/* Opens it and begins a request. When the source does not take it, `over` is called. */
+void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options);
+
+/* As ki_answer_body(), for a source that gets pieces in quick succession: after the last of them, or of each
+ * bunch, it calls ki_answer_pause(), unless the answer has ended. */
+KI_NODISCARD int ki_answer_body_part(ki_answer *answer, const char *bytes, size_t n);
+void ki_answer_pause(ki_answer *answer);
+
+/* Closes it and tells the source. A closed one stays as it is. */
+void ki_answer_cancel(ki_answer *answer);
+
+/* Whether it has begun, and as an error. */
+int ki_answer_is_refused(const ki_answer *answer);
+
+/* Ends one that is refused with what has come of it: `over` is called. The source is told. */
+void ki_answer_cut_refused(ki_answer *answer);
+
+/* There is room again: a source that waits is told so. */
+void ki_answer_resume(ki_answer *answer);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_source - a ki_list_watch that asks a Kubernetes API server.
+ *
+ *   From:     reflector/answer.c    (begin, cancel, resume)
+ *   To:       http/transfer.c
+ *   Locks:    none; io's.
+ *   Not here: which list or watch is asked for when; reading bodies.
+ */
+#ifndef KI_REFLECTOR_HTTP_SOURCE_H
+#define KI_REFLECTOR_HTTP_SOURCE_H
+
+#include <kinformer/informer.h>
+#include <kinformer/list_watch.h>
+#include <kinformer/resource.h>
+
+#include "http/http.h"
+
+/* The collection of `resource` in the options' namespace, "" or NULL: in all of them. `http` is borrowed.
+ * Returns 0 with a list_watch to release; KI_ERR_INVALID: no such path; KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_http_source_open(ki_http *http, const ki_resource *resource,
+                                     const ki_informer_options *options, ki_list_watch *out_list_watch,
+                                     ki_error *err);
+
+#endif

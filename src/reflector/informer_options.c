@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reflector/informer_options.h"
+
+#include <kinformer/selector.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+
+/* ---- copying ------------------------------------------------------------------------------------------ */
+
+/* One block: the source if there is one, the pointers of the paths, then all texts. */
+typedef struct block {
+    const char **paths;
+    char *text;
+} block;
+
+static size_t text_bytes(const char *text)
+{
+    return text == NULL ? 1 : strlen(text) + 1;
+}
+
+static size_t path_count(const char *const *paths)
+{
+    size_t count = 0;
+    while (paths != NULL && paths[count] != NULL)
+        count++;
+    return count;
+}
+
+static size_t paths_bytes(const char *const *paths)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < path_count(paths); i++)
+        bytes += text_bytes(paths[i]);
+    return bytes;
+}
+
+static const char *copy_text(block *to, const char *text)
+{
+    char *copy = to->text;
+    size_t bytes = text_bytes(text);
+    memcpy(copy, text == NULL ? "" : text, bytes);
+    to->text += bytes;
+    return copy;
+}
+
+static const char *const *copy_paths(block *to, const char *const *paths)
+{
+    if (paths == NULL)
+        return NULL;
+    const char **copy = to->paths;
+    size_t count = path_count(paths);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = copy_text(to, paths[i]);
+    copy[count] = NULL;
+    to->paths += count + 1;
+    return copy;
+}
+
+static int check_selector(const char *text, ki_error *err)
+{
+    ki_error why = {0};
+    ki_selector *selector = ki_selector_parse(ki_str_of(text), &why);
+    ki_selector_free(selector);
+    if (selector == NULL && why.code == KI_ERR_NO_MEMORY)
+        return ki_fail_no_memory(err);
+    if (selector == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "informer: label_selector: %s", why.message);
+    return 0;
+}
+
+static int check(const ki_informer_options *options, ki_error *err)
+{
+    if (options->watch_list < KI_WATCH_LIST_AUTO || options->watch_list > KI_WATCH_LIST_NEVER)
+        return ki_fail(err, KI_ERR_INVALID, "informer: %d is no ki_watch_list", options->watch_list);
+    if (options->mutations < KI_MUTATIONS_AUTO || options->mutations > KI_MUTATIONS_IGNORE)
+        return ki_fail(err, KI_ERR_INVALID, "informer: %d is no ki_mutations", options->mutations);
+    if (options->page_size < -1)
+        return ki_fail(err, KI_ERR_INVALID, "informer: a page size of %lld", (long long)options->page_size);
+    if (options->list_watch != NULL &&
+        (options->list_watch->begin == NULL || options->list_watch->cancel == NULL ||
+         options->list_watch->resume == NULL))
+        return ki_fail(err, KI_ERR_INVALID, "informer: a list_watch without begin, cancel or resume");
+    return check_selector(options->label_selector, err);
+}
+
+int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *options, ki_error *err)
+{
+    static const ki_informer_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    int rc = check(options, err);
+    if (rc < 0)
+        return rc;
+    size_t source_bytes = options->list_watch == NULL ? 0 : sizeof(*options->list_watch);
+    size_t pointers = path_count(options->keep) + path_count(options->drop) + 2;
+    size_t bytes = text_bytes(options->ns) + text_bytes(options->label_selector) +
+                   text_bytes(options->field_selector) + text_bytes(options->name) +
+                   paths_bytes(options->keep) + paths_bytes(options->drop);
+    char *memory = ki_malloc(source_bytes + pointers * sizeof(char *) + bytes);
+    if (memory == NULL)
+        return ki_fail_no_memory(err);
+    block to = {(const char **)(void *)(memory + source_bytes),
+                memory + source_bytes + pointers * sizeof(char *)};
+    *setup = (ki_informer_setup){.options = *options, .memory = memory};
+    if (options->list_watch != NULL)
+        setup->options.list_watch = memcpy(memory, options->list_watch, source_bytes);
+    setup->options.keep = copy_paths(&to, options->keep);
+    setup->options.drop = copy_paths(&to, options->drop);
+    setup->options.ns = copy_text(&to, options->ns);
+    setup->options.label_selector = copy_text(&to, options->label_selector);
+    setup->options.field_selector = copy_text(&to, options->field_selector);
+    setup->options.name = options->name == NULL ? NULL : copy_text(&to, options->name);
+    return 0;
+}
+
+int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *resource, ki_error *err)
+{
+    const char *ns = setup->options.ns;
+    if (resource->scope == KI_SCOPE_CLUSTER && ns[0] != 0)
+        return ki_fail(err, KI_ERR_INVALID, "informer: %s have no namespace, and \"%s\" is asked for",
+                       resource->plural, ns);
+    return 0;
+}
+
+int ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource, ki_client *client,
+                           ki_client_user *alive)
+{
+    const ki_informer_options *options = &setup->options;
+    char name[KI_CLIENT_NAME_BYTES];
+    (void)snprintf(name, sizeof(name), "%s%s%s", resource->plural, options->ns[0] == 0 ? "" : "/",
+                   options->ns);
+    return ki_client_join(client, alive, options->name == NULL ? name : options->name);
+}
+
+void ki_informer_setup_fini(ki_informer_setup *setup)
+{
+    ki_free(setup->memory);
+    *setup = (ki_informer_setup){0};
+}
+
+/* ---- comparing ---------------------------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a == NULL ? "" : a, b == NULL ? "" : b) == 0;
+}
+
+static bool same_paths(const char *const *a, const char *const *b)
+{
+    size_t count = path_count(a);
+    if (count != path_count(b))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(a[i], b[i]) != 0)
+            return false;
+    return true;
+}
+
+static bool same_texts(const ki_informer_options *a, const ki_informer_options *b)
+{
+    return same_text(a->ns, b->ns) && same_text(a->label_selector, b->label_selector) &&
+           same_text(a->field_selector, b->field_selector) && same_text(a->name, b->name) &&
+           same_paths(a->keep, b->keep) && same_paths(a->drop, b->drop);
+}
+
+static bool same_numbers(const ki_informer_options *a, const ki_informer_options *b)
+{
+    return a->keep_managed_fields == b->keep_managed_fields && a->deliver_unchanged == b->deliver_unchanged &&
+           a->object_bytes_max == b->object_bytes_max && a->object_depth_max == b->object_depth_max &&
+           a->pages_max == b->pages_max && a->resync_ms == b->resync_ms && a->page_size == b->page_size &&
+           a->watch_list == b->watch_list && a->mutations == b->mutations && a->backoff_ms == b->backoff_ms &&
+           a->backoff_max_ms == b->backoff_max_ms && a->queue_items_max == b->queue_items_max &&
+           a->queue_bytes_max == b->queue_bytes_max;
+}
+
+/* By what they say: who has made one may use its address for another afterwards. */
+static bool same_sources(const ki_list_watch *a, const ki_list_watch *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    return a->begin == b->begin && a->cancel == b->cancel && a->resume == b->resume &&
+           a->release == b->release && a->user == b->user && a->no_watch_list == b->no_watch_list;
+}
+
+static bool same_callbacks(const ki_informer_options *a, const ki_informer_options *b)
+{
+    return a->transform == b->transform && a->transform_user == b->transform_user && a->tweak == b->tweak &&
+           a->tweak_user == b->tweak_user && same_sources(a->list_watch, b->list_watch);
+}
+
+bool ki_informer_setup_equal(const ki_informer_setup *a, const ki_informer_setup *b)
+{
+    return same_texts(&a->options, &b->options) && same_numbers(&a->options, &b->options) &&
+           same_callbacks(&a->options, &b->options);
+}
+
+/* Of what tells informers of one factory apart: numbers and paths are left out. */
+uint64_t ki_informer_setup_hash(const ki_informer_setup *setup, const ki_resource *resource,
+                                const ki_hash_key *key)
+{
+    const ki_informer_options *options = &setup->options;
+    const void *users[] = {options->list_watch == NULL ? NULL : options->list_watch->user,
+                           options->transform_user, options->tweak_user};
+    const char *texts[] = {resource->group,         resource->version,       resource->plural, options->ns,
+                           options->label_selector, options->field_selector, options->name};
+    uint64_t hash = ki_hash(key, (ki_str){(const char *)users, sizeof(users)});
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        hash = hash * 31 + ki_hash(key, ki_str_of(texts[i]));
+    return hash;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reflector/life.h"
+
+#include "reflector/source.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+/* ---- making ------------------------------------------------------------------------------------------ */
+
+static int make_plan(ki_life *life, ki_error *err)
+{
+    const ki_informer_options *options = &life->setup.options;
+    ki_object_options kept = {.keep = options->keep,
+                              .drop = options->drop,
+                              .keep_managed_fields = options->keep_managed_fields,
+                              .depth_max = options->object_depth_max,
+                              .bytes_max = options->object_bytes_max};
+    life->plan = ki_object_plan_new(life->resource, &kept, err);
+    return life->plan == NULL ? KI_ERR_INVALID : 0;
+}
+
+int ki_life_init(ki_life *life, ki_client *client, const ki_resource *resource,
+                 const ki_informer_options *options, ki_error *err)
+{
+    ki_mutex_init(&life->mu);
+    ki_client_ref(client);
+    life->client = client;
+    int rc = ki_client_check_process(client, err);
+    if (rc < 0)
+        return rc;
+    life->resource = ki_resource_new(resource, err);
+    if (life->resource == NULL)
+        return KI_ERR_INVALID;
+    rc = ki_informer_setup_init(&life->setup, options, err);
+    if (rc == 0)
+        rc = ki_informer_setup_check(&life->setup, life->resource, err);
+    return rc == 0 ? make_plan(life, err) : rc;
+}
+
+/* From here on the source is the reflector's. */
+static int init_reflector(ki_life *life, ki_reflector_options *options, ki_error *err)
+{
+    bool is_own = life->setup.options.list_watch != NULL;
+    int rc = ki_source_open(life->client, life->resource, &life->setup.options, &options->list_watch, err);
+    if (rc < 0)
+        return rc;
+    if (!is_own)
+        options->streams = &life->client->streams;
+    rc = ki_reflector_init(&life->reflector, options, err);
+    if (rc < 0 && !is_own && options->list_watch.release != NULL)
+        options->list_watch.release(options->list_watch.user);
+    return rc;
+}
+
+static void run_io(ki_job *job);
+static void run_dispatch(ki_job *job);
+static void schedule_io(uint64_t due_ns, void *user);
+
+/* Until it is made the client is not closed. */
+int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err)
+{
+    ki_client *client = life->client;
+    if (ki_job_init(&life->io_job, client->io, run_io) < 0 ||
+        ki_job_init(&life->dispatch_job, client->dispatch, run_dispatch) < 0)
+        return ki_fail_no_memory(err);
+    life->alive.job = &life->dispatch_job;
+    if (ki_informer_setup_join(&life->setup, life->resource, client, &life->alive) < 0)
+        return ki_fail(err, KI_ERR_STOPPED, "%s: the client has been freed", life->resource->plural);
+    const char *given = life->setup.options.name;
+    life->name = given != NULL ? given : life->alive.name;
+    ki_informer_metrics_init(&life->metrics, client->metrics, life->name, life->resource);
+    ki_error_log_init(&life->errors, &(ki_error_log_owner){life->kind->name, life->name, life->resource},
+                      client->clock);
+    reflector->plan = life->plan;
+    reflector->resource = life->resource;
+    reflector->metrics = &life->metrics;
+    reflector->clock = client->clock;
+    reflector->seed = client->seed;
+    reflector->schedule = schedule_io;
+    reflector->user = life;
+    int rc = init_reflector(life, reflector, err);
+    if (rc == 0)
+        ki_client_set_busy(client, &life->alive, false);
+    return rc;
+}
+
+void ki_life_fini(ki_life *life)
+{
+    ki_job_fini(&life->io_job);
+    ki_job_fini(&life->dispatch_job);
+    ki_informer_metrics_fini(&life->metrics);
+    ki_resource_version_clear(&life->version);
+    ki_object_plan_free(life->plan);
+    ki_informer_setup_fini(&life->setup);
+    ki_resource_free(life->resource);
+    ki_mutex_fini(&life->mu);
+}
+
+void ki_life_leave(ki_life *life, void *memory)
+{
+    ki_client *client = life->client;
+    if (!ki_client_is_foreign(client)) /* else it has never joined, and the lock may be held for ever */
+        ki_client_leave(client, &life->alive);
+    ki_free(memory);
+    ki_client_unref(client);
+}
+
+/* ---- any thread -------------------------------------------------------------------------------------- */
+
+void ki_life_wake_dispatch(ki_life *life)
+{
+    if (!atomic_exchange(&life->dispatch_is_due, true))
+        ki_job_wake(&life->dispatch_job);
+}
+
+int ki_life_start(ki_life *life, ki_error *err)
+{
+    int rc = ki_client_run(life->client, err);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&life->mu);
+    rc = life->setup_error.code;
+    if (rc < 0 && err != NULL)
+        *err = life->setup_error;
+    life->setup_error = (ki_error){0};
+    if (rc == 0 && !life->is_freed) {
+        life->is_wanted = life->was_started = true;
+        life->stop_is_asked = false;
+        if (life->kind->want_locked != NULL)
+            life->kind->want_locked(life);
+        ki_life_wake_dispatch(life);
+    }
+    ki_mutex_unlock(&life->mu);
+    return rc;
+}
+
+/* Nothing is delivered from here on, also not by a thread that is inside a run of events. */
+void ki_life_request_stop(ki_life *life)
+{
+    if (ki_life_is_foreign(life))
+        return;
+    ki_mutex_lock(&life->mu);
+    life->is_wanted = false;
+    life->stop_is_asked = true;
+    life->may_deliver = false;
+    ki_client_notify(life->client); /* who waits for a sync waits in vain */
+    ki_life_wake_dispatch(life);
+    ki_mutex_unlock(&life->mu);
+}
+
+static bool is_stopped(void *user)
+{
+    const ki_life *life = user;
+    return life->stage == KI_STAGE_STOPPED || life->is_wanted;
+}
+
+void ki_life_stop(ki_life *life)
+{
+    ki_life_request_stop(life);
+    if (!ki_life_is_foreign(life) && ki_client_may_wait() == 0)
+        (void)ki_life_wait(life, is_stopped, life, UINT64_MAX);
+}
+
+void ki_life_free(ki_life *life)
+{
+    ki_client *client = life->client;
+    if (ki_life_is_foreign(life))
+        return;
+    ki_client_ref(client);
+    ki_mutex_lock(&life->mu);
+    uint64_t serial = life->alive.serial;
+    ki_client_set_busy(client, &life->alive, true);
+    life->is_freed = true;
+    life->is_wanted = false;
+    life->stop_is_asked = true;
+    life->may_deliver = false;
+    if (life->kind->free_locked != NULL)
+        life->kind->free_locked(life);
+    ki_life_wake_dispatch(life);
+    ki_mutex_unlock(&life->mu);
+    ki_client_wait_gone(client, serial);
+    ki_client_unref(client);
+}
+
+void ki_life_retry_now(ki_life *life)
+{
+    if (ki_life_is_foreign(life))
+        return;
+    ki_mutex_lock(&life->mu);
+    life->retry_is_asked = true;
+    ki_job_wake(&life->io_job);
+    ki_mutex_unlock(&life->mu);
+}
+
+size_t ki_life_write_version(const ki_life *life, char *buffer, size_t buffer_bytes)
+{
+    static const ki_resource_version none;
+    if (life == NULL || ki_life_is_foreign(life))
+        return ki_resource_version_write(&none, buffer, buffer_bytes);
+    ki_mutex *mu = (ki_mutex *)&life->mu; /* its locks are not part of what is const */
+    ki_mutex_lock(mu);
+    size_t length = ki_resource_version_write(&life->version, buffer, buffer_bytes);
+    ki_mutex_unlock(mu);
+    return length;
+}
+
+bool ki_life_is_foreign(const ki_life *life)
+{
+    return ki_client_is_foreign(life->client);
+}
+
+bool ki_life_is_in_vain_locked(const ki_life *life)
+{
+    return !life->was_started || life->stop_is_asked || life->client->is_closing;
+}
+
+bool ki_life_wait(ki_life *life, bool (*is_met)(void *user), void *user, uint64_t timeout_ms)
+{
+    return ki_client_wait(life->client, &(ki_wait){&life->mu, is_met, user, false}, timeout_ms);
+}
+
+void ki_life_notify(ki_life *life)
+{
+    ki_mutex_lock(&life->mu);
+    ki_client_notify(life->client);
+    ki_mutex_unlock(&life->mu);
+}
+
+/* ---- io ---------------------------------------------------------------------------------------------- */
+
+static void schedule_io(uint64_t due_ns, void *user)
+{
+    ki_life *life = user;
+    ki_job_wake_at(&life->io_job, due_ns);
+}
+
+typedef struct requests {
+    bool is_begin;
+    bool is_retry;
+    bool is_list_owed;
+    ki_stage stage;
+    uint32_t doubted_list;
+    ki_resource_version version; /* to be cleared */
+} requests;
+
+static requests take_requests(ki_life *life)
+{
+    ki_mutex_lock(&life->mu);
+    requests taken = {.is_begin = life->begin_is_asked,
+                      .is_retry = life->retry_is_asked,
+                      .is_list_owed = life->list_is_owed,
+                      .stage = life->stage,
+                      .doubted_list = life->doubted_list};
+    ki_resource_version_copy(&taken.version, &life->version);
+    life->doubted_list = 0;
+    life->begin_is_asked = life->retry_is_asked = life->list_is_owed = false;
+    ki_mutex_unlock(&life->mu);
+    return taken;
+}
+
+/* The last that io does here: dispatch may free it then. */
+static void answer_dispatch(ki_life *life, ki_stage stage)
+{
+    ki_mutex_lock(&life->mu);
+    life->stage = stage;
+    ki_life_wake_dispatch(life);
+    ki_mutex_unlock(&life->mu);
+}
+
+static void drive(ki_life *life, const requests *taken)
+{
+    ki_reflector *reflector = &life->reflector;
+    if (taken->is_begin)
+        ki_reflector_begin(reflector, &taken->version);
+    if (taken->is_retry)
+        ki_reflector_retry_now(reflector);
+    if (taken->doubted_list != 0)
+        ki_reflector_doubt_list(reflector, taken->doubted_list);
+    if (life->kind->has_room(life))
+        ki_reflector_room(reflector);
+    ki_reflector_tick(reflector);
+}
+
+static void run_io(ki_job *job)
+{
+    ki_life *life = KI_CONTAINER_OF(job, ki_life, io_job);
+    requests taken = take_requests(life);
+    if (taken.is_list_owed)
+        ki_reflector_owe_list(&life->reflector);
+    if (taken.stage == KI_STAGE_HALTING) {
+        ki_reflector_halt(&life->reflector);
+        if (life->kind->halt != NULL)
+            life->kind->halt(life);
+        answer_dispatch(life, KI_STAGE_HALTED);
+    } else if (taken.stage == KI_STAGE_LEAVING) {
+        ki_reflector_fini(&life->reflector);
+        answer_dispatch(life, KI_STAGE_RELEASED);
+    } else if (taken.stage == KI_STAGE_RUNNING) {
+        drive(life, &taken);
+    }
+    ki_resource_version_clear(&taken.version);
+}
+
+/* ---- dispatch ---------------------------------------------------------------------------------------- */
+
+/* Due no more before anything is looked at: what is noted from here on wakes it again. */
+static void run_dispatch(ki_job *job)
+{
+    ki_life *life = KI_CONTAINER_OF(job, ki_life, dispatch_job);
+    life->dispatch_is_due = false;
+    life->kind->dispatch(life);
+}
+
+static void ask_io_locked(ki_life *life, ki_stage stage) KI_REQUIRES(life->mu)
+{
+    life->stage = stage;
+    ki_job_wake(&life->io_job);
+}
+
+/* Not in a client that is being freed. */
+static void begin_locked(ki_life *life) KI_REQUIRES(life->mu)
+{
+    if (!ki_client_begin(life->client, &life->alive))
+        return;
+    life->begin_is_asked = true;
+    life->may_deliver = true;
+    if (life->kind->begin_locked != NULL)
+        life->kind->begin_locked(life);
+    ask_io_locked(life, KI_STAGE_RUNNING);
+}
+
+/* Callbacks may still run; the last one wakes dispatch. */
+static void stop_locked(ki_life *life) KI_REQUIRES(life->mu)
+{
+    if (life->kind->stop_locked != NULL && !life->kind->stop_locked(life))
+        return;
+    life->stage = KI_STAGE_STOPPED;
+    ki_client_set_busy(life->client, &life->alive, life->is_freed);
+}
+
+ki_stage ki_life_advance(ki_life *life)
+{
+    ki_mutex_lock(&life->mu);
+    if (life->client->is_closing)
+        life->may_deliver = false;
+    if (life->stage == KI_STAGE_RUNNING && !life->may_deliver)
+        ask_io_locked(life, KI_STAGE_HALTING);
+    else if (life->stage == KI_STAGE_HALTED)
+        stop_locked(life);
+    if (life->stage == KI_STAGE_STOPPED && life->is_freed) {
+        if (life->kind->leave_locked == NULL || life->kind->leave_locked(life))
+            ask_io_locked(life, KI_STAGE_LEAVING);
+    } else if (life->stage == KI_STAGE_STOPPED && life->is_wanted) {
+        begin_locked(life);
+    }
+    if (life->client->is_closing)
+        ki_client_notify(life->client); /* who waits for a sync waits in vain */
+    ki_stage stage = life->stage;
+    ki_mutex_unlock(&life->mu);
+    return stage;
+}

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reflector/reflector.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "api/decode/reason.h"
+#include "client/client.h"
+#include "reflector/reflector_parts.h"
+#include "util/error.h"
+
+enum {
+    REQUEST_SECONDS = 1, /* a request each second, */
+    REQUESTS_AT_ONCE = 5,
+    LIST_SILENCE_SECONDS = 60,
+    STREAM_SILENCE_SECONDS = 10,
+    REFUSAL_SECONDS = 10, /* for the body of an error; requests of ours take no longer by themselves */
+    RETRY_AFTER_SECONDS_MAX = 600,
+    CONTINUE_TOKEN_BYTES_MAX = 1024 * 1024
+};
+
+uint64_t ki_reflector_now_ns(const ki_reflector *reflector)
+{
+    return ki_clock_now_ns(reflector->options.clock);
+}
+
+/* ---- what is next ---------------------------------------------------------------------------------- */
+
+/* What was under way is over. */
+static void end_step(ki_reflector *reflector)
+{
+    if (reflector->doing == KI_STEP_WATCH || reflector->doing == KI_STEP_STREAM)
+        ki_histogram_observe(reflector->options.metrics->watch_duration,
+                             ki_reflector_now_ns(reflector) - reflector->watch.begun_ns);
+    reflector->doing = KI_STEP_NONE;
+}
+
+void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_t delay_ns)
+{
+    end_step(reflector);
+    reflector->next = step;
+    reflector->next_is_forced = 0;
+    reflector->next_ns = ki_reflector_now_ns(reflector) + delay_ns;
+    reflector->report.retry_ns = reflector->next_ns;
+    if (delay_ns > 0)
+        ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+}
+
+/* Nobody watches after a failure, also when it is tried again at once. */
+void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
+                        uint64_t delay_ns)
+{
+    ki_reflector_go_on(reflector, step, delay_ns);
+    if (reflector->report.phase == KI_PHASE_WATCHING)
+        ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+    ki_reflector_report_failure(reflector, failure, delay_ns);
+}
+
+uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failure)
+{
+    return ki_reflector_delay_by_ns(reflector, &reflector->backoff, failure);
+}
+
+uint64_t ki_reflector_asked_ns(const ki_failure *failure)
+{
+    uint64_t seconds = failure->retry_after_seconds;
+    return (seconds > RETRY_AFTER_SECONDS_MAX ? RETRY_AFTER_SECONDS_MAX : seconds) * KI_NS_PER_S;
+}
+
+uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, const ki_failure *failure)
+{
+    uint64_t delay = ki_backoff_next_ns(backoff, &reflector->random, ki_reflector_now_ns(reflector));
+    return ki_ns_max(delay, ki_reflector_asked_ns(failure));
+}
+
+static void main_over(ki_reflector *reflector, const ki_failure *failure)
+{
+    switch (reflector->doing) {
+    case KI_STEP_LIST:
+        ki_reflector_list_over(reflector, failure);
+        break;
+    case KI_STEP_STREAM:
+        ki_reflector_stream_over(reflector, failure);
+        break;
+    case KI_STEP_WATCH:
+        ki_reflector_watch_over(reflector, failure);
+        break;
+    default:
+        break;
+    }
+}
+
+void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char *message)
+{
+    ki_failure failure = {.reason = reason};
+    int code = reason == KI_REASON_NO_MEMORY ? KI_ERR_NO_MEMORY : KI_ERR_SYSTEM;
+    ki_error_set(&failure.error, code, 0, "%s", message);
+    ki_answer_cancel(&reflector->answer);
+    main_over(reflector, &failure);
+}
+
+void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char *too_long)
+{
+    if (code == KI_ERR_NO_MEMORY)
+        ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(code));
+    else
+        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, too_long);
+}
+
+void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options)
+{
+    const ki_informer_options *informer = reflector->options.informer;
+    options->label_selector = ki_str_of(informer->label_selector);
+    options->field_selector = ki_str_of(informer->field_selector);
+    if (informer->tweak != NULL)
+        informer->tweak(options, informer->tweak_user);
+}
+
+static void begin_step(ki_reflector *reflector, ki_reflector_step step)
+{
+    uint64_t now = ki_reflector_now_ns(reflector);
+    reflector->quiet_ns = now;
+    if (step != KI_STEP_WATCH && step != KI_STEP_PAGE)
+        reflector->behind_ns = UINT64_MAX;                      /* what a list brings is of now */
+    if (step == KI_STEP_WATCH && now >= reflector->relist_ns) { /* no watch has lived to see it */
+        reflector->relisted_ns = now;
+        step = KI_STEP_SYNC;
+    }
+    if (step != KI_STEP_WATCH && reflector->report.reason == KI_REASON_PACED)
+        ki_reflector_clear_failure(reflector);
+    if (step == KI_STEP_WATCH)
+        ki_reflector_begin_watch(reflector);
+    else if (step == KI_STEP_SYNC && ki_reflector_may_stream(reflector))
+        ki_reflector_begin_stream(reflector);
+    else
+        ki_reflector_begin_list(reflector, step);
+}
+
+/* Further pages belong to an attempt that has its token, as long as they bring something: pages that are
+ * empty may go on for ever. Who waits for one of those is still listing. */
+static int has_token(ki_reflector *reflector, uint64_t now)
+{
+    int is_page = reflector->next == KI_STEP_PAGE;
+    if (is_page && reflector->list.page_has_items)
+        return 1;
+    uint64_t due = ki_token_bucket_take(&reflector->bucket, now);
+    if (due == 0 || reflector->next_is_forced)
+        return 1;
+    reflector->next_ns = due;
+    reflector->report.retry_ns = due;
+    if (is_page)
+        return 0;
+    ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+    if (reflector->report.reason == KI_REASON_NONE)
+        ki_reflector_set_reason(reflector, KI_REASON_PACED, "requests are sent one a second at the most");
+    return 0;
+}
+
+/* Begins one request after the other as long as they are answered at once; so a source that does that does
+ * not make the stack grow. */
+static void run(ki_reflector *reflector)
+{
+    while (reflector->next != KI_STEP_NONE && !reflector->is_full) {
+        uint64_t now = ki_reflector_now_ns(reflector);
+        if (now < reflector->next_ns || !has_token(reflector, now))
+            return;
+        ki_reflector_step step = reflector->next;
+        reflector->next = KI_STEP_NONE;
+        begin_step(reflector, step);
+    }
+}
+
+/* ---- what is due ----------------------------------------------------------------------------------- */
+
+/* Whether a list was asked for by a watch. Before it is sent, for want of credentials or of a connection,
+ * silence says nothing about streams. */
+static int is_stream_sent(const ki_reflector *reflector)
+{
+    return reflector->doing == KI_STEP_STREAM && reflector->answer.is_sent;
+}
+
+/* When the answer that is under way has been silent for too long. */
+static uint64_t silence_due_ns(const ki_reflector *reflector)
+{
+    if (ki_answer_is_refused(&reflector->answer))
+        return reflector->quiet_ns + REFUSAL_SECONDS * KI_NS_PER_S;
+    if (is_stream_sent(reflector))
+        return reflector->quiet_ns + STREAM_SILENCE_SECONDS * KI_NS_PER_S;
+    if (reflector->doing == KI_STEP_LIST || reflector->doing == KI_STEP_STREAM)
+        return reflector->quiet_ns + LIST_SILENCE_SECONDS * KI_NS_PER_S;
+    return UINT64_MAX;
+}
+
+static uint64_t deadline_ns(const ki_reflector *reflector)
+{
+    int is_watch = reflector->doing == KI_STEP_WATCH || reflector->doing == KI_STEP_STREAM;
+    return is_watch ? reflector->watch.deadline_ns : UINT64_MAX;
+}
+
+static uint64_t relist_due_ns(const ki_reflector *reflector)
+{
+    return reflector->doing == KI_STEP_WATCH ? reflector->relist_ns : UINT64_MAX;
+}
+
+static uint64_t probe_deadline_ns(const ki_reflector *reflector)
+{
+    return reflector->probe_answer.is_open ? reflector->probe.begun_ns + LIST_SILENCE_SECONDS * KI_NS_PER_S
+                                           : UINT64_MAX;
+}
+
+/* While there is no room nothing is asked for, and nobody can be called silent. */
+static uint64_t due_ns(const ki_reflector *reflector)
+{
+    uint64_t due = probe_deadline_ns(reflector);
+    if (reflector->is_full)
+        return due;
+    if (reflector->next != KI_STEP_NONE)
+        due = ki_ns_min(due, reflector->next_ns);
+    due = ki_ns_min(due, silence_due_ns(reflector));
+    due = ki_ns_min(due, deadline_ns(reflector));
+    due = ki_ns_min(due, relist_due_ns(reflector));
+    return ki_ns_min(due, ki_reflector_probe_due_ns(reflector));
+}
+
+/* A timer that goes off too early does no harm: a deadline that moves on with every byte moves no timer. */
+static void schedule(ki_reflector *reflector)
+{
+    uint64_t due = due_ns(reflector);
+    int is_over = due == UINT64_MAX && reflector->scheduled_ns != UINT64_MAX;
+    if (due >= reflector->scheduled_ns && !is_over)
+        return;
+    reflector->scheduled_ns = due;
+    reflector->options.schedule(due, reflector->options.user);
+}
+
+static void enter(void *user)
+{
+    ki_reflector *reflector = user;
+    ki_callback_enter(); /* a transform, or who hears of an error, may wait for nothing */
+    reflector->depth++;
+}
+
+static void leave(ki_answer_place place, void *user)
+{
+    ki_reflector *reflector = user;
+    if (reflector->depth == 1 && place != KI_ANSWER_IN_PIECE) {
+        if (place == KI_ANSWER_OUTSIDE)
+            run(reflector);
+        if (reflector->options.on_pause != NULL)
+            reflector->options.on_pause(reflector->options.user);
+        ki_reflector_publish(reflector);
+        schedule(reflector);
+    }
+    reflector->depth--;
+    ki_callback_leave();
+}
+
+static void relist(ki_reflector *reflector, uint64_t now)
+{
+    ki_answer_cancel(&reflector->answer);
+    ki_answer_cancel(&reflector->probe_answer);
+    reflector->relisted_ns = now;
+    ki_reflector_go_on(reflector, KI_STEP_SYNC, 0);
+}
+
+static void fail_probe(ki_reflector *reflector)
+{
+    ki_failure failure = {.reason = KI_REASON_TIMEOUT};
+    ki_error_set(&failure.error, KI_ERR_TIMEOUT, 0, "nothing has come of the list of one item");
+    ki_answer_cancel(&reflector->probe_answer);
+    ki_reflector_probe_over(reflector, &failure);
+}
+
+static void check_what_is_due(ki_reflector *reflector, uint64_t now)
+{
+    if (now >= probe_deadline_ns(reflector))
+        fail_probe(reflector);
+    if (reflector->is_full)
+        return;
+    if (now >= deadline_ns(reflector))
+        ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "the watch has outlived its time");
+    else if (now >= silence_due_ns(reflector) && ki_answer_is_refused(&reflector->answer))
+        ki_answer_cut_refused(&reflector->answer);
+    else if (now >= silence_due_ns(reflector) && is_stream_sent(reflector) && reflector->watch.was_heard)
+        ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
+                             "nothing has come of the list for too long");
+    else if (now >= silence_due_ns(reflector))
+        ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "nothing has come of the list for too long");
+    else if (now >= relist_due_ns(reflector))
+        relist(reflector, now);
+    else if (now >= ki_reflector_probe_due_ns(reflector))
+        ki_reflector_begin_probe(reflector);
+}
+
+/* ---- what the answers tell ------------------------------------------------------------------------- */
+
+static void sent(ki_answer *answer, void *user)
+{
+    ki_reflector *reflector = user;
+    if (answer != &reflector->answer)
+        return;
+    reflector->quiet_ns = ki_reflector_now_ns(reflector);
+    reflector->watch.item_ns = reflector->quiet_ns;
+}
+
+static void heard(ki_answer *answer, size_t bytes, void *user)
+{
+    ki_reflector *reflector = user;
+    uint64_t now = ki_reflector_now_ns(reflector);
+    reflector->report.bytes_read += bytes;
+    ki_counter_add(reflector->options.metrics->bytes_read, bytes);
+    if (bytes > 0)
+        reflector->report.byte_ns = now;
+    if (answer != &reflector->answer)
+        return;
+    if (bytes > 0)
+        reflector->quiet_ns = now;
+    reflector->watch.was_heard = 1;
+    if (reflector->doing != KI_STEP_WATCH)
+        return;
+    if (bytes > 0)
+        reflector->watch.is_unproven = 0;
+    ki_reflector_watch_heard(reflector);
+}
+
+/* Nobody watches from here on. The status of the answer says why until all of the refusal has come. */
+static void refused(ki_answer *answer, void *user)
+{
+    ki_reflector *reflector = user;
+    ki_phase phase = reflector->report.phase;
+    char message[64];
+    if (answer != &reflector->answer)
+        return;
+    reflector->quiet_ns = ki_reflector_now_ns(reflector);
+    if (phase != KI_PHASE_WATCHING && phase != KI_PHASE_BACKING_OFF)
+        return;
+    (void)snprintf(message, sizeof(message), "the server answers %d", answer->http_status);
+    ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+    if (reflector->report.reason == KI_REASON_POLLING)
+        return;
+    ki_reflector_set_reason(reflector, ki_reason_of_status(answer->http_status, &(ki_status){0}), message);
+    reflector->report.http_status = answer->http_status;
+}
+
+static void count_event(const ki_reflector *reflector, int number)
+{
+    static const ki_event_label labels[] = {[KI_WATCH_ADDED] = KI_EVENT_LABEL_ADDED,
+                                            [KI_WATCH_MODIFIED] = KI_EVENT_LABEL_MODIFIED,
+                                            [KI_WATCH_DELETED] = KI_EVENT_LABEL_DELETED,
+                                            [KI_WATCH_BOOKMARK] = KI_EVENT_LABEL_BOOKMARK,
+                                            [KI_WATCH_ERROR] = KI_EVENT_LABEL_ERROR};
+    if (number >= KI_WATCH_ADDED && number <= KI_WATCH_ERROR)
+        ki_counter_add(reflector->options.metrics->watch_events[labels[number]], 1);
+}
+
+static void step(ki_answer *answer, int number, void *user)
+{
+    ki_reflector *reflector = user;
+    if (answer->kind == KI_ANSWER_WATCH)
+        count_event(reflector, number);
+    if (answer == &reflector->probe_answer)
+        ki_reflector_probe_step(reflector, number);
+    else if (reflector->doing == KI_STEP_LIST)
+        ki_reflector_list_step(reflector, number);
+    else if (reflector->doing == KI_STEP_STREAM)
+        ki_reflector_stream_step(reflector, number);
+    else if (reflector->doing == KI_STEP_WATCH)
+        ki_reflector_watch_step(reflector, number);
+}
+
+static void over(ki_answer *answer, const ki_failure *failure, void *user)
+{
+    ki_reflector *reflector = user;
+    if (answer == &reflector->probe_answer)
+        ki_reflector_probe_over(reflector, failure);
+    else
+        main_over(reflector, failure);
+}
+
+static int is_full(const ki_answer *answer, void *user)
+{
+    const ki_reflector *reflector = user;
+    return answer == &reflector->answer && reflector->is_full;
+}
+
+static const ki_answer_owner owner = {enter, leave, sent, heard, refused, step, over, is_full};
+
+/* ---- calls ----------------------------------------------------------------------------------------- */
+
+static void init_report(ki_reflector *reflector)
+{
+    reflector->report = (ki_reflector_report){.phase_ns = ki_reflector_now_ns(reflector),
+                                              .byte_ns = UINT64_MAX,
+                                              .event_ns = UINT64_MAX,
+                                              .bookmark_ns = UINT64_MAX,
+                                              .success_ns = UINT64_MAX};
+    reflector->published = reflector->report;
+}
+
+static const ki_informer_metrics no_metrics;
+
+int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options, ki_error *err)
+{
+    uint64_t seed = options->seed;
+    if (options->informer->watch_list == KI_WATCH_LIST_ALWAYS && options->list_watch.no_watch_list)
+        return ki_fail(
+            err, KI_ERR_INVALID,
+            "the list is always to be streamed (KI_WATCH_LIST_ALWAYS), and the source streams none "
+            "(no_watch_list)");
+    if (seed == 0 && ki_random_system_seed(&seed) < 0)
+        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random numbers");
+    *reflector = (ki_reflector){.options = *options,
+                                .scheduled_ns = UINT64_MAX,
+                                .behind_ns = UINT64_MAX,
+                                .relist_ns = UINT64_MAX,
+                                .relisted_ns = UINT64_MAX,
+                                .is_ready = 1};
+    if (options->metrics == NULL)
+        reflector->options.metrics = &no_metrics;
+    ki_random_init(&reflector->random, seed);
+    ki_backoff_init(&reflector->backoff, options->informer->backoff_ms, options->informer->backoff_max_ms);
+    ki_token_bucket_init(&reflector->bucket, REQUEST_SECONDS * KI_NS_PER_S, REQUESTS_AT_ONCE);
+    ki_answer_init(&reflector->answer, &reflector->options.list_watch, options->plan);
+    ki_answer_init(&reflector->probe_answer, &reflector->options.list_watch, options->plan);
+    ki_answer_set_owner(&reflector->answer, &owner, reflector);
+    ki_answer_set_owner(&reflector->probe_answer, &owner, reflector);
+    ki_buf_init(&reflector->list.continue_token, CONTINUE_TOKEN_BYTES_MAX);
+    ki_buf_init(&reflector->list.marked_token, CONTINUE_TOKEN_BYTES_MAX);
+    ki_mutex_init(&reflector->status_mu);
+    init_report(reflector);
+    return 0;
+}
+
+void ki_reflector_fini(ki_reflector *reflector)
+{
+    if (!reflector->is_ready)
+        return;
+    assert(reflector->doing == KI_STEP_NONE && reflector->next == KI_STEP_NONE);
+    const ki_list_watch *source = &reflector->options.list_watch;
+    ki_answer_fini(&reflector->answer);
+    ki_answer_fini(&reflector->probe_answer);
+    ki_buf_fini(&reflector->list.continue_token);
+    ki_buf_fini(&reflector->list.marked_token);
+    ki_resource_version_clear(&reflector->list.version);
+    ki_resource_version_clear(&reflector->version);
+    ki_reflector_clear_probe(reflector);
+    ki_mutex_fini(&reflector->status_mu);
+    if (source->release != NULL)
+        source->release(source->user);
+    reflector->is_ready = 0;
+}
+
+/* What is known goes on with a watch, unless a list was owed; that the server's history may have changed
+ * meanwhile, its silence tells. */
+void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version)
+{
+    int is_known = ki_resource_version_is_set(version) && !reflector->owes_reset;
+    assert(reflector->doing == KI_STEP_NONE && reflector->next == KI_STEP_NONE);
+    enter(reflector);
+    if (is_known)
+        ki_resource_version_copy(&reflector->version, version);
+    else
+        ki_resource_version_clear(&reflector->version);
+    reflector->wants_quorum = reflector->owes_reset;
+    reflector->trusts_lists = 0;
+    reflector->has_expired = 0;
+    ki_reflector_init_poll(reflector);
+    reflector->failed_streams = 0;
+    reflector->watch.is_unproven = is_known;
+    ki_backoff_reset(&reflector->backoff);
+    ki_reflector_go_on(reflector, is_known && !reflector->owes_list ? KI_STEP_WATCH : KI_STEP_SYNC, 0);
+    leave(KI_ANSWER_OUTSIDE, reflector);
+}
+
+void ki_reflector_owe_list(ki_reflector *reflector)
+{
+    reflector->owes_list = 1;
+}
+
+/* Events that could not be used are not told again by a watch. */
+static int owes_list(const ki_reflector *reflector)
+{
+    return reflector->relist_ns != UINT64_MAX || reflector->doing == KI_STEP_LIST ||
+           reflector->doing == KI_STEP_STREAM ||
+           (reflector->next != KI_STEP_NONE && reflector->next != KI_STEP_WATCH);
+}
+
+void ki_reflector_halt(ki_reflector *reflector)
+{
+    enter(reflector);
+    ki_answer_cancel(&reflector->answer);
+    ki_answer_cancel(&reflector->probe_answer);
+    reflector->owes_list |= owes_list(reflector);
+    reflector->doing = KI_STEP_NONE;
+    reflector->next = KI_STEP_NONE;
+    reflector->is_full = 0;
+    ki_reflector_clear_failure(reflector);
+    ki_reflector_set_phase(reflector, KI_PHASE_STOPPED);
+    leave(KI_ANSWER_OUTSIDE, reflector);
+}
+
+void ki_reflector_tick(ki_reflector *reflector)
+{
+    enter(reflector);
+    reflector->scheduled_ns = UINT64_MAX;
+    check_what_is_due(reflector, ki_reflector_now_ns(reflector));
+    leave(KI_ANSWER_OUTSIDE, reflector);
+}
+
+void ki_reflector_room(ki_reflector *reflector)
+{
+    enter(reflector);
+    if (reflector->is_full) {
+        reflector->is_full = 0;
+        reflector->watch.was_paused = 1;
+        reflector->quiet_ns = ki_reflector_now_ns(reflector);
+        reflector->room_ns = reflector->quiet_ns;
+        reflector->watch.item_ns = reflector->quiet_ns;
+        ki_answer_resume(&reflector->answer);
+    }
+    leave(KI_ANSWER_OUTSIDE, reflector);
+}
+
+/* Sockets hold what is read in much less than a second, so whoever has read for that long has read it all. */
+uint64_t ki_reflector_received_ns(ki_reflector *reflector)
+{
+    uint64_t now = ki_reflector_now_ns(reflector);
+    if (!reflector->is_full && now >= reflector->room_ns + KI_NS_PER_S)
+        reflector->behind_ns = UINT64_MAX;
+    return ki_ns_min(now, reflector->behind_ns);
+}
+
+void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list)
+{
+    int is_under_way = reflector->doing == KI_STEP_LIST || reflector->doing == KI_STEP_STREAM;
+    enter(reflector);
+    if (is_under_way && reflector->list.number == list && !reflector->trusts_lists)
+        ki_reflector_drop_doubted_list(reflector);
+    leave(KI_ANSWER_OUTSIDE, reflector);
+}
+
+void ki_reflector_retry_now(ki_reflector *reflector)
+{
+    enter(reflector);
+    if (reflector->next != KI_STEP_NONE) {
+        reflector->next_ns = ki_reflector_now_ns(reflector);
+        reflector->next_is_forced = 1;
+    }
+    leave(KI_ANSWER_OUTSIDE, reflector);
+}

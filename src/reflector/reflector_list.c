@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LIST, page by page, and what is true of lists in whatever way they come: docs/consistency.md, rules 4 to
+ * 7. */
+#include "api/decode/reason.h"
+#include "reflector/reflector_parts.h"
+#include "util/error.h"
+
+enum {
+    PAGE_ITEMS = 500,
+    PAGES_MAX = 100 * 1000,
+    PAGE_ASKS_MAX = 3, /* for the same page, */
+    PAGE_SECONDS_MAX = 30
+};
+
+/* ---- both kinds of lists --------------------------------------------------------------------------- */
+
+int ki_reflector_begin_attempt(ki_reflector *reflector, int is_quorum)
+{
+    ki_list_attempt *list = &reflector->list;
+    ki_buf token = list->continue_token;
+    ki_buf marked = list->marked_token;
+    ki_buf_reset(&token, 0);
+    ki_buf_reset(&marked, 0);
+    ki_resource_version_clear(&list->version);
+    *list = (ki_list_attempt){
+        .number = list->number + 1, .is_quorum = is_quorum, .continue_token = token, .marked_token = marked};
+    if (reflector->relist_ns != UINT64_MAX)
+        reflector->poll.is_listing = 0; /* it has to succeed */
+    reflector->poll.was_counted = 0;
+    reflector->relist_ns = UINT64_MAX; /* this is it */
+    list->begun_ns = ki_reflector_now_ns(reflector);
+    reflector->report.lists++;
+    ki_counter_add(reflector->options.metrics->lists, 1);
+    if (!reflector->owes_reset)
+        return 0;
+    int rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_RESET, .list = list->number});
+    if (rc == 0)
+        reflector->owes_reset = 0;
+    return rc;
+}
+
+int ki_reflector_list_is_stale(const ki_reflector *reflector)
+{
+    return ki_resource_version_is_set(&reflector->list.version) &&
+           ki_resource_version_is_newer(&reflector->version, &reflector->list.version);
+}
+
+void ki_reflector_forget_history(ki_reflector *reflector)
+{
+    ki_resource_version_clear(&reflector->version);
+    reflector->wants_quorum = 1;
+    reflector->owes_reset = 1;
+    reflector->poll.is_listing = 0; /* nothing is known that a watch could go on from */
+}
+
+static int give_end(ki_reflector *reflector)
+{
+    return ki_reflector_give(reflector,
+                             &(ki_change){.type = KI_CHANGE_LIST_END,
+                                          .list = reflector->list.number,
+                                          .version = ki_resource_version_str(&reflector->list.version)});
+}
+
+static ki_failure history_failure(const ki_reflector *reflector, ki_reason reason)
+{
+    ki_failure failure = {.reason = reason};
+    ki_error_set(&failure.error, KI_ERR_RANGE, 0, "the list is of version %.*s, and %.*s was received before",
+                 KI_STR_ARGS(ki_resource_version_str(&reflector->list.version)),
+                 KI_STR_ARGS(ki_resource_version_str(&reflector->version)));
+    return failure;
+}
+
+/* Its end is told when it has given items: what was held back of them is forgotten then. When memory is out
+ * for that, the end of the next list forgets it. */
+void ki_reflector_drop_stale_list(ki_reflector *reflector)
+{
+    int is_reset = reflector->list.is_quorum;
+    ki_failure failure = history_failure(reflector, is_reset ? KI_REASON_HISTORY_RESET : KI_REASON_STALE);
+    ki_answer_cancel(&reflector->answer);
+    if (reflector->list.has_given)
+        (void)!give_end(reflector);
+    if (is_reset)
+        ki_reflector_forget_history(reflector);
+    reflector->wants_quorum = 1;
+    ki_reflector_retry(reflector, &failure, KI_STEP_SYNC, 0);
+}
+
+/* The newest is asked for: what it names is alive, in this history or in another one. */
+void ki_reflector_drop_doubted_list(ki_reflector *reflector)
+{
+    int may_list = reflector->options.informer->watch_list != KI_WATCH_LIST_ALWAYS;
+    ki_failure failure = {.reason = KI_REASON_STALE};
+    ki_error_set(&failure.error, KI_ERR_RANGE, 0,
+                 "the list has too many objects that are not known and not newer than what was received");
+    ki_answer_cancel(&reflector->answer);
+    reflector->wants_quorum = reflector->trusts_lists = 1;
+    ki_reflector_retry(reflector, &failure, may_list ? KI_STEP_LIST : KI_STEP_SYNC, 0);
+}
+
+int ki_reflector_finish_list(ki_reflector *reflector)
+{
+    uint64_t now = ki_reflector_now_ns(reflector);
+    int rc = give_end(reflector);
+    if (rc < 0)
+        return rc;
+    ki_histogram_observe(reflector->options.metrics->list_duration, now - reflector->list.begun_ns);
+    ki_reflector_finish_poll(reflector);
+    ki_resource_version_copy(&reflector->version, &reflector->list.version);
+    reflector->wants_quorum = 0;
+    reflector->trusts_lists = 0;
+    reflector->failed_streams = 0;
+    reflector->owes_list = 0;
+    reflector->watch.is_unproven = reflector->list.was_interrupted;
+    reflector->report.success_ns = reflector->list.begun_ns; /* what it tells is of then */
+    ki_reflector_settle(reflector);
+    return 0;
+}
+
+/* ---- LIST ------------------------------------------------------------------------------------------ */
+
+static uint64_t page_limit(const ki_reflector *reflector)
+{
+    int64_t size = reflector->options.informer->page_size;
+    if (size < 0 || reflector->list.is_whole)
+        return 0;
+    return size == 0 ? PAGE_ITEMS : (uint64_t)size;
+}
+
+static ki_str first_version(const ki_reflector *reflector)
+{
+    if (reflector->list.is_quorum)
+        return KI_STR("");
+    return ki_resource_version_is_set(&reflector->version) ? ki_resource_version_str(&reflector->version)
+                                                           : KI_STR("0");
+}
+
+/* Without a word on it, servers take a version together with a limit for just that one. They may still have
+ * that, though they have refused to watch from it: list and watch would take turns until it is compacted. */
+static ki_str first_match(ki_str version)
+{
+    int is_any = version.len == 0 || ki_str_equal(version, KI_STR("0"));
+    return is_any ? KI_STR("") : KI_STR("NotOlderThan");
+}
+
+static void fail_without_memory(ki_reflector *reflector)
+{
+    ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+}
+
+void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
+{
+    int is_page = step == KI_STEP_PAGE;
+    reflector->doing = KI_STEP_LIST;
+    ki_reflector_set_phase(reflector, KI_PHASE_LISTING);
+    if (!is_page && ki_reflector_begin_attempt(reflector, reflector->wants_quorum) < 0) {
+        fail_without_memory(reflector);
+        return;
+    }
+    if (!is_page)
+        reflector->list.is_whole = step == KI_STEP_WHOLE_LIST;
+    reflector->list.page_has_items = 0;
+    ki_list_options options = {.limit = page_limit(reflector)};
+    if (is_page) {
+        options.continue_token = ki_buf_str(&reflector->list.continue_token);
+        if (reflector->list.page_failures == 0)
+            reflector->list.page_ns = ki_reflector_now_ns(reflector);
+    } else {
+        options.resource_version = first_version(reflector);
+        options.resource_version_match = first_match(options.resource_version);
+    }
+    ki_reflector_finish_options(reflector, &options);
+    ki_answer_begin(&reflector->answer, KI_ANSWER_LIST, &options);
+}
+
+/* The server has another history, and nothing of this list was given yet: it goes on with it. */
+static void reset_in_place(ki_reflector *reflector)
+{
+    ki_failure failure = history_failure(reflector, KI_REASON_HISTORY_RESET);
+    ki_reflector_forget_history(reflector);
+    ki_reflector_report_failure(reflector, &failure, 0);
+    if (ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_RESET, .list = reflector->list.number}) <
+        0)
+        fail_without_memory(reflector);
+    else
+        reflector->owes_reset = 0;
+}
+
+/* Only the first page says of which version the list is. */
+static void take_metadata(ki_reflector *reflector, const ki_list_metadata *metadata)
+{
+    ki_list_attempt *list = &reflector->list;
+    if (list->pages > 0)
+        return;
+    int rc = ki_resource_version_set(&list->version, metadata->resource_version);
+    if (rc < 0) {
+        ki_reflector_give_up_version(reflector, rc, "the resourceVersion of the list is too long");
+        return;
+    }
+    if (!ki_reflector_list_is_stale(reflector))
+        return;
+    if (list->is_quorum && !list->has_given)
+        reset_in_place(reflector);
+    else
+        ki_reflector_drop_stale_list(reflector);
+}
+
+void ki_reflector_list_step(ki_reflector *reflector, int step)
+{
+    ki_list_decoder *decoder = &reflector->answer.decoder.list;
+    switch (step) {
+    case KI_LIST_METADATA:
+        take_metadata(reflector, &decoder->metadata);
+        break;
+    case KI_LIST_OBJECT:
+        reflector->list.page_has_items = 1;
+        ki_reflector_give_item(reflector, ki_list_decoder_take_object(decoder));
+        break;
+    case KI_LIST_REFUSED:
+        reflector->list.page_has_items |= ki_buf_str(&decoder->refused.key).len > 0;
+        ki_reflector_give_refused(reflector, &decoder->refused);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Tokens that come round again, after however many others, meet the one that is marked: once the mark lies
+ * inside the round and is as old as the round is long, the next of its kind is seen. The one before is at
+ * hand anyway. */
+static int is_seen(const ki_list_attempt *list, ki_str token)
+{
+    return ki_str_equal(token, ki_buf_str(&list->continue_token)) ||
+           ki_str_equal(token, ki_buf_str(&list->marked_token));
+}
+
+static int has_too_many_pages(const ki_reflector *reflector)
+{
+    uint64_t pages_max = reflector->options.informer->pages_max;
+    return reflector->list.pages >= (pages_max == 0 ? PAGES_MAX : pages_max);
+}
+
+static int keep_token(ki_buf *kept, ki_str token)
+{
+    ki_buf_reset(kept, token.len);
+    return ki_buf_append_str(kept, token);
+}
+
+static void go_to_next_page(ki_reflector *reflector, ki_str token)
+{
+    ki_list_attempt *list = &reflector->list;
+    int is_marked = (list->pages & (list->pages - 1)) == 0;
+    list->page_failures = 0;
+    if (has_too_many_pages(reflector))
+        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST, "the pages of the list have no end");
+    else if (is_seen(list, token))
+        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST,
+                             "the list has no end: a continue token has come again");
+    else if (keep_token(&list->continue_token, token) < 0 ||
+             (is_marked && keep_token(&list->marked_token, token) < 0))
+        fail_without_memory(reflector);
+    else
+        ki_reflector_go_on(reflector, KI_STEP_PAGE, 0);
+}
+
+static void finish_page(ki_reflector *reflector)
+{
+    ki_str token = reflector->answer.decoder.list.metadata.continue_token;
+    reflector->list.pages++;
+    if (!ki_resource_version_is_set(&reflector->list.version))
+        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the list has no resourceVersion");
+    else if (token.len > 0)
+        go_to_next_page(reflector, token);
+    else if (ki_reflector_finish_list(reflector) < 0)
+        fail_without_memory(reflector);
+    else {
+        ki_reflector_note_listed(reflector);
+        ki_reflector_go_on(reflector, KI_STEP_WATCH, 0);
+    }
+}
+
+/* A server that is busy, or away for a moment, still has the list that the token is of: to begin it again
+ * would be more work for it, and might never come to an end. What has brought items is not asked for
+ * twice. */
+static int is_page_worth_another_try(const ki_list_attempt *list, ki_reason reason)
+{
+    if (list->pages == 0 || list->page_has_items)
+        return 0;
+    return reason == KI_REASON_TOO_MANY_REQUESTS || reason == KI_REASON_SERVER_ERROR ||
+           ki_reason_is_transport(reason);
+}
+
+/* The same page of the same attempt. Its delays are its own: pages that come in between are progress. Returns
+ * 0 when it was asked for often enough, or would be for too long: then the list begins anew. */
+static int ask_for_page_again(ki_reflector *reflector, const ki_failure *failure)
+{
+    ki_list_attempt *list = &reflector->list;
+    uint64_t last_ns = list->page_ns + PAGE_SECONDS_MAX * KI_NS_PER_S;
+    if (list->page_failures == 0) {
+        list->page_backoff = reflector->backoff;
+        ki_backoff_reset(&list->page_backoff);
+    }
+    list->page_failures++;
+    uint64_t delay = ki_reflector_delay_by_ns(reflector, &list->page_backoff, failure);
+    if (list->page_failures >= PAGE_ASKS_MAX || ki_reflector_now_ns(reflector) + delay > last_ns)
+        return 0;
+    list->was_interrupted = 1;
+    ki_reflector_retry(reflector, failure, KI_STEP_PAGE, delay);
+    return 1;
+}
+
+/* A token that is too old has one way out, a version that the server does not have another; each is tried
+ * at once, and once. */
+void ki_reflector_list_over(ki_reflector *reflector, const ki_failure *failure)
+{
+    const ki_list_attempt *list = &reflector->list;
+    int is_expired = failure->reason == KI_REASON_EXPIRED;
+    if (failure->reason == KI_REASON_NONE) {
+        finish_page(reflector);
+    } else if (is_page_worth_another_try(list, failure->reason) && ask_for_page_again(reflector, failure)) {
+        return;
+    } else if (is_expired && list->pages > 0 && !list->is_whole) {
+        ki_reflector_retry(reflector, failure, KI_STEP_WHOLE_LIST, 0);
+    } else if ((is_expired || failure->reason == KI_REASON_VERSION_TOO_LARGE) && !list->is_quorum) {
+        reflector->wants_quorum = 1;
+        ki_reflector_retry(reflector, failure, KI_STEP_SYNC, 0);
+    } else {
+        ki_reflector_retry(reflector, failure, ki_reflector_step_after_list(reflector),
+                           ki_reflector_delay_ns(reflector, failure));
+    }
+}

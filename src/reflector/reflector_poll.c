@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watches that bring nothing. A server may end each at once, cut it or refuse it, for as long as it likes,
+ * and still answer lists: then the collection is listed from time to time. A quiet collection whose watches
+ * are cut looks the same, so lists that find nothing new become rare. */
+#include <stdio.h>
+
+#include "api/decode/reason.h"
+#include "reflector/reflector_parts.h"
+
+enum { FRUITLESS_MAX = 3, FIRST_SECONDS = 30, LAST_SECONDS = 300 };
+
+#define UNKNOWN UINT64_MAX
+
+void ki_reflector_init_poll(ki_reflector *reflector)
+{
+    reflector->poll = (ki_reflector_poll){.interval_ns = FIRST_SECONDS * KI_NS_PER_S, .items = UNKNOWN};
+}
+
+static int is_due(const ki_reflector *reflector)
+{
+    return reflector->poll.fruitless >= FRUITLESS_MAX;
+}
+
+int ki_reflector_is_polling(const ki_reflector *reflector)
+{
+    return is_due(reflector) && !reflector->poll.has_failed;
+}
+
+void ki_reflector_note_fruit(ki_reflector *reflector)
+{
+    reflector->watch.has_fruit = 1;
+    reflector->poll.fruitless = 0;
+    reflector->poll.items = UNKNOWN;
+    if (reflector->report.reason == KI_REASON_POLLING)
+        ki_reflector_clear_failure(reflector);
+}
+
+/* A server that is busy, or was not reached, says nothing about watches. */
+static int counts(const ki_reflector *reflector, ki_reason reason)
+{
+    if (reason == KI_REASON_TOO_MANY_REQUESTS || ki_reason_is_before_sending(reason))
+        return 0;
+    return reflector->answer.is_sent && !reflector->watch.has_fruit;
+}
+
+void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure)
+{
+    reflector->poll.was_counted = counts(reflector, failure->reason);
+    reflector->poll.fruitless += (uint32_t)reflector->poll.was_counted;
+}
+
+/* The list does not wait for the back-off of watches, but for what the server has asked for. Lists that are
+ * far apart belong to different spells: a new one begins with short distances. */
+ki_reflector_step ki_reflector_step_after_watch(ki_reflector *reflector, const ki_failure *failure,
+                                                uint64_t *delay_ns)
+{
+    ki_reflector_poll *poll = &reflector->poll;
+    uint64_t now = ki_reflector_now_ns(reflector);
+    uint64_t at_ns = ki_ns_max(now + ki_reflector_asked_ns(failure), poll->not_before_ns);
+    if (!is_due(reflector) || !poll->was_counted || at_ns > now + *delay_ns)
+        return KI_STEP_WATCH;
+    *delay_ns = at_ns - now;
+    if (at_ns >= poll->not_before_ns + LAST_SECONDS * KI_NS_PER_S)
+        poll->interval_ns = FIRST_SECONDS * KI_NS_PER_S;
+    poll->is_listing = 1;
+    if (ki_reflector_is_polling(reflector))
+        ki_reflector_explain_poll(reflector, NULL);
+    return reflector->options.informer->watch_list == KI_WATCH_LIST_ALWAYS ? KI_STEP_SYNC : KI_STEP_LIST;
+}
+
+void ki_reflector_note_item(ki_reflector *reflector, const ki_object *object)
+{
+    int order = 0;
+    reflector->list.items++;
+    if (reflector->poll.is_listing &&
+        ki_resource_version_compare(ki_object_resource_version(object),
+                                    ki_resource_version_str(&reflector->version), &order) == 0 &&
+        order > 0)
+        reflector->list.has_news = 1;
+}
+
+/* Whatever was created or changed since has a newer version; what was deleted, or is not selected any more,
+ * is missing in the count. The version of the list says nothing: other resources move it. */
+static int has_news(const ki_reflector *reflector)
+{
+    int order = 0;
+    ki_str before = ki_resource_version_str(&reflector->version);
+    ki_str now = ki_resource_version_str(&reflector->list.version);
+    if (ki_resource_version_compare(now, before, &order) < 0)
+        return !ki_str_equal(now, before);
+    return reflector->list.has_news ||
+           (reflector->poll.items != UNKNOWN && reflector->poll.items != reflector->list.items);
+}
+
+void ki_reflector_finish_poll(ki_reflector *reflector)
+{
+    ki_reflector_poll *poll = &reflector->poll;
+    uint64_t longer_ns = ki_ns_min(2 * poll->interval_ns, LAST_SECONDS * KI_NS_PER_S);
+    if (poll->is_listing) {
+        poll->interval_ns = has_news(reflector) ? FIRST_SECONDS * KI_NS_PER_S : longer_ns;
+        poll->not_before_ns = ki_reflector_now_ns(reflector) + poll->interval_ns;
+    }
+    poll->is_listing = 0;
+    poll->has_failed = 0;
+    poll->items = reflector->list.items;
+}
+
+/* Items of a list that has failed may be ahead of the watch, which would tell what was before them. Numbers
+ * show that; of other versions nobody knows which is newer, so only a list that ends may follow. */
+static int has_run_ahead(const ki_reflector *reflector)
+{
+    int order = 0;
+    ki_str version = ki_resource_version_str(&reflector->version);
+    return reflector->list.has_given && ki_resource_version_compare(version, version, &order) < 0;
+}
+
+ki_reflector_step ki_reflector_step_after_list(ki_reflector *reflector)
+{
+    ki_reflector_poll *poll = &reflector->poll;
+    if (!poll->is_listing)
+        return KI_STEP_SYNC;
+    poll->is_listing = 0;
+    poll->has_failed = 1;
+    poll->not_before_ns = ki_reflector_now_ns(reflector) + poll->interval_ns;
+    return has_run_ahead(reflector) ? KI_STEP_SYNC : KI_STEP_WATCH;
+}
+
+void ki_reflector_explain_poll(ki_reflector *reflector, const ki_failure *failure)
+{
+    static const char text[] = "the last watches brought nothing: when one ends so, the collection is listed";
+    char message[KI_ERROR_MESSAGE_BYTES + sizeof(text) + 32];
+    const char *last = failure != NULL ? failure->error.message : "";
+    if (failure == NULL && reflector->report.reason == KI_REASON_POLLING)
+        return; /* that one says more */
+    (void)snprintf(message, sizeof(message), "%s%s%s", text, last[0] != 0 ? "; the last watch: " : "", last);
+    ki_reflector_set_reason(reflector, KI_REASON_POLLING, message);
+    if (failure != NULL)
+        reflector->report.http_status = failure->http_status;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the server still has the history that we know. A watch from a version that it has not reached is
+ * answered with silence, so a silent watch may be one on a server that was set back. A list of one item, of
+ * the newest version, tells: docs/consistency.md, rule 7. */
+#include "reflector/reflector_parts.h"
+#include "util/error.h"
+
+enum { UNPROVEN_SECONDS = 10, SILENT_SECONDS = 180, SILENT_BOOKMARKS = 3, AGAIN_SECONDS = 30 };
+
+/* When the watch has said nothing for too long; UINT64_MAX: that cannot be told. */
+static uint64_t silent_ns(const ki_reflector *reflector)
+{
+    if (reflector->bookmark_interval_ns == 0)
+        return UINT64_MAX;
+    return reflector->quiet_ns +
+           ki_ns_max(SILENT_BOOKMARKS * reflector->bookmark_interval_ns, SILENT_SECONDS * KI_NS_PER_S);
+}
+
+uint64_t ki_reflector_probe_due_ns(const ki_reflector *reflector)
+{
+    uint64_t due = silent_ns(reflector);
+    if (reflector->doing != KI_STEP_WATCH || reflector->is_full || reflector->probe_answer.is_open)
+        return UINT64_MAX;
+    if (reflector->watch.is_unproven)
+        due = ki_ns_min(due, reflector->watch.begun_ns + UNPROVEN_SECONDS * KI_NS_PER_S);
+    return ki_ns_max(due, reflector->probe.not_before_ns);
+}
+
+void ki_reflector_clear_probe(ki_reflector *reflector)
+{
+    ki_resource_version_clear(&reflector->probe.base);
+    ki_resource_version_clear(&reflector->probe.version);
+}
+
+void ki_reflector_begin_probe(ki_reflector *reflector)
+{
+    uint64_t now = ki_reflector_now_ns(reflector);
+    uint64_t token_ns = ki_token_bucket_take(&reflector->bucket, now);
+    reflector->probe.not_before_ns = token_ns;
+    if (token_ns != 0)
+        return;
+    ki_reflector_clear_probe(reflector);
+    reflector->probe = (ki_history_probe){.begun_ns = now, .is_last_hope = silent_ns(reflector) <= now};
+    ki_resource_version_copy(&reflector->probe.base, &reflector->version);
+    ki_list_options options = {.limit = 1};
+    ki_reflector_finish_options(reflector, &options);
+    ki_answer_begin(&reflector->probe_answer, KI_ANSWER_LIST, &options);
+}
+
+static void cut_silent_watch(ki_reflector *reflector)
+{
+    ki_reflector_give_up(reflector, KI_REASON_SILENT, "nothing has come on the watch for too long");
+}
+
+/* What was received while the probe was under way may be newer than it: it is held against what was known
+ * when it began. */
+static void judge(ki_reflector *reflector)
+{
+    const ki_history_probe *probe = &reflector->probe;
+    if (ki_resource_version_is_set(&probe->version) &&
+        ki_resource_version_is_newer(&probe->base, &probe->version)) {
+        ki_failure failure = {.reason = KI_REASON_HISTORY_RESET};
+        ki_error_set(&failure.error, KI_ERR_RANGE, 0, "the server is at version %.*s, and %.*s was received",
+                     KI_STR_ARGS(ki_resource_version_str(&probe->version)),
+                     KI_STR_ARGS(ki_resource_version_str(&probe->base)));
+        ki_answer_cancel(&reflector->answer);
+        ki_reflector_forget_history(reflector);
+        ki_reflector_retry(reflector, &failure, KI_STEP_SYNC, 0);
+    } else if (probe->is_last_hope) {
+        cut_silent_watch(reflector);
+    } else {
+        reflector->watch.is_unproven = 0; /* all is as it was; whether it lets us watch, the watch tells */
+    }
+}
+
+/* A server that does not know of pages sends all it has: the second item is one too many. */
+void ki_reflector_probe_step(ki_reflector *reflector, int step)
+{
+    const ki_list_decoder *decoder = &reflector->probe_answer.decoder.list;
+    ki_history_probe *probe = &reflector->probe;
+    if (step == KI_LIST_METADATA) /* one that is too long, or for which memory is out, stays unset */
+        (void)!ki_resource_version_set(&probe->version, decoder->metadata.resource_version);
+    if (step != KI_LIST_OBJECT && step != KI_LIST_REFUSED)
+        return;
+    if (probe->has_item && ki_resource_version_is_set(&probe->version)) {
+        ki_answer_cancel(&reflector->probe_answer);
+        judge(reflector);
+    }
+    probe->has_item = 1;
+}
+
+/* When it fails, a watch that is silent is not trusted; one that is new has another chance later. */
+void ki_reflector_probe_over(ki_reflector *reflector, const ki_failure *failure)
+{
+    if (failure->reason == KI_REASON_NONE) {
+        judge(reflector);
+        return;
+    }
+    reflector->probe.not_before_ns = ki_reflector_now_ns(reflector) + AGAIN_SECONDS * KI_NS_PER_S;
+    ki_reflector_tell_failure(reflector, failure, AGAIN_SECONDS * KI_NS_PER_S);
+    if (reflector->probe.is_last_hope)
+        cut_silent_watch(reflector);
+}

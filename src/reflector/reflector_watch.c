@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* WATCH: events as they happen, and how to go on where a watch has ended. */
+#include "api/decode/reason.h"
+#include "reflector/reflector_parts.h"
+#include "util/error.h"
+
+enum {
+    TIMEOUT_SECONDS = 300, /* and up to twice that: so that not all watches end at once */
+    GRACE_SECONDS = 30,
+    BOOKMARK_SECONDS = 60, /* as servers do, until this one has sent two */
+    RELIST_SECONDS = 60,
+    SOON_MS = 100 /* and up to ten times that, after a cut */
+};
+
+/* ---- the request ----------------------------------------------------------------------------------- */
+
+void ki_reflector_send_watch(ki_reflector *reflector, ki_list_options *options)
+{
+    uint64_t now = ki_reflector_now_ns(reflector);
+    int is_unproven = reflector->watch.is_unproven;
+    options->watch = 1;
+    options->allow_bookmarks = 1;
+    options->timeout_seconds =
+        TIMEOUT_SECONDS + (uint32_t)ki_random_below(&reflector->random, TIMEOUT_SECONDS);
+    ki_reflector_finish_options(reflector, options);
+    uint64_t lifetime = (options->timeout_seconds + (uint64_t)GRACE_SECONDS) * KI_NS_PER_S;
+    reflector->watch =
+        (ki_watch_attempt){.begun_ns = now,
+                           .deadline_ns = options->timeout_seconds == 0 ? UINT64_MAX : now + lifetime,
+                           .bookmark_ns = UINT64_MAX,
+                           .item_ns = now,
+                           .is_unproven = is_unproven};
+    reflector->poll.was_counted = 0;
+    reflector->report.watches++;
+    ki_counter_add(reflector->options.metrics->watches, 1);
+    ki_answer_begin(&reflector->answer, KI_ANSWER_WATCH, options);
+}
+
+/* Whether there is a server that lets us watch is known, and said, when it has answered. Until then the phase
+ * is what it was: of the list, of the failure, or of the watch that has ended as watches do. */
+void ki_reflector_begin_watch(ki_reflector *reflector)
+{
+    ki_list_options options = {.resource_version = ki_resource_version_str(&reflector->version)};
+    reflector->doing = KI_STEP_WATCH;
+    if (reflector->report.phase == KI_PHASE_STOPPED) {
+        ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
+        ki_reflector_set_reason(reflector, KI_REASON_RESUMING,
+                                "the watch goes on from what is known, and was not answered yet");
+    }
+    ki_reflector_send_watch(reflector, &options);
+}
+
+/* Bytes, or a head that is no error: the server is there. That it tells what happens is shown by events and
+ * bookmarks alone. */
+void ki_reflector_watch_heard(ki_reflector *reflector)
+{
+    ki_backoff_set_healthy(&reflector->backoff, ki_reflector_now_ns(reflector));
+    ki_reflector_settle(reflector);
+    ki_reflector_set_phase(reflector, KI_PHASE_WATCHING);
+}
+
+/* ---- events ---------------------------------------------------------------------------------------- */
+
+void ki_reflector_want_relist(ki_reflector *reflector)
+{
+    uint64_t now = ki_reflector_now_ns(reflector);
+    if (reflector->relist_ns != UINT64_MAX)
+        return;
+    uint64_t due = now + ki_backoff_next_ns(&reflector->backoff, &reflector->random, now);
+    if (reflector->relisted_ns != UINT64_MAX)
+        due = ki_ns_max(due, reflector->relisted_ns + RELIST_SECONDS * KI_NS_PER_S);
+    reflector->relist_ns = due;
+}
+
+/* Everything up to `version` has been received. */
+static void advance(ki_reflector *reflector, const ki_resource_version *version)
+{
+    if (!ki_resource_version_advance(&reflector->version, version))
+        return;
+    reflector->watch.has_news = 1;
+    reflector->has_expired = 0;
+    ki_reflector_note_success(reflector);
+    ki_reflector_note_fruit(reflector);
+}
+
+/* An event that makes no sense may have meant something. */
+static void take_nonsense(ki_reflector *reflector, const ki_error *error, ki_str key)
+{
+    ki_reflector_report_refused(reflector, error, key);
+    ki_reflector_want_relist(reflector);
+}
+
+/* Takes an object whose version is missing (0), or could not be kept (why). */
+static void take_without_version(ki_reflector *reflector, ki_object *object, int code)
+{
+    ki_error error = {0};
+    if (code == 0)
+        ki_fail(&error, KI_ERR_METADATA, "the object of the event has no resourceVersion");
+    else if (code == KI_ERR_TOO_LARGE)
+        ki_reflector_fail_long_version(&error, object);
+    if (error.code != 0)
+        take_nonsense(reflector, &error, ki_object_key_str(object));
+    else
+        ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(code));
+    ki_object_unref(object);
+}
+
+static void take_event(ki_reflector *reflector, ki_change_type type, ki_object *object)
+{
+    ki_resource_version version = {0};
+    ki_str text = ki_object_resource_version(object);
+    if (!ki_reflector_is_of_kind(reflector, object)) {
+        ki_reflector_refuse_kind(reflector, object);
+        return;
+    }
+    int rc = ki_resource_version_set(&version, text);
+    if (text.len == 0 || rc < 0) {
+        take_without_version(reflector, object, rc);
+        return;
+    }
+    reflector->report.events++;
+    reflector->report.event_ns = ki_reflector_now_ns(reflector);
+    if (ki_reflector_give_event(reflector, type, object, &version))
+        advance(reflector, &version);
+    else if (type == KI_CHANGE_DELETED && reflector->doing == KI_STEP_WATCH)
+        ki_reflector_want_relist(reflector); /* else what is gone would stay */
+    ki_resource_version_clear(&version);
+}
+
+/* What has waited for room says nothing about the server: a pause would be taken for an interval, and what
+ * was sent during it comes at once. */
+static void note_bookmark(ki_reflector *reflector)
+{
+    uint64_t now = ki_reflector_now_ns(reflector);
+    uint64_t before = reflector->watch.bookmark_ns;
+    if (before != UINT64_MAX && !reflector->watch.was_paused)
+        reflector->bookmark_interval_ns = ki_ns_max(now - before, KI_NS_PER_S);
+    else if (reflector->bookmark_interval_ns == 0)
+        reflector->bookmark_interval_ns = BOOKMARK_SECONDS * KI_NS_PER_S;
+    reflector->watch.bookmark_ns = now;
+    reflector->report.bookmark_ns = now;
+}
+
+static void report_long_bookmark(ki_reflector *reflector, ki_str text)
+{
+    ki_error error = {0};
+    ki_fail(&error, KI_ERR_TOO_LARGE, "a bookmark with a resourceVersion of %zu bytes, %d are allowed",
+            text.len, KI_RESOURCE_VERSION_BYTES_MAX);
+    ki_reflector_report_refused(reflector, &error, KI_STR(""));
+}
+
+static void take_bookmark(ki_reflector *reflector, ki_str text)
+{
+    ki_resource_version version = {0};
+    int rc = ki_resource_version_set(&version, text);
+    if (rc == KI_ERR_TOO_LARGE)
+        report_long_bookmark(reflector, text);
+    if (rc == KI_ERR_TOO_LARGE || text.len == 0)
+        return;
+    if (rc == 0) {
+        note_bookmark(reflector);
+        rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_BOOKMARK, .version = text});
+    }
+    if (rc < 0) {
+        ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+    } else {
+        if (!ki_resource_version_is_newer(&reflector->version, &version)) { /* else it is behind */
+            ki_reflector_note_success(reflector);
+            ki_reflector_note_fruit(reflector);
+        }
+        advance(reflector, &version);
+    }
+    ki_resource_version_clear(&version);
+}
+
+ki_failure ki_reflector_error_event(const ki_watch_decoder *decoder)
+{
+    const ki_status *status = &decoder->status;
+    ki_failure failure = {.reason = ki_reason_of_status(200, status),
+                          .http_status = status->code,
+                          .retry_after_seconds = (uint32_t)status->retry_after_seconds};
+    ki_error_set(&failure.error, KI_ERR_INVALID, 0, "the watch ends with an error: %d %.*s: %.*s",
+                 status->code, KI_STR_ARGS(status->reason), KI_STR_ARGS(status->message));
+    return failure;
+}
+
+/* ---- how it ends ----------------------------------------------------------------------------------- */
+
+/* What is not a word of the server's: a cut, or a reason that only the source knows. */
+static int is_cut(const ki_failure *failure)
+{
+    return ki_reason_is_transport(failure->reason) || failure->reason == KI_REASON_OTHER;
+}
+
+/* The same place again: soon when the watch was cut and had news, since then the server was well. Who we are
+ * says nothing about what we have: with other credentials the same watch goes on. */
+static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
+{
+    uint64_t delay;
+    if (is_cut(failure) && reflector->watch.has_news) {
+        ki_backoff_set_failed(&reflector->backoff, ki_reflector_now_ns(reflector));
+        delay = (SOON_MS + ki_random_below(&reflector->random, 9 * SOON_MS)) * KI_NS_PER_MS;
+    } else {
+        delay = ki_reflector_delay_ns(reflector, failure);
+    }
+    reflector->watch.is_unproven = 1;
+    reflector->report.reconnects += (uint64_t)is_cut(failure);
+    ki_reflector_step step = ki_reflector_step_after_watch(reflector, failure, &delay);
+    ki_reflector_retry(reflector, failure, step, delay);
+}
+
+/* The version is not there: too old, or too new. The first time nothing is lost by asking at once. */
+static void list_again(ki_reflector *reflector, const ki_failure *failure)
+{
+    if (failure->reason == KI_REASON_VERSION_TOO_LARGE)
+        reflector->wants_quorum = 1;
+    uint64_t delay = reflector->has_expired ? ki_reflector_delay_ns(reflector, failure) : 0;
+    reflector->has_expired = 1;
+    ki_reflector_retry(reflector, failure, KI_STEP_SYNC, delay);
+}
+
+/* The server has ended it, as it does. */
+static void take_close(ki_reflector *reflector)
+{
+    uint64_t lived = ki_reflector_now_ns(reflector) - reflector->watch.begun_ns;
+    ki_failure failure = {.reason = KI_REASON_SHORT_WATCH};
+    ki_reflector_count_watch(reflector, &failure);
+    if (lived < KI_NS_PER_S || reflector->quiet_ns <= reflector->watch.begun_ns)
+        reflector->watch.is_unproven =
+            1; /* a server that is started anew, or a watch that never said a word */
+    if (reflector->watch.has_news)
+        ki_backoff_reset(&reflector->backoff);
+    uint64_t delay = 0;
+    if (lived >= KI_NS_PER_S) {
+        ki_reflector_go_on(reflector, ki_reflector_step_after_watch(reflector, &failure, &delay), 0);
+        return;
+    }
+    ki_counter_add(reflector->options.metrics->short_watches, !reflector->watch.has_news);
+    ki_error_set(&failure.error, KI_ERR_SYSTEM, 0, "the server has closed the watch after %d ms",
+                 (int)(lived / KI_NS_PER_MS));
+    delay = ki_reflector_delay_ns(reflector, &failure);
+    ki_reflector_step step = ki_reflector_step_after_watch(reflector, &failure, &delay);
+    ki_reflector_retry(reflector, &failure, step, delay);
+}
+
+/* What the server could not tell by an event may be the end of an object: a list has to tell. */
+static void list_after_error(ki_reflector *reflector, const ki_failure *failure)
+{
+    reflector->watch.is_unproven = 1;
+    reflector->wants_quorum |= failure->reason == KI_REASON_VERSION_TOO_LARGE;
+    ki_reflector_retry(reflector, failure, KI_STEP_SYNC, ki_reflector_delay_ns(reflector, failure));
+}
+
+static void take_failure(ki_reflector *reflector, const ki_failure *failure, int in_stream)
+{
+    ki_reason reason = failure->reason;
+    ki_reflector_count_watch(reflector, failure);
+    if (reason == KI_REASON_EXPIRED || (reason == KI_REASON_VERSION_TOO_LARGE && !in_stream))
+        list_again(reflector, failure);
+    else if (in_stream && reason != KI_REASON_TOO_MANY_REQUESTS)
+        list_after_error(reflector, failure);
+    else
+        take_up_again(reflector, failure);
+}
+
+void ki_reflector_watch_over(ki_reflector *reflector, const ki_failure *failure)
+{
+    ki_answer_cancel(&reflector->probe_answer);
+    if (failure->reason == KI_REASON_NONE)
+        take_close(reflector);
+    else
+        take_failure(reflector, failure, 0);
+}
+
+/* The server has ended it by an event. */
+static void end_with_error(ki_reflector *reflector, const ki_failure *failure)
+{
+    ki_answer_cancel(&reflector->answer);
+    ki_answer_cancel(&reflector->probe_answer);
+    take_failure(reflector, failure, 1);
+}
+
+static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
+{
+    const ki_failure failure = ki_reflector_error_event(decoder);
+    end_with_error(reflector, &failure);
+}
+
+/* What is understood and refused leaves the last good version in place; a delete cannot. A bookmark says
+ * nothing about any object. */
+static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
+{
+    ki_str key = ki_buf_str(&decoder->refused.key);
+    ki_watch_step type = decoder->refused_type;
+    int is_understood = key.len > 0 && (type == KI_WATCH_ADDED || type == KI_WATCH_MODIFIED);
+    if (type == KI_WATCH_ERROR)
+        end_with_error(reflector, &(ki_failure){.reason = KI_REASON_OTHER, .error = decoder->refused.error});
+    else if (is_understood || type == KI_WATCH_BOOKMARK)
+        ki_reflector_report_refused(reflector, &decoder->refused.error, key);
+    else
+        take_nonsense(reflector, &decoder->refused.error, key);
+}
+
+void ki_reflector_watch_step(ki_reflector *reflector, int step)
+{
+    ki_watch_decoder *decoder = &reflector->answer.decoder.watch;
+    switch (step) {
+    case KI_WATCH_ADDED:
+        take_event(reflector, KI_CHANGE_ADDED, ki_watch_decoder_take_object(decoder));
+        break;
+    case KI_WATCH_MODIFIED:
+        take_event(reflector, KI_CHANGE_UPDATED, ki_watch_decoder_take_object(decoder));
+        break;
+    case KI_WATCH_DELETED:
+        take_event(reflector, KI_CHANGE_DELETED, ki_watch_decoder_take_object(decoder));
+        break;
+    case KI_WATCH_BOOKMARK:
+        take_bookmark(reflector, decoder->resource_version);
+        break;
+    case KI_WATCH_ERROR:
+        take_error(reflector, decoder);
+        break;
+    default:
+        take_refused(reflector, decoder);
+        break;
+    }
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* index - one named index: from a value to the objects that have it.
+ *
+ *   From:     store/content.c   (changes), store/store_read.c, store/store_list.c   (reads)
+ *   To:       store/table.h, store/index_values.h
+ *   Locks:    none; as a table's. Readers may be in any posting while the writer changes it.
+ *   Not here: references to objects, which the store holds; the set of indexes.
+ *
+ * A value leads to a posting, and that is a table of objects by the hash of their key. So adding, removing
+ * or replacing one object of a hundred thousand under one value costs the same as of ten. The objects of a
+ * posting are told apart by address: the writer always knows which pointer is stored.
+ *
+ * A change comes in two parts. Preparing does all that can fail: it asks the index function, makes room,
+ * makes new postings where no reader sees them. Committing cannot fail.
+ *
+ * No posting may keep an object that has left the store. Where the object is to be taken out, the function
+ * says once more, and it may say something else than before. So committing counts the postings that the
+ * object was taken out of, and the content knows how many have it; if these differ, all are searched.
+ */
+#ifndef KI_STORE_INDEX_H
+#define KI_STORE_INDEX_H
+
+#include "store/index_values.h"
+#include "store/table.h"
+
+typedef struct ki_posting {
+    ki_retired retired;
+    ki_table objects;
+    uint32_t value_len;
+    char value[];
+} ki_posting;
+
+/* What a change is about to do; the writer's, apart from what readers look at. */
+typedef struct ki_index_plan {
+    ki_index_values fresh;  /* of the object that comes */
+    ki_index_values former; /* of the object that goes */
+    bool is_refused;        /* the function has failed for the object that comes */
+    int refusal;            /* with this code */
+    bool was_refused;       /* it had failed for the object that goes, which is under no value then */
+    bool is_short;          /* of memory to ask it about the object that goes */
+    bool is_contradicted;   /* it says something else about that object than when it came */
+} ki_index_plan;
+
+typedef struct ki_index {
+    _Atomic(struct ki_index *) next; /* of the same store; an index is published when it is complete */
+    ki_index_function function;
+    ki_table postings;
+    ki_table refused; /* objects that the function has failed for; the writer's */
+    ki_index_plan *plan;
+    size_t name_len;
+    char name[];
+} ki_index;
+
+/* A failure of an index function, for who tells of it. */
+typedef struct ki_index_failure {
+    const char *what; /* constant */
+    char index[64];   /* both are cut where they are longer */
+    char key[320];
+} ki_index_failure;
+
+/* One object that goes, comes, or takes the place of another with its key. */
+typedef struct ki_index_change {
+    const ki_object *former; /* NULL: none */
+    ki_object *fresh;        /* NULL: none */
+    uint64_t hash;           /* of the key of both */
+    const ki_keyer *keyer;
+    ki_reclaim *reclaim;
+} ki_index_change;
+
+/* An empty index; NULL when memory is out. */
+ki_index *ki_index_new(ki_str name, const ki_index_function *function);
+
+/* Frees it with all its postings, when nobody reads. NULL is allowed. */
+void ki_index_free(ki_index *index);
+
+/* Returns 0 or KI_ERR_NO_MEMORY. A change that only removes never fails. In both cases commit or cancel. */
+KI_NODISCARD int ki_index_prepare(ki_index *index, const ki_index_change *change);
+void ki_index_cancel(ki_index *index);
+
+/* Returns the number of postings that the former object was taken out of. What the plan says of refusals and
+ * contradictions stays up to the next one. */
+size_t ki_index_commit(ki_index *index, const ki_index_change *change);
+
+/* After a commit: takes the former object out of every posting that still has it. Returns how many had. */
+size_t ki_index_purge(ki_index *index, const ki_index_change *change);
+
+/* Before a commit: the number of postings that the object that comes will be in. */
+static inline size_t ki_index_places(const ki_index *index)
+{
+    return index->plan->fresh.count;
+}
+
+/* Some changes before the object comes, if its values are at hand: brings near where it will be. */
+void ki_index_expect(const ki_index *index, const ki_object *object, uint64_t hash, const ki_keyer *keyer);
+
+/* The posting of a value, or NULL. For readers too. */
+ki_posting *ki_index_find(const ki_index *index, ki_str value, const ki_keyer *keyer);
+
+static inline ki_str ki_posting_value(const ki_posting *posting)
+{
+    return (ki_str){posting->value, posting->value_len};
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/reclaim.h"
+
+#include <assert.h>
+#include <kinformer/error.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/huge_pages.h"
+#include "util/loop/rcu.h"
+
+/* Times that readers are looked for before a writer is told that there is no room: most sections are over
+ * when the thread that is inside one has run. */
+enum { LOOKS = 16 };
+
+void ki_reclaim_init(ki_reclaim *reclaim, size_t bytes_max)
+{
+    *reclaim = (ki_reclaim){.bytes_max = bytes_max, .object_capacity = KI_RECLAIM_FEW};
+    reclaim->objects = reclaim->few;
+}
+
+void ki_reclaim_init_private(ki_reclaim *reclaim)
+{
+    ki_reclaim_init(reclaim, 0);
+    reclaim->is_private = true;
+}
+
+static void free_array(ki_reclaim *reclaim)
+{
+    if (reclaim->objects != reclaim->few)
+        ki_free(reclaim->objects);
+    reclaim->objects = reclaim->few;
+    reclaim->object_capacity = KI_RECLAIM_FEW;
+}
+
+bool ki_reclaim_is_empty(const ki_reclaim *reclaim)
+{
+    return reclaim->object_count + reclaim->fresh.count + reclaim->waiting.count == 0;
+}
+
+/* ---- letting go -------------------------------------------------------------------------------------- */
+
+static void free_chain(ki_retired *chain, void (*free_block)(void *block))
+{
+    while (chain != NULL) {
+        ki_retired *block = chain;
+        chain = block->next;
+        free_block(block);
+    }
+}
+
+static void free_chains(ki_reclaim *reclaim, ki_retired_chains *chains)
+{
+    free_chain(chains->blocks, ki_free);
+    free_chain(chains->large, ki_huge_pages_free);
+    free_chain(chains->whole, reclaim->free_whole);
+    *chains = (ki_retired_chains){0};
+}
+
+static void release_waiting(ki_reclaim *reclaim)
+{
+    size_t left = reclaim->object_count - reclaim->waiting_objects;
+    for (size_t i = 0; i < reclaim->waiting_objects; i++)
+        (void)ki_object_unref(reclaim->objects[i]);
+    memmove(reclaim->objects, reclaim->objects + reclaim->waiting_objects, left * sizeof(ki_object *));
+    free_chains(reclaim, &reclaim->waiting);
+    reclaim->object_count = left;
+    reclaim->bytes -= reclaim->waiting_bytes;
+    reclaim->waiting_objects = reclaim->waiting_bytes = 0;
+    reclaim->grace = 0;
+    /* Only a batch that was larger than usual, or readers that stayed, have made it that long. */
+    if (left == 0 && reclaim->object_capacity > 2 * KI_RECLAIM_THINGS_MAX)
+        free_array(reclaim);
+}
+
+/* ---- grace periods ----------------------------------------------------------------------------------- */
+
+/* For all that has come; none is under way. */
+static void begin(ki_reclaim *reclaim)
+{
+    assert(reclaim->grace == 0 && reclaim->waiting.count == 0);
+    reclaim->waiting_objects = reclaim->object_count;
+    reclaim->waiting_bytes = reclaim->bytes;
+    reclaim->waiting = reclaim->fresh;
+    reclaim->fresh = (ki_retired_chains){0};
+    reclaim->grace = ki_rcu_begin_grace();
+    reclaim->grace_periods++;
+}
+
+/* Returns whether none is under way any more. */
+static bool try_end(ki_reclaim *reclaim)
+{
+    if (reclaim->grace != 0 && ki_rcu_has_passed(reclaim->grace))
+        release_waiting(reclaim);
+    return reclaim->grace == 0;
+}
+
+void ki_reclaim_settle(ki_reclaim *reclaim)
+{
+    size_t things = reclaim->object_count + reclaim->fresh.count;
+    bool is_enough = things >= KI_RECLAIM_THINGS_MAX || reclaim->bytes >= reclaim->bytes_max / 2;
+    if (try_end(reclaim) && is_enough && !ki_reclaim_is_empty(reclaim)) {
+        begin(reclaim);
+        (void)try_end(reclaim);
+    }
+}
+
+/* Twice: what has come behind a grace period needs one of its own. */
+bool ki_reclaim_poll(ki_reclaim *reclaim)
+{
+    for (int i = 0; i < 2 && try_end(reclaim) && !ki_reclaim_is_empty(reclaim); i++)
+        begin(reclaim);
+    return try_end(reclaim) && ki_reclaim_is_empty(reclaim);
+}
+
+bool ki_reclaim_has_room(ki_reclaim *reclaim)
+{
+    for (unsigned i = 0; i < LOOKS; i++) {
+        if (reclaim->bytes < reclaim->bytes_max && ki_reclaim_reserve(reclaim) == 0)
+            return true;
+        if (i > 0)
+            ki_rcu_rest(i);
+        (void)ki_reclaim_poll(reclaim);
+    }
+    return false;
+}
+
+void ki_reclaim_flush(ki_reclaim *reclaim)
+{
+    if (ki_reclaim_is_empty(reclaim))
+        return;
+    assert(!ki_rcu_is_reading());
+    if (reclaim->grace != 0)
+        ki_rcu_wait(reclaim->grace);
+    if (try_end(reclaim) && !ki_reclaim_is_empty(reclaim)) {
+        begin(reclaim);
+        ki_rcu_wait(reclaim->grace);
+        (void)try_end(reclaim);
+    }
+}
+
+void ki_reclaim_fini(ki_reclaim *reclaim)
+{
+    ki_reclaim_flush(reclaim);
+    free_array(reclaim);
+}
+
+void ki_reclaim_fini_unread(ki_reclaim *reclaim)
+{
+    free_chains(reclaim, &reclaim->fresh);
+    reclaim->waiting_objects = reclaim->object_count;
+    release_waiting(reclaim);
+    free_array(reclaim);
+}
+
+/* ---- handing over ------------------------------------------------------------------------------------ */
+
+static int grow(ki_reclaim *reclaim)
+{
+    size_t capacity = reclaim->object_capacity * 2;
+    ki_object **objects = ki_malloc(capacity * sizeof(ki_object *));
+    if (objects == NULL)
+        return KI_ERR_NO_MEMORY;
+    memcpy(objects, reclaim->objects, reclaim->object_count * sizeof(ki_object *));
+    if (reclaim->objects != reclaim->few)
+        ki_free(reclaim->objects);
+    reclaim->objects = objects;
+    reclaim->object_capacity = capacity;
+    return 0;
+}
+
+int ki_reclaim_reserve(ki_reclaim *reclaim)
+{
+    return reclaim->object_count < reclaim->object_capacity ? 0 : grow(reclaim);
+}
+
+void ki_reclaim_object(ki_reclaim *reclaim, ki_object *object)
+{
+    if (reclaim->is_private) {
+        (void)ki_object_unref(object);
+        return;
+    }
+    if (ki_reclaim_reserve(reclaim) < 0) /* what waits is out of reach already, also within a change */
+        ki_reclaim_flush(reclaim);
+    reclaim->objects[reclaim->object_count++] = object;
+    reclaim->bytes += ki_object_bytes(object);
+}
+
+static void add(ki_reclaim *reclaim, ki_retired **chain, ki_retired *block, size_t bytes)
+{
+    block->next = *chain;
+    *chain = block;
+    reclaim->fresh.count++;
+    reclaim->bytes += bytes;
+}
+
+void ki_reclaim_block(ki_reclaim *reclaim, ki_retired *block, size_t bytes)
+{
+    if (reclaim->is_private)
+        ki_free(block);
+    else
+        add(reclaim, &reclaim->fresh.blocks, block, bytes);
+}
+
+void ki_reclaim_large(ki_reclaim *reclaim, ki_retired *block, size_t bytes)
+{
+    if (reclaim->is_private)
+        ki_huge_pages_free(block);
+    else
+        add(reclaim, &reclaim->fresh.large, block, bytes);
+}
+
+void ki_reclaim_whole(ki_reclaim *reclaim, ki_retired *whole, size_t bytes, void (*free_whole)(void *block))
+{
+    assert(!reclaim->is_private);
+    reclaim->free_whole = free_whole;
+    add(reclaim, &reclaim->fresh.whole, whole, bytes);
+}

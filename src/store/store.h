@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store - the content, its readers and its writer.
+ *
+ *   From:     dispatch, in batches; the public calls of <kinformer/store.h>
+ *   To:       store/content.h
+ *   Locks:    write_mu: one writer at a time.
+ *             mu: the content does not change while it is held; the writer holds it per batch, list and its
+ *             kind per call. Order: write_mu, mu. Nobody waits for readers while one is held. Index
+ *             functions run under both, inside a read section, where calls that would wait for the store
+ *             are refused.
+ *   Not here: deciding what is applied; telling anyone.
+ *
+ * Both locks are taken around a fork(), so that a child finds every store whole, and can read and write it.
+ *
+ * Readers delay nobody but a writer of the same store, and that only where the memory that waits for them has
+ * reached its limit. Who writes on a thread that others need as well, io or dispatch, asks whether there is
+ * room and comes again later; the public calls wait.
+ *
+ * Readers without a lock look at `keyer` and `content` only, which lie apart from what the writer and the
+ * locks touch.
+ */
+#ifndef KI_STORE_STORE_H
+#define KI_STORE_STORE_H
+
+#include <kinformer/store.h>
+
+#include "store/content.h"
+#include "util/fork.h"
+#include "util/log.h"
+#include "util/thread.h"
+
+#define KI_STORE_RETIRED_BYTES_MAX ((size_t)16 << 20)
+
+struct ki_store {
+    ki_keyer keyer;
+    _Atomic(ki_content *) content;
+    char apart[64];
+    ki_mutex write_mu;
+    ki_mutex mu;
+    ki_reclaim reclaim;     /* guarded by write_mu, as the next */
+    uint64_t failures_told; /* of index functions */
+    uint64_t closing;       /* the grace period after its last use; 0: it is in use */
+    _Atomic size_t count;
+    _Atomic size_t bytes;
+    _Atomic uint64_t index_failures;
+    bool is_sealed;         /* constant once shared: written by batches alone, not by the public calls */
+    const ki_log_sink *log; /* constant once shared; NULL: that of the process */
+    ki_fork_hook fork_hook;
+};
+
+/* The order of walks comes from this seed, not from the system: for simulations. While it is empty, and
+ * nobody else knows it. */
+void ki_store_use_seed(ki_store *store, uint64_t seed);
+
+/* Makes it a store that users may read only, and that speaks to this log, which outlives it. */
+void ki_store_seal(ki_store *store, const ki_log_sink *log);
+
+/* A batch: what is put and removed between begin and end is one change to list and its kind. Never inside a
+ * read section. Does not look whether there is room. */
+void ki_store_batch_begin(ki_store *store) KI_ACQUIRE(store->write_mu) KI_ACQUIRE(store->mu);
+void ki_store_batch_end(ki_store *store) KI_RELEASE(store->mu) KI_RELEASE(store->write_mu);
+
+/* As ki_store_put() and ki_store_remove(). `out_former` may be NULL; otherwise it gets a new reference to
+ * the object that was there, or NULL. Both fail without an effect, a remove with KI_ERR_NOT_FOUND or
+ * KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_store_batch_put(ki_store *store, const ki_object *object, ki_object **out_former)
+    KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
+KI_NODISCARD int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **out_former)
+    KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
+
+/* The same in steps, for who has to look at what is there first. What a put or remove has taken the place of,
+ * the caller gives to let_go, when it is done with it: ki_place.object, unless that was put again. Room for
+ * that is reserved before a remove; a put does so itself. */
+KI_NODISCARD int ki_store_batch_reserve(ki_store *store) KI_REQUIRES(store->write_mu);
+ki_place ki_store_batch_seek(ki_store *store, ki_str key, uint64_t hash) KI_REQUIRES(store->mu);
+KI_NODISCARD int ki_store_batch_put_at(ki_store *store, const ki_object *object, const ki_place *place)
+    KI_REQUIRES(store->mu) KI_REQUIRES(store->write_mu);
+void ki_store_batch_remove_at(ki_store *store, const ki_place *place) KI_REQUIRES(store->mu)
+    KI_REQUIRES(store->write_mu);
+void ki_store_batch_let_go(ki_store *store, ki_object *former) KI_REQUIRES(store->write_mu);
+
+/* Some steps before a key is sought, and some fewer: its places are fetched from memory while others are
+ * dealt with. `object` is what will be put there, or NULL. */
+void ki_store_batch_expect_hash(ki_store *store, uint64_t hash) KI_REQUIRES(store->mu);
+void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *object) KI_REQUIRES(store->mu);
+
+/* The hash that the store has for a key, for who keeps it. */
+static inline const ki_hash_key *ki_store_hash_key(const ki_store *store)
+{
+    return &store->keyer.secret;
+}
+
+/* As the public calls, for a writer that may not wait for readers: it asks for room by itself.
+ * ki_store_remove_at_once() may fail with KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_store_put_at_once(ki_store *store, const ki_object *object) KI_EXCLUDES(store->write_mu);
+KI_NODISCARD int ki_store_remove_at_once(ki_store *store, ki_str key) KI_EXCLUDES(store->write_mu);
+KI_NODISCARD int ki_store_replace_at_once(ki_store *store, ki_object *const *objects, size_t count)
+    KI_EXCLUDES(store->write_mu);
+
+/* Whether the writer may go on. Otherwise memory that waits for readers has reached its limit, or there is
+ * none to remember more of it: the writer asks again after KI_STORE_ROOM_MS. Never inside a read section. */
+bool ki_store_has_room(ki_store *store) KI_EXCLUDES(store->write_mu);
+
+#define KI_STORE_ROOM_MS 10
+
+/* Lets go of what readers cannot see any more, for a writer that comes by when it has done what there was:
+ * once something has waited for a while. `*due_ms` is the writer's note of when to come by at the latest;
+ * UINT64_MAX: nothing waits. */
+void ki_store_flush_when_due(ki_store *store, uint64_t now_ms, uint64_t *due_ms) KI_EXCLUDES(store->write_mu);
+
+/* The same for all, and waits for readers: for tests. Never inside a read section. */
+void ki_store_flush(ki_store *store) KI_EXCLUDES(store->write_mu);
+
+/* Nobody will use the store any more but sections that have begun. Returns whether these have ended, and
+ * ki_store_free() does not wait; otherwise ask again. */
+bool ki_store_close(ki_store *store);
+
+/* Between the parts of the store. The end of every change: gives write_mu back, and logs without it what
+ * index functions did wrong. */
+void ki_store_end_writing(ki_store *store) KI_RELEASE(store->write_mu);
+void ki_store_publish_numbers(ki_store *store, const ki_content *content) KI_REQUIRES(store->write_mu);
+
+/* The content that readers see, for the writer and for readers in a section. */
+static inline ki_content *ki_store_content(const ki_store *store)
+{
+    /* Acquire: a content was complete before it was published. */
+    return atomic_load_explicit(&((ki_store *)store)->content, memory_order_acquire);
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/huge_pages.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "util/alloc.h"
+
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
+/* In front of the memory; as wide as a cache line, so that what follows begins with one. */
+typedef union large_header {
+    size_t bytes; /* with the header */
+    char line[64];
+} large_header;
+
+/* Of LeakSanitizer, if the program has it: pointers that are only in here count as well. */
+#if defined(__GNUC__)
+#pragma weak __lsan_register_root_region
+#pragma weak __lsan_unregister_root_region
+#endif
+/* NOLINTBEGIN(bugprone-reserved-identifier) */
+void __lsan_register_root_region(const void *begin, size_t bytes);
+void __lsan_unregister_root_region(const void *begin, size_t bytes);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* Begins with a huge page. NULL when memory is out. */
+static char *map_aligned(size_t bytes)
+{
+    size_t all = bytes + HUGE_PAGE_BYTES;
+    char *map = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return NULL;
+    size_t before = (HUGE_PAGE_BYTES - (uintptr_t)map % HUGE_PAGE_BYTES) % HUGE_PAGE_BYTES;
+    size_t behind = all - before - bytes;
+    if (before > 0)
+        (void)munmap(map, before);
+    if (behind > 0)
+        (void)munmap(map + before + bytes, behind);
+    return map + before;
+}
+
+/* Only wishes. All of it will be written, and in no order: without the second one, a page that is read
+ * first is given twice, once as zeros that everyone shares. */
+static void ask_for_pages(void *memory, size_t bytes)
+{
+    int was = errno;
+    (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+    (void)madvise(memory, bytes, MADV_POPULATE_WRITE);
+#endif
+    errno = was;
+}
+
+void *ki_huge_pages_new(size_t bytes)
+{
+    if (!ki_alloc_is_system())
+        return ki_calloc(1, bytes);
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    size_t all = (sizeof(large_header) + bytes + HUGE_PAGE_BYTES - 1) & ~(size_t)(HUGE_PAGE_BYTES - 1);
+    large_header *header = (large_header *)map_aligned(all);
+    if (header == NULL)
+        return NULL;
+    ask_for_pages(header, all);
+    header->bytes = all;
+    if (__lsan_register_root_region != NULL)
+        __lsan_register_root_region(header, all);
+    return header + 1;
+}
+
+void ki_huge_pages_free(void *memory)
+{
+    if (memory == NULL || !ki_alloc_is_system()) {
+        ki_free(memory);
+        return;
+    }
+    large_header *header = (large_header *)memory - 1;
+    if (__lsan_unregister_root_region != NULL)
+        __lsan_unregister_root_region(header, header->bytes);
+    (void)munmap(header, header->bytes);
+}

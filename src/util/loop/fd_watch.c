@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/loop/fd_watch.h"
+
+#include <assert.h>
+#include <sys/epoll.h>
+
+/* What is ready is fetched from the kernel under the mutex, and a watch leaves the epoll under it: so no
+ * watch that has ended is ever met. */
+
+/* Fetched at a time; the rest is met the next time. */
+enum { EVENTS_AT_A_TIME = 64 };
+
+int ki_fd_watch_init(ki_fd_watch *watch, ki_loop *loop, ki_job_cb run)
+{
+    assert(ki_loop_fd(loop) >= 0);
+    ki_fd_watch made = {.fd = -1};
+    int rc = ki_job_init(&made.job, loop, run);
+    if (rc == 0)
+        *watch = made;
+    return rc;
+}
+
+static void set_armed_locked(ki_loop *loop, ki_fd_watch *watch, int is_armed)
+{
+    if (is_armed && !watch->is_armed)
+        loop->armed_count++;
+    if (!is_armed && watch->is_armed)
+        loop->armed_count--;
+    watch->is_armed = is_armed;
+}
+
+/* libcurl 7.88 says that a socket is given up after it closed it, when the connection was still being made:
+ * then the kernel has forgotten it, and the number may be another's already, who is not in this epoll. But
+ * where a child of fork() has a copy the kernel has not, and nobody can take it out any more. Returns whether
+ * it is out for sure. tests/tsan.supp names this function. */
+static bool leave_epoll(const ki_loop *loop, int fd)
+{
+    return epoll_ctl(loop->wake_fd.epoll_fd, EPOLL_CTL_DEL, fd, NULL) == 0;
+}
+
+/* The same number may be another socket by now. */
+static int enter_epoll(const ki_loop *loop, const ki_fd_watch *watch, int fd, struct epoll_event *event)
+{
+    int epoll_fd = loop->wake_fd.epoll_fd;
+    if (watch->fd >= 0 && epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, event) == 0)
+        return 0;
+    return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, event) == 0 ? 0 : KI_ERR_SYSTEM;
+}
+
+static void forget_locked(ki_loop *loop, ki_fd_watch *watch)
+{
+    if (watch->fd >= 0 && !leave_epoll(loop, watch->fd))
+        watch->is_haunted = loop->is_haunted = 1;
+    set_armed_locked(loop, watch, 0);
+    watch->fd = -1;
+    watch->ready = 0;
+}
+
+void ki_fd_watch_fini(ki_fd_watch *watch)
+{
+    ki_loop *loop = watch->job.loop;
+    if (loop == NULL)
+        return;
+    ki_mutex_lock(&loop->mu);
+    forget_locked(loop, watch);
+    if (watch->is_haunted)
+        loop->is_haunted = 0; /* it is being closed: nothing is fetched any more */
+    ki_mutex_unlock(&loop->mu);
+    ki_job_fini(&watch->job);
+}
+
+static int set_locked(ki_loop *loop, ki_fd_watch *watch, int fd, uint32_t events)
+{
+    struct epoll_event event = {.events = events | EPOLLONESHOT, .data.ptr = watch};
+    if (watch->fd != fd)
+        forget_locked(loop, watch);
+    if (events == 0) {
+        forget_locked(loop, watch);
+        return 0;
+    }
+    if (enter_epoll(loop, watch, fd, &event) < 0)
+        return KI_ERR_SYSTEM;
+    watch->fd = fd;
+    set_armed_locked(loop, watch, 1);
+    return 0;
+}
+
+int ki_fd_watch_set(ki_fd_watch *watch, int fd, uint32_t events)
+{
+    ki_loop *loop = watch->job.loop;
+    ki_mutex_lock(&loop->mu);
+    int rc = set_locked(loop, watch, fd, events);
+    ki_mutex_unlock(&loop->mu);
+    return rc;
+}
+
+uint32_t ki_fd_watch_take(ki_fd_watch *watch)
+{
+    ki_loop *loop = watch->job.loop;
+    ki_mutex_lock(&loop->mu);
+    uint32_t ready = watch->ready;
+    watch->ready = 0;
+    ki_mutex_unlock(&loop->mu);
+    return ready;
+}
+
+/* The loop's own two descriptors are in the epoll without a watch. */
+void ki_fd_watch_collect_locked(ki_loop *loop)
+{
+    struct epoll_event events[EVENTS_AT_A_TIME];
+    if (loop->armed_count == 0 && !loop->is_haunted)
+        return;
+    int count = epoll_wait(loop->wake_fd.epoll_fd, events, EVENTS_AT_A_TIME, 0);
+    for (int i = 0; i < count; i++) {
+        ki_fd_watch *watch = events[i].data.ptr;
+        if (watch == NULL || !watch->is_armed)
+            continue;
+        watch->ready |= events[i].events;
+        set_armed_locked(loop, watch, 0);
+        ki_job_wake_locked(&watch->job);
+    }
+}

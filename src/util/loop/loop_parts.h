@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loop_parts - what loop.c (jobs, the queue, timers) and loop_run.c (who runs them) know of each other.
+ *
+ *   From:     util/loop/loop.c, util/loop/loop_run.c only
+ *   Locks:    the loop's.
+ */
+#ifndef KI_UTIL_LOOP_LOOP_PARTS_H
+#define KI_UTIL_LOOP_LOOP_PARTS_H
+
+#include "util/loop/loop.h"
+
+/* What this thread runs. `job` is NULL once it has ended inside its own run. */
+typedef struct ki_running {
+    ki_loop *loop;
+    ki_job *job;
+} ki_running;
+
+extern _Thread_local ki_running ki_loop_current;
+
+/* The time of the first timer; UINT64_MAX: there is none. */
+uint64_t ki_loop_first_due_locked(const ki_loop *loop);
+
+/* As ki_loop_next_ns(). */
+uint64_t ki_loop_next_locked(const ki_loop *loop);
+
+/* Nobody runs jobs at the moment: the descriptor shows what there is to do. */
+void ki_loop_settle_fd_locked(ki_loop *loop);
+
+void ki_loop_enqueue_locked(ki_loop *loop, ki_job *job);
+
+/* Wakes the jobs whose time has come. */
+void ki_loop_wake_due_locked(ki_loop *loop);
+
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who runs a loop: threads of its own, or one who steps it or waits on it. */
+#include <assert.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/fork.h"
+#include "util/log.h"
+#include "util/loop/fd_watch.h"
+#include "util/loop/loop_parts.h"
+
+enum { NS_PER_MS = 1000 * 1000 };
+
+/* A condition's time stands still while the machine is suspended: after this long a thread looks at the clock
+ * again, and a timer is never later than this after a resume. */
+enum { WAIT_MS_MAX = 10 * 1000 };
+
+/* Descriptors are looked at when no job is awake, and after so many runs, so that jobs that keep each other
+ * awake do not keep the network waiting. */
+enum { RUNS_AT_A_TIME = 32 };
+
+/* A step ends after so many runs for each job there is: more than they need for what they do for each other,
+ * and an end where one keeps itself awake. */
+enum { RUNS_PER_JOB_MAX = 64 };
+
+typedef struct loop_thread {
+    ki_list_node node;
+    ki_thread thread;
+    ki_loop *loop;
+    int is_stopping; /* guarded by the loop's mu */
+} loop_thread;
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* The job to be run next; NULL: none. */
+static ki_job *take_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
+{
+    ki_loop_wake_due_locked(loop);
+    if (ki_list_is_empty(&loop->queue) || ++loop->runs >= RUNS_AT_A_TIME) {
+        ki_fd_watch_collect_locked(loop);
+        loop->runs = 0;
+    }
+    ki_list_node *node = ki_list_pop_front(&loop->queue);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_job, node);
+}
+
+/* ---- who runs it --------------------------------------------------------------------------------------- */
+
+static bool is_foreign(const ki_loop *loop)
+{
+    return loop->generation != ki_fork_generation();
+}
+
+/* Invariant: jobs are run by the loop's threads, or by the one who has entered, never by both. Threads that
+ * are started meanwhile wait until that one has left, which it does after the job that it runs. */
+static bool enter_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
+{
+    if (loop->thread_count > 0 || loop->stopping_count > 0 || loop->is_entered)
+        return false;
+    loop->is_entered = 1;
+    return true;
+}
+
+static void leave_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
+{
+    loop->is_entered = 0;
+    loop->is_roused = 0;
+    ki_loop_settle_fd_locked(loop);
+    ki_cond_broadcast(&loop->work);
+}
+
+static void rouse_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
+{
+    loop->is_roused = 1;
+    ki_cond_broadcast(&loop->work);
+    if (!loop->is_attended)
+        ki_wake_fd_raise(&loop->wake_fd, 1);
+}
+
+void ki_loop_rouse(ki_loop *loop)
+{
+    ki_mutex_lock(&loop->mu);
+    if (loop->thread_count == 0 && loop->stopping_count == 0)
+        rouse_locked(loop);
+    ki_mutex_unlock(&loop->mu);
+}
+
+/* Whoever has entered may wait for something to do. */
+static void hold_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
+{
+    while (!enter_locked(loop)) {
+        rouse_locked(loop);
+        ki_cond_wait(&loop->work, &loop->mu);
+    }
+}
+
+void ki_loop_hold(ki_loop *loop)
+{
+    ki_mutex_lock(&loop->mu);
+    hold_locked(loop);
+    ki_mutex_unlock(&loop->mu);
+}
+
+void ki_loop_release(ki_loop *loop)
+{
+    ki_mutex_lock(&loop->mu);
+    leave_locked(loop);
+    ki_mutex_unlock(&loop->mu);
+}
+
+bool ki_loop_has_threads(ki_loop *loop)
+{
+    ki_mutex_lock(&loop->mu);
+    bool has_threads = loop->thread_count > 0;
+    ki_mutex_unlock(&loop->mu);
+    return has_threads;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------- */
+
+/* The job may be gone when its run has ended, which `ki_loop_current` knows; it may go as soon as the mutex
+ * is given away after that. A run may be inside one of another loop's. Returns false when the job has
+ * forked, and this is the child: then the mutex was not taken again, for another thread may have had it. */
+KI_NO_THREAD_SAFETY_ANALYSIS
+static bool run_locked(ki_loop *loop, ki_job *job)
+{
+    ki_running before = ki_loop_current;
+    job->is_awake = 0;
+    job->is_running = 1;
+    ki_loop_current = (ki_running){loop, job};
+    ki_mutex_unlock(&loop->mu);
+    const ki_log_sink *log = ki_log_use(loop->log);
+    job->run(job);
+    (void)ki_log_use(log);
+    if (is_foreign(loop))
+        return false;
+    ki_mutex_lock(&loop->mu);
+    job = ki_loop_current.job;
+    ki_loop_current = before;
+    if (job == NULL)
+        return true;
+    job->is_running = 0;
+    if (job->is_ended)
+        ki_cond_broadcast(&loop->run_ended);
+    else if (job->is_awake)
+        ki_loop_enqueue_locked(loop, job);
+    return true;
+}
+
+/* Whether a step that has run so many jobs goes on; not past its time, nor for ever where jobs keep
+ * themselves awake, nor when the loop has got threads. */
+static bool goes_on_locked(ki_loop *loop, size_t count, uint64_t until_ns) KI_REQUIRES(loop->mu)
+{
+    return loop->thread_count == 0 && count / RUNS_PER_JOB_MAX <= loop->job_count &&
+           (until_ns == UINT64_MAX || ki_clock_now_ns(loop->clock) < until_ns);
+}
+
+KI_NO_THREAD_SAFETY_ANALYSIS
+size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
+{
+    if (is_foreign(loop))
+        return 0;
+    uint64_t until_ns = UINT64_MAX;
+    if (budget_ns != 0)
+        until_ns = add_saturated(ki_clock_now_ns(loop->clock), budget_ns);
+    size_t count = 0;
+    ki_mutex_lock(&loop->mu);
+    if (enter_locked(loop)) {
+        loop->is_attended = 1;
+        for (ki_job *job = take_locked(loop); job != NULL; job = take_locked(loop)) {
+            if (!run_locked(loop, job))
+                return count;
+            count++;
+            if (!goes_on_locked(loop, count, until_ns))
+                break;
+        }
+        leave_locked(loop);
+    }
+    ki_mutex_unlock(&loop->mu);
+    return count;
+}
+
+/* Until something is woken, due or ready, the time is up, or for no reason; -1: no time. */
+static void wait_for_fd_locked(ki_loop *loop, int timeout_ms) KI_REQUIRES(loop->mu)
+{
+    ki_loop_settle_fd_locked(loop);
+    ki_mutex_unlock(&loop->mu);
+    ki_wake_fd_wait(&loop->wake_fd, timeout_ms);
+    ki_mutex_lock(&loop->mu);
+    loop->is_attended = 1;
+}
+
+/* Until the time, a signal, or no reason. */
+static void wait_until_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop->mu)
+{
+    uint64_t now_ns = ki_clock_now_ns(loop->clock);
+    if (until_ns <= now_ns)
+        return;
+    uint64_t ms = (until_ns - now_ns - 1) / NS_PER_MS + 1;
+    ms = ms < WAIT_MS_MAX ? ms : WAIT_MS_MAX;
+    if (loop->wake_fd.is_open)
+        wait_for_fd_locked(loop, (int)ms);
+    else
+        (void)ki_cond_wait_ms(&loop->work, &loop->mu, ms);
+}
+
+static void wait_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop->mu)
+{
+    for (;;) {
+        ki_fd_watch_collect_locked(loop);
+        uint64_t next_ns = ki_loop_next_locked(loop);
+        if (next_ns == 0 || loop->is_roused || loop->thread_count > 0 ||
+            ki_clock_now_ns(loop->clock) >= until_ns)
+            return;
+        wait_until_locked(loop, next_ns < until_ns ? next_ns : until_ns);
+    }
+}
+
+bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
+{
+    if (loop->clock->is_virtual || is_foreign(loop))
+        return false;
+    uint64_t timeout_ns = timeout_ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : timeout_ms * NS_PER_MS;
+    uint64_t until_ns = add_saturated(ki_clock_now_ns(loop->clock), timeout_ns);
+    ki_mutex_lock(&loop->mu);
+    bool is_mine = enter_locked(loop);
+    if (is_mine) {
+        wait_locked(loop, until_ns);
+        leave_locked(loop);
+    }
+    ki_mutex_unlock(&loop->mu);
+    return is_mine;
+}
+
+/* A loop with a descriptor has one thread, which waits for that; its timer is the descriptor's.
+ *
+ * Else one thread waits for the first timer, the others for a signal;
+ * so a timer wakes one thread and not all. */
+static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
+{
+    uint64_t due_ns = ki_loop_first_due_locked(loop);
+    if (loop->wake_fd.is_open) {
+        wait_for_fd_locked(loop, -1);
+        return;
+    }
+    if (due_ns == UINT64_MAX || loop->has_timer_thread) {
+        ki_cond_wait(&loop->work, &loop->mu);
+        return;
+    }
+    loop->has_timer_thread = 1;
+    wait_until_locked(loop, due_ns);
+    loop->has_timer_thread = 0;
+}
+
+/* A thread that goes to run a job may have been the one that waited for the timer; then another has to.
+ * Returns as run_locked(). */
+static bool run_next_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
+{
+    ki_job *job = take_locked(loop);
+    if (job == NULL) {
+        wait_for_work_locked(loop);
+        return true;
+    }
+    if (loop->timers.count > 0 && !loop->has_timer_thread)
+        ki_cond_signal(&loop->work);
+    return run_locked(loop, job);
+}
+
+/* A thread that ends may have been the one that waited for the timer, and one that has begun meanwhile may
+ * have relied on that: it looks again. */
+KI_NO_THREAD_SAFETY_ANALYSIS
+static void thread_run(void *user)
+{
+    loop_thread *self = user;
+    ki_loop *loop = self->loop;
+    ki_mutex_lock(&loop->mu);
+    while (loop->is_entered && !self->is_stopping)
+        ki_cond_wait(&loop->work, &loop->mu);
+    loop->is_attended = 1;
+    while (!self->is_stopping)
+        if (!run_next_locked(loop))
+            return;
+    loop->stopping_count--;
+    ki_loop_settle_fd_locked(loop);
+    ki_cond_signal(&loop->work);
+    ki_mutex_unlock(&loop->mu);
+}
+
+static int add_thread_locked(ki_loop *loop, const char *name, ki_error *err)
+{
+    loop_thread *added = ki_calloc(1, sizeof(*added));
+    if (added == NULL)
+        return ki_fail_no_memory(err);
+    added->loop = loop;
+    ki_thread_options options = {.name = name, .run = thread_run, .user = added};
+    int rc = ki_thread_start(&added->thread, &options, err);
+    if (rc < 0) {
+        ki_free(added);
+        return rc;
+    }
+    ki_list_push_back(&loop->threads, &added->node);
+    loop->thread_count++;
+    return 0;
+}
+
+int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
+{
+    assert(!loop->clock->is_virtual && (count <= 1 || !loop->wake_fd.is_open));
+    int rc = 0;
+    ki_mutex_lock(&loop->mu);
+    while (rc == 0 && loop->thread_count < count)
+        rc = add_thread_locked(loop, name, err);
+    if (loop->is_entered && loop->thread_count > 0)
+        rouse_locked(loop);
+    ki_mutex_unlock(&loop->mu);
+    return rc;
+}
+
+/* The threads leave the loop at once, so that it may grow while they are waited for. */
+void ki_loop_stop(ki_loop *loop)
+{
+    ki_list stopped;
+    if (loop->clock == NULL)
+        return;
+    ki_list_init(&stopped);
+    ki_mutex_lock(&loop->mu);
+    for (ki_list_node *n = ki_list_pop_front(&loop->threads); n != NULL;
+         n = ki_list_pop_front(&loop->threads)) {
+        KI_CONTAINER_OF(n, loop_thread, node)->is_stopping = 1;
+        ki_list_push_back(&stopped, n);
+        loop->stopping_count++;
+    }
+    loop->thread_count = 0;
+    ki_loop_settle_fd_locked(loop);
+    ki_cond_broadcast(&loop->work);
+    ki_mutex_unlock(&loop->mu);
+    for (ki_list_node *n = ki_list_pop_front(&stopped); n != NULL; n = ki_list_pop_front(&stopped)) {
+        loop_thread *thread = KI_CONTAINER_OF(n, loop_thread, node);
+        ki_thread_join(&thread->thread);
+        ki_free(thread);
+    }
+}
+
+void ki_loop_close_fd(ki_loop *loop)
+{
+    if (loop->clock == NULL)
+        return;
+    if (is_foreign(loop)) { /* who had the mutex when it was forked has it still */
+        ki_wake_fd_close(&loop->wake_fd);
+        return;
+    }
+    ki_mutex_lock(&loop->mu);
+    assert(loop->thread_count == 0 && loop->armed_count == 0);
+    hold_locked(loop); /* else somebody may be polling it */
+    ki_wake_fd_close(&loop->wake_fd);
+    leave_locked(loop);
+    ki_mutex_unlock(&loop->mu);
+}
+
+int ki_loop_is_current(const ki_loop *loop)
+{
+    return ki_loop_current.loop != NULL && (loop == NULL || ki_loop_current.loop == loop);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/one_line.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { CHARACTER_BYTES_MAX = 4 };
+
+static bool is_continuation(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* A run of continuation bytes longer than a character is not UTF-8 and is cut where it is. */
+static size_t cut_length(ki_str text, size_t limit)
+{
+    if (text.len <= limit)
+        return text.len;
+    size_t len = limit;
+    while (len > 0 && limit - len < CHARACTER_BYTES_MAX && is_continuation(text.ptr[len]))
+        len--;
+    return is_continuation(text.ptr[len]) ? limit : len;
+}
+
+static bool is_ascii_control(char byte)
+{
+    return (unsigned char)byte < 0x20 || byte == 0x7f;
+}
+
+/* U+0080 to U+009F in UTF-8: 0xc2, then 0x80 to 0x9f. */
+static bool is_c1_control(const char *at, size_t len)
+{
+    return len >= 2 && (unsigned char)at[0] == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
+}
+
+size_t ki_one_line(char *out, size_t out_bytes, ki_str text)
+{
+    assert(out_bytes > 0);
+    size_t len = cut_length(text, out_bytes - 1);
+    size_t written = 0;
+    for (size_t i = 0; i < len; i++) {
+        char byte = text.ptr[i];
+        if (is_c1_control(text.ptr + i, len - i)) {
+            byte = '?';
+            i++; /* one mark for both bytes */
+        } else if (is_ascii_control(byte)) {
+            byte = '?';
+        }
+        out[written++] = byte;
+    }
+    out[written] = 0;
+    return written;
+}
+
+size_t ki_one_line_cut(char *out, size_t out_bytes, ki_str text)
+{
+    static const char mark[] = "\xe2\x80\xa6";
+    const size_t mark_bytes = sizeof(mark) - 1;
+    assert(out_bytes > mark_bytes);
+    if (text.len < out_bytes)
+        return ki_one_line(out, out_bytes, text);
+    size_t written = ki_one_line(out, out_bytes - mark_bytes, text);
+    memcpy(out + written, mark, sizeof(mark));
+    return written + mark_bytes;
+}

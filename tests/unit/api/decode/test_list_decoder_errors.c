@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies that are no list, and mistakes in those that are. */
+#include "api/decode/list_decoder.h"
+
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/decode_expect.h"
+#include "support/recorded.h"
+#include "support/unit.h"
+
+#define POD(name) "{\"metadata\":{\"name\":\"" name "\"}}"
+#define OBJECT(name)                                                                                         \
+    "OBJECT " name " {\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"" name "\"}}\n"
+#define METADATA(version) "METADATA " version " continue \"\" remaining -1\n"
+#define PODS(items)                                                                                          \
+    "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":" items  \
+    "}"
+
+/* ---- what is no list ----------------------------------------------------------------------------------- */
+
+static void what_has_no_items_is_no_list(void **state)
+{
+    (void)state;
+    decode_assert_pod_list("{}", "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list: it has no items\n");
+    decode_assert_pod_list(
+        "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"}}",
+        METADATA("7") "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list: it has no items\n");
+}
+
+static void items_must_be_an_array(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"{}", "{\"0\":" POD("a") "}", "\"\"", "1", "true"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char body[200];
+        snprintf(body, sizeof(body), "{\"items\":%s}", wrong[i]);
+        decode_assert_pod_list(
+            body, "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list: its items are no array\n");
+    }
+}
+
+static void another_kind_ends_the_list_at_once(void **state)
+{
+    (void)state;
+    decode_assert_pod_list(
+        "{\"kind\":\"ServiceList\",\"items\":[" POD("a") "]}",
+        "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"ServiceList\"\n");
+    decode_assert_pod_list(
+        "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}",
+        "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Pod\"\n");
+    decode_assert_pod_list("{\"kind\":null,\"items\":[]}",
+                           "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"\"\n");
+    decode_assert_pod_list(
+        "{\"items\":[" POD("a") "],\"kind\":\"Table\"}",
+        OBJECT("a") "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Table\"\n");
+}
+
+static void lists_of_custom_resources_have_any_name_but_a_few(void **state)
+{
+    (void)state;
+    static const ki_resource gizmos = {.group = "example.com",
+                                       .version = "v1",
+                                       .plural = "gizmos",
+                                       .kind = "Gizmo",
+                                       .scope = KI_SCOPE_NAMESPACED};
+    static const struct {
+        const char *kind;
+        int is_list;
+    } cases[] = {{"GizmoList", 1}, {"GizmosList", 1}, {"GizmoCollection", 1},
+                 {"List", 1},      {"Gizmo", 0},      {"Table", 0},
+                 {"", 0}};
+    ki_object_plan *plan = decode_plan(&gizmos, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char body[200];
+        char expected[200];
+        snprintf(body, sizeof(body),
+                 "{\"kind\":\"%s\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}", cases[i].kind);
+        snprintf(expected, sizeof(expected),
+                 cases[i].is_list
+                     ? METADATA("7") "END\n"
+                     : "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Gizmo: its kind is \"%s\"\n",
+                 cases[i].kind);
+        decode_assert_list(plan, body, expected);
+    }
+    ki_object_plan_free(plan);
+}
+
+static void what_is_nested_deeper_than_the_plan_has_it_is_refused(void **state)
+{
+    (void)state;
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, &(ki_object_options){.depth_max = 2});
+    decode_assert_list(
+        plan, PODS("[{\"metadata\":{\"labels\":{\"x\":[]},\"name\":\"b\"}}," POD("a") "]"),
+        METADATA("7") "REFUSED b KI_ERR_JSON_DEPTH JSON: nested too deeply at byte 102\n" OBJECT(
+            "a") "END\n");
+    ki_object_plan_free(plan);
+}
+
+static void a_recorded_table_is_no_list(void **state)
+{
+    (void)state;
+    recorded answer;
+    recorded_load(&answer, "pods-table.http");
+    decode_assert_pod_list(
+        answer.body.ptr,
+        "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Table\"\n");
+    recorded_free(&answer);
+}
+
+static void a_recorded_object_is_no_list(void **state)
+{
+    (void)state;
+    recorded answer;
+    recorded_load(&answer, "pods-one.http");
+    decode_assert_pod_list(
+        answer.body.ptr, "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Pod\"\n");
+    recorded_free(&answer);
+}
+
+static void a_recorded_plain_text_is_no_json(void **state)
+{
+    (void)state;
+    recorded answer;
+    recorded_load(&answer, "error-404-resource.http");
+    decode_assert_pod_list(answer.body.ptr,
+                           "FAILED KI_ERR_JSON_SYNTAX 0 JSON: unexpected character at byte 0\n");
+    recorded_free(&answer);
+}
+
+static void an_empty_body_is_cut(void **state)
+{
+    (void)state;
+    decode_assert_pod_list("", "FAILED KI_ERR_JSON_TRUNCATED 0 the list ends early, after 0 bytes\n");
+    decode_assert_pod_list(" \n", "FAILED KI_ERR_JSON_TRUNCATED 2 the list ends early, after 2 bytes\n");
+}
+
+static void values_that_are_no_object_are_no_list(void **state)
+{
+    (void)state;
+    decode_assert_pod_list("[]", "FAILED KI_ERR_JSON_SYNTAX 0 JSON: unexpected character at byte 0\n");
+    decode_assert_pod_list(" null", "FAILED KI_ERR_JSON_SYNTAX 1 JSON: unexpected character at byte 1\n");
+}
+
+/* A Status that comes with 200, or that is fed to the decoder in spite of its code. */
+static void assert_status(const char *body, const char *reason, int code)
+{
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
+    decode_run run;
+    ki_list_decoder decoder;
+    ki_list_decoder_init(&decoder, plan);
+    decode_run_list(&run, &decoder, ki_str_of(body), (decode_split){.piece = 7});
+    assert_int_equal(run.code, KI_ERR_NOT_A_LIST);
+    if (strstr(run.error.message, reason) == NULL)
+        fail_msg("no \"%s\" in \"%s\"", reason, run.error.message);
+    assert_true(ki_str_equal(decoder.status.reason, ki_str_of(reason)));
+    assert_int_equal(decoder.status.code, code);
+    assert_int_equal(run.object_count, 0);
+    decode_run_fini(&run);
+    ki_list_decoder_fini(&decoder);
+    ki_object_plan_free(plan);
+}
+
+static void recorded_errors_say_their_reason(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        const char *reason;
+        int code;
+    } errors[] = {
+        {"error-400-continue.http", "BadRequest", 400},
+        {"error-400-field-selector.http", "BadRequest", 400},
+        {"error-400-rv.http", "", 500},
+        {"error-400-selector.http", "BadRequest", 400},
+        {"error-401.http", "Unauthorized", 401},
+        {"error-403-list.http", "Forbidden", 403},
+        {"error-403-watch.http", "Forbidden", 403},
+        {"error-404-object.http", "NotFound", 404},
+        {"error-405.http", "MethodNotAllowed", 405},
+        {"error-409-create.http", "AlreadyExists", 409},
+        {"error-409-update.http", "Conflict", 409},
+        {"error-410-continue.http", "Expired", 410},
+        {"error-410-list-exact.http", "Expired", 410},
+        {"error-422-create.http", "Invalid", 422},
+        {"error-422-watchlist.http", "Invalid", 422},
+        {"error-504-rv-too-large.http", "Timeout", 504},
+    };
+    const size_t count = sizeof(errors) / sizeof(errors[0]);
+    const size_t plain_or_empty = 2; /* error-404-resource, error-504-watch-rv-too-large */
+    assert_int_equal(count + plain_or_empty, recorded_count("error-*.http"));
+    for (size_t i = 0; i < count; i++) {
+        recorded answer;
+        recorded_load(&answer, errors[i].file);
+        assert_status(answer.body.ptr, errors[i].reason, errors[i].code);
+        recorded_free(&answer);
+    }
+}
+
+static void members_of_a_status_come_in_any_order(void **state)
+{
+    (void)state;
+    assert_status("{\"code\":410,\"reason\":\"Expired\",\"message\":\"old\",\"details\":{\"causes\":[]},"
+                  "\"kind\":\"Status\"}",
+                  "Expired", 410);
+    assert_status(
+        "{\"x\":1,\"kind\":\"\\u0053tatus\",\"items\":null,\"code\":429,\"reason\":\"TooManyRequests\"}",
+        "TooManyRequests", 429);
+}
+
+/* ---- mistakes ------------------------------------------------------------------------------------------ */
+
+static void a_mistake_is_found_at_its_byte(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        int code;
+        uint64_t offset;
+    } cases[] = {
+        {"{\"items\":[}", KI_ERR_JSON_SYNTAX, 10},
+        {"{\"items\":[,]}", KI_ERR_JSON_SYNTAX, 10},
+        {"{\"items\":[]]", KI_ERR_JSON_SYNTAX, 11},
+        {"{\"items\":[],}", KI_ERR_JSON_SYNTAX, 12},
+        {"{\"items\" []}", KI_ERR_JSON_SYNTAX, 9},
+        {"{\"items\"::[]}", KI_ERR_JSON_SYNTAX, 9},
+        {"{\"items\":}", KI_ERR_JSON_SYNTAX, 9},
+        {"{\"items\":,\"a\":1}", KI_ERR_JSON_SYNTAX, 9},
+        {"{items:[]}", KI_ERR_JSON_SYNTAX, 1},
+        {"{,\"items\":[]}", KI_ERR_JSON_SYNTAX, 1},
+        {"{\"a\":1 \"items\":[]}", KI_ERR_JSON_SYNTAX, 7},
+        {"{\"a\":1]", KI_ERR_JSON_SYNTAX, 6},
+        {"{\"a\":01}", KI_ERR_JSON_LITERAL, 6},
+        {"{\"a\":nul}", KI_ERR_JSON_LITERAL, 8},
+        {"{\"\x01\":1}", KI_ERR_JSON_CONTROL, 2},
+        {"{\"\\x\":1}", KI_ERR_JSON_ESCAPE, 3},
+        {"{\"\xff\":1}", KI_ERR_JSON_UTF8, 2},
+    };
+    ki_object_plan *plan = decode_plan(&KI_CORE_V1_PODS, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char expected[200];
+        snprintf(expected, sizeof(expected), "FAILED %s %d %s at byte %d\n", ki_error_name(cases[i].code),
+                 (int)cases[i].offset, ki_error_text(cases[i].code), (int)cases[i].offset);
+        decode_assert_list(plan, cases[i].body, expected);
+    }
+    ki_object_plan_free(plan);
+}
+
+static void a_mistake_in_an_item_ends_the_list_behind_the_items_before_it(void **state)
+{
+    (void)state;
+    decode_assert_pod_list(
+        "{\"items\":[" POD("a") ",{\"metadata\":{\"name\":\"b\"},\"x\":tru}]}",
+        OBJECT(
+            "a") "FAILED KI_ERR_JSON_LITERAL 68 JSON: neither a number nor true, false or null at byte 68\n");
+    decode_assert_pod_list(
+        "{\"items\":[" POD("a") " " POD("b") "]}",
+        OBJECT("a") "FAILED KI_ERR_JSON_SYNTAX 36 JSON: unexpected character at byte 36\n");
+    decode_assert_pod_list(
+        "{\"items\":[" POD("a") ",]}",
+        OBJECT("a") "FAILED KI_ERR_JSON_SYNTAX 36 JSON: unexpected character at byte 36\n");
+}
+
+static void dropped_and_unknown_parts_are_checked_all_the_same(void **state)
+{
+    (void)state;
+    decode_assert_pod_list(
+        "{\"items\":[{\"metadata\":{\"name\":\"a\",\"managedFields\":[01]}}]}",
+        "FAILED KI_ERR_JSON_LITERAL 52 JSON: neither a number nor true, false or null at byte 52\n");
+    decode_assert_pod_list("{\"x\":[1,],\"items\":[]}",
+                           "FAILED KI_ERR_JSON_SYNTAX 8 JSON: unexpected character at byte 8\n");
+}
+
+static void what_follows_the_list_must_be_white_space(void **state)
+{
+    (void)state;
+    decode_assert_pod_list("{\"items\":[]} \n\r\t", "END\n");
+    decode_assert_pod_list(
+        "{\"items\":[]} {}",
+        "END\nFAILED KI_ERR_JSON_TRAILING 13 JSON: text goes on after the value at byte 13\n");
+    decode_assert_pod_list(
+        "{\"items\":[]}x",
+        "END\nFAILED KI_ERR_JSON_TRAILING 12 JSON: text goes on after the value at byte 12\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_has_no_items_is_no_list),
+        cmocka_unit_test(items_must_be_an_array),
+        cmocka_unit_test(another_kind_ends_the_list_at_once),
+        cmocka_unit_test(lists_of_custom_resources_have_any_name_but_a_few),
+        cmocka_unit_test(what_is_nested_deeper_than_the_plan_has_it_is_refused),
+        cmocka_unit_test(a_recorded_table_is_no_list),
+        cmocka_unit_test(a_recorded_object_is_no_list),
+        cmocka_unit_test(a_recorded_plain_text_is_no_json),
+        cmocka_unit_test(an_empty_body_is_cut),
+        cmocka_unit_test(values_that_are_no_object_are_no_list),
+        cmocka_unit_test(recorded_errors_say_their_reason),
+        cmocka_unit_test(members_of_a_status_come_in_any_order),
+        cmocka_unit_test(a_mistake_is_found_at_its_byte),
+        cmocka_unit_test(a_mistake_in_an_item_ends_the_list_behind_the_items_before_it),
+        cmocka_unit_test(dropped_and_unknown_parts_are_checked_all_the_same),
+        cmocka_unit_test(what_follows_the_list_must_be_white_space),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every recorded list through the list decoder, against what jansson sees. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/decode/list_decoder.h"
+#include "support/decode_run.h"
+#include "support/json_reference.h"
+#include "support/recorded.h"
+#include "support/unit.h"
+
+typedef struct recorded_list {
+    const char *file;
+    const char *resource;
+} recorded_list;
+
+static const recorded_list lists[] = {
+    {"configmaps-list.http", "configmaps"},
+    {"crds-list.http", "customresourcedefinitions.v1.apiextensions.k8s.io"},
+    {"deployments-list.http", "deployments"},
+    {"endpointslices-list.http", "endpointslices"},
+    {"events-list.http", "events"},
+    {"leases-list.http", "leases"},
+    {"namespaces-list.http", "namespaces"},
+    {"nodes-list.http", "nodes"},
+    {"pods-list-empty.http", "pods"},
+    {"pods-list-gzip.http", "pods"},
+    {"pods-list-pretty.http", "pods"},
+    {"pods-list.http", "pods"},
+    {"replicasets-list.http", "replicasets"},
+    {"services-list.http", "services"},
+    {"widgets-list.http", "widgets.v1.example.com"},
+    {"pods-page-1.http", "pods"},
+    {"pods-page-2.http", "pods"},
+    {"pods-page-3-last.http", "pods"},
+    {"pods-metadata-only.http", "pods"},
+};
+
+enum { LISTS = sizeof(lists) / sizeof(lists[0]), RANDOM_SPLITS = 20, LARGE_BYTES = 64 * 1024 };
+
+/* Every position of a large body takes seconds; under a sanitizer it would be minutes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { LARGE_STRIDE = 83 };
+#else
+enum { LARGE_STRIDE = 1 };
+#endif
+
+/* One list, ready to be decoded. */
+typedef struct subject {
+    recorded answer;
+    ki_resource *resource;
+    ki_object_plan *plan;
+} subject;
+
+static void subject_open(subject *s, const recorded_list *list)
+{
+    ki_error err = {0};
+    recorded_load(&s->answer, list->file);
+    s->resource = recorded_resource(list->resource);
+    s->plan = ki_object_plan_new(s->resource, NULL, &err);
+    if (s->plan == NULL)
+        fail_msg("%s", err.message);
+}
+
+static void subject_close(subject *s)
+{
+    ki_object_plan_free(s->plan);
+    ki_resource_free(s->resource);
+    recorded_free(&s->answer);
+}
+
+static void run_list(const subject *s, size_t bytes, decode_split split, decode_run *out)
+{
+    ki_list_decoder decoder;
+    ki_list_decoder_init(&decoder, s->plan);
+    decode_run_list(out, &decoder, (ki_str){s->answer.body.ptr, bytes}, split);
+    ki_list_decoder_fini(&decoder);
+}
+
+static void every_recorded_list_is_in_the_table(void **state)
+{
+    (void)state;
+    assert_int_equal(recorded_count("*-list*.http") - recorded_count("error-*-list*.http") +
+                         recorded_count("pods-page-*.http") + recorded_count("*-metadata-only.http"),
+                     LISTS);
+}
+
+/* ---- what is decoded ----------------------------------------------------------------------------------- */
+
+static void assert_list_metadata(const ki_list_decoder *decoder, const json_t *metadata)
+{
+    const json_t *remaining = json_object_get(metadata, "remainingItemCount");
+    assert_true(
+        recorded_same_text(decoder->metadata.resource_version, json_object_get(metadata, "resourceVersion")));
+    assert_true(recorded_same_text(decoder->metadata.continue_token, json_object_get(metadata, "continue")));
+    assert_int_equal(decoder->metadata.remaining_items,
+                     remaining == NULL ? -1 : json_integer_value(remaining));
+}
+
+static void assert_objects(const decode_run *run, const json_t *list)
+{
+    const json_t *items = json_object_get(list, "items");
+    assert_int_equal(run->object_count, json_array_size(items));
+    for (size_t i = 0; i < run->object_count; i++) {
+        json_t *expected = recorded_object(json_array_get(items, i), list);
+        recorded_assert_object(run->objects[i], expected);
+        json_decref(expected);
+    }
+}
+
+static void every_recorded_list_decodes_to_what_jansson_sees(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LISTS; i++) {
+        subject s;
+        decode_run run;
+        ki_list_decoder decoder;
+        subject_open(&s, &lists[i]);
+        json_t *reference = json_reference_parse(s.answer.body);
+        assert_non_null(reference);
+        ki_list_decoder_init(&decoder, s.plan);
+        decode_run_list(&run, &decoder, s.answer.body, (decode_split){0});
+        if (run.code != 0 || run.refused_count > 0)
+            fail_msg("%s: %s", lists[i].file, run.log);
+        assert_list_metadata(&decoder, json_object_get(reference, "metadata"));
+        assert_objects(&run, reference);
+        assert_int_equal(decoder.status.code, 0);
+        json_decref(reference);
+        ki_list_decoder_fini(&decoder);
+        decode_run_fini(&run);
+        subject_close(&s);
+    }
+}
+
+/* ---- how it arrives ------------------------------------------------------------------------------------ */
+
+static void assert_same_in_split(const subject *s, const decode_run *whole, decode_split split)
+{
+    decode_run run;
+    run_list(s, s->answer.body.len, split, &run);
+    if (strcmp(run.log, whole->log) != 0)
+        fail_msg("in pieces:\n%s\nwhole:\n%s", run.log, whole->log);
+    decode_run_fini(&run);
+}
+
+static void pieces_make_no_difference(void **state)
+{
+    (void)state;
+    ki_random random;
+    ki_random_init(&random, 1);
+    for (size_t i = 0; i < LISTS; i++) {
+        subject s;
+        decode_run whole;
+        subject_open(&s, &lists[i]);
+        run_list(&s, s.answer.body.len, (decode_split){0}, &whole);
+        assert_int_equal(whole.code, 0);
+        assert_same_in_split(&s, &whole, (decode_split){.piece = 1});
+        assert_same_in_split(&s, &whole, (decode_split){.piece = 63});
+        assert_same_in_split(&s, &whole, (decode_split){.piece = 64});
+        assert_same_in_split(&s, &whole, (decode_split){.piece = 1024});
+        for (int n = 0; n < RANDOM_SPLITS; n++)
+            assert_same_in_split(&s, &whole, (decode_split){.random = &random});
+        decode_run_fini(&whole);
+        subject_close(&s);
+    }
+}
+
+/* What a cut run has given out is what the whole run has given out before, and the end is an error. */
+static void assert_cut(const decode_run *cut, const decode_run *whole, const char *file, size_t bytes)
+{
+    const char *last = strstr(cut->log, "FAILED KI_ERR_JSON_TRUNCATED");
+    size_t given = last == NULL ? 0 : (size_t)(last - cut->log);
+    if (cut->code != KI_ERR_JSON_TRUNCATED || last == NULL || strchr(last, '\n')[1] != 0)
+        fail_msg("%s, cut after %zu bytes: %s", file, bytes, cut->log);
+    if (cut->error.offset != bytes)
+        fail_msg("%s, cut after %zu bytes: %s", file, bytes, cut->error.message);
+    if (given >= whole->log_len || memcmp(cut->log, whole->log, given) != 0)
+        fail_msg("%s, cut after %zu bytes, gave out: %s", file, bytes, cut->log);
+}
+
+static void a_list_cut_anywhere_is_an_error_and_gives_out_whole_objects_only(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LISTS; i++) {
+        subject s;
+        decode_run whole, cut;
+        subject_open(&s, &lists[i]);
+        run_list(&s, s.answer.body.len, (decode_split){0}, &whole);
+        size_t end = s.answer.body.len;
+        while (s.answer.body.ptr[end - 1] != '}')
+            end--; /* behind the list stands white space, which may be missing */
+        size_t stride = end < LARGE_BYTES ? 1 : LARGE_STRIDE;
+        for (size_t bytes = 0; bytes < end; bytes += stride) {
+            run_list(&s, bytes, (decode_split){0}, &cut);
+            assert_cut(&cut, &whole, lists[i].file, bytes);
+            decode_run_fini(&cut);
+        }
+        decode_run_fini(&whole);
+        subject_close(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_recorded_list_is_in_the_table),
+        cmocka_unit_test(every_recorded_list_decodes_to_what_jansson_sees),
+        cmocka_unit_test(pieces_make_no_difference),
+        cmocka_unit_test(a_list_cut_anywhere_is_an_error_and_gives_out_whole_objects_only),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What events of a watch and items of a list do to the store and to handlers; the ends of lists, resets and
+ * resyncs are in test_apply_lists.c. The scripts are explained in support/apply_run.h. */
+#include "informer/apply.h"
+
+#include <stdio.h>
+
+#include "support/apply_run.h"
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+/* Plays a script from the start; the first handler must have heard this, and the store must be that. */
+static void expect(const char *script, const char *heard, const char *store)
+{
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, script);
+    assert_string_equal(apply_run_heard(&run, 0), heard);
+    assert_string_equal(apply_run_store(&run), store);
+    apply_run_fini(&run);
+}
+
+/* ---- add, update, delete ------------------------------------------------------------------------------ */
+
+static void the_store_tells_an_add_from_an_update_not_the_event(void **state)
+{
+    (void)state;
+    expect("(1 )5 | ~a6 +a7 ~a8", "synced +a6 ~a6>7 ~a7>8", "a8");
+}
+
+static void an_item_of_a_list_updates_what_is_there(void **state)
+{
+    (void)state;
+    expect("(1 a1 )5 | (2 a6 )9", "+a1i synced ~a1>6", "a6");
+}
+
+static void an_older_or_equal_version_changes_nothing(void **state)
+{
+    (void)state;
+    expect("(1 a3 )5 | ~a2 ~a3 +a3 (2 a1 a3 )9", "+a3i synced", "a3");
+}
+
+static void an_older_delete_changes_nothing_and_an_equal_one_deletes(void **state)
+{
+    (void)state;
+    expect("(1 a3 b3 )5 | -a2 -b3", "+a3i +b3i synced -b3", "a3");
+}
+
+static void a_delete_carries_the_object_of_the_event(void **state)
+{
+    (void)state;
+    expect("(1 a3 )5 | -a7 -b8", "+a3i synced -a7", "");
+}
+
+static void a_delete_that_nobody_saw_carries_the_last_that_was_known(void **state)
+{
+    (void)state;
+    expect("(1 a3 )5 | -a7?", "+a3i synced -a3u", "");
+}
+
+static void another_uid_is_a_replacement(void **state)
+{
+    (void)state;
+    expect("(1 a1:x )5 | ~a6:x ~a7:y", "+a1i synced ~a1>6 ~a6>7r", "a7");
+}
+
+/* The backlog joins what it knew before the delete with what came after: so the delete has told what that
+ * was. */
+static void a_delete_tells_what_the_handler_knew(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 )5 |");
+    apply_run_join(&run, 1, &(ki_handler){.backlog_items_max = 1});
+    apply_run_deliver(&run, 1);
+    apply_run_play(&run, "+z6 -a7 +a8");
+    assert_string_equal(apply_run_heard(&run, 1), "+a1i synced +z6 ~a1>8c");
+    apply_run_fini(&run);
+}
+
+/* Past its limit of bytes the backlog lets go what the handler knew, and has only the flag to go by. */
+static void a_delete_of_another_uid_tells_it_to_the_backlog(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1:x )5 |");
+    apply_run_join(&run, 1, &(ki_handler){.backlog_bytes_max = 1});
+    apply_run_deliver(&run, 1);
+    apply_run_play(&run, "+z6 -a7:y +a8:y");
+    assert_string_equal(apply_run_heard(&run, 1), "+a1i synced +z6 ~a>8rc");
+    apply_run_fini(&run);
+}
+
+/* ---- nothing has changed of what is kept -------------------------------------------------------------- */
+
+static void an_update_of_nothing_that_is_kept_is_stored_and_not_delivered(void **state)
+{
+    (void)state;
+    expect("(1 a1=x )5 | ~a6=x ~a7=y", "+a1i synced ~a6>7", "a7");
+    expect("(1 a1=x )5 | ~a6=x", "+a1i synced", "a6");
+}
+
+static void an_update_of_nothing_that_is_kept_is_delivered_by_option(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    run.apply.options.deliver_unchanged = true;
+    apply_run_play(&run, "(1 a1=x )5 | ~a6=x ~a6=x");
+    assert_string_equal(apply_run_heard(&run, 0), "+a1i synced ~a1>6");
+    apply_run_fini(&run);
+}
+
+static void another_uid_is_delivered_also_when_nothing_that_is_kept_differs(void **state)
+{
+    (void)state;
+    expect("(1 a1:x=t )5 | ~a6:y=t", "+a1i synced ~a1>6r", "a6");
+}
+
+/* ---- echoes ------------------------------------------------------------------------------------------- */
+
+static void an_event_of_an_absent_key_counts_only_above_the_complete_version(void **state)
+{
+    (void)state;
+    expect("(1 )10 | +a9 ~b10 +c11", "synced +c11", "c11");
+}
+
+static void an_echo_of_something_deleted_does_not_bring_it_back(void **state)
+{
+    (void)state;
+    expect("(1 a3 )5 | ~a6 -a7 | +a3 ~a6 +a7", "+a3i synced ~a3>6 -a7", "");
+}
+
+/* What waits behind counts as not known yet, what waits before as known. */
+static void an_echo_is_judged_by_what_was_received_before_it(void **state)
+{
+    (void)state;
+    expect("(1 )5 | +a8 +b7 +c9", "synced +a8 +c9", "a8 c9");
+}
+
+static void an_item_of_a_list_is_alive_whatever_its_version(void **state)
+{
+    (void)state;
+    expect("(1 )10 | (2 a3 )12", "synced +a3", "a3");
+}
+
+/* ---- versions that are no numbers --------------------------------------------------------------------- */
+
+static void versions_that_are_no_numbers_apply_when_they_differ(void **state)
+{
+    (void)state;
+    expect("(1 ax )k | ~aw ~aw -av", "+axi synced ~ax>w -av", "");
+}
+
+static void the_same_version_that_is_no_number_applies_when_the_text_differs(void **state)
+{
+    (void)state;
+    expect("(1 ax:u=1 )k | ~ax:u=1 ~ax:u=2", "+axi synced ~ax>x", "ax");
+}
+
+static void a_missing_version_applies_when_the_text_differs(void **state)
+{
+    (void)state;
+    expect("(1 a=1 )5 | (2 a=1 )6 (3 a=2 )7", "+ai synced ~a>", "a");
+}
+
+static void an_event_of_an_absent_key_that_cannot_be_compared_applies(void **state)
+{
+    (void)state;
+    expect("(1 )k | +ax +bk", "synced +ax +bk", "ax bk");
+}
+
+static void the_last_version_received_is_the_complete_one_if_they_are_no_numbers(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 ax )k |");
+    assert_string_equal(apply_run_version(&run), "k");
+    apply_run_play(&run, "~ac |");
+    assert_string_equal(apply_run_version(&run), "c");
+    apply_run_fini(&run);
+}
+
+/* ---- the complete version ----------------------------------------------------------------------------- */
+
+static void the_version_moves_with_events_bookmarks_and_ends(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 |");
+    assert_string_equal(apply_run_version(&run), "");
+    apply_run_play(&run, ")5 |");
+    assert_string_equal(apply_run_version(&run), "5");
+    apply_run_play(&run, "+b7");
+    assert_string_equal(apply_run_version(&run), "5");
+    apply_run_play(&run, "|");
+    assert_string_equal(apply_run_version(&run), "7");
+    apply_run_play(&run, "^20 |");
+    assert_string_equal(apply_run_version(&run), "20");
+    apply_run_play(&run, "(2 a1 b7 )20 | ^12 |");
+    assert_string_equal(apply_run_version(&run), "20");
+    apply_run_fini(&run);
+}
+
+/* An object whose name is its version. */
+static void push_numbered(apply_run *run, unsigned number)
+{
+    char text[16];
+    int n = snprintf(text, sizeof(text), "%u", number);
+    ki_delta delta = {.type = KI_DELTA_ADDED, .object = apply_object(text, text, text, NULL)};
+    assert_int_equal(ki_delta_fifo_push(&run->fifo, delta, (ki_str){text, (size_t)n}), 0);
+}
+
+/* The second change of the first object leaves with its first one, before those of others that are older. */
+static void the_version_is_what_had_been_received_before_the_head_of_the_queue(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 )1000 |");
+    for (unsigned i = 0; i <= KI_APPLY_STEP; i++)
+        push_numbered(&run, 1001 + i);
+    ki_delta second = {.type = KI_DELTA_UPDATED, .object = apply_object("1001", "2000", "1001", NULL)};
+    assert_int_equal(ki_delta_fifo_push(&run.fifo, second, KI_STR("2000")), 0);
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "1256");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "2000");
+    assert_int_equal(apply_run_step(&run), 0);
+    apply_run_fini(&run);
+}
+
+static void the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 )5 +b6");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "5");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_string_equal(apply_run_version(&run), "6");
+    apply_run_fini(&run);
+}
+
+static void the_queue_has_synced_when_the_end_of_the_first_list_is_done(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 )5");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_false(ki_delta_fifo_has_synced(&run.fifo));
+    apply_run_play(&run, "|");
+    assert_true(ki_delta_fifo_has_synced(&run.fifo));
+    assert_true(run.apply.is_synced);
+    apply_run_fini(&run);
+}
+
+/* ---- joining and leaving ------------------------------------------------------------------------------ */
+
+static void a_handler_that_comes_late_gets_what_is_there_and_all_that_follows(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 )5 | ~a6 |");
+    apply_run_join(&run, 1, NULL);
+    apply_run_play(&run, "~a7 +b8");
+    assert_string_equal(apply_run_heard(&run, 1), "+a6i synced ~a6>7 +b8");
+    assert_string_equal(apply_run_heard(&run, 0), "+a1i synced ~a1>6 ~a6>7 +b8");
+    apply_run_fini(&run);
+}
+
+static void a_handler_that_comes_before_the_end_of_the_first_list_is_synced_with_all(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 |");
+    apply_run_join(&run, 1, NULL);
+    apply_run_play(&run, "b2 )5 | (2 a1 b2 )9");
+    assert_string_equal(apply_run_heard(&run, 1), "+a1i +b2i synced");
+    assert_string_equal(apply_run_heard(&run, 0), "+a1i +b2i synced");
+    apply_run_fini(&run);
+}
+
+/* ---- a stop ------------------------------------------------------------------------------------------- */
+
+static void a_drop_in_the_middle_of_a_batch_loses_nothing_that_comes_again(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 b1 )5 | ~a6 -b7 ^8 +c9");
+    assert_int_equal(apply_run_step(&run), 1); /* up to the bookmark */
+    assert_string_equal(apply_run_store(&run), "a6");
+    apply_run_drop(&run);
+    assert_int_equal(apply_run_step(&run), 0);
+    assert_string_equal(apply_run_version(&run), "5");
+    apply_run_play(&run, "~a6 -b7 ^8 +c9");
+    assert_string_equal(apply_run_heard(&run, 0), "+a1i +b1i synced ~a1>6 -b7 +c9");
+    assert_string_equal(apply_run_version(&run), "9");
+    apply_run_fini(&run);
+}
+
+static void fini_drops_what_was_popped_and_takes_a_zeroed_apply(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 a1 )5 | +b6 ^7 +c8");
+    assert_int_equal(apply_run_step(&run), 1);
+    assert_false(ki_list_is_empty(&run.apply.batch));
+    apply_run_fini(&run);
+    ki_apply zeroed = {0};
+    ki_apply_fini(&zeroed);
+}
+
+/* ---- a key that the store does not take --------------------------------------------------------------- */
+
+static ki_object *object_with_a_long_key(void)
+{
+    char json[2 * KI_KEY_BYTES];
+    int n = snprintf(json, sizeof(json), "{\"metadata\":{\"name\":\"%0*d\",\"resourceVersion\":\"6\"}}",
+                     KI_KEY_BYTES + 1, 0);
+    ki_object *object = ki_object_new(NULL, (ki_str){json, (size_t)n}, NULL, NULL);
+    assert_non_null(object);
+    return object;
+}
+
+static void a_key_that_the_store_refuses_does_not_stop_the_rest(void **state)
+{
+    (void)state;
+    apply_run run;
+    apply_run_init(&run);
+    apply_run_play(&run, "(1 )5 |");
+    ki_delta delta = {.type = KI_DELTA_ADDED, .object = object_with_a_long_key()};
+    assert_int_equal(ki_delta_fifo_push(&run.fifo, delta, KI_STR("6")), 0);
+    apply_run_play(&run, "+b7");
+    assert_string_equal(apply_run_heard(&run, 0), "synced +b7");
+    assert_string_equal(apply_run_version(&run), "7");
+    apply_run_fini(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(the_store_tells_an_add_from_an_update_not_the_event),
+        WITH_MEMORY_CHECK(an_item_of_a_list_updates_what_is_there),
+        WITH_MEMORY_CHECK(an_older_or_equal_version_changes_nothing),
+        WITH_MEMORY_CHECK(an_older_delete_changes_nothing_and_an_equal_one_deletes),
+        WITH_MEMORY_CHECK(a_delete_carries_the_object_of_the_event),
+        WITH_MEMORY_CHECK(a_delete_that_nobody_saw_carries_the_last_that_was_known),
+        WITH_MEMORY_CHECK(another_uid_is_a_replacement),
+        WITH_MEMORY_CHECK(a_delete_tells_what_the_handler_knew),
+        WITH_MEMORY_CHECK(a_delete_of_another_uid_tells_it_to_the_backlog),
+        WITH_MEMORY_CHECK(an_update_of_nothing_that_is_kept_is_stored_and_not_delivered),
+        WITH_MEMORY_CHECK(an_update_of_nothing_that_is_kept_is_delivered_by_option),
+        WITH_MEMORY_CHECK(another_uid_is_delivered_also_when_nothing_that_is_kept_differs),
+        WITH_MEMORY_CHECK(an_event_of_an_absent_key_counts_only_above_the_complete_version),
+        WITH_MEMORY_CHECK(an_echo_of_something_deleted_does_not_bring_it_back),
+        WITH_MEMORY_CHECK(an_echo_is_judged_by_what_was_received_before_it),
+        WITH_MEMORY_CHECK(an_item_of_a_list_is_alive_whatever_its_version),
+        WITH_MEMORY_CHECK(versions_that_are_no_numbers_apply_when_they_differ),
+        WITH_MEMORY_CHECK(the_same_version_that_is_no_number_applies_when_the_text_differs),
+        WITH_MEMORY_CHECK(a_missing_version_applies_when_the_text_differs),
+        WITH_MEMORY_CHECK(an_event_of_an_absent_key_that_cannot_be_compared_applies),
+        WITH_MEMORY_CHECK(the_last_version_received_is_the_complete_one_if_they_are_no_numbers),
+        WITH_MEMORY_CHECK(the_version_moves_with_events_bookmarks_and_ends),
+        WITH_MEMORY_CHECK(the_version_is_what_had_been_received_before_the_head_of_the_queue),
+        WITH_MEMORY_CHECK(the_end_of_a_list_completes_its_version_before_what_waits_behind_it_is_applied),
+        WITH_MEMORY_CHECK(the_queue_has_synced_when_the_end_of_the_first_list_is_done),
+        WITH_MEMORY_CHECK(a_handler_that_comes_late_gets_what_is_there_and_all_that_follows),
+        WITH_MEMORY_CHECK(a_handler_that_comes_before_the_end_of_the_first_list_is_synced_with_all),
+        WITH_MEMORY_CHECK(a_drop_in_the_middle_of_a_batch_loses_nothing_that_comes_again),
+        WITH_MEMORY_CHECK(fini_drops_what_was_popped_and_takes_a_zeroed_apply),
+        WITH_MEMORY_CHECK(a_key_that_the_store_refuses_does_not_stop_the_rest),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A factory: one informer for each collection, and all of them together. Threads are the library's, and
+ * those that support/aside.c starts with ki_thread_start(). */
+#include <kinformer/factory.h>
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/client.h"
+#include "informer/informer.h"
+#include "support/aside.h"
+#include "support/failing_allocator.h"
+#include "support/informer_rig.h"
+#include "support/patience.h"
+#include "support/unit.h"
+
+enum { A_WHILE_MS = 30 };
+
+typedef struct run {
+    local_rig rig; /* without its informer */
+    ki_factory *factory;
+} run;
+
+static void run_init_with(run *r, const ki_factory_options *options)
+{
+    local_rig_init(&r->rig, (ki_client_options){0});
+    ki_informer_free(r->rig.informer);
+    r->rig.informer = NULL;
+    r->factory = ki_factory_new(r->rig.client, options);
+    assert_non_null(r->factory);
+}
+
+static void run_init(run *r)
+{
+    run_init_with(r, &(ki_factory_options){.informer = {.backoff_ms = 10}});
+}
+
+static void run_fini(run *r)
+{
+    ki_factory_free(r->factory);
+    local_rig_fini(&r->rig);
+}
+
+static void start_and_sync(run *r)
+{
+    ki_error err = {0};
+    assert_int_equal(ki_factory_start(r->factory, &err), 0);
+    assert_int_equal(ki_factory_wait_for_sync(r->factory, HANG_MS, &err), 0);
+}
+
+/* ---- one for each collection ------------------------------------------------------------------------- */
+
+static void the_same_collection_has_the_same_informer(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    assert_non_null(pods);
+    assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS), pods);
+    assert_ptr_equal(ki_factory_for_resource(r.factory, "pods"), pods);
+    assert_ptr_equal(ki_factory_for_resource(r.factory, "po"), pods);
+    assert_ptr_not_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES), pods);
+    run_fini(&r);
+}
+
+static void other_options_make_another_informer(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    const char *const keep[] = {"/metadata", NULL};
+    const char *const same_keep[] = {"/metadata", NULL};
+    const ki_informer_options options[] = {
+        {.ns = "a"},
+        {.ns = "b"},
+        {.label_selector = "x=y"},
+        {.field_selector = "x=y"},
+        {.resync_ms = 10},
+        {.page_size = 10},
+        {.keep = keep},
+        {.drop = keep},
+        {.name = "mine"},
+        {.object_bytes_max = 100000},
+        {.queue_items_max = 7},
+        {.deliver_unchanged = 1},
+    };
+    enum { COUNT = sizeof(options) / sizeof(options[0]) };
+    ki_informer *informers[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        informers[i] = ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &options[i]);
+        assert_non_null(informers[i]);
+        for (size_t k = 0; k < i; k++)
+            assert_ptr_not_equal(informers[i], informers[k]);
+    }
+    ki_informer_options same = {.keep = same_keep};
+    assert_ptr_equal(ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &same), informers[6]);
+    run_fini(&r);
+}
+
+/* Each has some forty samples, and no two the same name. */
+static void many_informers_are_told_apart_counted_and_removed(void **state)
+{
+    (void)state;
+    enum { MANY = 1000 };
+    static ki_informer *informers[MANY];
+    run r;
+    run_init(&r);
+    for (size_t i = 0; i < MANY; i++) {
+        char ns[16];
+        snprintf(ns, sizeof(ns), "ns-%zu", i / 2);
+        ki_informer_options options = {.ns = ns, .label_selector = i % 2 == 0 ? "" : "x=y"};
+        informers[i] = ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &options);
+        assert_non_null(informers[i]);
+        assert_ptr_equal(ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &options), informers[i]);
+    }
+    assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), MANY);
+    assert_string_equal(informers[6]->life.name, "pods/ns-3");
+    assert_int_equal(strncmp(informers[7]->life.name, "pods/ns-3#", 10), 0);
+    assert_int_equal(ki_metrics_refused(ki_client_metrics(r.rig.client)), 0);
+    ki_metrics_text text = {0};
+    assert_int_equal(ki_metrics_render(ki_client_metrics(r.rig.client), &text, NULL), 0);
+    ki_metrics_text_fini(&text);
+    for (size_t i = MANY; i-- > 0;)
+        assert_int_equal(ki_factory_remove(r.factory, informers[i]), 0);
+    assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
+    run_fini(&r);
+}
+
+static void every_resource_can_be_had(void **state)
+{
+    (void)state;
+    run r;
+    char name[128];
+    run_init(&r);
+    assert_int_equal(ki_resource_count, 147);
+    for (size_t i = 0; i < ki_resource_count; i++) {
+        const ki_resource *resource = &ki_resources[i];
+        ki_informer *informer = ki_factory_informer(r.factory, resource);
+        assert_non_null(informer);
+        assert_true(ki_resource_equal(ki_informer_resource(informer), resource));
+        if (resource->group[0] == 0)
+            snprintf(name, sizeof(name), "%s", resource->plural);
+        else
+            snprintf(name, sizeof(name), "%s.%s.%s", resource->plural, resource->version, resource->group);
+        assert_ptr_equal(ki_factory_for_resource(r.factory, name), informer);
+    }
+    assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 147);
+    run_fini(&r);
+}
+
+static void a_custom_resource_can_be_had_by_name(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    ki_informer *informer = ki_factory_for_resource(r.factory, "widgets.v1.example.com");
+    assert_non_null(informer);
+    assert_string_equal(ki_informer_resource(informer)->plural, "widgets");
+    assert_string_equal(ki_informer_resource(informer)->group, "example.com");
+    assert_ptr_equal(ki_factory_for_resource(r.factory, "widgets.v1.example.com"), informer);
+    run_fini(&r);
+}
+
+/* ---- what informers get from it ---------------------------------------------------------------------- */
+
+static int keep_all(const ki_object **object, void *user)
+{
+    (void)object;
+    atomic_int *calls = user;
+    (*calls)++;
+    return 0;
+}
+
+static void tweak(ki_list_options *options, void *user)
+{
+    atomic_int *calls = user;
+    (*calls)++;
+    options->label_selector = ki_str_of("tweaked=yes");
+}
+
+static void the_options_are_those_of_every_informer(void **state)
+{
+    (void)state;
+    run r;
+    atomic_int transforms = 0;
+    atomic_int tweaks = 0;
+    run_init_with(&r, &(ki_factory_options){.informer = {.ns = "web",
+                                                         .resync_ms = 5000,
+                                                         .transform = keep_all,
+                                                         .transform_user = &transforms,
+                                                         .tweak = tweak,
+                                                         .tweak_user = &tweaks}});
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *secrets = ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS);
+    assert_string_equal(pods->life.setup.options.ns, "web");
+    assert_string_equal(secrets->life.setup.options.ns, "web");
+    assert_int_equal(pods->check_ms, 5000);
+    start_and_sync(&r);
+    assert_int_equal(transforms, 6);
+    assert_true(tweaks >= 2);
+    run_fini(&r);
+}
+
+static void a_cluster_scoped_resource_gets_no_namespace(void **state)
+{
+    (void)state;
+    run r;
+    run_init_with(&r, &(ki_factory_options){.informer = {.ns = "web"}});
+    assert_string_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES)->life.setup.options.ns, "");
+    run_fini(&r);
+}
+
+static void some_resources_have_a_resync_of_their_own(void **state)
+{
+    (void)state;
+    run r;
+    const ki_factory_resync resyncs[] = {{&KI_CORE_V1_PODS, 1000}, {&KI_CORE_V1_NODES, 0}, {0}};
+    run_init_with(&r, &(ki_factory_options){.informer = {.resync_ms = 9000}, .resync = resyncs});
+    assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS)->check_ms, 1000);
+    assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_NODES)->check_ms, 0);
+    assert_int_equal(ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS)->check_ms, 9000);
+    run_fini(&r);
+}
+
+/* ---- starting, waiting, stopping --------------------------------------------------------------------- */
+
+static void a_start_starts_only_what_does_not_run(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    start_and_sync(&r);
+    assert_int_equal(local_source_lists(r.rig.source), 1);
+    ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES);
+    assert_int_equal(ki_informer_has_synced(nodes), 0);
+    assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 1);
+    start_and_sync(&r);
+    assert_int_equal(local_source_lists(r.rig.source), 2);
+    assert_int_equal(ki_informer_has_synced(pods) + ki_informer_has_synced(nodes), 2);
+    assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
+    run_fini(&r);
+}
+
+static void a_factory_can_be_stopped_and_started_again(void **state)
+{
+    (void)state;
+    run r;
+    ki_informer_status status;
+    run_init(&r);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    start_and_sync(&r);
+    ki_factory_stop(r.factory);
+    ki_informer_read_status(pods, &status);
+    assert_int_equal(status.phase, KI_PHASE_STOPPED);
+    ki_factory_stop(r.factory);
+    start_and_sync(&r);
+    assert_int_equal(local_source_lists(r.rig.source), 1);
+    run_fini(&r);
+}
+
+static void one_informer_can_be_stopped_alone_and_started_again_with_the_rest(void **state)
+{
+    (void)state;
+    run r;
+    ki_informer_status status;
+    run_init(&r);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES);
+    start_and_sync(&r);
+    ki_informer_stop(pods);
+    ki_informer_read_status(nodes, &status);
+    assert_int_not_equal(status.phase, KI_PHASE_STOPPED);
+    r.rig.informer = pods;
+    (void)local_source_put(r.rig.source, "a", "n0", 9);
+    start_and_sync(&r);
+    local_rig_catch_up(&r.rig);
+    r.rig.informer = NULL;
+    assert_int_equal(local_source_differences(r.rig.source, ki_informer_store(pods)), 0);
+    run_fini(&r);
+}
+
+static void a_wait_in_vain_names_those_that_are_not_ready_and_why(void **state)
+{
+    (void)state;
+    run r;
+    ki_error err = {0};
+    ki_factory_pending pending[1];
+    run_init(&r);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    start_and_sync(&r);
+    local_source_set_status(r.rig.source, 403);
+    ki_informer *nodes = ki_factory_informer(r.factory, &KI_CORE_V1_NODES);
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_SECRETS));
+    assert_int_equal(ki_factory_start(r.factory, &err), 0);
+    for (int i = 0; i < 100 && strstr(err.message, "nodes: BACKING_OFF, Forbidden") == NULL; i++)
+        assert_int_equal(ki_factory_wait_for_sync(r.factory, A_WHILE_MS, &err), KI_ERR_TIMEOUT);
+    assert_non_null(strstr(err.message, "2 not ready"));
+    assert_non_null(strstr(err.message, "nodes: BACKING_OFF, Forbidden"));
+    assert_non_null(strstr(err.message, "secrets"));
+    assert_null(strstr(err.message, "pods"));
+    assert_int_equal(ki_factory_read_pending(r.factory, pending, 1), 2);
+    assert_ptr_equal(pending[0].informer, nodes);
+    assert_int_equal(pending[0].status.reason, KI_REASON_FORBIDDEN);
+    assert_int_equal(ki_informer_has_synced(pods), 1);
+    run_fini(&r);
+}
+
+static void a_wait_for_a_stopped_factory_is_in_vain(void **state)
+{
+    (void)state;
+    run r;
+    ki_error err = {0};
+    run_init(&r);
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
+    local_source_set_silent(r.rig.source, 1);
+    assert_int_equal(ki_factory_start(r.factory, &err), 0);
+    ki_factory_stop(r.factory);
+    assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, &err), KI_ERR_STOPPED);
+    run_fini(&r);
+}
+
+/* ---- removing ---------------------------------------------------------------------------------------- */
+
+static void an_informer_with_handlers_is_not_removed(void **state)
+{
+    (void)state;
+    run r;
+    heard what;
+    heard_init(&what);
+    run_init(&r);
+    ki_handler handler = heard_handler(&what);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    ki_registration *first = ki_informer_add_handler(pods, &handler, NULL);
+    ki_registration *second = ki_informer_add_handler(pods, &(ki_handler){0}, NULL);
+    start_and_sync(&r);
+    assert_int_equal(ki_factory_remove(r.factory, pods), 1);
+    ki_registration_remove(first);
+    assert_int_equal(ki_factory_remove(r.factory, pods), 1);
+    ki_registration_remove(second);
+    assert_int_equal(ki_factory_remove(r.factory, pods), 0);
+    assert_int_equal(what.releases, 1);
+    assert_int_equal(local_source_opened(r.rig.source) - local_source_released(r.rig.source), 0);
+    assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
+    ki_informer *again = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    assert_int_equal(ki_informer_has_synced(again), 0);
+    run_fini(&r);
+    heard_fini(&what);
+}
+
+static void only_its_own_informers_are_removed(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    ki_informer *other = ki_informer_new(r.rig.client, &KI_CORE_V1_PODS, NULL, NULL);
+    assert_int_equal(ki_factory_remove(r.factory, other), KI_ERR_NOT_FOUND);
+    assert_int_equal(ki_factory_remove(r.factory, NULL), KI_ERR_INVALID);
+    assert_int_equal(ki_factory_remove(NULL, other), KI_ERR_INVALID);
+    ki_informer_free(other);
+    run_fini(&r);
+}
+
+typedef struct waiting {
+    ki_factory *factory;
+    int rc;
+} waiting;
+
+static void wait_for_sync(void *user)
+{
+    waiting *w = user;
+    w->rc = ki_factory_wait_for_sync(w->factory, HANG_MS, NULL);
+}
+
+static void an_informer_that_was_not_started_is_not_waited_for(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
+    assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, NULL), 0);
+    run_fini(&r);
+}
+
+/* Who waits for it goes on with the next one, and it is gone when the removal returns. */
+static void an_informer_can_be_removed_while_another_thread_waits_for_it(void **state)
+{
+    (void)state;
+    run r;
+    aside call;
+    run_init(&r);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    local_source_set_silent(r.rig.source, 1);
+    assert_int_equal(ki_factory_start(r.factory, NULL), 0);
+    waiting w = {.factory = r.factory};
+    aside_start(&call, wait_for_sync, &w);
+    assert_int_equal(aside_ends_within(&call, A_WHILE_MS), 0);
+    assert_int_equal(ki_factory_remove(r.factory, pods), 0);
+    assert_int_equal(local_source_opened(r.rig.source) - local_source_released(r.rig.source), 0);
+    assert_int_equal(aside_ends_within(&call, HANG_MS), 1);
+    aside_join(&call);
+    assert_int_equal(w.rc, 0);
+    run_fini(&r);
+}
+
+static void a_free_returns_when_nothing_runs_any_more(void **state)
+{
+    (void)state;
+    run r;
+    heard what[3];
+    const ki_resource *resources[3] = {&KI_CORE_V1_PODS, &KI_CORE_V1_NODES, &KI_CORE_V1_SECRETS};
+    run_init(&r);
+    for (int i = 0; i < 3; i++) {
+        heard_init(&what[i]);
+        ki_handler handler = heard_handler(&what[i]);
+        assert_non_null(
+            ki_informer_add_handler(ki_factory_informer(r.factory, resources[i]), &handler, NULL));
+    }
+    start_and_sync(&r);
+    ki_factory_free(r.factory);
+    r.factory = NULL;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(what[i].releases, 1);
+        assert_int_equal(what[i].inside, 0);
+        assert_int_equal(what[i].wrongs, 0);
+        heard_fini(&what[i]);
+    }
+    assert_int_equal(local_source_opened(r.rig.source) - local_source_released(r.rig.source), 0);
+    run_fini(&r);
+}
+
+static int pass(const ki_object **object, void *user)
+{
+    (void)object;
+    (void)user;
+    return 0;
+}
+
+static void a_transform_of_one_user_leaves_the_informer_shared(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    ki_informer *pods = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+    assert_int_equal(ki_informer_set_transform(pods, pass, NULL), 0);
+    assert_ptr_equal(ki_factory_informer(r.factory, &KI_CORE_V1_PODS), pods);
+    run_fini(&r);
+}
+
+/* It makes, starts and waits for nothing, and says every time what is wrong. */
+static void assert_refuses(const ki_factory_options *options, const char *text)
+{
+    run r;
+    run_init_with(&r, options);
+    for (int i = 0; i < 2; i++) {
+        ki_error err = {0};
+        assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
+        assert_null(ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, NULL));
+        assert_null(ki_factory_for_resource(r.factory, "pods"));
+        assert_null(ki_factory_for_resource(r.factory, "pots"));
+        assert_int_equal(ki_factory_start(r.factory, &err), KI_ERR_INVALID);
+        assert_int_equal(err.code, KI_ERR_INVALID);
+        assert_non_null(strstr(err.message, text));
+        err = (ki_error){0};
+        assert_int_equal(ki_factory_wait_for_sync(r.factory, 0, &err), KI_ERR_INVALID);
+        assert_non_null(strstr(err.message, text));
+        assert_int_equal(ki_factory_start(r.factory, NULL), KI_ERR_INVALID);
+        assert_int_equal(ki_factory_read_pending(r.factory, NULL, 0), 0);
+        ki_factory_stop(r.factory);
+    }
+    assert_int_equal(local_source_lists(r.rig.source), 0);
+    run_fini(&r);
+}
+
+static void a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why(void **state)
+{
+    (void)state;
+    const ki_resource nameless = {.version = "v1", .kind = "Thing"};
+    const ki_factory_resync resyncs[] = {{&KI_CORE_V1_NODES, 1000}, {&nameless, 1000}, {0}};
+    assert_refuses(&(ki_factory_options){.informer = {.page_size = -7}}, "-7");
+    assert_refuses(&(ki_factory_options){.informer = {.ns = "b", .label_selector = "a in ("}},
+                   "label_selector");
+    assert_refuses(&(ki_factory_options){.resync = resyncs}, "resource");
+}
+
+/* ---- what goes wrong --------------------------------------------------------------------------------- */
+
+static void a_null_factory_is_harmless_and_its_start_says_so(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    assert_null(ki_factory_new(NULL, NULL));
+    assert_null(ki_factory_informer(NULL, &KI_CORE_V1_PODS));
+    assert_null(ki_factory_informer_with(NULL, &KI_CORE_V1_PODS, NULL));
+    assert_null(ki_factory_for_resource(NULL, "pods"));
+    assert_int_equal(ki_factory_read_pending(NULL, NULL, 0), 0);
+    ki_factory_stop(NULL);
+    ki_factory_free(NULL);
+    assert_int_equal(ki_factory_wait_for_sync(NULL, 0, &err), KI_ERR_INVALID);
+    assert_int_equal(ki_factory_start(NULL, &err), KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "no factory"));
+}
+
+static void assert_start_reports(run *r, int code, const char *text)
+{
+    ki_error err = {0};
+    assert_int_equal(ki_factory_start(r->factory, &err), code);
+    assert_non_null(strstr(err.message, text));
+    assert_int_equal(ki_factory_start(r->factory, &err), 0); /* once */
+}
+
+static void a_failed_set_up_is_reported_by_the_next_start_and_the_others_run(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS));
+    assert_null(ki_factory_for_resource(r.factory, "pots"));
+    assert_null(ki_factory_for_resource(r.factory, "nodse"));
+    assert_start_reports(&r, KI_ERR_RESOURCE, "pots");
+    assert_int_equal(ki_factory_wait_for_sync(r.factory, HANG_MS, NULL), 0);
+    assert_null(ki_factory_informer(r.factory, NULL));
+    assert_start_reports(&r, KI_ERR_INVALID, "no resource");
+    assert_null(ki_factory_for_resource(r.factory, NULL));
+    assert_int_not_equal(ki_factory_start(r.factory, NULL), 0);
+    assert_null(
+        ki_factory_informer_with(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
+    assert_start_reports(&r, KI_ERR_INVALID, "-7");
+    assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_NODES), NULL, NULL));
+    assert_start_reports(&r, KI_ERR_INVALID, "handler");
+    run_fini(&r);
+}
+
+static void without_memory_set_up_calls_fail_and_are_remembered(void **state)
+{
+    (void)state;
+    run r;
+    run_init(&r);
+    ki_informer *informer = NULL;
+    for (size_t n = 1; informer == NULL; n++) {
+        failing_allocator_fail_at(n);
+        informer = ki_factory_informer(r.factory, &KI_CORE_V1_PODS);
+        failing_allocator_fail_at(0);
+        if (informer == NULL)
+            assert_int_equal(ki_factory_start(r.factory, NULL), KI_ERR_NO_MEMORY);
+    }
+    start_and_sync(&r);
+    ki_factory *factory = NULL;
+    const ki_factory_resync resyncs[] = {{&KI_CORE_V1_PODS, 1000}, {0}};
+    for (size_t n = 1; factory == NULL; n++) {
+        failing_allocator_fail_at(n);
+        factory = ki_factory_new(r.rig.client, &(ki_factory_options){.resync = resyncs});
+        failing_allocator_fail_at(0);
+    }
+    ki_factory_free(factory);
+    run_fini(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(the_same_collection_has_the_same_informer),
+        WITH_MEMORY_CHECK(other_options_make_another_informer),
+        WITH_MEMORY_CHECK(many_informers_are_told_apart_counted_and_removed),
+        WITH_MEMORY_CHECK(every_resource_can_be_had),
+        WITH_MEMORY_CHECK(a_custom_resource_can_be_had_by_name),
+        WITH_MEMORY_CHECK(the_options_are_those_of_every_informer),
+        WITH_MEMORY_CHECK(a_cluster_scoped_resource_gets_no_namespace),
+        WITH_MEMORY_CHECK(some_resources_have_a_resync_of_their_own),
+        WITH_MEMORY_CHECK(a_start_starts_only_what_does_not_run),
+        WITH_MEMORY_CHECK(a_factory_can_be_stopped_and_started_again),
+        WITH_MEMORY_CHECK(one_informer_can_be_stopped_alone_and_started_again_with_the_rest),
+        WITH_MEMORY_CHECK(a_wait_in_vain_names_those_that_are_not_ready_and_why),
+        WITH_MEMORY_CHECK(a_wait_for_a_stopped_factory_is_in_vain),
+        WITH_MEMORY_CHECK(an_informer_with_handlers_is_not_removed),
+        WITH_MEMORY_CHECK(only_its_own_informers_are_removed),
+        WITH_MEMORY_CHECK(an_informer_that_was_not_started_is_not_waited_for),
+        WITH_MEMORY_CHECK(an_informer_can_be_removed_while_another_thread_waits_for_it),
+        WITH_MEMORY_CHECK(a_free_returns_when_nothing_runs_any_more),
+        cmocka_unit_test(a_null_factory_is_harmless_and_its_start_says_so),
+        WITH_MEMORY_CHECK(a_transform_of_one_user_leaves_the_informer_shared),
+        WITH_MEMORY_CHECK(a_factory_with_a_bad_option_makes_and_starts_nothing_and_says_why),
+        WITH_MEMORY_CHECK(a_failed_set_up_is_reported_by_the_next_start_and_the_others_run),
+        WITH_MEMORY_CHECK(without_memory_set_up_calls_fail_and_are_remembered),
+    };
+    (void)alarm(WATCHDOG_SECONDS);
+    return RUN_TESTS(tests);
+}

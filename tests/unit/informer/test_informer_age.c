@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How old the store says it is, in virtual time. The three loops of a client run one by one, so that each can
+ * be held as a thread is that gets no time, or waits for a reader that sleeps. */
+#include <kinformer/resources.h>
+
+#include "client/client.h"
+#include "informer/informer.h"
+#include "support/heard.h"
+#include "support/sim_server.h"
+#include "support/unit.h"
+#include "util/units.h"
+
+/* As programs write it that do without the cache rather than with an old one. */
+enum { FAIL_OPEN_MS = 180000, MINUTE_MS = 60000 };
+
+typedef struct rig {
+    ki_clock clock;
+    sim_world *world; /* with five objects */
+    sim_server *server;
+    ki_list_watch source;
+    ki_client *client;
+    ki_informer *informer;
+    heard what;
+    bool dispatch_is_held;
+    bool handlers_are_held;
+    uint64_t oldest_ms; /* the largest age that was seen while running */
+} rig;
+
+static uint64_t age_of(const rig *r)
+{
+    ki_informer_status status;
+    ki_informer_read_status(r->informer, &status);
+    uint64_t age_ms = ki_informer_age_ms(r->informer);
+    assert_true(status.success_age_ms == age_ms);
+    return age_ms;
+}
+
+static void run_loops(rig *r)
+{
+    (void)ki_loop_step(r->client->io, 0);
+    if (!r->dispatch_is_held)
+        (void)ki_loop_step(r->client->dispatch, 0);
+    if (!r->handlers_are_held)
+        (void)ki_loop_step(r->client->handlers, 0);
+}
+
+static uint64_t next_ns(const rig *r)
+{
+    uint64_t next = ki_ns_min(sim_server_next_ns(r->server), ki_loop_next_ns(r->client->io));
+    if (!r->dispatch_is_held)
+        next = ki_ns_min(next, ki_loop_next_ns(r->client->dispatch));
+    if (!r->handlers_are_held)
+        next = ki_ns_min(next, ki_loop_next_ns(r->client->handlers));
+    return next;
+}
+
+/* Everything that happens in so many milliseconds. */
+static void run(rig *r, uint64_t ms)
+{
+    uint64_t until_ns = ki_clock_now_ns(&r->clock) + ms * KI_NS_PER_MS;
+    for (;;) {
+        uint64_t age_ms = age_of(r);
+        if (age_ms != UINT64_MAX && age_ms > r->oldest_ms)
+            r->oldest_ms = age_ms;
+        sim_server_step(r->server);
+        run_loops(r);
+        uint64_t next = next_ns(r);
+        if (next <= ki_clock_now_ns(&r->clock))
+            continue;
+        if (next > until_ns)
+            break;
+        ki_clock_set_now_ns(&r->clock, next);
+    }
+    ki_clock_set_now_ns(&r->clock, until_ns);
+}
+
+static void rig_init(rig *r, const ki_informer_options *options, uint64_t bookmark_ms)
+{
+    ki_informer_options mine = *options;
+    *r = (rig){0};
+    ki_clock_init_virtual(&r->clock, KI_NS_PER_S, 1);
+    r->world = sim_world_new(&(sim_world_options){.seed = 1});
+    for (uint32_t key = 0; key < 5; key++)
+        sim_world_create(r->world, key);
+    r->server = sim_server_new(&(sim_server_options){.world = r->world,
+                                                     .clock = &r->clock,
+                                                     .calls = &sim_library_calls,
+                                                     .seed = 2,
+                                                     .bookmark_ns = bookmark_ms * KI_NS_PER_MS});
+    r->source = sim_server_list_watch(r->server);
+    mine.list_watch = &r->source;
+    r->client =
+        ki_client_new_simulated(&(ki_client_options){.mode = KI_MODE_HANDLERS_ON_LOOP}, &r->clock, 3, NULL);
+    assert_non_null(r->client);
+    r->informer = ki_informer_new(r->client, &KI_CORE_V1_PODS, &mine, NULL);
+    assert_non_null(r->informer);
+    heard_init(&r->what);
+}
+
+static void sync(rig *r)
+{
+    assert_int_equal(ki_informer_start(r->informer, NULL), 0);
+    run(r, 100);
+    assert_int_equal(ki_informer_has_synced(r->informer), 1);
+    r->oldest_ms = 0;
+}
+
+static void rig_fini(rig *r)
+{
+    ki_informer_free(r->informer);
+    ki_client_free(r->client);
+    assert_int_equal(sim_server_counts(r->server)->misuse, 0);
+    assert_int_equal(r->what.wrongs, 0);
+    sim_server_free(r->server);
+    sim_world_free(r->world);
+    heard_fini(&r->what);
+}
+
+static const ki_informer_options defaults;
+
+/* ---- what counts ------------------------------------------------------------------------------------- */
+
+static void ten_quiet_minutes_with_bookmarks_are_no_reason_to_fail_open(void **state)
+{
+    (void)state;
+    for (int watch_list = KI_WATCH_LIST_AUTO; watch_list <= KI_WATCH_LIST_NEVER; watch_list++) {
+        rig r;
+        rig_init(&r, &(ki_informer_options){.watch_list = watch_list}, MINUTE_MS);
+        sync(&r);
+        run(&r, 10 * MINUTE_MS);
+        assert_true(r.oldest_ms < FAIL_OPEN_MS);
+        assert_true(age_of(&r) <= 2 * MINUTE_MS);
+        rig_fini(&r);
+    }
+}
+
+/* The server sends one before it ends the watch, as real ones do, and that is after five minutes. */
+static void without_bookmarks_the_age_grows_until_something_happens(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, &defaults, 24 * 60 * MINUTE_MS);
+    sync(&r);
+    uint64_t before_ms = age_of(&r);
+    run(&r, 4 * MINUTE_MS);
+    assert_int_equal(age_of(&r), before_ms + 4 * MINUTE_MS);
+    sim_world_update(r.world, 1);
+    run(&r, 1000);
+    assert_true(age_of(&r) <= 1000);
+    rig_fini(&r);
+}
+
+/* Each request is answered with a head that says all is well, and with nothing else. */
+static void the_heads_of_answers_make_nothing_fresh(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, &defaults, MINUTE_MS);
+    sync(&r);
+    sim_server_set_faults(r.server, &(sim_faults){.empty_body = 1});
+    sim_world_update(r.world, 1);
+    sim_server_cut_all(r.server);
+    run(&r, 2 * FAIL_OPEN_MS);
+    assert_true(sim_server_counts(r.server)->empty_body > 3);
+    assert_true(age_of(&r) >= 2 * FAIL_OPEN_MS);
+    sim_server_set_faults(r.server, &(sim_faults){0});
+    run(&r, 2 * MINUTE_MS);
+    assert_true(age_of(&r) <= 2 * MINUTE_MS);
+    rig_fini(&r);
+}
+
+/* A list that is under way has brought something, and proves nothing. */
+static void items_of_a_list_without_an_end_make_nothing_fresh(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, &(ki_informer_options){.watch_list = KI_WATCH_LIST_ALWAYS}, MINUTE_MS);
+    sync(&r);
+    sim_server_set_faults(r.server, &(sim_faults){.watch_list_endless = 1});
+    sim_world_update(r.world, 1);
+    sim_world_compact(r.world);
+    sim_server_cut_all(r.server);
+    run(&r, 2 * FAIL_OPEN_MS);
+    assert_true(sim_server_counts(r.server)->watch_list_endless > 1);
+    assert_true(age_of(&r) >= 2 * FAIL_OPEN_MS);
+    rig_fini(&r);
+}
+
+/* ---- what waits -------------------------------------------------------------------------------------- */
+
+/* `dispatch` waits for a reader that sleeps, or gets no time. */
+static void what_is_received_and_not_applied_is_not_fresh(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, &defaults, MINUTE_MS);
+    sync(&r);
+    run(&r, 5 * MINUTE_MS);
+    r.dispatch_is_held = true;
+    sim_world_update(r.world, 1);
+    run(&r, 10);
+    uint64_t since_ms = age_of(&r);
+    assert_true(since_ms <= 10); /* it runs from when the oldest change that waits was received */
+    for (uint32_t minute = 1; minute <= 4; minute++) {
+        sim_world_update(r.world, minute % 5);
+        run(&r, MINUTE_MS);
+        assert_int_equal(age_of(&r), since_ms + minute * MINUTE_MS);
+    }
+    assert_true(age_of(&r) > FAIL_OPEN_MS);
+    r.dispatch_is_held = false;
+    run(&r, 1);
+    assert_true(age_of(&r) <= MINUTE_MS);
+    rig_fini(&r);
+}
+
+/* A bookmark that waits is a change that waits. */
+static void a_quiet_server_does_not_hide_that_nothing_is_applied(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, &defaults, MINUTE_MS);
+    sync(&r);
+    r.dispatch_is_held = true;
+    run(&r, 2 * MINUTE_MS + FAIL_OPEN_MS);
+    assert_true(age_of(&r) > FAIL_OPEN_MS);
+    rig_fini(&r);
+}
+
+static void a_handler_that_blocks_makes_the_store_old(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, &defaults, MINUTE_MS);
+    ki_handler handler = heard_handler(&r.what);
+    handler.overflow = KI_OVERFLOW_BLOCK;
+    handler.backlog_items_max = 2;
+    assert_non_null(ki_informer_add_handler(r.informer, &handler, NULL));
+    sync(&r);
+    run(&r, MINUTE_MS);
+    r.handlers_are_held = true;
+    for (uint32_t i = 0; i < 20; i++) {
+        sim_world_update(r.world, i % 5);
+        run(&r, 1000);
+    }
+    uint64_t since_ms = age_of(&r);
+    assert_in_range(since_ms, 10 * 1000, 20 * 1000); /* the first few were applied */
+    run(&r, FAIL_OPEN_MS);
+    assert_int_equal(age_of(&r), since_ms + FAIL_OPEN_MS);
+    r.handlers_are_held = false;
+    run(&r, MINUTE_MS);
+    assert_true(age_of(&r) <= MINUTE_MS);
+    assert_int_equal(heard_differences(&r.what, ki_informer_store(r.informer)), 0);
+    rig_fini(&r);
+}
+
+/* The store misses what happened since the connection was lost, also when that has been received. */
+static void a_list_counts_when_it_is_in_the_store(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, &(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER}, MINUTE_MS);
+    sync(&r);
+    sim_server_set_faults(r.server, &(sim_faults){.refuse = 1});
+    sim_world_update(r.world, 1);
+    sim_world_compact(r.world);
+    sim_server_cut_all(r.server);
+    run(&r, 5 * MINUTE_MS);
+    sim_server_set_faults(r.server, &(sim_faults){0});
+    r.dispatch_is_held = true;
+    run(&r, 2 * MINUTE_MS);
+    sim_world_update(r.world, 2); /* behind the list, and proves nothing before that */
+    run(&r, 1000);
+    assert_true(age_of(&r) >= 7 * MINUTE_MS);
+    r.dispatch_is_held = false;
+    run(&r, 1);
+    assert_true(age_of(&r) <= MINUTE_MS);
+    rig_fini(&r);
+}
+
+static void the_age_is_known_as_soon_as_the_first_list_is(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, &defaults, MINUTE_MS);
+    ki_handler handler = heard_handler(&r.what);
+    handler.overflow = KI_OVERFLOW_BLOCK;
+    handler.backlog_items_max = 1;
+    assert_non_null(ki_informer_add_handler(r.informer, &handler, NULL));
+    assert_int_equal(ki_informer_start(r.informer, NULL), 0);
+    r.dispatch_is_held = true;
+    (void)ki_loop_step(r.client->dispatch, 0); /* which begins it */
+    run(&r, 100);
+    assert_true(age_of(&r) == UINT64_MAX);
+    sim_world_update(r.world, 1);
+    run(&r, 5000);
+    assert_true(age_of(&r) == UINT64_MAX);
+    for (int i = 0; i < 100 && !ki_informer_has_synced(r.informer); i++) {
+        (void)ki_loop_step(r.client->dispatch, 1);
+        (void)ki_loop_step(r.client->handlers, 1);
+        assert_true((age_of(&r) != UINT64_MAX) == (ki_informer_has_synced(r.informer) != 0));
+    }
+    assert_in_range(age_of(&r), 5000, 5100);
+    rig_fini(&r);
+}
+
+/* ---- stops ------------------------------------------------------------------------------------------- */
+
+static void what_a_stop_has_dropped_made_nothing_fresh(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, &defaults, MINUTE_MS);
+    sync(&r);
+    run(&r, MINUTE_MS);
+    r.dispatch_is_held = true;
+    for (uint32_t minute = 1; minute <= 2; minute++) {
+        sim_world_update(r.world, minute);
+        run(&r, MINUTE_MS);
+    }
+    uint64_t since_ms = age_of(&r);
+    assert_in_range(since_ms, 2 * MINUTE_MS - 1, 3 * MINUTE_MS);
+    ki_informer_stop(r.informer);
+    r.dispatch_is_held = false;
+    run(&r, MINUTE_MS);
+    assert_int_equal(age_of(&r), since_ms + MINUTE_MS);
+    assert_int_equal(ki_informer_start(r.informer, NULL), 0);
+    run(&r, 100);
+    assert_true(age_of(&r) <= 100); /* what was dropped has come again */
+    rig_fini(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ten_quiet_minutes_with_bookmarks_are_no_reason_to_fail_open),
+        cmocka_unit_test(without_bookmarks_the_age_grows_until_something_happens),
+        cmocka_unit_test(the_heads_of_answers_make_nothing_fresh),
+        cmocka_unit_test(items_of_a_list_without_an_end_make_nothing_fresh),
+        cmocka_unit_test(what_is_received_and_not_applied_is_not_fresh),
+        cmocka_unit_test(a_quiet_server_does_not_hide_that_nothing_is_applied),
+        cmocka_unit_test(a_handler_that_blocks_makes_the_store_old),
+        cmocka_unit_test(a_list_counts_when_it_is_in_the_store),
+        cmocka_unit_test(the_age_is_known_as_soon_as_the_first_list_is),
+        cmocka_unit_test(what_a_stop_has_dropped_made_nothing_fresh),
+    };
+    return RUN_TESTS(tests);
+}

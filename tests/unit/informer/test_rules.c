@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every row of rules 3, 4 and 8 of docs/consistency.md. */
+#include "informer/rules.h"
+
+#include <string.h>
+
+#include "support/apply_run.h"
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+/* What is asked. Objects are versions with a text behind "=": two of them with the same version and text are
+ * equal; NULL: there is none. */
+typedef struct row {
+    ki_delta_type type;
+    const char *change;
+    const char *stored;
+    const char *complete; /* NULL: unset */
+    int in_this_history;  /* a ki_verdict, as the next */
+    int of_other_history; /* the stored one is */
+} row;
+
+enum { IGNORE = KI_VERDICT_IGNORE, SEEN = KI_VERDICT_SEEN, PUT = KI_VERDICT_PUT, REMOVE = KI_VERDICT_REMOVE };
+
+static ki_object *object_of_text(const char *text)
+{
+    char version[16] = {0};
+    size_t n = 0;
+    if (text == NULL)
+        return NULL;
+    for (; text[n] != '='; n++)
+        version[n] = text[n];
+    return apply_object("a", version, "a", text + n + 1);
+}
+
+static ki_verdict judge(const row *r, bool of_other_history)
+{
+    ki_object *stored = object_of_text(r->stored);
+    ki_object *object = r->type == KI_DELTA_SEEN ? NULL : object_of_text(r->change);
+    ki_delta delta = {.type = r->type,
+                      .list = r->type == KI_DELTA_REPLACED || r->type == KI_DELTA_SEEN ? 3 : 0,
+                      .object = object};
+    ki_standing standing = {stored, of_other_history, ki_str_of(r->complete)};
+    ki_verdict verdict = ki_rules_judge(&delta, &standing);
+    (void)ki_object_unref(object);
+    (void)ki_object_unref(stored);
+    return verdict;
+}
+
+static void check_rows(const row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((int)judge(&rows[i], false) != rows[i].in_this_history)
+            fail_msg("row %zu: %d", i, (int)judge(&rows[i], false));
+        if (rows[i].stored != NULL && (int)judge(&rows[i], true) != rows[i].of_other_history)
+            fail_msg("row %zu, of another history: %d", i, (int)judge(&rows[i], true));
+    }
+}
+
+#define CHECK_ROWS(rows) check_rows(rows, sizeof(rows) / sizeof((rows)[0]))
+
+/* Items of a list and events that say the object is there are judged alike when it is. */
+static void check_present(ki_delta_type type)
+{
+    const row rows[] = {
+        {type, "4=x", "5=y", "5", SEEN, PUT},  /* older */
+        {type, "5=x", "5=x", "5", SEEN, SEEN}, /* equal */
+        {type, "5=x", "5=y", "5", SEEN, PUT},
+        {type, "005=x", "5=y", "5", SEEN, PUT},
+        {type, "6=x", "5=y", "5", PUT, PUT}, /* newer */
+        {type, "6=x", "5=x", "5", PUT, PUT},
+        {type, "10=x", "9=y", "5", PUT, PUT}, /* by number, not by text */
+        {type, "9=x", "10=y", "5", SEEN, PUT},
+        {type, "k=x", "k=x", "k", SEEN, SEEN}, /* no numbers */
+        {type, "k=x", "k=y", "k", PUT, PUT},
+        {type, "j=x", "k=x", "k", PUT, PUT},
+        {type, "5=x", "k=x", "k", PUT, PUT},
+        {type, "k=x", "5=x", "5", PUT, PUT},
+        {type, "=x", "=x", "5", SEEN, SEEN}, /* missing */
+        {type, "=x", "=y", "5", PUT, PUT},
+        {type, "=x", "5=x", "5", PUT, PUT},
+        {type, "5=x", "=x", "5", PUT, PUT},
+        {type, "6=x", "5=y", NULL, PUT, PUT}, /* what is complete does not matter */
+        {type, "6=x", "5=y", "99", PUT, PUT},
+        {type, "4=x", "5=y", NULL, SEEN, PUT},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void an_item_of_a_list_is_put_when_it_is_newer_than_what_is_there(void **state)
+{
+    (void)state;
+    check_present(KI_DELTA_REPLACED);
+}
+
+static void an_event_is_put_when_it_is_newer_than_what_is_there(void **state)
+{
+    (void)state;
+    check_present(KI_DELTA_ADDED);
+    check_present(KI_DELTA_UPDATED);
+}
+
+static void an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_complete(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version;
+        const char *complete;
+        ki_verdict verdict;
+    } rows[] = {
+        {"4", "5", KI_VERDICT_HOLD}, {"5", "5", KI_VERDICT_HOLD}, {"6", "5", KI_VERDICT_PUT},
+        {"10", "9", KI_VERDICT_PUT}, {"k", "5", KI_VERDICT_PUT},  {"5", "k", KI_VERDICT_PUT},
+        {"k", "k", KI_VERDICT_PUT},  {"", "5", KI_VERDICT_PUT},   {"4", "", KI_VERDICT_PUT},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ki_object *object = apply_object("a", rows[i].version, "a", NULL);
+        const ki_standing standing = {NULL, false, ki_str_of(rows[i].complete)};
+        ki_delta delta = {.type = KI_DELTA_REPLACED, .list = 3, .is_doubtful = true, .object = object};
+        assert_int_equal(ki_rules_judge(&delta, &standing), rows[i].verdict);
+        delta.type = KI_DELTA_DELETED; /* inside the list */
+        assert_int_equal(ki_rules_judge(&delta, &standing), KI_VERDICT_HOLD);
+        (void)ki_object_unref(object);
+    }
+}
+
+static void an_item_of_a_list_is_always_put_when_nothing_is_there(void **state)
+{
+    (void)state;
+    static const char *const versions[] = {"4=x", "5=x", "6=x", "k=x", "=x"};
+    static const char *const complete[] = {NULL, "5", "k"};
+    for (size_t i = 0; i < 5; i++)
+        for (size_t k = 0; k < 3; k++) {
+            row r = {KI_DELTA_REPLACED, versions[i], NULL, complete[k], PUT, PUT};
+            check_rows(&r, 1);
+        }
+}
+
+static void an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_complete(void **state)
+{
+    (void)state;
+    static const ki_delta_type types[] = {KI_DELTA_ADDED, KI_DELTA_UPDATED};
+    for (size_t i = 0; i < 2; i++) {
+        const row rows[] = {
+            {types[i], "4=x", NULL, "5", IGNORE, 0}, {types[i], "5=x", NULL, "5", IGNORE, 0},
+            {types[i], "6=x", NULL, "5", PUT, 0},    {types[i], "10=x", NULL, "9", PUT, 0},
+            {types[i], "4=x", NULL, NULL, PUT, 0},   {types[i], "k=x", NULL, "5", PUT, 0},
+            {types[i], "k=x", NULL, "k", PUT, 0},    {types[i], "j=x", NULL, "k", PUT, 0},
+            {types[i], "5=x", NULL, "k", PUT, 0},    {types[i], "=x", NULL, "5", PUT, 0},
+            {types[i], "=x", NULL, NULL, PUT, 0},
+        };
+        CHECK_ROWS(rows);
+    }
+}
+
+static void a_delete_removes_what_is_no_newer(void **state)
+{
+    (void)state;
+    const row rows[] = {
+        {KI_DELTA_DELETED, "4=x", "5=x", "5", IGNORE, REMOVE},
+        {KI_DELTA_DELETED, "5=x", "5=x", "5", REMOVE, REMOVE},
+        {KI_DELTA_DELETED, "6=x", "5=x", "5", REMOVE, REMOVE},
+        {KI_DELTA_DELETED, "j=x", "k=x", "k", REMOVE, REMOVE},
+        {KI_DELTA_DELETED, "k=x", "k=x", "k", REMOVE, REMOVE},
+        {KI_DELTA_DELETED, "=x", "5=x", "5", REMOVE, REMOVE},
+        {KI_DELTA_DELETED, "5=x", "=x", "5", REMOVE, REMOVE},
+        {KI_DELTA_DELETED, "6=x", NULL, "5", IGNORE, 0},
+        {KI_DELTA_DELETED, "4=x", NULL, NULL, IGNORE, 0},
+        {KI_DELTA_DELETED, "k=x", NULL, "j", IGNORE, 0},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void an_item_that_could_not_be_used_is_seen_when_it_is_there(void **state)
+{
+    (void)state;
+    const row rows[] = {
+        {KI_DELTA_SEEN, NULL, "5=x", "5", SEEN, SEEN},
+        {KI_DELTA_SEEN, NULL, "5=x", NULL, SEEN, SEEN},
+        {KI_DELTA_SEEN, NULL, NULL, "5", IGNORE, 0},
+    };
+    CHECK_ROWS(rows);
+}
+
+static void a_list_covers_what_is_no_newer_and_what_cannot_be_compared(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *object;
+        const char *list;
+        bool is_covered;
+    } rows[] = {
+        {"4=", "5", true}, {"5=", "5", true}, {"6=", "5", false}, {"10=", "9", false}, {"9=", "10", true},
+        {"k=", "5", true}, {"5=", "k", true}, {"k=", "k", true},  {"=", "5", true},    {"5=", "", true},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ki_resource_version version = {0};
+        ki_object *object = object_of_text(rows[i].object);
+        assert_int_equal(ki_resource_version_set(&version, (ki_str){rows[i].list, strlen(rows[i].list)}), 0);
+        if (ki_rules_list_covers(object, &version) != rows[i].is_covered)
+            fail_msg("row %zu", i);
+        (void)ki_object_unref(object);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(an_item_of_a_list_is_put_when_it_is_newer_than_what_is_there),
+        WITH_MEMORY_CHECK(an_event_is_put_when_it_is_newer_than_what_is_there),
+        WITH_MEMORY_CHECK(an_item_of_a_list_is_always_put_when_nothing_is_there),
+        WITH_MEMORY_CHECK(an_item_of_a_list_in_doubt_is_put_when_it_is_newer_than_what_is_complete),
+        WITH_MEMORY_CHECK(an_event_is_put_when_nothing_is_there_and_it_is_newer_than_what_is_complete),
+        WITH_MEMORY_CHECK(a_delete_removes_what_is_no_newer),
+        WITH_MEMORY_CHECK(an_item_that_could_not_be_used_is_seen_when_it_is_there),
+        WITH_MEMORY_CHECK(a_list_covers_what_is_no_newer_and_what_cannot_be_compared),
+    };
+    return RUN_TESTS(tests);
+}

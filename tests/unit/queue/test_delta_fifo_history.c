@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A new history of the server's in the delta queue, and which lists had ended before a change. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "queue/delta_fifo.h"
+#include "support/failing_allocator.h"
+#include "support/objects.h"
+#include "support/unit.h"
+
+static void fifo_init(ki_delta_fifo *fifo)
+{
+    assert_int_equal(ki_delta_fifo_init(fifo, &(ki_delta_fifo_options){.items_max = 4}), 0);
+}
+
+static int push_event(ki_delta_fifo *fifo, const char *name, uint64_t version)
+{
+    char text[24];
+    int n = snprintf(text, sizeof(text), "%" PRIu64, version);
+    ki_delta delta = {.type = KI_DELTA_UPDATED, .object = object_of(name, version, 0)};
+    int rc = ki_delta_fifo_push(fifo, delta, (ki_str){text, (size_t)n});
+    assert_true(rc >= 0);
+    return rc;
+}
+
+static void push_item(ki_delta_fifo *fifo, uint32_t list, const char *name)
+{
+    ki_delta delta = {.type = KI_DELTA_REPLACED, .list = list, .object = object_of(name, 1, 0)};
+    assert_true(ki_delta_fifo_push(fifo, delta, (ki_str){0}) >= 0);
+}
+
+static void push_end(ki_delta_fifo *fifo, uint32_t list, const char *version)
+{
+    ki_str text = {version, strlen(version)};
+    assert_true(ki_delta_fifo_push_marker(fifo, KI_ENTRY_LIST_END, list, text) >= 0);
+}
+
+/* The only entry that waits; to be freed. */
+static ki_delta_entry *pop_one(ki_delta_fifo *fifo, const char *expected_version)
+{
+    ki_list batch;
+    ki_resource_version upto = {0};
+    ki_list_init(&batch);
+    assert_int_equal(ki_delta_fifo_pop(fifo, 1, &batch, &upto), 1);
+    ki_str version = ki_resource_version_str(&upto);
+    assert_int_equal(version.len, strlen(expected_version));
+    assert_memory_equal(version.ptr, expected_version, version.len);
+    return KI_CONTAINER_OF(ki_list_pop_front(&batch), ki_delta_entry, node);
+}
+
+static void expect_reset(ki_delta_fifo *fifo, uint32_t list)
+{
+    ki_delta_entry *entry = pop_one(fifo, "");
+    assert_int_equal(entry->kind, KI_ENTRY_RESET);
+    assert_int_equal(entry->list, list);
+    assert_false(ki_resource_version_is_set(&entry->version));
+    assert_false(ki_resource_version_is_set(&entry->version_before));
+    ki_delta_entry_free(entry);
+}
+
+/* ---- a new history ------------------------------------------------------------------------------------ */
+
+static void a_new_history_forgets_what_waits_and_the_version(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    (void)push_event(&fifo, "a", 50);
+    (void)push_event(&fifo, "b", 60);
+    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 7), 0);
+    assert_int_equal(ki_delta_fifo_items(&fifo), 1);
+    assert_int_equal(ki_delta_fifo_bytes(&fifo), 0);
+    expect_reset(&fifo, 7);
+    (void)push_event(&fifo, "a", 3);
+    ki_delta_entry *entry = pop_one(&fifo, "3");
+    assert_int_equal(entry->count, 1);
+    ki_delta_entry_free(entry);
+    ki_delta_fifo_fini(&fifo);
+}
+
+static void a_new_history_makes_room_in_a_full_queue(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    (void)push_event(&fifo, "a", 1);
+    (void)push_event(&fifo, "b", 2);
+    (void)push_event(&fifo, "c", 3);
+    assert_int_equal(push_event(&fifo, "d", 4), 1);
+    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), 0);
+    assert_true(ki_delta_fifo_has_room(&fifo));
+    ki_delta_fifo_fini(&fifo);
+}
+
+static void a_new_history_wakes_who_waits(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    assert_int_equal(ki_delta_fifo_wait(&fifo, 0), 0);
+    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), 0);
+    assert_int_equal(ki_delta_fifo_wait(&fifo, 0), 1);
+    ki_delta_fifo_fini(&fifo);
+}
+
+static void a_new_history_syncs_with_a_list_of_its_own(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    push_end(&fifo, 1, "90");
+    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), 0);
+    expect_reset(&fifo, 2);
+    ki_delta_fifo_finish(&fifo, 1);
+    assert_false(ki_delta_fifo_has_synced(&fifo));
+    push_end(&fifo, 2, "7");
+    ki_delta_entry_free(pop_one(&fifo, "7"));
+    ki_delta_fifo_finish(&fifo, 1);
+    assert_true(ki_delta_fifo_has_synced(&fifo));
+    ki_delta_fifo_fini(&fifo);
+}
+
+/* What was popped before is finished as ever; what was dropped is not waited for. */
+static void a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    (void)push_event(&fifo, "a", 50);
+    (void)push_event(&fifo, "b", 51);
+    (void)push_event(&fifo, "c", 52);
+    ki_delta_entry_free(pop_one(&fifo, "50"));
+    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), 0);
+    push_end(&fifo, 2, "7");
+    ki_delta_fifo_finish(&fifo, 1);
+    assert_false(ki_delta_fifo_has_synced(&fifo));
+    expect_reset(&fifo, 2);
+    ki_delta_fifo_finish(&fifo, 1);
+    assert_false(ki_delta_fifo_has_synced(&fifo));
+    ki_delta_entry_free(pop_one(&fifo, "7"));
+    ki_delta_fifo_finish(&fifo, 1);
+    assert_true(ki_delta_fifo_has_synced(&fifo));
+    ki_delta_fifo_fini(&fifo);
+}
+
+/* A reminder is of no history: it is told of what comes behind the marker. */
+static void a_resync_that_waits_does_so_behind_the_marker_of_a_new_history(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    (void)push_event(&fifo, "a", 50);
+    assert_true(ki_delta_fifo_push_marker(&fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}) >= 0);
+    (void)push_event(&fifo, "b", 60);
+    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 7), 0);
+    push_end(&fifo, 7, "3");
+    assert_int_equal(ki_delta_fifo_items(&fifo), 3);
+    expect_reset(&fifo, 7);
+    ki_delta_entry *entry = pop_one(&fifo, "");
+    assert_int_equal(entry->kind, KI_ENTRY_RESYNC);
+    ki_delta_entry_free(entry);
+    ki_delta_entry_free(pop_one(&fifo, "3"));
+    ki_delta_fifo_finish(&fifo, 3);
+    assert_true(ki_delta_fifo_has_synced(&fifo)); /* what was dropped is not waited for */
+    ki_delta_fifo_fini(&fifo);
+}
+
+static void without_memory_no_new_history_begins(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    (void)push_event(&fifo, "a", 50);
+    failing_allocator_fail_at(1);
+    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), KI_ERR_NO_MEMORY);
+    failing_allocator_fail_at(0);
+    assert_int_equal(ki_delta_fifo_items(&fifo), 1);
+    ki_delta_entry_free(pop_one(&fifo, "50"));
+    ki_delta_fifo_fini(&fifo);
+}
+
+/* ---- which lists had ended ---------------------------------------------------------------------------- */
+
+static uint32_t after_list_of_next(ki_delta_fifo *fifo)
+{
+    (void)push_event(fifo, "x", 99);
+    ki_delta_entry *entry = pop_one(fifo, "99");
+    uint32_t list = entry->deltas[entry->count - 1].after_list;
+    ki_delta_entry_free(entry);
+    return list;
+}
+
+static void a_change_knows_the_newest_list_that_had_ended_before_it(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    fifo_init(&fifo);
+    (void)push_event(&fifo, "a", 1);
+    push_item(&fifo, 1, "a");
+    push_end(&fifo, 1, "5");
+    (void)push_event(&fifo, "a", 6);
+    push_item(&fifo, 2, "a");
+    push_end(&fifo, 2, "7");
+    (void)push_event(&fifo, "a", 8);
+    ki_delta_entry *entry = pop_one(&fifo, "1");
+    assert_int_equal(entry->count, 5);
+    const uint32_t expected[] = {0, 0, 1, 1, 2};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(entry->deltas[i].after_list, expected[i]);
+    ki_delta_entry_free(entry);
+    ki_delta_fifo_fini(&fifo);
+}
+
+static void lists_that_had_ended_are_forgotten_with_what_waits(void **state)
+{
+    (void)state;
+    ki_delta_fifo fifo;
+    ki_resource_version none = {0};
+    fifo_init(&fifo);
+    push_end(&fifo, 3, "5");
+    ki_delta_fifo_reset(&fifo, &none);
+    assert_int_equal(after_list_of_next(&fifo), 0);
+    push_end(&fifo, 4, "5");
+    ki_delta_entry_free(pop_one(&fifo, "99"));
+    assert_int_equal(after_list_of_next(&fifo), 4);
+    assert_int_equal(ki_delta_fifo_begin_history(&fifo, 5), 0);
+    expect_reset(&fifo, 5);
+    assert_int_equal(after_list_of_next(&fifo), 0);
+    ki_delta_fifo_fini(&fifo);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(a_new_history_forgets_what_waits_and_the_version),
+        WITH_MEMORY_CHECK(a_new_history_makes_room_in_a_full_queue),
+        WITH_MEMORY_CHECK(a_new_history_wakes_who_waits),
+        WITH_MEMORY_CHECK(a_new_history_syncs_with_a_list_of_its_own),
+        WITH_MEMORY_CHECK(a_batch_that_is_out_when_a_new_history_begins_is_finished_as_ever),
+        WITH_MEMORY_CHECK(a_resync_that_waits_does_so_behind_the_marker_of_a_new_history),
+        WITH_MEMORY_CHECK(without_memory_no_new_history_begins),
+        WITH_MEMORY_CHECK(a_change_knows_the_newest_list_that_had_ended_before_it),
+        WITH_MEMORY_CHECK(lists_that_had_ended_are_forgotten_with_what_waits),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reflector/answer.h"
+
+#include <kinformer/resources.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/failing_allocator.h"
+#include "support/recorded.h"
+#include "support/text_log.h"
+#include "support/unit.h"
+
+/* An answer whose owner and source write down what they are told. */
+typedef struct probe {
+    ki_answer answer;
+    ki_list_watch source;
+    ki_object_plan *plan;
+    text_log log;
+    ki_failure failure;
+    int depth;
+    ki_answer_place place; /* of the last leave */
+    int is_full;
+    int cancels_at; /* the step at which the owner loses interest; 0: none */
+    int begin_result;
+} probe;
+
+static void enter(void *user)
+{
+    ((probe *)user)->depth++;
+}
+
+static void leave(ki_answer_place place, void *user)
+{
+    probe *test = user;
+    test->place = place;
+    test->depth--;
+}
+
+static void sent(ki_answer *answer, void *user)
+{
+    probe *test = user;
+    assert_int_equal(test->depth, 1);
+    assert_true(answer->is_sent);
+    text_log_add(&test->log, "sent\n");
+}
+
+static void heard(ki_answer *answer, size_t bytes, void *user)
+{
+    probe *test = user;
+    assert_ptr_equal(answer, &test->answer);
+    assert_int_equal(test->depth, 1);
+    if (bytes == 0)
+        text_log_add(&test->log, "head\n");
+}
+
+static void refused(ki_answer *answer, void *user)
+{
+    probe *test = user;
+    assert_int_equal(test->depth, 1);
+    assert_true(ki_answer_is_refused(answer));
+    text_log_add(&test->log, "refused\n");
+}
+
+static void step(ki_answer *answer, int number, void *user)
+{
+    probe *test = user;
+    assert_int_equal(test->depth, 1);
+    text_log_add(&test->log, "step %d\n", number);
+    if (number == test->cancels_at)
+        ki_answer_cancel(answer);
+}
+
+static void over(ki_answer *answer, const ki_failure *failure, void *user)
+{
+    probe *test = user;
+    assert_false(answer->is_open);
+    test->failure = *failure;
+    text_log_add(&test->log, "over %s %d %u\n", ki_reason_name(failure->reason), failure->http_status,
+                 failure->retry_after_seconds);
+}
+
+static int is_full(const ki_answer *answer, void *user)
+{
+    (void)answer;
+    return ((probe *)user)->is_full;
+}
+
+static const ki_answer_owner owner = {enter, leave, sent, heard, refused, step, over, is_full};
+
+static int begin(ki_answer *answer, const ki_list_options *options, void *user)
+{
+    (void)answer;
+    (void)options;
+    return ((probe *)user)->begin_result;
+}
+
+static void cancel(ki_answer *answer, void *user)
+{
+    assert_false(answer->is_open);
+    text_log_add(&((probe *)user)->log, "cancel\n");
+}
+
+static void resume(ki_answer *answer, void *user)
+{
+    (void)answer;
+    text_log_add(&((probe *)user)->log, "resume\n");
+}
+
+static int setup(void **state)
+{
+    static probe test;
+    failing_allocator_install();
+    test = (probe){.source = {.begin = begin, .cancel = cancel, .resume = resume, .user = &test}};
+    test.plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
+    assert_non_null(test.plan);
+    ki_answer_init(&test.answer, &test.source, test.plan);
+    ki_answer_set_owner(&test.answer, &owner, &test);
+    *state = &test;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    probe *test = *state;
+    ki_answer_cancel(&test->answer);
+    ki_answer_fini(&test->answer);
+    ki_object_plan_free(test->plan);
+    text_log_free(&test->log);
+    return failing_allocator_teardown(state);
+}
+
+#define expect_log(test, text) text_log_expect(&(test)->log, text, __FILE__, __LINE__)
+
+static void begin_kind(probe *test, ki_answer_kind kind)
+{
+    ki_answer_begin(&test->answer, kind, &(ki_list_options){0});
+}
+
+static int body(probe *test, const char *text)
+{
+    return ki_answer_body(&test->answer, text, strlen(text));
+}
+
+static void end(probe *test)
+{
+    ki_answer_end(&test->answer, KI_REASON_NONE, NULL);
+}
+
+#define EMPTY_LIST "{\"kind\":\"PodList\",\"metadata\":{},\"items\":[]}"
+#define BOOKMARK "{\"type\":\"BOOKMARK\",\"object\":{}}"
+
+static int part(probe *test, const char *text)
+{
+    return ki_answer_body_part(&test->answer, text, strlen(text));
+}
+
+static void parts_of_a_piece_end_with_a_pause(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    assert_int_equal(part(test, BOOKMARK), 0);
+    assert_int_equal(test->place, KI_ANSWER_IN_PIECE);
+    assert_int_equal(part(test, BOOKMARK), 0);
+    ki_answer_pause(&test->answer);
+    assert_int_equal(test->place, KI_ANSWER_INSIDE);
+    assert_int_equal(body(test, BOOKMARK), 0);
+    assert_int_equal(test->place, KI_ANSWER_INSIDE);
+}
+
+static void a_part_that_ends_the_answer_is_owed_no_pause(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    test->cancels_at = KI_WATCH_BOOKMARK;
+    assert_int_equal(part(test, BOOKMARK), KI_ERR_NOT_FOUND);
+    assert_int_equal(test->place, KI_ANSWER_INSIDE);
+    test->place = KI_ANSWER_IN_PIECE;
+    ki_answer_pause(&test->answer);
+    assert_int_equal(test->place, KI_ANSWER_IN_PIECE);
+}
+
+static void a_list_is_told_step_by_step(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_LIST);
+    ki_answer_head(&test->answer, 200, 0);
+    assert_int_equal(body(test, EMPTY_LIST), 0);
+    expect_log(test, "head\nstep 1\nstep 4\n");
+    end(test);
+    expect_log(test, "over  0 0\n");
+}
+
+static void a_request_is_sent_when_the_source_says_so(void **state)
+{
+    probe *test = *state;
+    ki_answer_begin(&test->answer, KI_ANSWER_LIST, &(ki_list_options){0});
+    assert_true(test->answer.is_sent);
+    ki_answer_cancel(&test->answer);
+    test->source.tells_sent = 1;
+    ki_answer_begin(&test->answer, KI_ANSWER_LIST, &(ki_list_options){0});
+    assert_false(test->answer.is_sent);
+    ki_answer_sent(&test->answer);
+    ki_answer_cancel(&test->answer);
+    ki_answer_sent(&test->answer); /* late */
+    expect_log(test, "cancel\nsent\ncancel\n");
+    ki_answer_sent(NULL);
+}
+
+static void a_watch_is_told_event_by_event(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    assert_int_equal(body(test, BOOKMARK BOOKMARK), 0);
+    expect_log(test, "step 4\nstep 4\n");
+    end(test);
+    expect_log(test, "over  0 0\n");
+}
+
+static void an_answer_can_be_used_again(void **state)
+{
+    probe *test = *state;
+    for (int i = 0; i < 3; i++) {
+        begin_kind(test, i == 1 ? KI_ANSWER_WATCH : KI_ANSWER_LIST);
+        if (i == 2)
+            ki_answer_head(&test->answer, 500, 9);
+        end(test);
+    }
+    expect_log(test, "over ConnectionLost 0 0\nover  0 0\nrefused\nover ServerError 500 9\n");
+    begin_kind(test, KI_ANSWER_LIST);
+    (void)!body(test, EMPTY_LIST);
+    end(test);
+    expect_log(test, "step 1\nstep 4\nover  0 0\n");
+}
+
+static void what_is_no_json_is_cancelled(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    assert_int_equal(body(test, BOOKMARK "]"), KI_ERR_NOT_FOUND);
+    expect_log(test, "step 4\ncancel\nover Malformed 0 0\n");
+    assert_int_equal(test->failure.error.code, KI_ERR_JSON_SYNTAX);
+    assert_int_equal(body(test, BOOKMARK), KI_ERR_NOT_FOUND);
+    end(test);
+    expect_log(test, "");
+}
+
+static void an_owner_may_lose_interest_in_the_middle(void **state)
+{
+    probe *test = *state;
+    test->cancels_at = KI_WATCH_BOOKMARK;
+    begin_kind(test, KI_ANSWER_WATCH);
+    assert_int_equal(body(test, BOOKMARK BOOKMARK), KI_ERR_NOT_FOUND);
+    expect_log(test, "step 4\ncancel\n");
+}
+
+static void a_full_owner_makes_the_source_wait(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    ki_answer_resume(&test->answer);
+    expect_log(test, "");
+    test->is_full = 1;
+    assert_int_equal(body(test, " "), 1);
+    ki_answer_resume(&test->answer);
+    ki_answer_resume(&test->answer);
+    expect_log(test, "resume\n");
+}
+
+static void an_error_is_explained_by_its_status(void **state)
+{
+    probe *test = *state;
+    recorded answer;
+    recorded_load(&answer, "error-504-rv-too-large.http");
+    begin_kind(test, KI_ANSWER_LIST);
+    ki_answer_head(&test->answer, 504, 0);
+    for (size_t i = 0; i < answer.body.len; i++)
+        assert_int_equal(ki_answer_body(&test->answer, answer.body.ptr + i, 1), 0);
+    end(test);
+    recorded_free(&answer);
+    expect_log(test, "refused\nover VersionTooLarge 504 1\n");
+    assert_string_equal(
+        test->failure.error.message,
+        "the server answers 504 Timeout: Timeout: Too large resource version: 99999999, current: 349");
+}
+
+static void the_head_says_best_how_long_to_wait(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_LIST);
+    ki_answer_head(&test->answer, 429, 5);
+    (void)!body(test, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":9}}");
+    end(test);
+    expect_log(test, "refused\nover TooManyRequests 429 5\n");
+}
+
+static void an_error_may_be_any_text_and_is_not_waited_for_when_it_is_long(void **state)
+{
+    probe *test = *state;
+    char page[1000];
+    memset(page, 'x', sizeof(page));
+    begin_kind(test, KI_ANSWER_WATCH);
+    ki_answer_head(&test->answer, 502, 0);
+    for (size_t i = 0; i < KI_ANSWER_ERROR_BYTES_MAX / sizeof(page); i++)
+        assert_int_equal(ki_answer_body(&test->answer, page, sizeof(page)), 0);
+    expect_log(test, "refused\n");
+    assert_int_equal(ki_answer_body(&test->answer, page, sizeof(page)), KI_ERR_NOT_FOUND);
+    expect_log(test, "cancel\nover ServerError 502 0\n");
+    assert_int_equal(body(test, "{\"kind\":\"Status\",\"code\":410}"), KI_ERR_NOT_FOUND);
+    end(test);
+    expect_log(test, "");
+    assert_string_equal(test->failure.error.message, "the server answers 502");
+}
+
+static void an_error_that_is_cut_is_still_that_error(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    ki_answer_head(&test->answer, 410, 0);
+    (void)!body(test, "{\"kind\":");
+    ki_answer_end(&test->answer, KI_REASON_CONNECTION_LOST, "gone");
+    expect_log(test, "refused\nover Expired 410 0\n");
+}
+
+static void an_error_that_does_not_end_is_cut_with_what_has_come(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    assert_false(ki_answer_is_refused(&test->answer));
+    ki_answer_head(&test->answer, 503, 3);
+    assert_int_equal(body(test, "upstream"), 0);
+    ki_answer_cut_refused(&test->answer);
+    expect_log(test, "refused\ncancel\nover ServerError 503 3\n");
+    assert_string_equal(test->failure.error.message, "the server answers 503: upstream");
+    assert_false(ki_answer_is_refused(&test->answer));
+}
+
+static void a_cut_has_a_message(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    ki_answer_end(&test->answer, KI_REASON_DNS, "no such host");
+    expect_log(test, "over Dns 0 0\n");
+    assert_string_equal(test->failure.error.message, "no such host");
+    begin_kind(test, KI_ANSWER_WATCH);
+    ki_answer_end(&test->answer, KI_REASON_DNS, NULL);
+    assert_string_equal(test->failure.error.message, "Dns");
+}
+
+static size_t hide_secret(char *text, size_t len, const void *user)
+{
+    return ki_mask_secret(text, len, user);
+}
+
+#define ECHO                                                                                                 \
+    "{\"kind\":\"Status\",\"code\":401,\"reason\":\"Unauthorized\",\"message\":\"not sek\\u0072et-1\"}"
+
+static void a_secret_that_is_sent_back_as_an_error_is_masked(void **state)
+{
+    probe *test = *state;
+    const struct {
+        int status;
+        const char *body;
+        const char *expected;
+    } rows[] = {
+        {401, ECHO, "the server answers 401 Unauthorized: not <masked>"},
+        {401, "no, sekret-1\n", "the server answers 401: no, <masked>"},
+        {200, ECHO, "the answer is not a list but a Status, reason \"Unauthorized\": not <masked>"},
+        {200, "{\"kind\":\"sekret-1\"}", "the answer is not a list of Pod: its kind is \"<masked>\""},
+    };
+    test->answer.mask = (ki_mask){hide_secret, "sekret-1"};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        begin_kind(test, KI_ANSWER_LIST);
+        ki_answer_head(&test->answer, rows[i].status, 0);
+        (void)!body(test, rows[i].body);
+        end(test);
+        assert_string_equal(test->failure.error.message, rows[i].expected);
+    }
+}
+
+static void a_secret_that_is_sent_back_in_a_watch_is_masked(void **state)
+{
+    probe *test = *state;
+    const ki_watch_decoder *decoder = &test->answer.decoder.watch;
+    test->answer.mask = (ki_mask){hide_secret, "sekret-1"};
+    begin_kind(test, KI_ANSWER_WATCH);
+    assert_int_equal(body(test, "{\"type\":\"ERROR\",\"object\":" ECHO "}"), 0);
+    assert_true(ki_str_equal(decoder->status.message, KI_STR("not <masked>")));
+    assert_int_equal(body(test, "{\"type\":\"sekret-1\",\"object\":{}}"), 0);
+    assert_string_equal(decoder->refused.error.message, "unknown event type \"<masked>\"");
+}
+
+static void a_source_that_says_no_is_over(void **state)
+{
+    probe *test = *state;
+    test->begin_result = KI_ERR_SYSTEM;
+    begin_kind(test, KI_ANSWER_WATCH);
+    expect_log(test, "over ConnectionLost 0 0\n");
+    test->begin_result = KI_ERR_INVALID;
+    begin_kind(test, KI_ANSWER_WATCH);
+    expect_log(test, "over BadRequest 400 0\n");
+    test->begin_result = KI_ERR_NO_MEMORY;
+    begin_kind(test, KI_ANSWER_WATCH);
+    expect_log(test, "over NoMemory 0 0\n");
+}
+
+static void a_decoder_without_memory_says_so(void **state)
+{
+    probe *test = *state;
+    begin_kind(test, KI_ANSWER_WATCH);
+    failing_allocator_fail_at(1);
+    assert_int_equal(body(test, BOOKMARK), KI_ERR_NOT_FOUND);
+    failing_allocator_fail_at(0);
+    expect_log(test, "cancel\nover NoMemory 0 0\n");
+}
+
+static void no_answer_is_harmless(void **state)
+{
+    (void)state;
+    ki_answer_head(NULL, 200, 0);
+    assert_int_equal(ki_answer_body(NULL, "", 0), KI_ERR_NOT_FOUND);
+    ki_answer_end(NULL, KI_REASON_NONE, NULL);
+    ki_answer_set_data(NULL, NULL);
+    assert_null(ki_answer_data(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_list_is_told_step_by_step, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_request_is_sent_when_the_source_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_watch_is_told_event_by_event, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_answer_can_be_used_again, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_no_json_is_cancelled, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_that_is_sent_back_as_an_error_is_masked, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_secret_that_is_sent_back_in_a_watch_is_masked, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_owner_may_lose_interest_in_the_middle, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_owner_makes_the_source_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_error_is_explained_by_its_status, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_head_says_best_how_long_to_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_error_may_be_any_text_and_is_not_waited_for_when_it_is_long, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_error_that_is_cut_is_still_that_error, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_error_that_does_not_end_is_cut_with_what_has_come, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_cut_has_a_message, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_source_that_says_no_is_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(parts_of_a_piece_end_with_a_pause, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_part_that_ends_the_answer_is_owed_no_pause, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_decoder_without_memory_says_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_answer_is_harmless, setup, teardown),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who answers, and whether that one streams lists. */
+#include "reflector/source.h"
+
+#include <kinformer/resources.h>
+#include <string.h>
+
+#include "client/client.h"
+#include "support/failing_allocator.h"
+#include "support/unit.h"
+
+static int begin(ki_answer *answer, const ki_list_options *options, void *user)
+{
+    (void)answer;
+    (void)options;
+    (void)user;
+    return 0;
+}
+
+static void ignore(ki_answer *answer, void *user)
+{
+    (void)answer;
+    (void)user;
+}
+
+static void release(void *user)
+{
+    (*(int *)user)++;
+}
+
+static ki_client *new_client(const ki_client_options *options)
+{
+    ki_error err = {0};
+    ki_client *client = ki_client_new(options, &err);
+    assert_non_null(client);
+    return client;
+}
+
+static int streams_none(const ki_client *client, ki_watch_list choice)
+{
+    ki_error err = {0};
+    ki_list_watch source = {0};
+    ki_informer_options options = {.ns = "", .watch_list = (int)choice};
+    assert_int_equal(ki_source_open(client, &KI_CORE_V1_PODS, &options, &source, &err), 0);
+    source.release(source.user);
+    return source.no_watch_list;
+}
+
+static void a_cluster_streams_lists_and_with_http2_only_when_nothing_else_will_do(void **state)
+{
+    (void)state;
+    for (int http2 = 0; http2 <= 1; http2++) {
+        ki_error err = {0};
+        ki_config config = {.server = "https://127.0.0.1:1"};
+        ki_client *client = new_client(&(ki_client_options){.no_cluster = 1, .mode = KI_MODE_EVENT_LOOP});
+        assert_int_equal(ki_client_connect(client, &config, &(ki_http_options){.use_http2 = http2}, &err), 0);
+        assert_int_equal(streams_none(client, KI_WATCH_LIST_AUTO), http2);
+        assert_int_equal(streams_none(client, KI_WATCH_LIST_ALWAYS), 0);
+        ki_client_free(client);
+    }
+}
+
+static void expect_refusal(const ki_error *err)
+{
+    assert_int_equal(err->code, KI_ERR_INVALID);
+    assert_non_null(strstr(err->message, "KI_WATCH_LIST_ALWAYS"));
+    assert_non_null(strstr(err->message, "no_watch_list"));
+}
+
+static void one_that_streams_no_lists_is_refused_where_all_are_to_be_streamed(void **state)
+{
+    (void)state;
+    int releases = 0;
+    ki_error err = {0};
+    ki_list_watch source = {.begin = begin,
+                            .cancel = ignore,
+                            .resume = ignore,
+                            .release = release,
+                            .user = &releases,
+                            .no_watch_list = 1};
+    ki_informer_options options = {.list_watch = &source, .watch_list = KI_WATCH_LIST_ALWAYS};
+    ki_client *client = new_client(&(ki_client_options){.no_cluster = 1, .mode = KI_MODE_EVENT_LOOP});
+    assert_null(ki_informer_new(client, &KI_CORE_V1_PODS, &options, &err));
+    expect_refusal(&err);
+    assert_int_equal(releases, 0);
+    options.watch_list = KI_WATCH_LIST_AUTO;
+    ki_informer_free(ki_informer_new(client, &KI_CORE_V1_PODS, &options, &err));
+    assert_int_equal(releases, 1);
+    ki_client_free(client);
+}
+
+static int open_source(const ki_resource *resource, const char *ns, ki_list_watch *out_list_watch, void *user,
+                       ki_error *err)
+{
+    (void)resource;
+    (void)ns;
+    (void)err;
+    *out_list_watch = (ki_list_watch){.begin = begin,
+                                      .cancel = ignore,
+                                      .resume = ignore,
+                                      .release = release,
+                                      .user = user,
+                                      .no_watch_list = 1};
+    return 0;
+}
+
+static void one_that_the_client_has_made_is_released_when_it_is_refused(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    ki_informer_options options = {.watch_list = KI_WATCH_LIST_ALWAYS};
+    int releases = 0;
+    ki_client *client = new_client(
+        &(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .source = open_source, .source_user = &releases});
+    assert_null(ki_informer_new(client, &KI_CORE_V1_PODS, &options, &err));
+    expect_refusal(&err);
+    assert_int_equal(releases, 1);
+    ki_client_free(client);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(a_cluster_streams_lists_and_with_http2_only_when_nothing_else_will_do),
+        WITH_MEMORY_CHECK(one_that_streams_no_lists_is_refused_where_all_are_to_be_streamed),
+        WITH_MEMORY_CHECK(one_that_the_client_has_made_is_released_when_it_is_refused),
+    };
+    return RUN_TESTS(tests);
+}

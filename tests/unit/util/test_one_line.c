@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "util/one_line.h"
+
+#include <string.h>
+
+#include "support/unit.h"
+
+static void plain_and_international_text_passes(void **state)
+{
+    (void)state;
+    char out[64];
+    ki_str text = KI_STR("pod \"web-0\" \xc3\xa9\xe2\x82\xac\xf0\x9f\x9a\x80 ~");
+    assert_int_equal(ki_one_line(out, sizeof(out), text), text.len);
+    assert_string_equal(out, text.ptr);
+}
+
+static void every_ascii_control_character_becomes_a_question_mark(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte < 128; byte++) {
+        char text[3] = {'a', (char)byte, 'b'};
+        char out[8];
+        assert_int_equal(ki_one_line(out, sizeof(out), (ki_str){text, 3}), 3);
+        assert_int_equal(out[1], byte < 0x20 || byte == 0x7f ? '?' : byte);
+    }
+}
+
+static void c1_controls_become_one_question_mark_each(void **state)
+{
+    (void)state;
+    char out[16];
+    assert_int_equal(ki_one_line(out, sizeof(out), KI_STR("a\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0z")), 7);
+    assert_string_equal(out, "a???\xc2\xa0z");
+}
+
+static void a_lone_lead_byte_at_the_end_is_kept(void **state)
+{
+    (void)state;
+    char out[16];
+    assert_int_equal(ki_one_line(out, sizeof(out), KI_STR("a\xc2")), 2);
+    assert_string_equal(out, "a\xc2");
+}
+
+static void the_cut_never_splits_a_character(void **state)
+{
+    (void)state;
+    ki_str text = KI_STR("\xf0\x9f\x9a\x80\xf0\x9f\x9a\x80");
+    for (size_t bytes = 1; bytes <= 10; bytes++) {
+        char out[10];
+        size_t expected = bytes > 8 ? 8 : bytes > 4 ? 4 : 0;
+        assert_int_equal(ki_one_line(out, bytes, text), expected);
+        assert_int_equal(out[expected], 0);
+        assert_memory_equal(out, text.ptr, expected);
+    }
+}
+
+static void a_text_that_is_cut_ends_with_a_mark(void **state)
+{
+    (void)state;
+    char out[8];
+    assert_int_equal(ki_one_line_cut(out, sizeof(out), KI_STR("abcdefg")), 7);
+    assert_string_equal(out, "abcdefg");
+    assert_int_equal(ki_one_line_cut(out, sizeof(out), KI_STR("abcdefgh")), 7);
+    assert_string_equal(out, "abcd\xe2\x80\xa6");
+    assert_int_equal(ki_one_line_cut(out, sizeof(out), KI_STR("abc\xc3\xa9xyz")), 6);
+    assert_string_equal(out, "abc\xe2\x80\xa6");
+    assert_int_equal(ki_one_line_cut(out, 4, KI_STR("abcd")), 3);
+    assert_string_equal(out, "\xe2\x80\xa6");
+    assert_int_equal(ki_one_line_cut(out, sizeof(out), KI_STR("a\nb")), 3);
+    assert_string_equal(out, "a?b");
+}
+
+static void continuation_bytes_without_end_are_cut_where_they_are(void **state)
+{
+    (void)state;
+    char out[8];
+    assert_int_equal(ki_one_line(out, sizeof(out), KI_STR("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80")), 7);
+}
+
+static void the_empty_text_gives_an_empty_string(void **state)
+{
+    (void)state;
+    char out[4] = "xyz";
+    assert_int_equal(ki_one_line(out, sizeof(out), (ki_str){0}), 0);
+    assert_string_equal(out, "");
+}
+
+static void text_may_be_cleaned_where_it_is(void **state)
+{
+    (void)state;
+    char text[] = "a\nb\xc2\x9b"
+                  "c";
+    assert_int_equal(ki_one_line(text, sizeof(text), ki_str_of(text)), 5);
+    assert_string_equal(text, "a?b?c");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_and_international_text_passes),
+        cmocka_unit_test(every_ascii_control_character_becomes_a_question_mark),
+        cmocka_unit_test(c1_controls_become_one_question_mark_each),
+        cmocka_unit_test(a_lone_lead_byte_at_the_end_is_kept),
+        cmocka_unit_test(the_cut_never_splits_a_character),
+        cmocka_unit_test(a_text_that_is_cut_ends_with_a_mark),
+        cmocka_unit_test(continuation_bytes_without_end_are_cut_where_they_are),
+        cmocka_unit_test(the_empty_text_gives_an_empty_string),
+        cmocka_unit_test(text_may_be_cleaned_where_it_is),
+    };
+    return RUN_TESTS(tests);
+}
