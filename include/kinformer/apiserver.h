@@ -156,6 +156,23 @@ typedef enum ki_fault_action {
     KI_FAULT_NO_BOOKMARKS,
 } ki_fault_action;
 
+/** The methods of HTTP that a fault is for; a mask. */
+typedef enum ki_fault_method {
+    KI_FAULT_METHOD_GET = 1,
+    KI_FAULT_METHOD_POST = 2,
+    KI_FAULT_METHOD_PUT = 4,
+    KI_FAULT_METHOD_PATCH = 8,
+    KI_FAULT_METHOD_DELETE = 16,
+    KI_FAULT_METHOD_ANY = 31,
+} ki_fault_method;
+
+/**
+ * A rule. A request must match all of `on`, `methods`, `path`, `subresource`, `user_agent` and `remote` that
+ * are set: a conflict for one client's writes of a status is
+ *
+ *   ki_fault conflict = {.action = KI_FAULT_STATUS, .code = 409, .methods = KI_FAULT_METHOD_PUT,
+ *                        .subresource = "status", .user_agent = "replica-2"};
+ */
 typedef struct ki_fault {
     uint32_t on;           /* ki_fault_on, a mask; 0 or KI_FAULT_ANY: all that the action can change */
     uint32_t action;       /* a ki_fault_action */
@@ -168,6 +185,13 @@ typedef struct ki_fault {
     uint32_t delay_ms;            /* for KI_FAULT_DELAY, which needs it */
     uint64_t behind;              /* for KI_FAULT_STALE, which needs it */
     const char *path;             /* only requests whose path contains this; NULL: all */
+    const char *user_agent;       /* only requests whose User-Agent contains this; NULL: all */
+    const char *remote;           /* only requests from this address, "127.0.0.1", or from this connection,
+                                   * "127.0.0.1:40123" or "[::1]:40123"; NULL: all */
+    const char *subresource;      /* only requests for this subresource, "status"; "": only those for objects
+                                   * and collections themselves; NULL: all */
+    uint32_t methods;             /* ki_fault_method, a mask; 0: all */
+    uint32_t reserved_word;       /* 0 */
     uint64_t reserved[4];         /* 0 */
 } ki_fault;
 
@@ -176,7 +200,8 @@ KI_API const char *ki_apiserver_fault_name(uint32_t action);
 
 /**
  * Whether a rule makes sense: one with a number that its action does not use, without one that it needs, or
- * for requests that it can never change would do nothing, and a test with it would pass for that.
+ * for requests that it can never change would do nothing, and a test with it would pass for that. The same
+ * holds for a rule that no request can match, such as a PUT that is a list, or a watch of a subresource.
  *
  * Returns: 0, or KI_ERR_INVALID with the reason, where fields have the names of /debug/faults.
  */

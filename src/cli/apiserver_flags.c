@@ -99,9 +99,9 @@ int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err)
         if (flags->hosts.items[i][0] == 0)
             return cli_fail(err, "--allow-host: an empty name is none");
     for (size_t i = 0; i < flags->faults.count; i++) {
-        char path[CLI_FAULT_PATH_BYTES];
+        char texts[CLI_FAULT_BYTES];
         ki_fault fault;
-        int rc = cli_fault_parse(flags->faults.items[i], &fault, path, err);
+        int rc = cli_fault_parse(flags->faults.items[i], &fault, texts, err);
         if (rc < 0)
             return rc;
     }

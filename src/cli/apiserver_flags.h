@@ -12,7 +12,7 @@
 
 #include "cli/flags.h"
 
-enum { CLI_APISERVER_GROUPS = 3, CLI_FAULT_PATH_BYTES = 256 };
+enum { CLI_APISERVER_GROUPS = 3, CLI_FAULT_BYTES = 1024 };
 
 typedef struct cli_apiserver_flags {
     int64_t port;
@@ -52,8 +52,8 @@ const char *cli_apiserver_flags_warning(const cli_apiserver_flags *flags);
 /* Borrows from the flags. */
 ki_apiserver_options cli_apiserver_options(const cli_apiserver_flags *flags);
 
-/* "reset,on=watch,after-bytes=1000,times=3". `out_path` holds what the fault's path points at. */
-KI_NODISCARD int cli_fault_parse(const char *text, ki_fault *out, char out_path[CLI_FAULT_PATH_BYTES],
+/* "reset,on=watch,after-bytes=1000,times=3". `out_texts` holds what the fault's texts point at. */
+KI_NODISCARD int cli_fault_parse(const char *text, ki_fault *out, char out_texts[CLI_FAULT_BYTES],
                                  ki_error *err);
 
 #endif

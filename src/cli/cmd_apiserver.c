@@ -31,9 +31,15 @@ static const char help_tail[] =
     "on=list,\n"
     "streamed-list, watch, get, write, discovery or any (several: on=list+get), times=N, percent=N, "
     "after-bytes=N,\n"
-    "after-events=N, code=N, retry-after=SECONDS, delay=DURATION, behind=N, path=TEXT. Without on it is for "
-    "all that\n"
-    "the action can change, without times for every such request until the faults are removed.\n"
+    "after-events=N, code=N, retry-after=SECONDS, delay=DURATION, behind=N. Without on it is for all that "
+    "the\n"
+    "action can change, without times for every such request until the faults are removed. A request must "
+    "also\n"
+    "match path=TEXT (part of its path), method=GET, POST, PUT, PATCH or DELETE (several: "
+    "method=PUT+PATCH),\n"
+    "subresource=NAME (none: subresource=), user-agent=TEXT (part of it) and remote=ADDRESS[:PORT], if "
+    "given.\n"
+    "\n"
     "With --debug faults are added and removed while it runs:\n"
     "POST, GET and DELETE of /debug/faults; POST of /debug/compact, /debug/cut and /debug/rewind?by=N.\n";
 
@@ -92,9 +98,9 @@ static int set_up(ki_apiserver *server, const cli_apiserver_flags *flags, ki_err
 {
     int rc = 0;
     for (size_t i = 0; i < flags->faults.count && rc == 0; i++) {
-        char path[CLI_FAULT_PATH_BYTES];
+        char texts[CLI_FAULT_BYTES];
         ki_fault fault;
-        rc = cli_fault_parse(flags->faults.items[i], &fault, path, err);
+        rc = cli_fault_parse(flags->faults.items[i], &fault, texts, err);
         if (rc == 0 && ki_apiserver_fault(server, &fault) < 0)
             rc = cli_fail(err, "--fault: \"%s\" cannot be", flags->faults.items[i]);
     }

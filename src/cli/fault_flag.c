@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/apiserver_flags.h"
 #include "cli/duration.h"
 #include "cli/failure.h"
-
-enum { PART_BYTES = CLI_FAULT_PATH_BYTES };
 
 static int read_action(const char *word, ki_fault *out, ki_error *err)
 {
@@ -84,27 +83,54 @@ static int read_numbers(const char *name, const char *value, ki_fault *out, ki_e
     return cli_fail(err, "--fault: what is \"%s\"? `kinformer apiserver --help` says what there is", name);
 }
 
-static int read_part(char *part, ki_fault *out, char *out_path, ki_error *err)
+static int read_methods(char *words, ki_fault *out, ki_error *err)
 {
+    static const char *const names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+    char *rest = NULL;
+    for (char *word = strtok_r(words, "+", &rest); word != NULL; word = strtok_r(NULL, "+", &rest)) {
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+            if (strcasecmp(word, names[i]) == 0)
+                found = 1U << i;
+        if (found == 0)
+            return cli_fail(err, "--fault: method=%s: it is GET, POST, PUT, PATCH or DELETE", word);
+        out->methods |= found;
+    }
+    return 0;
+}
+
+static int read_delay(const char *value, ki_fault *out, ki_error *err)
+{
+    uint64_t ms = 0;
+    if (cli_duration_parse(value, &ms, err) < 0 || ms > UINT32_MAX)
+        return cli_fail(err, "--fault: delay=%s: write it as 100ms or 2s", value);
+    out->delay_ms = (uint32_t)ms;
+    return 0;
+}
+
+static int read_part(char *part, ki_fault *out, ki_error *err)
+{
+    const struct {
+        const char *name;
+        const char **text;
+    } texts[] = {{"path", &out->path},
+                 {"user-agent", &out->user_agent},
+                 {"remote", &out->remote},
+                 {"subresource", &out->subresource}};
     char *value = strchr(part, '=');
     if (value == NULL)
         return read_action(part, out, err);
     *value++ = 0;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (strcmp(part, texts[i].name) == 0) {
+            *texts[i].text = value;
+            return 0;
+        }
     if (strcmp(part, "on") == 0)
         return read_on(value, out, err);
-    if (strcmp(part, "path") == 0) {
-        snprintf(out_path, CLI_FAULT_PATH_BYTES, "%s", value);
-        out->path = out_path;
-        return 0;
-    }
-    if (strcmp(part, "delay") != 0)
-        return read_numbers(part, value, out, err);
-    uint64_t ms = 0;
-    int rc = cli_duration_parse(value, &ms, err);
-    if (rc < 0 || ms > UINT32_MAX)
-        return cli_fail(err, "--fault: delay=%s: write it as 100ms or 2s", value);
-    out->delay_ms = (uint32_t)ms;
-    return 0;
+    if (strcmp(part, "method") == 0)
+        return read_methods(value, out, err);
+    return strcmp(part, "delay") == 0 ? read_delay(value, out, err) : read_numbers(part, value, out, err);
 }
 
 /* What it lacks is said in the words of the flag. */
@@ -124,19 +150,19 @@ static int check(const char *text, const ki_fault *fault, ki_error *err)
     return 0;
 }
 
-int cli_fault_parse(const char *text, ki_fault *out, char out_path[CLI_FAULT_PATH_BYTES], ki_error *err)
+int cli_fault_parse(const char *text, ki_fault *out, char out_texts[CLI_FAULT_BYTES], ki_error *err)
 {
-    const char *rest = text;
+    char *rest = out_texts;
     *out = (ki_fault){0};
+    if (strlen(text) >= CLI_FAULT_BYTES)
+        return cli_fail(err, "--fault: it is too long; %d bytes are the most", CLI_FAULT_BYTES - 1);
+    memcpy(out_texts, text, strlen(text) + 1);
     while (*rest != 0) {
-        char part[PART_BYTES];
+        char *part = rest;
         size_t len = strcspn(rest, ",");
-        if (len >= sizeof(part))
-            return cli_fail(err, "--fault: a part of it is too long");
-        memcpy(part, rest, len);
-        part[len] = 0;
         rest += rest[len] == ',' ? len + 1 : len;
-        int rc = len == 0 ? 0 : read_part(part, out, out_path, err);
+        part[len] = 0;
+        int rc = len == 0 ? 0 : read_part(part, out, err);
         if (rc < 0)
             return rc;
     }

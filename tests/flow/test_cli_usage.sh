@@ -89,6 +89,10 @@ expect_refusal '"delay" does not use it' apiserver --port 0 --fault delay,delay=
 expect_refusal 'it is for watch, streamed-list' apiserver --port 0 --fault no-bookmarks,on=list
 expect_refusal 'it is for streamed-list' apiserver --port 0 --fault no-end-marker,on=watch
 expect_refusal 'what is "aftr-bytes"' apiserver --port 0 --fault close,aftr-bytes=3
+expect_refusal 'PUT is never the method of list' apiserver --port 0 --fault reset,on=list,method=put
+expect_refusal 'method=FROB: it is GET' apiserver --port 0 --fault reset,method=PUT+FROB
+expect_refusal 'watch requests never have one' apiserver --port 0 --fault reset,on=watch,subresource=status
+expect_refusal '"here" is not an address' apiserver --port 0 --fault reset,user-agent=a,remote=here
 expect_refusal 'an empty one' apiserver --port 0 --token ''
 
 # It says where it is, writes how to reach it, and ends with 0 when it is told to.

@@ -15,7 +15,7 @@ struct rule {
     ki_list_node node;
     ki_fault fault; /* its `on` is no more than what it can change */
     uint64_t used;
-    char path[]; /* what fault.path points to, unless that is NULL */
+    char texts[]; /* what the pointers of fault point to */
 };
 
 struct ki_as_faults {
@@ -77,18 +77,39 @@ static bool make_room_locked(struct ki_as_faults *faults)
     return false;
 }
 
+/* A copy, with copies of its texts behind it. NULL without memory. */
+static struct rule *copy(const ki_fault *fault)
+{
+    struct rule *rule = NULL;
+    const char *texts[] = {fault->path, fault->user_agent, fault->remote, fault->subresource};
+    enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
+    size_t bytes = 0;
+    for (size_t i = 0; i < TEXTS; i++)
+        bytes += texts[i] == NULL ? 0 : strlen(texts[i]) + 1;
+    rule = ki_calloc(1, sizeof(*rule) + bytes);
+    if (rule == NULL)
+        return NULL;
+    rule->fault = *fault;
+    const char **places[] = {&rule->fault.path, &rule->fault.user_agent, &rule->fault.remote,
+                             &rule->fault.subresource};
+    char *at = rule->texts;
+    for (size_t i = 0; i < TEXTS; i++) {
+        size_t len = texts[i] == NULL ? 0 : strlen(texts[i]) + 1;
+        if (texts[i] != NULL)
+            *places[i] = memcpy(at, texts[i], len);
+        at += len;
+    }
+    return rule;
+}
+
 int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_error *err)
 {
     int rc = ki_apiserver_fault_check(fault, err);
     if (rc < 0)
         return rc;
-    size_t path_bytes = fault->path == NULL ? 0 : strlen(fault->path) + 1;
-    struct rule *rule = ki_calloc(1, sizeof(*rule) + path_bytes);
+    struct rule *rule = copy(fault);
     if (rule == NULL)
         return ki_fail_no_memory(err);
-    rule->fault = *fault;
-    if (fault->path != NULL)
-        rule->fault.path = memcpy(rule->path, fault->path, path_bytes);
     if (fault->on == 0 || fault->on == KI_FAULT_ANY)
         rule->fault.on = ki_as_fault_reach(fault);
     ki_mutex_lock(&faults->mu);
@@ -115,41 +136,48 @@ static bool contains(ki_str text, const char *part)
     return len == 0;
 }
 
-/* What a rule is asked about. */
-struct question {
-    ki_fault_on on;
-    const struct ki_as_request *request;
-};
+/* "127.0.0.1:40123" is of "127.0.0.1", and of itself. */
+static bool is_from(ki_str remote, const char *wanted)
+{
+    size_t len = strlen(wanted);
+    return remote.len >= len && memcmp(remote.ptr, wanted, len) == 0 &&
+           (remote.len == len || remote.ptr[len] == ':');
+}
 
-static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule, const struct question *asked)
-    KI_REQUIRES(faults->mu);
+static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule,
+                           const struct ki_as_question *asked) KI_REQUIRES(faults->mu);
 
-static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule, const struct question *asked)
+static bool matches_locked(struct ki_as_faults *faults, const struct rule *rule,
+                           const struct ki_as_question *asked)
 {
     const ki_fault *fault = &rule->fault;
     if ((fault->on & (uint32_t)asked->on) == 0 || (fault->times > 0 && rule->used >= fault->times))
         return false;
     if (fault->path != NULL && !contains(asked->request->path, fault->path))
         return false;
-    if (!ki_as_fault_can_change(fault, asked->on, asked->request))
+    if (fault->user_agent != NULL && !contains(asked->user_agent, fault->user_agent))
+        return false;
+    if (fault->remote != NULL && !is_from(asked->remote, fault->remote))
+        return false;
+    if (!ki_as_fault_is_for(fault, asked->request) ||
+        !ki_as_fault_can_change(fault, asked->on, asked->request))
         return false;
     return fault->percent == 0 || ki_random_below(&faults->random, 100) < fault->percent;
 }
 
-bool ki_as_faults_draw(struct ki_as_faults *faults, ki_fault_on on, const struct ki_as_request *request,
-                       ki_fault *out)
+bool ki_as_faults_draw(struct ki_as_faults *faults, const struct ki_as_question *asked, ki_fault *out)
 {
-    struct question asked = {on, request};
     bool is_drawn = false;
     ki_mutex_lock(&faults->mu);
     for (ki_list_node *node = ki_list_first(&faults->rules); node != NULL && !is_drawn;
          node = ki_list_next(&faults->rules, node)) {
         struct rule *rule = KI_CONTAINER_OF(node, struct rule, node);
-        if (!matches_locked(faults, rule, &asked))
+        if (!matches_locked(faults, rule, asked))
             continue;
         rule->used++;
         *out = rule->fault;
-        out->path = NULL; /* the rule may be gone before the request is */
+        /* The rule may be gone before the request is. */
+        out->path = out->user_agent = out->remote = out->subresource = NULL;
         is_drawn = true;
     }
     ki_mutex_unlock(&faults->mu);

@@ -24,10 +24,17 @@ void ki_as_faults_free(struct ki_as_faults *faults);
 KI_NODISCARD int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_error *err);
 void ki_as_faults_clear(struct ki_as_faults *faults);
 
-/* Asks for one request, of the kind `on`; the first rule that can change it and still has times left is used
- * up once. False: none. */
-bool ki_as_faults_draw(struct ki_as_faults *faults, ki_fault_on on, const struct ki_as_request *request,
-                       ki_fault *out);
+/* What the rules are asked about. */
+struct ki_as_question {
+    ki_fault_on on;
+    const struct ki_as_request *request;
+    ki_str user_agent;
+    ki_str remote; /* "127.0.0.1:40123" */
+};
+
+/* Asks for one request; the first rule that matches it, can change it and still has times left is used up
+ * once, and its texts are not given out. False: there is no such rule. */
+bool ki_as_faults_draw(struct ki_as_faults *faults, const struct ki_as_question *asked, ki_fault *out);
 
 /* As /debug/faults reads and writes them: one rule, or a list of which all are added, or none when one of
  * them makes no sense. */

@@ -9,33 +9,47 @@
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-static int read_word(const json_t *word, uint32_t *out, struct ki_as_failure *failure)
+/* A member that is a word or a list of words, each of which is a bit. */
+struct words {
+    const char *name;
+    uint32_t (*bit_of)(ki_str word);
+    const char *unknown; /* what a word that there is not is not, and those that there are */
+    const char *empty;   /* why an empty list is wrong */
+};
+
+static const struct words on_words = {
+    "on", ki_as_fault_on_of,
+    "is no kind of request; there are list, streamed-list, watch, get, write, discovery, any",
+    "without `on` it is all that can be"};
+static const struct words method_words = {"method", ki_as_fault_method_of,
+                                          "is not a method; there are GET, POST, PUT, PATCH, DELETE",
+                                          "without `method` it is all of them"};
+
+static int read_word(const struct words *words, const json_t *word, uint32_t *out,
+                     struct ki_as_failure *failure)
 {
     if (!json_is_string(word))
-        return ki_as_fail_bad_request(failure, "on: must be a word or a list of words");
-    uint32_t found = ki_as_fault_on_of(ki_as_json_str(word));
+        return ki_as_fail_bad_request(failure, "%s: must be a word or a list of words", words->name);
+    uint32_t found = words->bit_of(ki_as_json_str(word));
     if (found == 0)
-        return ki_as_fail_bad_request(failure,
-                                      "on: \"%s\" is no kind of request; there are list, streamed-list, "
-                                      "watch, get, write, discovery, any",
-                                      json_string_value(word));
+        return ki_as_fail_bad_request(failure, "%s: \"%.100s\" %s", words->name, json_string_value(word),
+                                      words->unknown);
     *out |= found;
     return 0;
 }
 
-static int read_on(const json_t *tree, uint32_t *out, struct ki_as_failure *failure)
+static int read_words(const struct words *words, const json_t *tree, uint32_t *out,
+                      struct ki_as_failure *failure)
 {
     const json_t *one;
     size_t i;
-    if (tree == NULL)
-        return 0;
     if (!json_is_array(tree))
-        return read_word(tree, out, failure);
+        return read_word(words, tree, out, failure);
     if (json_array_size(tree) == 0)
-        return ki_as_fail_bad_request(failure, "on: the list is empty; without `on` it is all that can be");
+        return ki_as_fail_bad_request(failure, "%s: the list is empty; %s", words->name, words->empty);
     json_array_foreach(tree, i, one)
     {
-        if (read_word(one, out, failure) < 0)
+        if (read_word(words, one, out, failure) < 0)
             return -1;
     }
     return 0;
@@ -59,12 +73,33 @@ static void set_number(ki_fault *fault, const struct ki_as_fault_field *field, u
         memcpy(at, &narrow, sizeof(narrow));
 }
 
-/* Any member but action and on. */
+/* Where a text belongs; NULL: `name` is none. */
+static const char **text_of(const char *name, ki_fault *fault)
+{
+    const struct {
+        const char *name;
+        const char **text;
+    } texts[] = {{"path", &fault->path},
+                 {"userAgent", &fault->user_agent},
+                 {"remote", &fault->remote},
+                 {"subresource", &fault->subresource}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (strcmp(name, texts[i].name) == 0)
+            return texts[i].text;
+    return NULL;
+}
+
+/* Any member but the action. */
 static int read_member(const char *name, const json_t *value, ki_fault *fault, struct ki_as_failure *failure)
 {
-    if (strcmp(name, "path") == 0) {
-        fault->path = json_string_value(value);
-        return fault->path != NULL ? 0 : ki_as_fail_bad_request(failure, "path: must be a text");
+    const char **text = text_of(name, fault);
+    if (strcmp(name, "on") == 0)
+        return read_words(&on_words, value, &fault->on, failure);
+    if (strcmp(name, "method") == 0)
+        return read_words(&method_words, value, &fault->methods, failure);
+    if (text != NULL) {
+        *text = json_string_value(value);
+        return *text != NULL ? 0 : ki_as_fail_bad_request(failure, "%s: must be a text", name);
     }
     const struct ki_as_fault_field *field = field_of(name);
     if (field == NULL)
@@ -91,7 +126,7 @@ static int fail_action(const char *action, struct ki_as_failure *failure)
     return ki_as_fail_bad_request(failure, "action: there is no \"%.100s\"; there are %s", action, names);
 }
 
-/* Borrows the path from `tree`. */
+/* Borrows the texts from `tree`. */
 static int read_fault(json_t *tree, ki_fault *out, struct ki_as_failure *failure)
 {
     ki_fault fault = {0};
@@ -104,12 +139,9 @@ static int read_fault(json_t *tree, ki_fault *out, struct ki_as_failure *failure
     fault.action = ki_as_fault_action_of(ki_str_of(action));
     if (fault.action == 0)
         return fail_action(action, failure);
-    if (read_on(json_object_get(tree, "on"), &fault.on, failure) < 0)
-        return -1;
     json_object_foreach(tree, name, value)
     {
-        bool is_read = strcmp(name, "action") == 0 || strcmp(name, "on") == 0;
-        if (!is_read && read_member(name, value, &fault, failure) < 0)
+        if (strcmp(name, "action") != 0 && read_member(name, value, &fault, failure) < 0)
             return -1;
     }
     if (ki_apiserver_fault_check(&fault, &err) < 0)
@@ -144,19 +176,23 @@ int ki_as_faults_add_json(struct ki_as_faults *faults, const json_t *tree, struc
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-static json_t *on_json(uint32_t on)
+static json_t *words_json(uint32_t bits, const char *(*name_of)(uint32_t bit))
 {
     json_t *names = json_array();
-    for (uint32_t i = 0; i < KI_AS_FAULT_KINDS; i++)
-        if ((on & 1U << i) != 0)
-            (void)json_array_append_new(names, json_string(ki_as_fault_on_name(i)));
+    for (uint32_t i = 0; bits >> i != 0; i++)
+        if ((bits & 1U << i) != 0)
+            (void)json_array_append_new(names, json_string(name_of(i)));
     return names;
 }
 
 json_t *ki_as_fault_json(const ki_fault *fault, uint64_t used)
 {
-    json_t *tree = json_pack("{s:s, s:o, s:s*}", "action", ki_apiserver_fault_name(fault->action), "on",
-                             on_json(fault->on), "path", fault->path);
+    json_t *tree =
+        json_pack("{s:s, s:o, s:s*, s:s*, s:s*, s:s*}", "action", ki_apiserver_fault_name(fault->action),
+                  "on", words_json(fault->on, ki_as_fault_on_name), "path", fault->path, "userAgent",
+                  fault->user_agent, "remote", fault->remote, "subresource", fault->subresource);
+    if (fault->methods != 0)
+        (void)json_object_set_new(tree, "method", words_json(fault->methods, ki_as_fault_method_name));
     for (size_t i = 0; i < KI_AS_FAULT_FIELDS; i++) {
         const struct ki_as_fault_field *field = &ki_as_fault_fields[i];
         json_int_t number = (json_int_t)ki_as_fault_number(fault, field);

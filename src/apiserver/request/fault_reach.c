@@ -2,10 +2,7 @@
 #include "apiserver/request/fault_reach.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-
-#include "util/error.h"
 
 #define BIT(action) (1U << (action))
 
@@ -50,6 +47,8 @@ static const char *const action_names[] = {
 static const char *const on_names[KI_AS_FAULT_KINDS] = {"list",  "watch",     "get",
                                                         "write", "discovery", "streamed-list"};
 
+static const char *const method_names[KI_AS_FAULT_METHODS] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+
 const char *ki_apiserver_fault_name(uint32_t action)
 {
     return action < sizeof(action_names) / sizeof(action_names[0]) ? action_names[action] : NULL;
@@ -76,6 +75,19 @@ uint32_t ki_as_fault_on_of(ki_str name)
     return ki_str_equal(name, KI_STR("any")) ? KI_FAULT_ANY : 0;
 }
 
+const char *ki_as_fault_method_name(uint32_t bit)
+{
+    return method_names[bit];
+}
+
+uint32_t ki_as_fault_method_of(ki_str name)
+{
+    for (uint32_t i = 0; i < KI_AS_FAULT_METHODS; i++)
+        if (ki_str_equal(name, ki_str_of(method_names[i])))
+            return 1U << i;
+    return 0;
+}
+
 uint64_t ki_as_fault_number(const ki_fault *fault, const struct ki_as_fault_field *field)
 {
     const char *at = (const char *)fault + field->offset;
@@ -99,12 +111,12 @@ bool ki_as_fault_uses(uint32_t action, const struct ki_as_fault_field *field)
 /* What is answered by events. */
 #define STREAMS ((uint32_t)KI_FAULT_WATCH | (uint32_t)KI_FAULT_STREAMED_LIST)
 
-static bool counts_events_only(const ki_fault *fault)
+bool ki_as_fault_counts_events_only(const ki_fault *fault)
 {
     return fault->after_events > 0 && fault->after_bytes == 0;
 }
 
-uint32_t ki_as_fault_reach(const ki_fault *fault)
+uint32_t ki_as_fault_reach_of_action(const ki_fault *fault)
 {
     switch (fault->action) {
     case KI_FAULT_EXPIRED:
@@ -119,8 +131,30 @@ uint32_t ki_as_fault_reach(const ki_fault *fault)
     case KI_FAULT_NO_BOOKMARKS:
         return STREAMS;
     default:
-        return counts_events_only(fault) ? STREAMS : KI_FAULT_ANY;
+        return ki_as_fault_counts_events_only(fault) ? STREAMS : KI_FAULT_ANY;
     }
+}
+
+/* Of one method, or of several. */
+uint32_t ki_as_fault_reach_of_methods(uint32_t methods)
+{
+    uint32_t reads = (methods & KI_FAULT_METHOD_GET) != 0 ? KI_FAULT_ANY & ~(uint32_t)KI_FAULT_WRITE : 0;
+    uint32_t writes = (methods & ~(uint32_t)KI_FAULT_METHOD_GET) != 0 ? KI_FAULT_WRITE : 0;
+    return methods == 0 ? KI_FAULT_ANY : reads | writes;
+}
+
+uint32_t ki_as_fault_reach_of_subresource(const char *subresource)
+{
+    if (subresource == NULL)
+        return KI_FAULT_ANY;
+    return subresource[0] == 0 ? KI_FAULT_ANY & ~(uint32_t)KI_FAULT_DISCOVERY
+                               : (uint32_t)KI_FAULT_GET | (uint32_t)KI_FAULT_WRITE;
+}
+
+uint32_t ki_as_fault_reach(const ki_fault *fault)
+{
+    return ki_as_fault_reach_of_action(fault) & ki_as_fault_reach_of_methods(fault->methods) &
+           ki_as_fault_reach_of_subresource(fault->subresource);
 }
 
 /* ---- one request --------------------------------------------------------------------------------------- */
@@ -160,6 +194,22 @@ static bool can_change_head(const ki_fault *fault)
     }
 }
 
+static bool is_method(uint32_t methods, enum ki_as_method method)
+{
+    static const uint32_t bits[] = {
+        [KI_AS_METHOD_GET] = KI_FAULT_METHOD_GET,       [KI_AS_METHOD_POST] = KI_FAULT_METHOD_POST,
+        [KI_AS_METHOD_PUT] = KI_FAULT_METHOD_PUT,       [KI_AS_METHOD_PATCH] = KI_FAULT_METHOD_PATCH,
+        [KI_AS_METHOD_DELETE] = KI_FAULT_METHOD_DELETE,
+    };
+    return methods == 0 || (methods & bits[method]) != 0;
+}
+
+bool ki_as_fault_is_for(const ki_fault *fault, const struct ki_as_request *request)
+{
+    return is_method(fault->methods, request->method) &&
+           (fault->subresource == NULL || ki_str_equal(request->subresource, ki_str_of(fault->subresource)));
+}
+
 bool ki_as_fault_can_change(const ki_fault *fault, ki_fault_on on, const struct ki_as_request *request)
 {
     const struct ki_as_query *query = &request->query;
@@ -178,60 +228,4 @@ bool ki_as_fault_can_change(const ki_fault *fault, ki_fault_on on, const struct 
     default:
         return true;
     }
-}
-
-/* ---- whether a rule makes sense ------------------------------------------------------------------------ */
-
-static int check_numbers(const ki_fault *fault, ki_error *err)
-{
-    const char *action = action_names[fault->action];
-    for (size_t i = 0; i < KI_AS_FAULT_FIELDS; i++) {
-        const struct ki_as_fault_field *field = &ki_as_fault_fields[i];
-        uint64_t number = ki_as_fault_number(fault, field);
-        if (number != 0 && !ki_as_fault_uses(fault->action, field))
-            return ki_fail(err, KI_ERR_INVALID, "%s: \"%s\" does not use it", field->name, action);
-        if (number > field->max)
-            return ki_fail(err, KI_ERR_INVALID, "%s: %llu is more than %llu", field->name,
-                           (unsigned long long)number, (unsigned long long)field->max);
-    }
-    if (fault->action == KI_FAULT_STATUS && fault->code == 0)
-        return ki_fail(err, KI_ERR_INVALID, "code: \"status\" needs a code");
-    if (fault->action == KI_FAULT_STATUS && fault->code < 200)
-        return ki_fail(err, KI_ERR_INVALID, "code: %u is no status of HTTP", (unsigned)fault->code);
-    if (fault->action == KI_FAULT_DELAY && fault->delay_ms == 0)
-        return ki_fail(err, KI_ERR_INVALID, "delayMs: how long?");
-    if (fault->action == KI_FAULT_STALE && fault->behind == 0)
-        return ki_fail(err, KI_ERR_INVALID, "behind: how many versions?");
-    return 0;
-}
-
-/* "list, watch" */
-static void write_kinds(uint32_t on, char *text, size_t bytes)
-{
-    size_t at = 0;
-    text[0] = 0;
-    for (uint32_t i = 0; i < KI_AS_FAULT_KINDS; i++)
-        if ((on & 1U << i) != 0 && at < bytes)
-            at += (size_t)snprintf(text + at, bytes - at, "%s%s", at > 0 ? ", " : "", on_names[i]);
-}
-
-int ki_apiserver_fault_check(const ki_fault *fault, ki_error *err)
-{
-    char wrong[64];
-    char right[64];
-    if (fault == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "there is no fault");
-    if (fault->action < KI_FAULT_CLOSE || fault->action > KI_FAULT_NO_BOOKMARKS)
-        return ki_fail(err, KI_ERR_INVALID, "action: there is no %u", (unsigned)fault->action);
-    if ((fault->on & ~(uint32_t)KI_FAULT_ANY) != 0)
-        return ki_fail(err, KI_ERR_INVALID, "on: unknown requests in %u", (unsigned)fault->on);
-    int rc = check_numbers(fault, err);
-    uint32_t reach = ki_as_fault_reach(fault);
-    if (rc < 0 || fault->on == KI_FAULT_ANY || (fault->on & ~reach) == 0)
-        return rc;
-    write_kinds(fault->on & ~reach, wrong, sizeof(wrong));
-    write_kinds(reach, right, sizeof(right));
-    return ki_fail(err, KI_ERR_INVALID, "on: \"%s\"%s never changes %s; it is for %s",
-                   action_names[fault->action], counts_events_only(fault) ? " with afterEvents" : "", wrong,
-                   right);
 }

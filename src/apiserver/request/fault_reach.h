@@ -17,7 +17,7 @@
 
 #include "apiserver/request/request.h"
 
-enum { KI_AS_FAULT_FIELDS = 8, KI_AS_FAULT_KINDS = 6 };
+enum { KI_AS_FAULT_FIELDS = 8, KI_AS_FAULT_KINDS = 6, KI_AS_FAULT_METHODS = 5 };
 
 /* A number of a rule. */
 struct ki_as_fault_field {
@@ -35,12 +35,23 @@ bool ki_as_fault_uses(uint32_t action, const struct ki_as_fault_field *field);
 
 /* "list" for the first bit of ki_fault_on, which is number 0. */
 const char *ki_as_fault_on_name(uint32_t bit);
+/* "GET" for the first bit of ki_fault_method. */
+const char *ki_as_fault_method_name(uint32_t bit);
 /* The other way round; 0: there is none of that name. */
 uint32_t ki_as_fault_action_of(ki_str name);
 uint32_t ki_as_fault_on_of(ki_str name);
+uint32_t ki_as_fault_method_of(ki_str name);
 
-/* The kinds of requests that it can change at all, a mask. The action is one. */
+/* The kinds of requests that it can be for and that it can change, a mask. The action is valid. */
 uint32_t ki_as_fault_reach(const ki_fault *fault);
+/* What each part of a rule leaves of them; without methods, or a subresource, all. */
+uint32_t ki_as_fault_reach_of_action(const ki_fault *fault);
+uint32_t ki_as_fault_reach_of_methods(uint32_t methods);
+uint32_t ki_as_fault_reach_of_subresource(const char *subresource);
+bool ki_as_fault_counts_events_only(const ki_fault *fault);
+
+/* Whether method and subresource are those of the rule. */
+bool ki_as_fault_is_for(const ki_fault *fault, const struct ki_as_request *request);
 
 /* Whether it can change this request, which is of the kind `on`. */
 bool ki_as_fault_can_change(const ki_fault *fault, ki_fault_on on, const struct ki_as_request *request);

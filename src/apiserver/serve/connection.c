@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "apiserver/serve/linger.h"
+#include "apiserver/serve/listen.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/units.h"
@@ -45,6 +46,9 @@ struct ki_as_connection *ki_as_connection_new(struct ki_apiserver *server, int f
         return NULL;
     connection->server = server;
     connection->fd = fd;
+    struct ki_as_listen_address peer = {.bytes = sizeof(peer.address)};
+    if (getpeername(fd, (struct sockaddr *)(void *)&peer.address, &peer.bytes) == 0)
+        ki_as_listen_format(&peer, connection->remote, sizeof(connection->remote));
     connection->nudge_ns = ki_ns_of_ms(NUDGE_MS);
     /* Without it the end of a client is met at the next byte for it. */
     if (ki_fd_watch_init(&connection->hang_up, &server->loop, on_hang_up) == 0)

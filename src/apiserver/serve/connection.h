@@ -15,6 +15,7 @@
 struct ki_as_connection {
     struct ki_apiserver *server; /* constant, as the next */
     int fd;                      /* may be cut by others, while this is in the list */
+    char remote[64];             /* "127.0.0.1:40123"; "" when the system does not say */
     ki_list_node node;           /* guarded by the server's mu, as the next two */
     struct ki_as_exchange *exchange;
     bool is_half_closed;

@@ -205,6 +205,11 @@ static int fail_overload(struct ki_as_exchange *exchange)
                                exchange->server->in_flight_bytes_max);
 }
 
+ki_str ki_as_exchange_remote(const struct ki_as_exchange *exchange)
+{
+    return ki_str_of(exchange->socket == NULL ? "" : exchange->socket->remote);
+}
+
 /* What can be said once the headers are there. */
 int ki_as_exchange_begin(struct ki_as_exchange *exchange)
 {
@@ -226,7 +231,11 @@ static int prepare(struct ki_as_exchange *exchange)
     ki_fault_on kind = ki_as_handle_kind(request);
     if (kind == 0)
         return 0;
-    exchange->has_fault = ki_as_faults_draw(exchange->server->faults, kind, request, &exchange->fault);
+    struct ki_as_question asked = {.on = kind,
+                                   .request = request,
+                                   .user_agent = exchange->headers.user_agent,
+                                   .remote = ki_as_exchange_remote(exchange)};
+    exchange->has_fault = ki_as_faults_draw(exchange->server->faults, &asked, &exchange->fault);
     if (!exchange->has_fault)
         return 0;
     if (exchange->fault.action == KI_FAULT_DELAY)

@@ -107,6 +107,9 @@ void ki_as_exchange_hang_up(struct ki_as_exchange *exchange, bool is_gone);
 /* Makes the waker, once; for whoever wakes through the loop. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_as_exchange_open_waker(struct ki_as_exchange *exchange);
 
+/* "127.0.0.1:40123", where the client is. */
+ki_str ki_as_exchange_remote(const struct ki_as_exchange *exchange);
+
 /* Reads its address, and whether it is let in. 0, or -1: it is refused, and its body is of no interest. */
 KI_NODISCARD int ki_as_exchange_begin(struct ki_as_exchange *exchange);
 
