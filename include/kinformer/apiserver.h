@@ -28,6 +28,13 @@ typedef struct ki_apiserver ki_apiserver;
  * 'pods.yaml:3: document 1: unknown field "spec.nodeNam"'. */
 typedef void (*ki_apiserver_warning_cb)(const char *message, void *user);
 
+/** Controllers whose results the server makes up; a mask. */
+typedef enum ki_simulate {
+    KI_SIMULATE_DEPLOYMENTS = 1, /* replicas become available, without ReplicaSets and pods: the counts of a
+                                  * Deployment's status, observedGeneration and the condition Available follow
+                                  * its spec, written as by any client through its subresource status */
+} ki_simulate;
+
 /** Zeroed fields are the defaults; NULL for all of them. */
 typedef struct ki_apiserver_options {
     const char *bind;      /* address; NULL: 127.0.0.1 */
@@ -53,6 +60,8 @@ typedef struct ki_apiserver_options {
                                  * and any address; NULL: none */
     ki_apiserver_warning_cb on_warning; /* called within ki_apiserver_load(); NULL: nobody is told */
     void *user;                         /* of on_warning */
+    uint32_t simulate;                  /* a mask of ki_simulate; 0: objects change only when clients write */
+    uint32_t simulate_ms;               /* from a change to what a controller makes of it; 0: 200 */
     uint64_t reserved[2];               /* 0 */
 } ki_apiserver_options;
 
@@ -246,7 +255,58 @@ KI_API void ki_apiserver_cut(ki_apiserver *server, int is_reset);
  * stay, and the port is the same again.
  */
 KI_API void ki_apiserver_down(ki_apiserver *server);
+
+/** The same, and the server comes up again by itself after `ms`, counted from when it is down. A call of
+ * ki_apiserver_up() or ki_apiserver_down() meanwhile takes its place. */
+KI_API void ki_apiserver_down_for(ki_apiserver *server, uint64_t ms);
+
+/** Ends what ki_apiserver_down() began. Returns: 0, also when it is up, or KI_ERR_SYSTEM. */
 KI_API KI_NODISCARD int ki_apiserver_up(ki_apiserver *server, ki_error *err);
+
+/* ---- what was asked for ------------------------------------------------------------------------------ */
+
+/** A request, as the log of the server has it. Texts are "" where there is nothing to say, are cut after
+ * 2,048 bytes, and have '?' for bytes that are not printable ASCII. */
+typedef struct ki_apiserver_request {
+    uint64_t number;         /* counts all requests of this server from 1 on, in the order of their answers */
+    int64_t time_us;         /* when its headers had come: microseconds since 1970, by the calendar */
+    uint64_t took_us;        /* from then until its answer began, or its connection ended without one */
+    uint64_t version;        /* resourceVersion of the object after a write that succeeded, of a deletion that
+                              * of its event; 0 for all others. One counter numbers the changes of all
+                              * objects: of two writes the one with the greater version came later, unless
+                              * it changed nothing. */
+    const char *method;      /* "PUT" */
+    const char *path;        /* with the query, as the client wrote it */
+    const char *user_agent;  /* … */
+    const char *remote;      /* "127.0.0.1:40123" */
+    const char *user;        /* "admin"; "" for a request that was not let in */
+    const char *group;       /* "apps"; "" for the core group */
+    const char *resource;    /* "deployments" */
+    const char *ns;          /* … */
+    const char *name;        /* … */
+    const char *subresource; /* "status" */
+    const char *fault;       /* the action of the fault that it met, "status" */
+    int32_t status;          /* of the answer; 0: there was none */
+    uint32_t reserved_word;  /* 0 */
+    uint64_t reserved[4];    /* 0 */
+} ki_apiserver_request;
+
+/** `request` is valid until the callback returns. All functions but ki_apiserver_stop() may be called. */
+typedef void (*ki_apiserver_request_cb)(const ki_apiserver_request *request, void *user);
+
+/**
+ * Calls `each` for every request of the log whose number is greater than `since` (0: all), oldest first. The
+ * log has the latest 10,000 requests, without those of /debug. A request is in it before the client sees its
+ * answer; a watch from when it begins, a request without an answer from when its connection has ended.
+ *
+ * Who held a Lease when a request came is found by its history: a watch from a resourceVersion before the
+ * first write tells all changes, as long as history_events lasts.
+ *
+ * Returns: the number of the latest request, which as the next `since` reads on.
+ * Threads: `each` runs on the calling thread, without a lock.
+ */
+KI_API uint64_t ki_apiserver_requests(ki_apiserver *server, uint64_t since, ki_apiserver_request_cb each,
+                                      void *user);
 
 KI_EXTERN_C_END
 

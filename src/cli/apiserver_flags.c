@@ -29,6 +29,8 @@ static const cli_flag where_flags[] = {
 static const cli_flag what_flags[] = {
     {"load", 'f', CLI_FLAG_TEXTS, AT(load), "PATH",
      "objects (YAML or JSON), a file or a folder with all in it; may be repeated", NULL},
+    {"simulate", 0, CLI_FLAG_TEXT, AT(simulate), "deployments",
+     "their replicas become available after a moment, without pods", NULL},
     {"history", 0, CLI_FLAG_NUMBER, AT(history), "N",
      "changes that are kept for each resource (default 10000, also for 0)", NULL},
     {"history-bytes", 0, CLI_FLAG_NUMBER, AT(history_bytes), "BYTES",
@@ -98,6 +100,8 @@ int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err)
     for (size_t i = 0; i < flags->hosts.count; i++)
         if (flags->hosts.items[i][0] == 0)
             return cli_fail(err, "--allow-host: an empty name is none");
+    if (flags->simulate != NULL && strcmp(flags->simulate, "deployments") != 0)
+        return cli_fail(err, "--simulate: \"%s\" cannot be simulated; there is deployments", flags->simulate);
     for (size_t i = 0; i < flags->faults.count; i++) {
         char texts[CLI_FAULT_BYTES];
         ki_fault fault;
@@ -148,5 +152,6 @@ ki_apiserver_options cli_apiserver_options(const cli_apiserver_flags *flags)
                                   .object_bytes_max = (size_t)flags->object_max,
                                   .history_bytes = (size_t)flags->history_bytes,
                                   .in_flight_bytes_max = (size_t)flags->in_flight_max,
-                                  .hosts = flags->hosts.count > 0 ? flags->hosts.items : NULL};
+                                  .hosts = flags->hosts.count > 0 ? flags->hosts.items : NULL,
+                                  .simulate = flags->simulate != NULL ? KI_SIMULATE_DEPLOYMENTS : 0};
 }

@@ -25,6 +25,7 @@ typedef struct cli_apiserver_flags {
     cli_texts hosts;
     cli_texts load;
     const char *kubeconfig_out;
+    const char *simulate;
     int64_t history;
     int64_t objects_max;
     int64_t watches_max;

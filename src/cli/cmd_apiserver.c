@@ -20,6 +20,7 @@ static const char help_head[] =
     "and every client work against it. SIGINT and SIGTERM end it with 0.\n"
     "\n"
     "  kinformer apiserver --port 8001\n"
+    "  kinformer apiserver --simulate deployments\n"
     "  kinformer apiserver --tls --token secret --kubeconfig-out kubeconfig\n"
     "  kinformer apiserver --load manifests/ --fault reset,on=watch,after-bytes=1000,times=3\n";
 
@@ -41,7 +42,8 @@ static const char help_tail[] =
     "given.\n"
     "\n"
     "With --debug faults are added and removed while it runs:\n"
-    "POST, GET and DELETE of /debug/faults; POST of /debug/compact, /debug/cut and /debug/rewind?by=N.\n";
+    "POST, GET and DELETE of /debug/faults; POST of /debug/compact, /debug/cut, /debug/rewind?by=N and\n"
+    "/debug/down?ms=N. GET of /debug/requests lists the latest requests as JSON Lines.\n";
 
 static int print_help(const cli_flag_set *set)
 {

@@ -69,7 +69,7 @@ grep -qF 'stdout: ' "$work/err" || complain "a full disk is not mentioned: $(cat
 expect_stdout 0 '--kubeconfig-out' apiserver --help
 expect_stdout 0 'A FAULT is' help apiserver
 for flag in port bind tls tls-cert-file tls-private-key-file token token-file kubeconfig-out load history objects-max watches-max \
-    body-max object-max history-bytes in-flight-max allow-host bookmarks fault debug seed; do
+    body-max object-max history-bytes in-flight-max allow-host bookmarks fault debug seed simulate; do
     expect_stdout 0 " --$flag" apiserver --help
 done
 
@@ -93,6 +93,7 @@ expect_refusal 'PUT is never the method of list' apiserver --port 0 --fault rese
 expect_refusal 'method=FROB: it is GET' apiserver --port 0 --fault reset,method=PUT+FROB
 expect_refusal 'watch requests never have one' apiserver --port 0 --fault reset,on=watch,subresource=status
 expect_refusal '"here" is not an address' apiserver --port 0 --fault reset,user-agent=a,remote=here
+expect_refusal '"pods" cannot be simulated' apiserver --port 0 --simulate pods
 expect_refusal 'an empty one' apiserver --port 0 --token ''
 
 # It says where it is, writes how to reach it, and ends with 0 when it is told to.

@@ -62,6 +62,8 @@ static const struct text_option texts[] = {
     {"gracePeriodSeconds", AT(grace_period_seconds)},
     {"includeObject", AT(include_object)},
     {"by", AT(by)},
+    {"ms", AT(ms)},
+    {"since", AT(since)},
 };
 
 static const struct text_option flags[] = {

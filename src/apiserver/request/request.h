@@ -55,6 +55,8 @@ struct ki_as_query {
     ki_str grace_period_seconds;
     ki_str include_object;
     ki_str by;                /* of /debug/rewind */
+    ki_str ms;                /* of /debug/down */
+    ki_str since;             /* of /debug/requests */
     uint64_t limit;           /* 0: none */
     uint64_t timeout_seconds; /* 0: none */
     bool is_watch;

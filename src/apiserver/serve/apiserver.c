@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "apiserver/serve/http.h"
+#include "apiserver/serve/power.h"
+#include "apiserver/serve/request_log.h"
 #include "apiserver/serve/server.h"
+#include "apiserver/serve/simulate.h"
 #include "apiserver/serve/tls.h"
 #include "apiserver/verbs/verbs.h"
 #include "util/alloc.h"
@@ -96,7 +99,8 @@ static int set_up_storage(struct ki_apiserver *server, const ki_apiserver_option
         return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random numbers");
     server->faults = ki_as_faults_new(seed);
     server->storage = ki_as_storage_new(&storage);
-    if (server->faults == NULL || server->storage == NULL)
+    server->requests = ki_as_request_log_new();
+    if (server->faults == NULL || server->storage == NULL || server->requests == NULL)
         return ki_fail_no_memory(err);
     int rc = ki_as_seed(server->storage, &failure);
     const char *message = json_string_value(json_object_get(failure.status, "message"));
@@ -138,6 +142,10 @@ static int start(struct ki_apiserver *server, const ki_apiserver_options *option
         rc = set_url(server, err);
     if (rc == 0)
         rc = set_up_storage(server, options, err);
+    if (rc == 0 && ki_as_power_init(server) < 0)
+        rc = ki_fail_no_memory(err);
+    if (rc == 0)
+        rc = ki_as_simulation_start(server, options, err);
     if (rc == 0)
         rc = ki_loop_grow(&server->loop, "as-wake", 1, err);
     return rc == 0 && !options->starts_down ? ki_as_http_start(server, err) : rc;
@@ -166,12 +174,15 @@ void ki_apiserver_stop(ki_apiserver *server)
 {
     if (server == NULL)
         return;
+    ki_as_power_fini(server);
     ki_as_http_stop(server);
+    ki_as_simulation_stop(server->simulation);
     ki_loop_stop(&server->loop);
     ki_loop_fini(&server->loop);
     ki_as_http_close(server->http);
     ki_as_storage_free(server->storage);
     ki_as_faults_free(server->faults);
+    ki_as_request_log_free(server->requests);
     free_texts(server->tokens);
     free_texts(server->hosts);
     ki_secret_free(server->key);
@@ -230,17 +241,9 @@ void ki_apiserver_cut(ki_apiserver *server, int is_reset)
     ki_as_http_cut(server, is_reset != 0, NULL);
 }
 
-void ki_apiserver_down(ki_apiserver *server)
-{
-    ki_mutex_lock(&server->power);
-    ki_as_http_stop(server);
-    ki_mutex_unlock(&server->power);
-}
+/* ---- what was asked for -------------------------------------------------------------------------------- */
 
-int ki_apiserver_up(ki_apiserver *server, ki_error *err)
+uint64_t ki_apiserver_requests(ki_apiserver *server, uint64_t since, ki_apiserver_request_cb each, void *user)
 {
-    ki_mutex_lock(&server->power);
-    int rc = ki_as_http_start(server, err);
-    ki_mutex_unlock(&server->power);
-    return rc;
+    return ki_as_request_log_read(server->requests, since, each, user);
 }

@@ -9,6 +9,7 @@
 #include "apiserver/serve/connection.h"
 #include "apiserver/serve/handle.h"
 #include "apiserver/serve/http.h"
+#include "apiserver/serve/power.h"
 #include "apiserver/serve/stream.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -43,6 +44,9 @@ void ki_as_exchange_free(struct ki_as_exchange *exchange)
 {
     if (exchange == NULL)
         return;
+    ki_as_exchange_log(exchange, 0);
+    if (exchange->down_ms > 0)
+        ki_as_power_wish_down(exchange->server, exchange->down_ms);
     ki_mutex_lock(&exchange->server->mu);
     ki_list_remove(&exchange->node);
     if (exchange->socket != NULL)
@@ -56,6 +60,7 @@ void ki_as_exchange_free(struct ki_as_exchange *exchange)
     ki_buf_fini(&exchange->answer.text);
     ki_as_exchange_discharge(exchange);
     json_decref(exchange->answer.warnings);
+    ki_as_object_unref(exchange->written);
     ki_mutex_fini(&exchange->mu);
     ki_free(exchange);
 }
@@ -214,7 +219,10 @@ ki_str ki_as_exchange_remote(const struct ki_as_exchange *exchange)
 int ki_as_exchange_begin(struct ki_as_exchange *exchange)
 {
     int rc = ki_as_request_parse(ki_str_of(exchange->address), &exchange->request, &exchange->failure);
-    return rc < 0 ? rc : ki_as_admit(exchange);
+    if (rc == 0)
+        rc = ki_as_admit(exchange);
+    exchange->is_admitted = rc == 0;
+    return rc;
 }
 
 /* What can be said before anybody looks at the objects. */
@@ -338,5 +346,6 @@ enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange)
     else
         atomic_store(&exchange->is_endless, true);
     exchange->phase = KI_AS_PHASE_QUEUED;
+    ki_as_exchange_log(exchange, exchange->stream == NULL ? exchange->answer.code : MHD_HTTP_OK);
     return ki_as_exchange_respond(exchange);
 }

@@ -68,6 +68,13 @@ struct ki_as_exchange {
 
     /* Of the thread that serves it. */
     enum ki_as_phase phase;
+    const char *method;           /* libmicrohttpd's; NULL: its headers have not come */
+    int64_t begin_wall_ns;        /* when they had, by the calendar and by the clock */
+    uint64_t begin_ns;            /* … */
+    struct ki_as_object *written; /* the object after a write; NULL: none was */
+    uint64_t down_ms;             /* the server goes down when this is freed, for so long; 0: it does not */
+    bool is_admitted;
+    bool is_logged;
     ki_job waker;    /* woken by timer and watch */
     uint64_t cut_ns; /* of the waker: when a lost client is cut; 0: not yet */
     struct ki_as_request request;
@@ -120,6 +127,9 @@ void ki_as_exchange_discharge(struct ki_as_exchange *exchange);
 
 /* The answer to a request that is complete, or the next step towards it. */
 enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange);
+
+/* Puts it into the log of requests, unless it is there; `status` 0: it is not answered. */
+void ki_as_exchange_log(struct ki_as_exchange *exchange, int status);
 
 /* Whether its fault ends a body, or holds it, at some place: the only ones for which after_bytes and
  * after_events count. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "apiserver/object/text.h"
 #include "apiserver/serve/handle.h"
 #include "apiserver/serve/http.h"
+#include "apiserver/serve/request_log.h"
 #include "apiserver/value/decode.h"
+
+enum { DOWN_MS_MAX = 3600 * 1000 };
 
 static enum ki_as_step succeed(struct ki_as_exchange *exchange)
 {
@@ -109,20 +113,77 @@ static enum ki_as_step cut(struct ki_as_exchange *exchange)
     return succeed(exchange);
 }
 
+/* The server goes down when this request has its answer. */
+static enum ki_as_step go_down(struct ki_as_exchange *exchange)
+{
+    uint64_t ms = 0;
+    ki_str text = exchange->request.query.ms;
+    if (parse_number(text, &ms) < 0 || ms == 0 || ms > DOWN_MS_MAX) {
+        (void)ki_as_fail_bad_request(
+            &exchange->failure, "ms: \"%.*s\" is not a number from 1 to %d; as in /debug/down?ms=3000",
+            text.len > 60 ? 60 : (int)text.len, text.len > 0 ? text.ptr : "", DOWN_MS_MAX);
+        return KI_AS_STEP_FAILED;
+    }
+    exchange->down_ms = ms;
+    return succeed(exchange);
+}
+
+/* ---- the log of requests ------------------------------------------------------------------------------- */
+
+struct writing {
+    ki_buf *text;
+    int rc;
+};
+
+static void write_request(const ki_apiserver_request *request, void *user)
+{
+    struct writing *writing = user;
+    json_t *tree = writing->rc < 0 ? NULL : ki_as_request_json(request);
+    if (writing->rc == 0)
+        writing->rc = ki_as_text_tree(writing->text, tree);
+    if (writing->rc == 0)
+        writing->rc = ki_as_text_put(writing->text, "\n");
+    json_decref(tree);
+}
+
+static enum ki_as_step list_requests(struct ki_as_exchange *exchange)
+{
+    uint64_t since = 0;
+    ki_str text = exchange->request.query.since;
+    struct writing writing = {.text = &exchange->answer.text};
+    if (text.len > 0 && parse_number(text, &since) < 0) {
+        (void)ki_as_fail_bad_request(&exchange->failure,
+                                     "since: \"%.*s\" is not the number of a request; as in "
+                                     "/debug/requests?since=100",
+                                     text.len > 60 ? 60 : (int)text.len, text.ptr);
+        return KI_AS_STEP_FAILED;
+    }
+    (void)ki_apiserver_requests(exchange->server, since, write_request, &writing);
+    enum ki_as_step step = ki_as_answer_text(exchange, writing.rc, 200);
+    exchange->answer.is_json = false; /* but lines of it */
+    exchange->answer.content_type = "application/jsonl";
+    return step;
+}
+
 enum ki_as_step ki_as_handle_debug(struct ki_as_exchange *exchange)
 {
     static const struct {
         const char *name;
-        enum ki_as_step (*post)(struct ki_as_exchange *exchange);
-    } deeds[] = {{"compact", compact}, {"rewind", rewind_history}, {"cut", cut}};
+        enum ki_as_method method;
+        enum ki_as_step (*run)(struct ki_as_exchange *exchange);
+    } deeds[] = {{"compact", KI_AS_METHOD_POST, compact},
+                 {"rewind", KI_AS_METHOD_POST, rewind_history},
+                 {"cut", KI_AS_METHOD_POST, cut},
+                 {"down", KI_AS_METHOD_POST, go_down},
+                 {"requests", KI_AS_METHOD_GET, list_requests}};
     ki_str name = exchange->request.name;
     if (exchange->server->allows_debug && ki_str_equal(name, KI_STR("faults")))
         return handle_faults(exchange);
     for (size_t i = 0; i < sizeof(deeds) / sizeof(deeds[0]) && exchange->server->allows_debug; i++) {
         if (!ki_str_equal(name, ki_str_of(deeds[i].name)))
             continue;
-        if (exchange->request.method == KI_AS_METHOD_POST)
-            return deeds[i].post(exchange);
+        if (exchange->request.method == deeds[i].method)
+            return deeds[i].run(exchange);
         (void)ki_as_fail_method(&exchange->failure);
         return KI_AS_STEP_FAILED;
     }

@@ -50,8 +50,16 @@ static void make_call(struct ki_as_visit *visit, struct ki_as_call *out)
     read_strictness(visit, out);
 }
 
+/* For the log of requests: the name of what was created, and the place in the order of all changes. */
+static void note_written(struct ki_as_visit *visit, struct ki_as_object *object)
+{
+    if (visit->query->dry_run.len == 0)
+        visit->exchange->written = ki_as_object_ref(object);
+}
+
 static enum ki_as_step answer(struct ki_as_visit *visit, struct ki_as_object *object, int code)
 {
+    note_written(visit, object);
     if (ki_str_equal(visit->request->subresource, KI_STR("scale")))
         return ki_as_answer_scale(visit, object, code);
     return ki_as_answer_object(visit, object, code);
@@ -288,6 +296,7 @@ static enum ki_as_step delete_one(struct ki_as_visit *visit, const struct ki_as_
     bool is_gone = false;
     if (ki_as_delete(call, options, &object, &is_gone, visit->failure) < 0)
         return KI_AS_STEP_FAILED;
+    note_written(visit, object);
     if (is_gone && !is_shown_deleted(visit->resource))
         return answer_gone(visit, object);
     return ki_as_answer_object(visit, object, 200);

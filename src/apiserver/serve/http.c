@@ -19,6 +19,7 @@
 #include "apiserver/serve/linger.h"
 #include "apiserver/serve/listen.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 enum {
@@ -70,6 +71,9 @@ static bool is_body_worth_reading(struct ki_as_exchange *exchange)
 static enum MHD_Result begin(struct ki_as_exchange *exchange, const char *method, const char *version)
 {
     ki_str length = header(exchange, "Content-Length");
+    exchange->method = method;
+    exchange->begin_wall_ns = ki_clock_wall_ns(ki_clock_real());
+    exchange->begin_ns = ki_clock_now_ns(ki_clock_real());
     exchange->request.method = ki_as_method_of(method);
     exchange->headers = (struct ki_as_headers){
         .accept = header(exchange, "Accept"),

@@ -20,11 +20,15 @@
 #include "util/thread.h"
 
 struct ki_as_http;
+struct ki_as_request_log;
+struct ki_as_simulation;
 
 struct ki_apiserver {
     /* Constant while it runs. */
     struct ki_as_storage *storage;
     struct ki_as_faults *faults;
+    struct ki_as_request_log *requests;
+    struct ki_as_simulation *simulation; /* NULL: nothing is simulated */
     struct ki_as_http *http;
     char **tokens; /* ended by NULL; NULL: everyone is let in */
     char **hosts;  /* names by which it may be called without a token; ended by NULL, or NULL */
@@ -45,7 +49,10 @@ struct ki_apiserver {
     _Atomic size_t in_flight_bytes; /* of bodies that were read, and of answers that are not yet */
     _Atomic bool is_ending;         /* nobody may be parked any more */
 
-    ki_mutex power; /* one goes down or up at a time; before mu */
+    ki_job power_job;                /* see power.h */
+    _Atomic uint64_t wished_down_ms; /* for which a request wants it to go down; 0: there is no such wish */
+    ki_mutex power;                  /* one goes down or up at a time; before mu */
+    uint64_t up_ns;                  /* when it comes back by itself; 0: it does not; guarded by power */
     ki_mutex mu;
     ki_list connections; /* guarded by mu, as all below */
     ki_list exchanges;

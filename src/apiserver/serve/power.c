@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apiserver/serve/power.h"
+
+#include "apiserver/serve/http.h"
+#include "util/clock.h"
+#include "util/units.h"
+
+/* Until the next attempt, when the port could not be listened at. */
+enum { RETRY_MS = 100 };
+
+static void go_down_locked(struct ki_apiserver *server, uint64_t ms) KI_REQUIRES(server->power);
+
+static void go_down_locked(struct ki_apiserver *server, uint64_t ms)
+{
+    ki_as_http_stop(server);
+    server->up_ns = ki_clock_now_ns(ki_clock_real()) + ki_ns_of_ms(ms);
+    ki_job_wake_at(&server->power_job, server->up_ns);
+}
+
+static void on_power(ki_job *job)
+{
+    struct ki_apiserver *server = KI_CONTAINER_OF(job, struct ki_apiserver, power_job);
+    ki_mutex_lock(&server->power);
+    uint64_t down_ms = atomic_exchange(&server->wished_down_ms, 0);
+    uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
+    if (down_ms > 0) {
+        go_down_locked(server, down_ms);
+    } else if (server->up_ns > now_ns) {
+        ki_job_wake_at(job, server->up_ns);
+    } else if (server->up_ns > 0) {
+        server->up_ns = ki_as_http_start(server, NULL) == 0 ? 0 : now_ns + ki_ns_of_ms(RETRY_MS);
+        ki_job_wake_at(job, server->up_ns == 0 ? UINT64_MAX : server->up_ns);
+    }
+    ki_mutex_unlock(&server->power);
+}
+
+int ki_as_power_init(struct ki_apiserver *server)
+{
+    return ki_job_init(&server->power_job, &server->loop, on_power);
+}
+
+void ki_as_power_fini(struct ki_apiserver *server)
+{
+    ki_job_fini(&server->power_job);
+}
+
+void ki_as_power_wish_down(struct ki_apiserver *server, uint64_t ms)
+{
+    atomic_store(&server->wished_down_ms, ms);
+    ki_job_wake(&server->power_job);
+}
+
+/* From now on it neither goes down nor comes up by itself. */
+static void forget_plans_locked(struct ki_apiserver *server) KI_REQUIRES(server->power);
+
+static void forget_plans_locked(struct ki_apiserver *server)
+{
+    atomic_store(&server->wished_down_ms, 0);
+    server->up_ns = 0;
+}
+
+void ki_apiserver_down(ki_apiserver *server)
+{
+    ki_mutex_lock(&server->power);
+    forget_plans_locked(server);
+    ki_as_http_stop(server);
+    ki_mutex_unlock(&server->power);
+}
+
+void ki_apiserver_down_for(ki_apiserver *server, uint64_t ms)
+{
+    ki_mutex_lock(&server->power);
+    forget_plans_locked(server);
+    go_down_locked(server, ms);
+    ki_mutex_unlock(&server->power);
+}
+
+int ki_apiserver_up(ki_apiserver *server, ki_error *err)
+{
+    ki_mutex_lock(&server->power);
+    forget_plans_locked(server);
+    int rc = ki_as_http_start(server, err);
+    ki_mutex_unlock(&server->power);
+    return rc;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* simulate - what controllers make of objects, for programs that wait for it where there are none.
+ *
+ *   From:     `simulate` of ki_apiserver_options
+ *   To:       verbs.h: it watches and writes as a client does, without HTTP
+ *   Locks:    none of its own; a job of the server's loop
+ *   Not here: pods, ReplicaSets
+ *
+ * The place of its watch in the history is all that it remembers. A change wakes it; simulate_ms later it
+ * takes all that has happened, and writes each status that is not what it should be, with the
+ * resourceVersion that it saw: who was faster wins, and is seen next.
+ */
+#ifndef KI_APISERVER_SERVE_SIMULATE_H
+#define KI_APISERVER_SERVE_SIMULATE_H
+
+#include "apiserver/serve/server.h"
+
+struct ki_as_simulation;
+
+/* Sets server->simulation if the options ask for it. Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_as_simulation_start(struct ki_apiserver *server, const ki_apiserver_options *options,
+                                        ki_error *err);
+/* NULL is allowed. */
+void ki_as_simulation_stop(struct ki_as_simulation *simulation);
+
+#endif
