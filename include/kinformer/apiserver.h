@@ -268,22 +268,22 @@ KI_API KI_NODISCARD int ki_apiserver_up(ki_apiserver *server, ki_error *err);
 /** A request, as the log of the server has it. Texts are "" where there is nothing to say, are cut after
  * 2,048 bytes, and have '?' for bytes that are not printable ASCII. */
 typedef struct ki_apiserver_request {
-    uint64_t number;         /* counts all requests of this server from 1 on, in the order of their answers */
-    int64_t time_us;         /* when its headers had come: microseconds since 1970, by the calendar */
-    uint64_t took_us;        /* from then until its answer began, or its connection ended without one */
-    uint64_t version;        /* resourceVersion of the object after a write that succeeded, of a deletion that
-                              * of its event; 0 for all others. One counter numbers the changes of all
-                              * objects: of two writes the one with the greater version came later, unless
-                              * it changed nothing. */
-    const char *method;      /* "PUT" */
-    const char *path;        /* with the query, as the client wrote it */
-    const char *user_agent;  /* … */
-    const char *remote;      /* "127.0.0.1:40123" */
-    const char *user;        /* "admin"; "" for a request that was not let in */
-    const char *group;       /* "apps"; "" for the core group */
-    const char *resource;    /* "deployments" */
-    const char *ns;          /* … */
-    const char *name;        /* … */
+    uint64_t number;  /* counts all requests of this server from 1 on, in the order of their answers */
+    int64_t time_us;  /* when its headers had come: microseconds since 1970, by the calendar */
+    uint64_t took_us; /* from then until its answer began, or its connection ended without one */
+    /* resourceVersion of the object after a write that succeeded, of a deletion that of its event; 0 for all
+     * others. One counter numbers the changes of all objects: of two writes the one with the greater version
+     * came later, unless it changed nothing. */
+    uint64_t version;
+    const char *method; /* "PUT" */
+    const char *path;   /* with the query, as the client wrote it */
+    const char *user_agent;
+    const char *remote;   /* "127.0.0.1:40123" */
+    const char *user;     /* "admin"; "" for a request that was not let in */
+    const char *group;    /* "apps"; "" for the core group */
+    const char *resource; /* "deployments" */
+    const char *ns;
+    const char *name;
     const char *subresource; /* "status" */
     const char *fault;       /* the action of the fault that it met, "status" */
     int32_t status;          /* of the answer; 0: there was none */

@@ -68,9 +68,9 @@ struct ki_as_exchange {
 
     /* Of the thread that serves it. */
     enum ki_as_phase phase;
-    const char *method;           /* libmicrohttpd's; NULL: its headers have not come */
-    int64_t begin_wall_ns;        /* when they had, by the calendar and by the clock */
-    uint64_t begin_ns;            /* … */
+    const char *method;    /* libmicrohttpd's; NULL: its headers have not come */
+    int64_t begin_wall_ns; /* when they had, by the calendar and by the clock */
+    uint64_t begin_ns;
     struct ki_as_object *written; /* the object after a write; NULL: none was */
     uint64_t down_ms;             /* the server goes down when this is freed, for so long; 0: it does not */
     bool is_admitted;
