@@ -10,6 +10,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/file.h"
+#include "util/fork.h"
 #include "util/random.h"
 #include "util/secret.h"
 
@@ -151,6 +152,7 @@ ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *
         (void)ki_fail_no_memory(err);
         return NULL;
     }
+    server->generation = ki_fork_generation();
     ki_mutex_init(&server->mu);
     ki_mutex_init(&server->power);
     ki_list_init(&server->connections);
@@ -162,9 +164,23 @@ ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *
     return NULL;
 }
 
+int ki_as_check_process(const struct ki_apiserver *server, ki_error *err)
+{
+    return server->generation == ki_fork_generation()
+               ? 0
+               : ki_fail(err, KI_ERR_FORKED,
+                         "the server belongs to the process that started it, not to a child");
+}
+
+static bool is_forked(const struct ki_apiserver *server)
+{
+    return ki_as_check_process(server, NULL) < 0;
+}
+
+/* A child frees nothing: what it has is half of something that runs elsewhere. */
 void ki_apiserver_stop(ki_apiserver *server)
 {
-    if (server == NULL)
+    if (server == NULL || is_forked(server))
         return;
     ki_as_http_stop(server);
     ki_loop_stop(&server->loop);
@@ -198,17 +214,23 @@ int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault)
 {
     if (server == NULL || fault == NULL)
         return KI_ERR_INVALID;
+    if (is_forked(server))
+        return KI_ERR_FORKED;
     return ki_as_faults_add(server->faults, fault, NULL);
 }
 
 void ki_apiserver_heal(ki_apiserver *server)
 {
+    if (is_forked(server))
+        return;
     ki_as_faults_clear(server->faults);
     ki_as_http_heal(server);
 }
 
 void ki_apiserver_compact(ki_apiserver *server)
 {
+    if (is_forked(server))
+        return;
     ki_as_storage_lock(server->storage);
     ki_as_storage_compact(server->storage);
     ki_as_storage_unlock(server->storage);
@@ -216,6 +238,8 @@ void ki_apiserver_compact(ki_apiserver *server)
 
 int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err)
 {
+    if (is_forked(server))
+        return ki_as_check_process(server, err);
     ki_as_storage_lock(server->storage);
     bool is_possible = by < ki_as_storage_version(server->storage);
     int rc = is_possible ? ki_as_storage_rewind(server->storage, by) : KI_ERR_INVALID;
@@ -227,11 +251,14 @@ int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err)
 
 void ki_apiserver_cut(ki_apiserver *server, int is_reset)
 {
-    ki_as_http_cut(server, is_reset != 0, NULL);
+    if (!is_forked(server))
+        ki_as_http_cut(server, is_reset != 0, NULL);
 }
 
 void ki_apiserver_down(ki_apiserver *server)
 {
+    if (is_forked(server))
+        return;
     ki_mutex_lock(&server->power);
     ki_as_http_stop(server);
     ki_mutex_unlock(&server->power);
@@ -239,6 +266,8 @@ void ki_apiserver_down(ki_apiserver *server)
 
 int ki_apiserver_up(ki_apiserver *server, ki_error *err)
 {
+    if (is_forked(server))
+        return ki_as_check_process(server, err);
     ki_mutex_lock(&server->power);
     int rc = ki_as_http_start(server, err);
     ki_mutex_unlock(&server->power);
