@@ -151,7 +151,10 @@ bool ki_proxy_route_name_failure(const ki_proxy_route *proxy, const ki_proxy_rou
     if (proxy->url == NULL)
         return false;
     if (strstr(message, "response 407") != NULL || failure->detail == CURLPX_NO_AUTH)
-        (void)snprintf(text, size, "the proxy %s wants a user and a password, which belong into proxy-url",
+        (void)snprintf(text, size,
+                       proxy->userpwd == NULL
+                           ? "the proxy %s wants a user and a password, which belong into proxy-url"
+                           : "the proxy %s does not accept the user and the password in proxy-url",
                        proxy->name);
     else if (is_its_tls(proxy, failure) && ki_curl_is_no_tls(code, message))
         (void)snprintf(text, size,

@@ -225,7 +225,7 @@ static void a_watch_that_is_cut_is_taken_up_again(void **state)
     cli_process_wait_for(&p, &p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"ConnectionLost\"");
     cli_process_wait_for(&p, &p.written, "DELETED");
     cli_process_wait_for(&p, &p.said, "pods: watching again after ");
-    cli_process_wait_for(&p, &p.said, "s: resumed, nothing was missed\n");
+    cli_process_wait_for(&p, &p.said, "s: resumed\n");
     cli_process_stop(&p, SIGTERM);
     cli_process_free(&p);
     scripted_http_stop(server);
