@@ -10,8 +10,11 @@
  *   ki_fault cut = {.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
  *   ki_apiserver_fault(server, &cut);
  *
- * Every function may be called from any thread. A server belongs to the process that started it: a forked
- * child uses its URL and calls none of these functions.
+ * Every function may be called from any thread. A server belongs to the process that started it. In a forked
+ * child ki_apiserver_url(), ki_apiserver_certificate() and ki_apiserver_write_kubeconfig() work; every other
+ * function returns at once: KI_ERR_FORKED, or 0 for a count or a version, and those without a result do
+ * nothing. ki_apiserver_stop() frees nothing there, and the parent's server goes on. A child may start a
+ * server of its own.
  */
 #ifndef KI_APISERVER_H
 #define KI_APISERVER_H

@@ -96,6 +96,7 @@ typedef struct ki_list_options {
     X(STALE, "Stale")                /* a list older than what we have */                                    \
     X(HISTORY_RESET, "HistoryReset") /* the server's history is another one than before */                   \
     X(NO_MEMORY, "NoMemory")                                                                                 \
+    X(TOO_MANY_OPEN_FILES, "TooManyOpenFiles") /* of this process or the system: no socket */                \
     X(REDIRECTED, "Redirected")                                                                              \
     X(NO_CREDENTIALS, "NoCredentials") /* a plug-in or a file of ours: nothing was asked */                  \
     X(OTHER, "Other")                                                                                        \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/duration.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/failure.h"
@@ -105,4 +107,16 @@ int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err)
     }
     *out_ms = total_ns / NS_PER_MS + (total_ns % NS_PER_MS != 0 && total_ns < NS_PER_MS);
     return 0;
+}
+
+void cli_duration_format(uint64_t ms, char out[CLI_DURATION_BYTES])
+{
+    uint64_t seconds = ms / 1000;
+    if (seconds < 60)
+        snprintf(out, CLI_DURATION_BYTES, "%u.%us", (unsigned)seconds, (unsigned)(ms % 1000 / 100));
+    else if (seconds < 3600)
+        snprintf(out, CLI_DURATION_BYTES, "%um%us", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
+    else
+        snprintf(out, CLI_DURATION_BYTES, "%" PRIu64 "h%um%us", seconds / 3600,
+                 (unsigned)(seconds % 3600 / 60), (unsigned)(seconds % 60));
 }

@@ -141,7 +141,7 @@ static int timeout_ms(const cli_watch *watch)
     int timeout = ki_client_timeout_ms(watch->client);
     uint64_t now_ms = cli_moment_now_ms();
     for (size_t i = 0; i < watch->resources->count; i++) {
-        uint64_t due_ms = cli_notices_due_ms(&watch->followers[i].notices);
+        uint64_t due_ms = cli_watch_note_due_ms(&watch->followers[i]);
         uint64_t wait_ms = due_ms > now_ms ? due_ms - now_ms : 0;
         if (due_ms != UINT64_MAX && (timeout < 0 || wait_ms < (uint64_t)timeout))
             timeout = wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
@@ -153,7 +153,7 @@ static void tick_notices(cli_watch *watch)
 {
     uint64_t now_ms = cli_moment_now_ms();
     for (size_t i = 0; i < watch->resources->count; i++)
-        cli_notices_tick(&watch->followers[i].notices, now_ms);
+        cli_watch_note_tick(&watch->followers[i], now_ms);
 }
 
 /* The reader is asked after as well: when nothing happens, nothing is written, and it may have gone. */

@@ -17,6 +17,16 @@
 
 typedef struct cli_watch cli_watch;
 
+/* How long there has been trouble without a break. */
+typedef struct cli_outage {
+    uint64_t began_ms;
+    uint64_t failures;
+    uint64_t lists;     /* that had been begun before */
+    uint64_t remind_ms; /* when it is said again; 0: not until the next failure */
+    uint64_t pause_ms;  /* until the time after that */
+    char why[KI_ERROR_MESSAGE_BYTES + 64];
+} cli_outage;
+
 /* One resource. */
 typedef struct cli_follower {
     cli_watch *watch;
@@ -27,6 +37,7 @@ typedef struct cli_follower {
     int is_polled;     /* that lists make up for watches was said */
     ki_reason trouble; /* what was last said to be wrong */
     int is_delay_said; /* and how long that is waited for, with what to do about it */
+    cli_outage outage; /* while there is trouble */
     cli_notices notices;
 } cli_follower;
 

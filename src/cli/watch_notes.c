@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/duration.h"
+
 /* One of the ways to say a line. */
 typedef void (*way_cb)(cli_notices *notices, uint64_t now_ms, const char *line);
 
@@ -35,11 +37,69 @@ static void say(const speaker *by, const char *format, ...)
 #define note(follower, now_ms, ...)                                                                          \
     say(&(speaker){follower, now_ms, cli_notices_add, KI_REASON_NONE}, __VA_ARGS__)
 
-static void note_watching(cli_follower *follower, uint64_t now_ms)
+/* ---- outages ------------------------------------------------------------------------------------------- */
+
+enum { REMIND_FIRST_MS = 60 * 1000, REMIND_LAST_MS = 60 * 60 * 1000 };
+
+/* A failure that keeps us from watching. */
+static void count_failure(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
+                          const ki_informer_status *status)
+{
+    cli_outage *outage = &follower->outage;
+    if (follower->trouble == KI_REASON_NONE)
+        *outage = (cli_outage){.began_ms = now_ms, .lists = status->lists, .pause_ms = REMIND_FIRST_MS};
+    outage->failures++;
+    if (outage->remind_ms == 0)
+        outage->remind_ms = now_ms + outage->pause_ms;
+    snprintf(outage->why, sizeof(outage->why), "%s: %s", ki_reason_name(error->reason),
+             error->error->message);
+}
+
+static void remind(cli_follower *follower, uint64_t now_ms)
+{
+    cli_outage *outage = &follower->outage;
+    const speaker by = {follower, now_ms, NULL, follower->trouble};
+    char length[CLI_DURATION_BYTES];
+    cli_duration_format(now_ms - outage->began_ms, length);
+    say(&by, "still not watching after %s and %" PRIu64 " failure%s, the last: %s", length, outage->failures,
+        outage->failures == 1 ? "" : "s", outage->why);
+    outage->pause_ms = outage->pause_ms < REMIND_LAST_MS / 2 ? 2 * outage->pause_ms : REMIND_LAST_MS;
+    outage->remind_ms = now_ms + outage->pause_ms;
+}
+
+void cli_watch_note_tick(cli_follower *follower, uint64_t now_ms)
+{
+    if (follower->outage.remind_ms != 0 && now_ms >= follower->outage.remind_ms)
+        remind(follower, now_ms);
+    cli_notices_tick(&follower->notices, now_ms);
+}
+
+uint64_t cli_watch_note_due_ms(const cli_follower *follower)
+{
+    uint64_t due_ms = cli_notices_due_ms(&follower->notices);
+    uint64_t remind_ms = follower->outage.remind_ms;
+    return remind_ms != 0 && remind_ms < due_ms ? remind_ms : due_ms;
+}
+
+static void note_back(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
+{
+    const speaker by = {follower, now_ms, cli_notices_back, KI_REASON_NONE};
+    char length[CLI_DURATION_BYTES];
+    cli_duration_format(now_ms - follower->outage.began_ms, length);
+    say(&by, "watching again after %s: %s", length,
+        status->lists > follower->outage.lists ? "listed anew" : "resumed");
+}
+
+/* ---- phases -------------------------------------------------------------------------------------------- */
+
+static void note_watching(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
     int is_back = follower->trouble != KI_REASON_NONE;
     const speaker by = {follower, now_ms, is_back ? cli_notices_back : cli_notices_add, KI_REASON_NONE};
-    say(&by, follower->was_watching ? "watching again" : "watching");
+    if (is_back && follower->was_watching)
+        note_back(follower, now_ms, status);
+    else
+        say(&by, follower->was_watching ? "watching again" : "watching");
     follower->was_watching = 1;
     follower->is_polled = 0;
     follower->trouble = KI_REASON_NONE;
@@ -51,6 +111,7 @@ static void note_polling(cli_follower *follower, uint64_t now_ms, const ki_infor
     if (!follower->is_polled)
         note(follower, now_ms, "%s: %s", ki_reason_name(status->reason), status->message);
     follower->is_polled = 1;
+    follower->outage.remind_ms = 0; /* what is written is not old */
 }
 
 /* A failure is said by cli_watch_note_error(), which knows more; until it is over, that it is tried again
@@ -61,6 +122,7 @@ void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_inf
         note_polling(follower, now_ms, status);
     if (status->reason != KI_REASON_NONE)
         return;
+    follower->outage.remind_ms = 0; /* it is on its way */
     switch (status->phase) {
     case KI_PHASE_LISTING:
         note(follower, now_ms, "listing");
@@ -69,7 +131,7 @@ void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_inf
         note(follower, now_ms, "listing, as a stream");
         break;
     case KI_PHASE_WATCHING:
-        note_watching(follower, now_ms);
+        note_watching(follower, now_ms, status);
         break;
     case KI_PHASE_STOPPED:
     case KI_PHASE_BACKING_OFF:
@@ -163,7 +225,11 @@ void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watc
         note_polling(follower, now_ms, status);
     } else if (status->reason != error->reason) {
         note(follower, now_ms, "%s: %s", ki_reason_name(error->reason), error->error->message);
-    } else if (is_news(follower, error)) {
+    } else {
+        int is_said = is_news(follower, error);
+        count_failure(follower, now_ms, error, status);
+        if (!is_said)
+            return;
         say_error(&by, error);
         follower->trouble = error->reason;
         follower->is_delay_said = error->retry_ms > 0;

@@ -18,4 +18,10 @@ void cli_watch_note_synced(cli_follower *follower, uint64_t now_ms, const char *
 void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
                           const ki_informer_status *status);
 
+/* Says what waits, and that there is still no watch: a minute after a loss, then ever more seldom. */
+void cli_watch_note_tick(cli_follower *follower, uint64_t now_ms);
+
+/* When cli_watch_note_tick() has something to do; UINT64_MAX: never. */
+uint64_t cli_watch_note_due_ms(const cli_follower *follower);
+
 #endif

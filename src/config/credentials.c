@@ -403,9 +403,10 @@ int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity 
 size_t ki_credentials_hide(char *text, size_t len, const void *user)
 {
     const ki_credentials *credentials = user;
+    /* The header first: in base64 it has the name before the password. */
+    len = ki_authorization_hide(&credentials->authorization, text, len);
     len = ki_mask_secret(text, len, credentials->config.token);
-    len = ki_mask_secret(text, len, credentials->config.password);
-    return ki_authorization_hide(&credentials->authorization, text, len);
+    return ki_mask_secret(text, len, credentials->config.password);
 }
 
 void ki_credentials_refused(ki_credentials *credentials, uint64_t generation)

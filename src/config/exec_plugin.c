@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "config/exec_info.h"
+#include "config/exec_mask.h"
 #include "config/exec_reaper.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -49,6 +50,8 @@ static int fail_status(const ki_exec_plugin *plugin, ki_error *err)
     char reason[sizeof(words) + 48];
     int status = plugin->process.status;
     size_t said = ki_one_line_cut(words, sizeof(words), ki_exec_process_last_words(&plugin->process));
+    said = ki_exec_mask(plugin->config->exec, words, said);
+    words[said] = 0;
     int len = WIFSIGNALED(status)
                   ? snprintf(reason, sizeof(reason), "ended by signal %d", WTERMSIG(status))
                   : snprintf(reason, sizeof(reason), "ended with code %d", WEXITSTATUS(status));

@@ -183,6 +183,20 @@ static bool is_scheme(ki_str scheme)
 /* What SOCKS has room for; HTTP has more. */
 enum { SOCKS_TEXT_BYTES_MAX = 255 };
 
+/* What Go's programs take before the last '@'. To others a backslash ends the host, so they would see another
+ * proxy. */
+static bool is_user_text(ki_str text)
+{
+    static const char marks[] = "-._:~!$&'()*+,;=%@";
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!is_plain && (c == 0 || strchr(marks, c) == NULL))
+            return false;
+    }
+    return true;
+}
+
 /* Decodes "user:password". */
 static int parse_user(ki_proxy *proxy, ki_str text)
 {
@@ -217,6 +231,9 @@ static int parse(const char *text, ki_proxy *proxy, const char **out_problem)
     int rc = proxy->address == NULL ? KI_ERR_NO_MEMORY : ki_url_check(proxy->address, &bare);
     if (rc < 0 || url.user.len == 0)
         return rc;
+    *out_problem = "has a user or a password with a character that has to be escaped, as %5C for a \\";
+    if (!is_user_text(url.user))
+        return KI_ERR_INVALID;
     *out_problem = "has a user or a password with a control character, or a '%' without two digits";
     rc = parse_user(proxy, url.user);
     if (rc < 0 || !equal_ignoring_case(url.scheme, KI_STR("socks5")))

@@ -44,8 +44,10 @@ static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, c
         rc = ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
     if (rc < 0)
         return rc;
-    ki_reflector_options reflector = {
-        .informer = &feed->life.setup.options, .on_change = ki_feed_take_change, .on_error = ki_feed_report};
+    ki_reflector_options reflector = {.informer = &feed->life.setup.options,
+                                      .on_change = ki_feed_take_change,
+                                      .on_error = ki_feed_report,
+                                      .on_status = ki_feed_report_status};
     return ki_life_open(&feed->life, &reflector, err);
 }
 

@@ -24,6 +24,14 @@ void ki_feed_report(const ki_watch_error *error, void *user)
     ki_callback_leave();
 }
 
+void ki_feed_report_status(void *user)
+{
+    ki_feed *feed = ki_feed_of(user);
+    ki_informer_status status = {0};
+    ki_reflector_read_status(&feed->life.reflector, &status);
+    ki_error_log_status(&feed->life.errors, &status);
+}
+
 static void halt(ki_life *life)
 {
     ki_feed *feed = ki_feed_of(life);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "http/alt_name.h"
+#include "http/open_files.h"
 
 /* A handshake that the network cut is no question of trust. */
 static int is_cut(long os_error)
@@ -19,8 +20,10 @@ ki_reason ki_curl_reason(CURLcode code, long os_error)
         return KI_REASON_NONE;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
-        return KI_REASON_DNS;
+        return ki_open_files_is_limit(os_error) ? KI_REASON_TOO_MANY_OPEN_FILES : KI_REASON_DNS;
     case CURLE_COULDNT_CONNECT:
+        if (ki_open_files_is_limit(os_error))
+            return KI_REASON_TOO_MANY_OPEN_FILES;
         return os_error == 0 || os_error == ECONNREFUSED ? KI_REASON_CONNECTION_REFUSED
                                                          : KI_REASON_CONNECTION_LOST;
     case CURLE_OPERATION_TIMEDOUT:

@@ -16,16 +16,6 @@ enum { KEEPALIVE_SECONDS = 15, KEEPALIVE_PROBES = 3, USER_TIMEOUT_MS = 45 * 1000
 /* Idle connections are kept for so long; what lies between may forget them. */
 enum { IDLE_SECONDS = 60 };
 
-static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
-{
-    ki_http *http = user;
-    (void)purpose;
-    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-    if (fd >= 0)
-        ki_descriptors_add(&http->descriptors, fd);
-    return fd;
-}
-
 static int close_socket(void *user, curl_socket_t fd)
 {
     ki_http *http = user;
@@ -70,9 +60,7 @@ static bool set_blob(CURL *easy, CURLoption option, ki_str bytes)
 
 static bool set_sockets(CURL *easy, ki_http *http)
 {
-    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, http) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket) == CURLE_OK &&
+    return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, http) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, prepare_socket) == CURLE_OK;
 }

@@ -36,6 +36,16 @@ static char *url_for_libcurl(const char *address, const ki_url *url)
     return copy;
 }
 
+/* What the header of basic authentication has in base64. */
+static char *join_pair(const ki_proxy *from)
+{
+    size_t bytes = strlen(from->user) + strlen(from->password) + sizeof(":");
+    char *pair = ki_malloc(bytes);
+    if (pair != NULL)
+        (void)snprintf(pair, bytes, "%s:%s", from->user, from->password);
+    return pair;
+}
+
 /* Versions of libcurl differ in whether they decode a user that is set alone, but all decode the pair. */
 static char *join_userpwd(const ki_proxy *from)
 {
@@ -53,7 +63,15 @@ static char *join_userpwd(const ki_proxy *from)
     return joined;
 }
 
-static int fill(ki_proxy_route *proxy, ki_proxy *from)
+/* As the configuration has it, which is what a plug-in is told. */
+static char *said_of(const char *address)
+{
+    ki_url url = {0};
+    (void)!ki_url_split(ki_str_of(address), &url);
+    return ki_secret_copy(url.user);
+}
+
+static int fill(ki_proxy_route *proxy, const ki_proxy *from, const char *address)
 {
     ki_url url = {0};
     (void)!ki_url_split(ki_str_of(from->address), &url);
@@ -62,10 +80,12 @@ static int fill(ki_proxy_route *proxy, ki_proxy *from)
     proxy->is_tls = has_scheme(&url, "https");
     if (from->user != NULL) {
         proxy->userpwd = join_userpwd(from);
-        proxy->password = from->password;
-        from->password = NULL;
+        proxy->pair = join_pair(from);
+        proxy->user_len = strlen(from->user);
+        proxy->said = said_of(address);
     }
-    return proxy->url == NULL || (from->user != NULL && proxy->userpwd == NULL) ? KI_ERR_NO_MEMORY : 0;
+    bool has_all = proxy->userpwd != NULL && proxy->pair != NULL && proxy->said != NULL;
+    return proxy->url == NULL || (from->user != NULL && !has_all) ? KI_ERR_NO_MEMORY : 0;
 }
 
 int ki_proxy_route_init(ki_proxy_route *proxy, const ki_config *config, ki_error *err)
@@ -79,7 +99,7 @@ int ki_proxy_route_init(ki_proxy_route *proxy, const ki_config *config, ki_error
     if (rc == KI_ERR_INVALID)
         return ki_fail(err, KI_ERR_CONFIG, "proxy-url: %s", problem);
     if (rc == 0)
-        rc = fill(&made, &from);
+        rc = fill(&made, &from, config->proxy_url);
     ki_proxy_fini(&from);
     if (rc < 0) {
         ki_proxy_route_fini(&made);
@@ -94,15 +114,26 @@ void ki_proxy_route_fini(ki_proxy_route *proxy)
 {
     ki_free(proxy->url);
     ki_secret_free(proxy->userpwd);
-    ki_secret_free(proxy->password);
+    ki_secret_free(proxy->pair);
+    ki_secret_free(proxy->said);
     *proxy = (ki_proxy_route){0};
+}
+
+/* The pair comes first: it hides a password that is too short to be masked alone. */
+static size_t hide_pair(char *text, size_t len, const char *pair, size_t user_len)
+{
+    len = ki_mask_secret(text, len, pair);
+    return pair[user_len] == ':' ? ki_mask_secret(text, len, pair + user_len + 1) : len;
 }
 
 /* Escaped or not. */
 size_t ki_proxy_route_hide(const ki_proxy_route *proxy, char *text, size_t len)
 {
-    len = ki_mask_secret(text, len, proxy->password);
-    return ki_mask_secret(text, len, proxy->userpwd == NULL ? NULL : strchr(proxy->userpwd, ':') + 1);
+    if (proxy->userpwd == NULL)
+        return len;
+    len = hide_pair(text, len, proxy->pair, proxy->user_len);
+    len = hide_pair(text, len, proxy->said, strcspn(proxy->said, ":"));
+    return hide_pair(text, len, proxy->userpwd, strcspn(proxy->userpwd, ":"));
 }
 
 /* Until it has answered CONNECT, TLS is spoken with the proxy. Our own certificate is not its fault. */
@@ -120,7 +151,10 @@ bool ki_proxy_route_name_failure(const ki_proxy_route *proxy, const ki_proxy_rou
     if (proxy->url == NULL)
         return false;
     if (strstr(message, "response 407") != NULL || failure->detail == CURLPX_NO_AUTH)
-        (void)snprintf(text, size, "the proxy %s wants a user and a password, which belong into proxy-url",
+        (void)snprintf(text, size,
+                       proxy->userpwd == NULL
+                           ? "the proxy %s wants a user and a password, which belong into proxy-url"
+                           : "the proxy %s does not accept the user and the password in proxy-url",
                        proxy->name);
     else if (is_its_tls(proxy, failure) && ki_curl_is_no_tls(code, message))
         (void)snprintf(text, size,

@@ -16,19 +16,21 @@
 
 /* A zeroed one is none. */
 typedef struct ki_proxy_route {
-    char *url;      /* NULL: none. Without a user. A SOCKS proxy looks up names itself, as kubectl has it */
-    char *userpwd;  /* escaped, as CURLOPT_PROXYUSERPWD takes it; NULL: none */
-    char *password; /* as it is; NULL: none */
-    char name[128]; /* as the configuration has it, without user and password */
-    long port;      /* where the URL has none; 0: as libcurl has it */
-    bool is_tls;    /* https: the way to the proxy itself */
+    char *url;       /* NULL: none. Without a user. A SOCKS proxy looks up names itself, as kubectl has it */
+    char *userpwd;   /* escaped, as CURLOPT_PROXYUSERPWD takes it; NULL: none */
+    char *pair;      /* user and password as they are, with a colon between them; NULL: none */
+    char *said;      /* the same as the configuration has it, with its escapes; NULL: none */
+    size_t user_len; /* in the pair, before the colon */
+    char name[128];  /* as the configuration has it, without user and password */
+    long port;       /* where the URL has none; 0: as libcurl has it */
+    bool is_tls;     /* https: the way to the proxy itself */
 } ki_proxy_route;
 
 /* Returns 0, KI_ERR_CONFIG for an address that is none, or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_proxy_route_init(ki_proxy_route *proxy, const ki_config *config, ki_error *err);
 void ki_proxy_route_fini(ki_proxy_route *proxy);
 
-/* As ki_mask has it, for its password. */
+/* As ki_mask has it, for its password, alone and behind the user. */
 size_t ki_proxy_route_hide(const ki_proxy_route *proxy, char *text, size_t len);
 
 /* What went wrong on the way, and not at the server. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "http/curl_reason.h"
+#include "http/open_files.h"
 #include "http/transfer_parts.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -210,20 +211,35 @@ static bool name_certificate(const ki_transfer *transfer, CURLcode code, const c
     return true;
 }
 
+/* What the system has said. A lookup does not tell that it could not open anything. */
+static long os_error_of(const ki_transfer *transfer, CURLcode code)
+{
+    long os_error = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
+    if (code == CURLE_COULDNT_CONNECT && transfer->open_error != 0)
+        return transfer->open_error;
+    int limit =
+        code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY ? ki_open_files_probe() : 0;
+    return limit != 0 ? limit : os_error;
+}
+
 static void end_failed(ki_transfer *transfer, CURLcode code)
 {
     const ki_http *http = transfer->http;
-    long os_error = 0;
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
+    long os_error = os_error_of(transfer, code);
     const char *message = transfer->message[0] != 0 ? transfer->message : curl_easy_strerror(code);
     code = ki_curl_settle(code, message, tunnel_answer(transfer) >= 300);
     ki_reason reason = ki_curl_reason(code, os_error);
     const char *hint = ki_curl_hint(code, message, (ki_curl_scene){http->server.is_tls, http->was_answered});
     char text[TEXT_BYTES];
-    if (name_proxy(transfer, code, message, text) || name_certificate(transfer, code, message, text))
+    if (reason == KI_REASON_TOO_MANY_OPEN_FILES) {
+        ki_open_files_explain(os_error, text, sizeof(text));
         message = text;
-    else if (hint != NULL)
+    } else if (name_proxy(transfer, code, message, text) || name_certificate(transfer, code, message, text)) {
+        message = text;
+    } else if (hint != NULL) {
         message = hint;
+    }
     if (is_too_long(transfer, code)) {
         reason = KI_REASON_MALFORMED;
         message = "a line in the head of the answer is too long";

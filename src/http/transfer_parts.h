@@ -48,6 +48,7 @@ struct ki_transfer {
     uint64_t heard_ns;       /* the last byte; before that, when it was sent */
     ki_response_head head;
     ki_inflate *inflate;
+    int open_error;                /* errno of the last socket that was to be opened; 0: it was */
     bool is_done;                  /* by libcurl, while it is paused */
     CURLcode done_code;            /* what libcurl said then */
     ki_reason reason;              /* why we have ended it ourselves; NONE: we have not */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a request to a handle of libcurl's that is on its way. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "http/transfer_parts.h"
 #include "util/alloc.h"
@@ -68,6 +70,18 @@ static bool set_url(ki_transfer *transfer)
     return is_set;
 }
 
+/* libcurl does not tell why it failed. */
+static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    ki_transfer *transfer = user;
+    (void)purpose;
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    transfer->open_error = fd < 0 ? errno : 0;
+    if (fd >= 0)
+        ki_descriptors_add(&transfer->http->descriptors, fd);
+    return fd;
+}
+
 /* As libcurl declares it. NOLINTNEXTLINE(readability-non-const-parameter) */
 static int on_connection(void *user, char *address, char *own_address, int port, int own_port)
 {
@@ -84,7 +98,9 @@ static int on_connection(void *user, char *address, char *own_address, int port,
 static bool set_callbacks(ki_transfer *transfer)
 {
     CURL *easy = transfer->easy;
-    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connection) == CURLE_OK &&
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connection) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, ki_transfer_on_header) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer) == CURLE_OK &&

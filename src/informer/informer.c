@@ -72,7 +72,10 @@ static int init(ki_informer *informer, ki_client *client, const ki_resource *res
                                       .on_error = ki_informer_report,
                                       .on_status = ki_informer_report_status,
                                       .key_bytes_max = KI_KEY_BYTES};
-    return ki_life_open(&informer->life, &reflector, err);
+    rc = ki_life_open(&informer->life, &reflector, err);
+    if (rc == 0)
+        ki_informer_follow_age(informer);
+    return rc;
 }
 
 /* Takes a half-made one; the reflector has been ended, or was never made. */

@@ -71,6 +71,9 @@ void ki_informer_end_changes(void *user);
 void ki_informer_report(const ki_watch_error *error, void *user);
 void ki_informer_report_status(void *user);
 
+/* Its age is among the metrics from now on. */
+void ki_informer_follow_age(ki_informer *informer);
+
 /* Frees it; on dispatch, from its own job. */
 void ki_informer_destroy(ki_informer *informer);
 

@@ -101,9 +101,10 @@ void ki_informer_report_status(void *user)
 {
     ki_informer *informer = ki_informer_of(user);
     ki_informer_status status;
+    ki_informer_read_status(informer, &status);
+    ki_error_log_status(&informer->life.errors, &status);
     if (informer->on_status == NULL) /* never changes once started */
         return;
-    ki_informer_read_status(informer, &status);
     informer->on_status(informer, &status, informer->status_user);
 }
 

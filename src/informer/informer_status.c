@@ -26,6 +26,20 @@ uint64_t ki_informer_age_ms(const ki_informer *informer)
     return ki_ns_age_ms(ki_clock_now_ns(informer->life.client->clock), fresh_ns);
 }
 
+/* Under the lock of the metrics. */
+static int64_t read_age_ns(const void *user)
+{
+    uint64_t ms = ki_informer_age_ms(user);
+    return ms > (uint64_t)INT64_MAX / KI_NS_PER_MS ? INT64_MAX : (int64_t)(ms * KI_NS_PER_MS);
+}
+
+void ki_informer_follow_age(ki_informer *informer)
+{
+    ki_life *life = &informer->life;
+    ki_informer_metrics_follow_age(&life->metrics, life->client->metrics, life->name, life->resource,
+                                   read_age_ns, informer);
+}
+
 void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status)
 {
     if (out_status == NULL)

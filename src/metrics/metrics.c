@@ -156,7 +156,7 @@ static ki_metric_family *family_locked(ki_metrics *metrics, const ki_metric_desc
 static size_t cell_bytes(const ki_metric_desc *desc)
 {
     assert(desc->type != KI_METRIC_HISTOGRAM || desc->bounds != NULL);
-    size_t bytes = sizeof(uint64_t);
+    size_t bytes = desc->type == KI_METRIC_GAUGE ? sizeof(ki_gauge) : sizeof(uint64_t);
     if (desc->type == KI_METRIC_HISTOGRAM)
         bytes = sizeof(ki_histogram) + (desc->bounds->count + 1) * sizeof(uint64_t);
     return (bytes + KI_METRIC_LINE_BYTES - 1) / KI_METRIC_LINE_BYTES * KI_METRIC_LINE_BYTES;
@@ -167,7 +167,10 @@ static void init_cell(const ki_metric_desc *desc, void *cell)
     if (desc->type == KI_METRIC_COUNTER) {
         atomic_init(&((ki_counter *)cell)->value, 0);
     } else if (desc->type == KI_METRIC_GAUGE) {
-        atomic_init(&((ki_gauge *)cell)->value, 0);
+        ki_gauge *gauge = cell;
+        atomic_init(&gauge->value, 0);
+        gauge->read = NULL;
+        gauge->user = NULL;
     } else {
         ki_histogram *histogram = cell;
         histogram->bounds = desc->bounds;
@@ -270,6 +273,34 @@ ki_histogram *ki_metrics_histogram(ki_metrics *metrics, const ki_metric_desc *de
 {
     assert(desc->type == KI_METRIC_HISTOGRAM);
     return find_cell(metrics, desc, label_values);
+}
+
+static void set_source(ki_gauge *gauge, int64_t (*read)(const void *user), const void *user)
+{
+    gauge->read = read;
+    gauge->user = user;
+    ki_gauge_set(gauge, INT64_MAX);
+}
+
+void ki_gauge_follow(ki_gauge *gauge, int64_t (*read)(const void *user), const void *user)
+{
+    if (gauge == NULL)
+        return;
+    ki_metrics *metrics = ki_metric_child_of(gauge)->family->metrics;
+    ki_mutex_lock(&metrics->mu);
+    set_source(gauge, read, user);
+    ki_mutex_unlock(&metrics->mu);
+}
+
+void ki_gauge_unfollow(ki_gauge *gauge, const void *user)
+{
+    if (gauge == NULL)
+        return;
+    ki_metrics *metrics = ki_metric_child_of(gauge)->family->metrics;
+    ki_mutex_lock(&metrics->mu);
+    if (gauge->user == user)
+        set_source(gauge, NULL, NULL);
+    ki_mutex_unlock(&metrics->mu);
 }
 
 void ki_counter_drop(ki_counter *counter)

@@ -45,7 +45,9 @@ typedef struct ki_counter {
 } ki_counter;
 
 typedef struct ki_gauge {
-    _Atomic int64_t value;
+    _Atomic int64_t value;             /* INT64_MAX: +Inf */
+    int64_t (*read)(const void *user); /* instead of it, as `user` guarded by the metrics' lock; NULL: none */
+    const void *user;
 } ki_gauge;
 
 typedef struct ki_histogram {
@@ -66,6 +68,12 @@ KI_NODISCARD ki_gauge *ki_metrics_gauge(ki_metrics *metrics, const ki_metric_des
                                         const ki_str *label_values);
 KI_NODISCARD ki_histogram *ki_metrics_histogram(ki_metrics *metrics, const ki_metric_desc *desc,
                                                 const ki_str *label_values);
+
+/* From now on the text has what `read` says when it is written: for what changes by itself. `read` takes no
+ * lock, and is not called any more when ki_gauge_unfollow() for the same `user` has returned; then the gauge
+ * has +Inf. Of several who share a cell the last is asked. A NULL gauge is allowed. */
+void ki_gauge_follow(ki_gauge *gauge, int64_t (*read)(const void *user), const void *user);
+void ki_gauge_unfollow(ki_gauge *gauge, const void *user);
 
 /* Ends one use; with the last one the sample leaves the text. The caller still owns the metrics. */
 void ki_counter_drop(ki_counter *counter);

@@ -36,6 +36,8 @@
     X(informer_queued_items, GAUGE, INFORMER, "Changes that wait to be applied to the store.")               \
     X(informer_short_watches_total, COUNTER, INFORMER,                                                       \
       "Watches that ended within a second and without an event.")                                            \
+    X(informer_store_age_seconds, GAUGE_SECONDS, INFORMER,                                                   \
+      "Age of the store, as ki_informer_age_ms() has it; +Inf before the first sync.")                       \
     X(informer_store_bytes, GAUGE, INFORMER, "Memory of the objects in the store, in bytes.")                \
     X(informer_store_objects, GAUGE, INFORMER, "Objects in the store.")                                      \
     X(informer_store_resource_version, GAUGE, INFORMER,                                                      \

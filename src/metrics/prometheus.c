@@ -221,8 +221,13 @@ static void put_counter(writer *w, ki_metric_child *child)
 static void put_gauge(writer *w, ki_metric_child *child)
 {
     const ki_gauge *gauge = ki_metric_cell(child);
-    int64_t value = atomic_load_explicit(&gauge->value, memory_order_relaxed);
+    int64_t value = gauge->read != NULL ? gauge->read(gauge->user)
+                                        : atomic_load_explicit(&gauge->value, memory_order_relaxed);
     put_head(w, child, (ki_str){0}, (ki_str){0});
+    if (value == INT64_MAX) {
+        put(w, KI_STR("+Inf\n"));
+        return;
+    }
     if (value < 0)
         put_byte(w, '-');
     put_number(w, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, child->family->desc->unit);

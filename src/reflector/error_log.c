@@ -13,6 +13,7 @@ void ki_error_log_init(ki_error_log *log, const ki_error_log_owner *owner, const
 {
     *log = (ki_error_log){.owner = *owner, .clock = clock};
     ki_token_bucket_init(&log->bucket, INTERVAL_SECONDS * KI_NS_PER_S, LINES_AT_ONCE);
+    ki_token_bucket_init(&log->turns, INTERVAL_SECONDS * KI_NS_PER_S, LINES_AT_ONCE);
 }
 
 /* Returns whether a line may be written; then `text`, which it ends with, says how many were not. */
@@ -51,4 +52,61 @@ void ki_error_log_object(ki_error_log *log, ki_str key, const char *message)
                KI_LOG_FIELDS({"name", ki_str_of(log->owner.name)},
                              {"resource", ki_str_of(log->owner.resource->plural)}, {"key", key}),
                "%s%s", message, more);
+}
+
+/* ---- turns --------------------------------------------------------------------------------------------- */
+
+static void write_turn(ki_error_log *log, ki_log_level level, ki_reason reason, const char *message)
+{
+    char more[80] = "";
+    if (ki_token_bucket_take(&log->turns, ki_clock_now_ns(log->clock)) != 0) {
+        log->turns_left_out++;
+        return;
+    }
+    if (log->turns_left_out > 0)
+        (void)snprintf(more, sizeof(more), " (and %" PRIu64 " more such changes since the last such line)",
+                       log->turns_left_out);
+    log->turns_left_out = 0;
+    ki_log(level, log->owner.component,
+           KI_LOG_FIELDS({"name", ki_str_of(log->owner.name)},
+                         {"resource", ki_str_of(log->owner.resource->plural)},
+                         {"reason", ki_str_of(ki_reason_name(reason))}),
+           "%s%s", message, more);
+}
+
+static void end_loss(ki_error_log *log, const ki_informer_status *status)
+{
+    char message[96];
+    uint64_t ms = ki_ns_age_ms(ki_clock_now_ns(log->clock), log->lost_ns);
+    (void)snprintf(message, sizeof(message), "watching again after %" PRIu64 ".%03u s: %s", ms / 1000,
+                   (unsigned)(ms % 1000), status->lists > log->lists ? "listed anew" : "resumed");
+    write_turn(log, KI_LOG_INFO, KI_REASON_NONE, message);
+}
+
+/* Why it waits, though nothing has failed. */
+static bool is_wait(ki_reason reason)
+{
+    return reason == KI_REASON_NONE || reason == KI_REASON_PACED || reason == KI_REASON_RESUMING;
+}
+
+void ki_error_log_status(ki_error_log *log, const ki_informer_status *status)
+{
+    if (status->reason == KI_REASON_POLLING) {
+        if (!log->is_polling)
+            write_turn(log, KI_LOG_WARNING, KI_REASON_POLLING, status->message);
+        log->is_polling = true;
+        log->is_lost = false;
+    } else if (!is_wait(status->reason) && !log->is_lost) {
+        log->is_lost = true;
+        log->lost_ns = ki_clock_now_ns(log->clock);
+        log->lists = status->lists;
+    } else if (status->phase == KI_PHASE_WATCHING && status->reason == KI_REASON_NONE) {
+        if (log->is_polling)
+            write_turn(log, KI_LOG_INFO, KI_REASON_NONE, "watches bring events again");
+        else if (log->is_lost)
+            end_loss(log, status);
+        log->is_polling = log->is_lost = false;
+    } else if (status->phase == KI_PHASE_STOPPED) {
+        log->is_polling = log->is_lost = false;
+    }
 }

@@ -59,6 +59,16 @@ void ki_informer_metrics_init(ki_informer_metrics *cells, ki_metrics *metrics, c
     init_labelled(cells, &of);
 }
 
+void ki_informer_metrics_follow_age(ki_informer_metrics *cells, ki_metrics *metrics, const char *name,
+                                    const ki_resource *resource, int64_t (*read)(const void *user),
+                                    const void *user)
+{
+    labels of = labels_of(metrics, name, resource);
+    cells->store_age = GAUGE(&of, informer_store_age_seconds);
+    cells->age_user = user;
+    ki_gauge_follow(cells->store_age, read, user);
+}
+
 void ki_informer_metrics_fini(ki_informer_metrics *cells)
 {
     ki_counter_drop(cells->bytes_read);
@@ -75,6 +85,8 @@ void ki_informer_metrics_fini(ki_informer_metrics *cells)
     ki_histogram_drop(cells->list_duration);
     ki_histogram_drop(cells->watch_duration);
     ki_histogram_drop(cells->processing_latency);
+    ki_gauge_unfollow(cells->store_age, cells->age_user);
+    ki_gauge_drop(cells->store_age);
     ki_gauge_drop(cells->queued_items);
     ki_gauge_drop(cells->store_objects);
     ki_gauge_drop(cells->store_bytes);

@@ -50,11 +50,20 @@ typedef struct ki_informer_metrics {
     ki_gauge *store_bytes;
     ki_gauge *store_resource_version;
     ki_histogram *processing_latency;
+    ki_gauge *store_age; /* NULL unless ki_informer_metrics_follow_age() was called, as the next */
+    const void *age_user;
 } ki_informer_metrics;
 
 /* `name` NULL: the plural. What cannot be counted for lack of memory is counted by ki_metrics_refused(). */
 void ki_informer_metrics_init(ki_informer_metrics *cells, ki_metrics *metrics, const char *name,
                               const ki_resource *resource);
+
+/* The age of the store is what `read` says, in nanoseconds: see ki_gauge_follow(). */
+void ki_informer_metrics_follow_age(ki_informer_metrics *cells, ki_metrics *metrics, const char *name,
+                                    const ki_resource *resource, int64_t (*read)(const void *user),
+                                    const void *user);
+
+/* Nothing is read afterwards. */
 void ki_informer_metrics_fini(ki_informer_metrics *cells);
 
 /* A version as a number: its last 15 digits, which a double holds exactly; 0 for none, -1 for what is no

@@ -22,7 +22,8 @@ typedef struct ki_mask {
 } ki_mask;
 
 /* Puts a mark in the place of `secret` wherever it stands in the text, and of its beginning where the text
- * was cut: at its end or before "…". Returns the new length. */
+ * was cut: at its end or before "…". The same for the secret in base64, of either alphabet, alone or with
+ * other bytes around it ("Basic" has a user before it). Needs no memory. Returns the new length. */
 size_t ki_mask_secret(char *text, size_t len, const char *secret);
 
 /* The message of an error. */

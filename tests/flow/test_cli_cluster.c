@@ -239,7 +239,7 @@ static void a_server_that_restarts_is_followed_again(void **state)
     put(server, "{\"metadata\":{\"namespace\":\"default\",\"name\":\"meanwhile\"}}");
     assert_int_equal(ki_apiserver_up(server, &err), 0);
     cli_process_wait_for(&p, &p.written, "\"name\":\"meanwhile\"");
-    cli_process_wait_for(&p, &p.said, "configmaps: watching again\n");
+    cli_process_wait_for(&p, &p.said, "configmaps: watching again after ");
     assert_int_equal(lines_with(&p.said, "watching again"), 1);
     assert_in_range(lines_with(&p.said, "configmaps: Connection"), 1, 2); /* lost, and perhaps refused */
     assert_int_equal(lines_with(&p.written, "\"type\":\"SYNCED\""), 1);

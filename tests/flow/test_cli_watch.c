@@ -224,7 +224,8 @@ static void a_watch_that_is_cut_is_taken_up_again(void **state)
     cli_process_start(&p, server, "pods -o events --watch-list never");
     cli_process_wait_for(&p, &p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"ConnectionLost\"");
     cli_process_wait_for(&p, &p.written, "DELETED");
-    cli_process_wait_for(&p, &p.said, "pods: watching again\n");
+    cli_process_wait_for(&p, &p.said, "pods: watching again after ");
+    cli_process_wait_for(&p, &p.said, "s: resumed\n");
     cli_process_stop(&p, SIGTERM);
     cli_process_free(&p);
     scripted_http_stop(server);
@@ -241,7 +242,8 @@ static void a_gap_in_the_history_is_closed_by_a_list(void **state)
                          "{\"type\":\"DELETED\",\"finalStateUnknown\":true,\"object\":{\"kind\":\"Pod\",");
     assert_true(cli_process_has(&p.written, "\"phase\":\"BACKING_OFF\",\"reason\":\"Expired\""));
     assert_false(cli_process_has(&p.written, "\"phase\":\"WATCHING\",\"reason\":\"Expired\""));
-    cli_process_wait_for(&p, &p.said, "pods: watching again\n");
+    cli_process_wait_for(&p, &p.said, "s: listed anew\n");
+    assert_true(cli_process_has(&p.said, "pods: watching again after "));
     assert_true(cli_process_has(&p.said, "pods: Expired: "));
     cli_process_stop(&p, SIGTERM);
     cli_process_free(&p);

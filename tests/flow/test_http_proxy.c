@@ -528,6 +528,22 @@ static void a_proxy_that_wants_credentials_is_named(void **state)
     http_bench_fini(&bench);
 }
 
+static void a_proxy_that_refuses_our_credentials_is_named_without_them(void **state)
+{
+    (void)state;
+    char server[] = "https://api.example:6443", proxy[64];
+    http_bench bench = {.config = {.server = server, .proxy_url = proxy}};
+    fetch f = {0};
+    bench.server = scripted_http_start(&(scripted_http_options){.serve = serve_locked_proxy});
+    snprintf(proxy, sizeof(proxy), "http://jane:s3cret@127.0.0.1:%d", scripted_http_port(bench.server));
+    http_bench_init(&bench, NULL, NULL);
+    fetch_get(&f, &bench, "/");
+    assert_non_null(strstr(f.message, "the proxy http://<masked>@127.0.0.1:"));
+    assert_non_null(strstr(f.message, "does not accept the user and the password in proxy-url"));
+    fetch_free(&f);
+    http_bench_fini(&bench);
+}
+
 static void a_proxy_that_is_not_there_is_named_without_its_password(void **state)
 {
     (void)state;
@@ -570,6 +586,7 @@ int main(void)
         FLOW_TEST(a_proxy_without_a_port_has_the_one_that_kubectl_takes),
         FLOW_TEST(a_proxy_is_asked_for_the_whole_url),
         FLOW_TEST(a_proxy_that_wants_credentials_is_named),
+        FLOW_TEST(a_proxy_that_refuses_our_credentials_is_named_without_them),
         FLOW_TEST(a_proxy_that_is_not_there_is_named_without_its_password),
         FLOW_TEST(a_proxy_of_a_tls_server_never_sees_the_credentials),
     };

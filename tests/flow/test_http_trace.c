@@ -21,7 +21,8 @@ static void keep(const ki_log_record *record, void *user)
 static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
 {
     static const char lines[] =
-        "Set-Cookie: s3cret\r\nLocation: https://u:s3cret@h/p?token=s3cret\r\nX-Y: z\r\nX-Echo: s3cret!\r\n";
+        "Set-Cookie: s3cret\r\nLocation: https://u:s3cret@h/p?token=s3cret\r\nX-Y: z\r\n"
+        "X-Echo: s3cret!\r\nX-Basic: bWU6czNjcmV0\r\nX-Other: Basic (czNjcmV0)\r\n";
     char headers[sizeof(lines)];
     (void)user;
     (void)snprintf(headers, sizeof(headers), "%s", lines);
@@ -80,6 +81,8 @@ static void who_we_are_to_a_proxy_is_not_shown(void **state)
     get(KI_LOG_TRACE, true);
     assert_true(has("> Proxy-Authorization: Basic <masked>\n"));
     assert_true(has("< X-Echo: ***!\n")); /* whoever says it */
+    assert_true(has("< X-Basic: <masked>\n"));
+    assert_true(has("< X-Other: Basic (<masked>)\n"));
     assert_false(has("s3cret"));
     text_log_free(&logged);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that count, threads that come and go, and one that writes, all at once. */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "metrics/metrics.h"
 #include "metrics/names.h"
@@ -106,10 +108,62 @@ static void counting_coming_going_and_writing_at_once(void **state)
     ki_metrics_free(s.metrics);
 }
 
+/* ---- what is asked for its number ---------------------------------------------------------------------- */
+
+static int64_t read_number(const void *user)
+{
+    return *(const int64_t *)user;
+}
+
+/* The number is gone when its owner has gone: nobody asks for it any more. */
+static void be_asked(void *user)
+{
+    scene *s = user;
+    for (int i = 0; i < VISITS; i++) {
+        int64_t *number = malloc(sizeof(*number));
+        ki_str labels[] = {KI_STR("asked")};
+        ki_gauge *gauge = ki_metrics_gauge(s->metrics, &ki_metric_workqueue_depth, labels);
+        if (number == NULL || gauge == NULL)
+            abort();
+        *number = 7;
+        ki_gauge_follow(gauge, read_number, number);
+        ki_gauge_unfollow(gauge, number);
+        free(number);
+        ki_gauge_drop(gauge);
+    }
+    atomic_fetch_sub(&s->counting, 1);
+}
+
+static void nobody_is_asked_who_has_gone(void **state)
+{
+    (void)state;
+    scene s = {.metrics = ki_metrics_new(NULL, NULL), .counting = VISITORS};
+    ki_thread threads[VISITORS];
+    assert_non_null(s.metrics);
+    for (int i = 0; i < VISITORS; i++)
+        assert_int_equal(ki_thread_start(&threads[i],
+                                         &(ki_thread_options){.name = "asked", .run = be_asked, .user = &s},
+                                         NULL),
+                         0);
+    while (atomic_load(&s.counting) > 0) {
+        exposition read = rendered(s.metrics);
+        const exposition_sample *depth = exposition_find(&read, "workqueue_depth", "name=asked");
+        assert_true(depth == NULL || depth->value == 0 || depth->value == 7 || isinf(depth->value));
+        exposition_free(&read);
+    }
+    for (int i = 0; i < VISITORS; i++)
+        ki_thread_join(&threads[i]);
+    exposition read = rendered(s.metrics);
+    assert_int_equal(read.count, 0);
+    exposition_free(&read);
+    ki_metrics_free(s.metrics);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counting_coming_going_and_writing_at_once),
+        cmocka_unit_test(nobody_is_asked_who_has_gone),
     };
     return RUN_TESTS(tests);
 }

@@ -106,6 +106,7 @@ ki_reason ki_reason_of_status(int http_status, const ki_status *status)
 int ki_reason_is_transport(ki_reason reason)
 {
     switch (reason) {
+    case KI_REASON_TOO_MANY_OPEN_FILES:
     case KI_REASON_CONNECTION_REFUSED:
     case KI_REASON_CONNECTION_LOST:
     case KI_REASON_DNS:
@@ -121,5 +122,6 @@ int ki_reason_is_transport(ki_reason reason)
 int ki_reason_is_before_sending(ki_reason reason)
 {
     return reason == KI_REASON_CONNECTION_REFUSED || reason == KI_REASON_DNS || reason == KI_REASON_TLS ||
-           reason == KI_REASON_NO_CREDENTIALS || reason == KI_REASON_NO_MEMORY;
+           reason == KI_REASON_NO_CREDENTIALS || reason == KI_REASON_NO_MEMORY ||
+           reason == KI_REASON_TOO_MANY_OPEN_FILES;
 }

@@ -13,6 +13,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/file.h"
+#include "util/fork.h"
 #include "util/random.h"
 #include "util/secret.h"
 
@@ -159,6 +160,7 @@ ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *
         (void)ki_fail_no_memory(err);
         return NULL;
     }
+    server->generation = ki_fork_generation();
     ki_mutex_init(&server->mu);
     ki_mutex_init(&server->power);
     ki_list_init(&server->connections);
@@ -170,9 +172,23 @@ ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *
     return NULL;
 }
 
+int ki_as_check_process(const struct ki_apiserver *server, ki_error *err)
+{
+    return server->generation == ki_fork_generation()
+               ? 0
+               : ki_fail(err, KI_ERR_FORKED,
+                         "the server belongs to the process that started it, not to a child");
+}
+
+static bool is_forked(const struct ki_apiserver *server)
+{
+    return ki_as_check_process(server, NULL) < 0;
+}
+
+/* A child frees nothing: what it has is half of something that runs elsewhere. */
 void ki_apiserver_stop(ki_apiserver *server)
 {
-    if (server == NULL)
+    if (server == NULL || is_forked(server))
         return;
     ki_as_power_fini(server);
     ki_as_http_stop(server);
@@ -209,17 +225,23 @@ int ki_apiserver_fault(ki_apiserver *server, const ki_fault *fault)
 {
     if (server == NULL || fault == NULL)
         return KI_ERR_INVALID;
+    if (is_forked(server))
+        return KI_ERR_FORKED;
     return ki_as_faults_add(server->faults, fault, NULL);
 }
 
 void ki_apiserver_heal(ki_apiserver *server)
 {
+    if (is_forked(server))
+        return;
     ki_as_faults_clear(server->faults);
     ki_as_http_heal(server);
 }
 
 void ki_apiserver_compact(ki_apiserver *server)
 {
+    if (is_forked(server))
+        return;
     ki_as_storage_lock(server->storage);
     ki_as_storage_compact(server->storage);
     ki_as_storage_unlock(server->storage);
@@ -227,6 +249,8 @@ void ki_apiserver_compact(ki_apiserver *server)
 
 int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err)
 {
+    if (is_forked(server))
+        return ki_as_check_process(server, err);
     ki_as_storage_lock(server->storage);
     bool is_possible = by < ki_as_storage_version(server->storage);
     int rc = is_possible ? ki_as_storage_rewind(server->storage, by) : KI_ERR_INVALID;
@@ -238,12 +262,13 @@ int ki_apiserver_rewind(ki_apiserver *server, uint64_t by, ki_error *err)
 
 void ki_apiserver_cut(ki_apiserver *server, int is_reset)
 {
-    ki_as_http_cut(server, is_reset != 0, NULL);
+    if (!is_forked(server))
+        ki_as_http_cut(server, is_reset != 0, NULL);
 }
 
 /* ---- what was asked for -------------------------------------------------------------------------------- */
 
 uint64_t ki_apiserver_requests(ki_apiserver *server, uint64_t since, ki_apiserver_request_cb each, void *user)
 {
-    return ki_as_request_log_read(server->requests, since, each, user);
+    return is_forked(server) ? since : ki_as_request_log_read(server->requests, since, each, user);
 }

@@ -99,6 +99,8 @@ int ki_apiserver_put(ki_apiserver *server, const ki_resource *resource, const ch
 {
     json_error_t why;
     struct ki_as_failure failure = {0};
+    if (server != NULL && ki_as_check_process(server, err) < 0)
+        return KI_ERR_FORKED;
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
@@ -122,6 +124,8 @@ int ki_apiserver_delete(ki_apiserver *server, const ki_resource *resource, const
     struct ki_as_failure failure = {0};
     struct ki_as_object *object = NULL;
     bool is_gone = false;
+    if (server != NULL && ki_as_check_process(server, err) < 0)
+        return KI_ERR_FORKED;
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return fail_not_served(resource, err);
@@ -245,6 +249,8 @@ int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loade
         err = &own;
     if (server == NULL || path == NULL)
         return ki_fail(err, KI_ERR_INVALID, "what is to be loaded?");
+    if (ki_as_check_process(server, err) < 0)
+        return KI_ERR_FORKED;
     int rc = ki_as_load_path(path, &load, err);
     loaded.files = load.files;
     loading.is_definitions = false;
@@ -262,6 +268,8 @@ int ki_apiserver_load(ki_apiserver *server, const char *path, ki_apiserver_loade
 size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource)
 {
     size_t count = 0;
+    if (server != NULL && ki_as_check_process(server, NULL) < 0)
+        return 0;
     struct ki_as_resource *found = find(server, resource);
     if (found == NULL)
         return 0;
@@ -276,6 +284,8 @@ size_t ki_apiserver_count(ki_apiserver *server, const ki_resource *resource)
 
 uint64_t ki_apiserver_version(ki_apiserver *server)
 {
+    if (ki_as_check_process(server, NULL) < 0)
+        return 0;
     ki_as_storage_lock(server->storage);
     uint64_t version = ki_as_storage_version(server->storage);
     ki_as_storage_unlock(server->storage);

@@ -61,6 +61,8 @@ static void forget_plans_locked(struct ki_apiserver *server)
 
 void ki_apiserver_down(ki_apiserver *server)
 {
+    if (ki_as_check_process(server, NULL) < 0)
+        return;
     ki_mutex_lock(&server->power);
     forget_plans_locked(server);
     ki_as_http_stop(server);
@@ -69,6 +71,8 @@ void ki_apiserver_down(ki_apiserver *server)
 
 void ki_apiserver_down_for(ki_apiserver *server, uint64_t ms)
 {
+    if (ki_as_check_process(server, NULL) < 0)
+        return;
     ki_mutex_lock(&server->power);
     forget_plans_locked(server);
     go_down_locked(server, ms);
@@ -77,9 +81,12 @@ void ki_apiserver_down_for(ki_apiserver *server, uint64_t ms)
 
 int ki_apiserver_up(ki_apiserver *server, ki_error *err)
 {
+    int rc = ki_as_check_process(server, err);
+    if (rc < 0)
+        return rc;
     ki_mutex_lock(&server->power);
     forget_plans_locked(server);
-    int rc = ki_as_http_start(server, err);
+    rc = ki_as_http_start(server, err);
     ki_mutex_unlock(&server->power);
     return rc;
 }

@@ -25,6 +25,7 @@ struct ki_as_simulation;
 
 struct ki_apiserver {
     /* Constant while it runs. */
+    unsigned generation; /* of the process that started it, as ki_fork_generation() counts */
     struct ki_as_storage *storage;
     struct ki_as_faults *faults;
     struct ki_as_request_log *requests;
@@ -59,6 +60,9 @@ struct ki_apiserver {
     ki_list lingers; /* see linger.h */
     size_t linger_count;
 };
+
+/* 0, or KI_ERR_FORKED with its message: in a child the threads that hold its locks are missing. */
+KI_NODISCARD int ki_as_check_process(const struct ki_apiserver *server, ki_error *err);
 
 enum { KI_AS_LINGERS_MAX = 64 };
 

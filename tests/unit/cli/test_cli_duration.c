@@ -68,12 +68,29 @@ static void a_duration_beyond_what_can_be_counted_is_refused(void **state)
     assert_int_equal(ms, 77);
 }
 
+static void durations_are_written_for_people(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t ms;
+        const char *text;
+    } cases[] = {
+        {0, "0.0s"},         {1234, "1.2s"},      {59999, "59.9s"},    {60000, "1m0s"},
+        {3599999, "59m59s"}, {3600000, "1h0m0s"}, {7505000, "2h5m5s"}, {UINT64_MAX, "5124095576030h25m51s"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[CLI_DURATION_BYTES];
+        cli_duration_format(cases[i].ms, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_are_read_as_go_writes_them),
         cmocka_unit_test(a_duration_that_is_not_zero_never_becomes_zero),
         cmocka_unit_test(what_is_no_duration_is_refused_and_says_how_to_write_one),
+        cmocka_unit_test(durations_are_written_for_people),
         cmocka_unit_test(a_duration_beyond_what_can_be_counted_is_refused),
     };
     return RUN_TESTS(tests);

@@ -285,7 +285,79 @@ static void a_loss_is_said_once_and_its_end_always(void **state)
     assert_non_null(strstr(said.text, "pods: ConnectionRefused: why; trying again in 1.0 s (is the address"));
     text_log_clear(&said);
     note_phase(&follower, KI_PHASE_WATCHING, KI_REASON_NONE);
-    EXPECT_SAID("pods: watching again (95 more left out)\n");
+    EXPECT_SAID("pods: watching again after 0.0s: resumed (95 more left out)\n");
+}
+
+/* ---- long outages -------------------------------------------------------------------------------------- */
+
+enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS };
+
+static void fail_at(cli_follower *follower, uint64_t now_ms)
+{
+    ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
+    cli_watch_note_error(
+        follower, now_ms,
+        &(ki_watch_error){.reason = KI_REASON_TIMEOUT, .retry_ms = 1000, .error = &why, .key = ""},
+        &(ki_informer_status){.reason = KI_REASON_TIMEOUT, .lists = 1});
+}
+
+static void watch_at(cli_follower *follower, uint64_t now_ms, uint64_t lists)
+{
+    cli_watch_note_status(follower, now_ms,
+                          &(ki_informer_status){.phase = KI_PHASE_WATCHING, .lists = lists});
+}
+
+/* Fails every 30 s, and is looked at when it is due. */
+static void fail_until(cli_follower *follower, uint64_t from_ms, uint64_t until_ms)
+{
+    for (uint64_t now_ms = from_ms; now_ms < until_ms; now_ms += SECOND_MS) {
+        if (cli_watch_note_due_ms(follower) <= now_ms)
+            cli_watch_note_tick(follower, now_ms);
+        if ((now_ms - from_ms) % (30 * SECOND_MS) == 0)
+            fail_at(follower, now_ms);
+    }
+}
+
+static void a_long_outage_is_said_again_ever_more_seldom(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    watch_at(&follower, 0, 1);
+    text_log_clear(&said);
+    fail_until(&follower, 0, 64 * MINUTE_MS);
+    EXPECT_SAID("pods: Timeout: why; trying again in 1.0 s\n"
+                "pods: still not watching after 1m0s and 2 failures, the last: Timeout: why\n"
+                "pods: still not watching after 3m0s and 6 failures, the last: Timeout: why\n"
+                "pods: still not watching after 7m0s and 14 failures, the last: Timeout: why\n"
+                "pods: still not watching after 15m0s and 30 failures, the last: Timeout: why\n"
+                "pods: still not watching after 31m0s and 62 failures, the last: Timeout: why\n"
+                "pods: still not watching after 1h3m0s and 126 failures, the last: Timeout: why\n");
+    fail_until(&follower, 64 * MINUTE_MS, 184 * MINUTE_MS);
+    EXPECT_SAID("pods: still not watching after 2h3m0s and 246 failures, the last: Timeout: why\n"
+                "pods: still not watching after 3h3m0s and 366 failures, the last: Timeout: why\n");
+    watch_at(&follower, 184 * MINUTE_MS, 1);
+    EXPECT_SAID("pods: watching again after 3h4m0s: resumed\n");
+    assert_true(cli_watch_note_due_ms(&follower) == UINT64_MAX);
+}
+
+static void the_end_of_an_outage_says_whether_all_was_listed_anew(void **state)
+{
+    (void)state;
+    cli_follower follower = follower_of_pods();
+    watch_at(&follower, 0, 1);
+    fail_until(&follower, 0, 90 * SECOND_MS);
+    text_log_clear(&said);
+    cli_watch_note_status(&follower, 90 * SECOND_MS,
+                          &(ki_informer_status){.phase = KI_PHASE_LISTING, .lists = 2});
+    EXPECT_SAID("pods: listing\n");
+    cli_watch_note_tick(&follower, 60 * MINUTE_MS); /* a list may take its time */
+    EXPECT_SAID("");
+    watch_at(&follower, 61 * MINUTE_MS, 2);
+    EXPECT_SAID("pods: watching again after 1h1m0s: listed anew\n");
+    fail_at(&follower, 62 * MINUTE_MS); /* another one begins from nothing */
+    text_log_clear(&said);
+    watch_at(&follower, 62 * MINUTE_MS + 1500, 1);
+    EXPECT_SAID("pods: watching again after 1.5s: resumed\n");
 }
 
 static void an_error_beside_a_watch_is_no_loss(void **state)
@@ -367,6 +439,8 @@ int main(void)
         NOTICE_TEST(an_answer_that_is_none_may_be_a_page_to_log_in_at),
         NOTICE_TEST(a_change_of_reason_is_said_however_much_was),
         NOTICE_TEST(a_loss_is_said_once_and_its_end_always),
+        NOTICE_TEST(a_long_outage_is_said_again_ever_more_seldom),
+        NOTICE_TEST(the_end_of_an_outage_says_whether_all_was_listed_anew),
         NOTICE_TEST(an_error_beside_a_watch_is_no_loss),
         NOTICE_TEST(errors_are_said_with_their_reason_and_what_to_do_once),
         NOTICE_TEST(phases_are_said_when_all_is_well),

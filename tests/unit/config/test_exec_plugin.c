@@ -231,6 +231,18 @@ static void a_failure_shows_the_code_and_the_last_words(void **state)
     assert_fails("echo s3cret", "its answer is not JSON");
 }
 
+static void last_words_are_shown_without_what_it_was_given_in_confidence(void **state)
+{
+    (void)state;
+    ki_config_pair env[] = {{"CLIENT_SECRET", "hunter2-hunter2"}};
+    ki_config_exec exec = exec_of("echo \"no such client: $CLIENT_SECRET\" >&2; exit 3");
+    exec.env = env;
+    exec.env_count = 1;
+    run(&exec);
+    assert_non_null(strstr(ended.err.message, "ended with code 3: no such client: <masked>"));
+    assert_null(strstr(ended.err.message, "hunter2"));
+}
+
 static void an_answer_without_end_is_cut_off(void **state)
 {
     (void)state;
@@ -541,6 +553,7 @@ int main(void)
         TEST(a_certificate_and_an_end_are_taken_from_the_answer),
         TEST(answers_are_refused_with_a_reason_and_without_their_text),
         TEST(a_failure_shows_the_code_and_the_last_words),
+        TEST(last_words_are_shown_without_what_it_was_given_in_confidence),
         TEST(an_answer_without_end_is_cut_off),
         TEST(a_plug_in_that_takes_too_long_is_killed),
         TEST(a_child_that_does_not_end_when_killed_is_not_waited_for),

@@ -199,10 +199,12 @@ static void what_is_no_address_of_a_proxy_is_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = {
-        "proxy:3128",         "ftp://proxy",     "http://",        "http://bob:x%0a@p",
-        "http://b%00:x@p",    "http://b%1f@p",   "http://b%7f@p",  "http://b%@p",
-        "http://b%4@p",       "http://b%4g@p",   "http://ho{st",   "http://ho%73t",
-        "http://proxy:99999", "http://[fd00::1", "socks4://proxy", "http://b:x@p q",
+        "proxy:3128",          "ftp://proxy",      "http://",        "http://bob:x%0a@p",
+        "http://b%00:x@p",     "http://b%1f@p",    "http://b%7f@p",  "http://b%@p",
+        "http://b%4@p",        "http://b%4g@p",    "http://ho{st",   "http://ho%73t",
+        "http://proxy:99999",  "http://[fd00::1",  "socks4://proxy", "http://b:x@p q",
+        "http://b:x\\@p",      "http://b:x@q\\@p", "http://b x@p",   "http://b<x@p",
+        "http://b:\xc3\xa4@p",
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         const char *problem = NULL;

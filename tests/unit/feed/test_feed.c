@@ -108,6 +108,33 @@ static void destinations_follow_a_new_history(void **state)
     feed_rig_fini(&r);
 }
 
+/* ---- losses -------------------------------------------------------------------------------------------- */
+
+static int turns;
+
+static void count_turns(const ki_log_record *record, void *user)
+{
+    (void)user;
+    turns += strcmp(record->component, "feed") == 0 &&
+             strstr(record->message, "watching again after ") != NULL &&
+             strstr(record->message, ": resumed") != NULL;
+}
+
+static void the_end_of_a_loss_is_logged(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_store(&r, 5);
+    feed_rig_run(&r, 5);
+    turns = 0;
+    ki_set_log(count_turns, KI_LOG_INFO, NULL);
+    sim_server_cut_all(r.server);
+    feed_rig_run(&r, 60);
+    ki_set_log(NULL, KI_LOG_TRACE, NULL);
+    assert_int_equal(turns, 1);
+    feed_rig_fini(&r);
+}
+
 /* ---- lists --------------------------------------------------------------------------------------------- */
 
 static void item_that_cannot_be_used_keeps_its_last_good_version(void **state)
@@ -230,6 +257,7 @@ int main(void)
         cmocka_unit_test(store_follows_a_server_with_faults),
         cmocka_unit_test(queue_follows_a_server_with_faults),
         cmocka_unit_test(destinations_follow_a_new_history),
+        cmocka_unit_test(the_end_of_a_loss_is_logged),
         cmocka_unit_test(item_that_cannot_be_used_keeps_its_last_good_version),
         cmocka_unit_test(queued_item_that_cannot_be_used_is_not_deleted),
         cmocka_unit_test(waiting_item_that_cannot_be_used_is_not_deleted),

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an informer says of itself: its status and its metrics. */
 #include <kinformer/informer.h>
+#include <kinformer/log.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "metrics/metrics.h"
 #include "support/exposition.h"
 #include "support/failing_allocator.h"
 #include "support/informer_rig.h"
+#include "support/text_log.h"
 #include "support/unit.h"
 
 /* ---- status ------------------------------------------------------------------------------------------ */
@@ -106,6 +109,114 @@ static void the_metrics_have_the_informers_numbers(void **state)
     heard_fini(&what);
 }
 
+/* ---- age and log ------------------------------------------------------------------------------------- */
+
+static const char *age_in_metrics(const virtual_rig *rig)
+{
+    static char number[32];
+    static const char name[] =
+        "\ninformer_store_age_seconds{name=\"p\",group=\"\",version=\"v1\",resource=\"pods\"} ";
+    ki_metrics_text text = {0};
+    assert_int_equal(ki_metrics_render(ki_client_metrics(rig->client), &text, NULL), 0);
+    const char *found = strstr(text.bytes, name);
+    assert_non_null(found);
+    snprintf(number, sizeof(number), "%.*s", (int)strcspn(found + strlen(name), "\n"), found + strlen(name));
+    ki_metrics_text_fini(&text);
+    return number;
+}
+
+static void the_metrics_have_the_age_of_the_store(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, &(ki_informer_options){.name = "p"});
+    assert_string_equal(age_in_metrics(&rig), "+Inf");
+    virtual_rig_sync(&rig);
+    sim_server_set_faults(rig.server, &(sim_faults){.refuse = 1});
+    sim_server_cut_all(rig.server);
+    virtual_rig_run(&rig, 200 * 1000);
+    uint64_t age_ms = ki_informer_age_ms(rig.informer);
+    assert_true(age_ms >= 200 * 1000 && age_ms < 300 * 1000);
+    assert_int_equal((long)(strtod(age_in_metrics(&rig), NULL) * 1000 + 0.5), (long)age_ms);
+    virtual_rig_run(&rig, 5000);
+    assert_int_equal((long)(strtod(age_in_metrics(&rig), NULL) * 1000 + 0.5), (long)age_ms + 5000);
+    virtual_rig_fini(&rig);
+}
+
+static void the_metrics_are_written_after_the_informer_was_freed(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    ki_metrics_text text = {0};
+    virtual_rig_init(&rig, &(ki_informer_options){.name = "p"});
+    virtual_rig_sync(&rig);
+    ki_metrics *metrics = ki_metrics_ref(ki_client_metrics(rig.client));
+    virtual_rig_fini(&rig);
+    assert_int_equal(ki_metrics_render(metrics, &text, NULL), 0);
+    assert_null(strstr(text.bytes, "informer_store_age_seconds"));
+    ki_metrics_text_fini(&text);
+    ki_metrics_free(metrics);
+}
+
+static text_log logged;
+
+/* What happens now and then, not each failure. */
+static void keep_turns(const ki_log_record *record, void *user)
+{
+    (void)user;
+    if (record->level == KI_LOG_INFO || strstr(record->message, "brought nothing") != NULL)
+        text_log_add(&logged, "%s\n", record->message);
+}
+
+static bool was_logged(const char *part)
+{
+    return logged.text != NULL && strstr(logged.text, part) != NULL;
+}
+
+static void an_informer_that_polls_says_so_in_the_log_and_when_it_does_not_any_more(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, NULL);
+    virtual_rig_sync(&rig);
+    ki_set_log(keep_turns, KI_LOG_INFO, NULL);
+    sim_server_break(rig.server, (sim_breakage){SIM_WATCHES | SIM_STREAMS, SIM_RESETS});
+    sim_server_cut_all(rig.server);
+    virtual_rig_run(&rig, 600 * 1000);
+    assert_true(was_logged("the last watches brought nothing: when one ends so, the collection is listed"));
+    assert_null(strstr(strstr(logged.text, "brought nothing") + 1, "brought nothing")); /* once */
+    assert_false(was_logged("again"));
+    sim_server_break(rig.server, (sim_breakage){0});
+    for (int i = 0; i < 120; i++) {
+        sim_world_update(rig.world, 1);
+        virtual_rig_run(&rig, 1000);
+    }
+    assert_true(was_logged("watches bring events again\n"));
+    ki_set_log(NULL, KI_LOG_TRACE, NULL);
+    text_log_free(&logged);
+    virtual_rig_fini(&rig);
+}
+
+static void the_end_of_a_loss_is_logged_with_how_it_ended(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    virtual_rig_init(&rig, NULL);
+    virtual_rig_sync(&rig);
+    ki_set_log(keep_turns, KI_LOG_INFO, NULL);
+    sim_server_set_faults(rig.server, &(sim_faults){.refuse = 1});
+    sim_server_cut_all(rig.server);
+    virtual_rig_run(&rig, 60 * 1000);
+    assert_false(was_logged("again"));
+    sim_server_set_faults(rig.server, &(sim_faults){0});
+    virtual_rig_run(&rig, 60 * 1000);
+    assert_true(was_logged("watching again after "));
+    assert_true(was_logged(" s: resumed\n"));
+    ki_set_log(NULL, KI_LOG_TRACE, NULL);
+    text_log_free(&logged);
+    virtual_rig_fini(&rig);
+}
+
 static double batches_applied(const virtual_rig *rig)
 {
     ki_metrics_text text = {0};
@@ -194,6 +305,10 @@ int main(void)
         WITH_MEMORY_CHECK(the_status_of_a_failing_informer_says_why),
         WITH_MEMORY_CHECK(a_retry_now_does_not_wait_for_the_back_off),
         WITH_MEMORY_CHECK(the_metrics_have_the_informers_numbers),
+        WITH_MEMORY_CHECK(the_metrics_have_the_age_of_the_store),
+        WITH_MEMORY_CHECK(the_metrics_are_written_after_the_informer_was_freed),
+        WITH_MEMORY_CHECK(an_informer_that_polls_says_so_in_the_log_and_when_it_does_not_any_more),
+        WITH_MEMORY_CHECK(the_end_of_a_loss_is_logged_with_how_it_ended),
         WITH_MEMORY_CHECK(a_run_that_applies_nothing_is_not_measured),
         WITH_MEMORY_CHECK(informers_of_one_resource_have_different_names_in_the_metrics),
         WITH_MEMORY_CHECK(an_informer_with_a_name_of_its_own_leaves_the_others_theirs),

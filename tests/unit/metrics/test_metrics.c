@@ -78,6 +78,35 @@ static void a_gauge_goes_both_ways(void **state)
     ki_metrics_free(metrics);
 }
 
+static int64_t read_number(const void *user)
+{
+    return *(const int64_t *)user;
+}
+
+static void a_gauge_may_be_asked_when_it_is_written(void **state)
+{
+    (void)state;
+    int64_t first = 3, second = 8;
+    ki_metrics *metrics = new_metrics();
+    ki_gauge *gauge = ki_metrics_gauge(metrics, &depth, NULL);
+    ki_gauge_follow(gauge, read_number, &first);
+    assert_text(metrics, "# HELP depth Depth.\n# TYPE depth gauge\ndepth 3\n");
+    first = 4;
+    assert_text(metrics, "# HELP depth Depth.\n# TYPE depth gauge\ndepth 4\n");
+    ki_gauge_follow(gauge, read_number, &second);
+    ki_gauge_unfollow(gauge, &first); /* it is not the one that is asked */
+    assert_text(metrics, "# HELP depth Depth.\n# TYPE depth gauge\ndepth 8\n");
+    second = INT64_MAX;
+    assert_text(metrics, "# HELP depth Depth.\n# TYPE depth gauge\ndepth +Inf\n");
+    second = 1;
+    ki_gauge_unfollow(gauge, &second);
+    assert_text(metrics, "# HELP depth Depth.\n# TYPE depth gauge\ndepth +Inf\n");
+    ki_gauge_follow(NULL, read_number, &first);
+    ki_gauge_unfollow(NULL, &first);
+    ki_gauge_drop(gauge);
+    ki_metrics_free(metrics);
+}
+
 static void the_bound_of_a_bucket_belongs_to_it(void **state)
 {
     (void)state;
@@ -445,6 +474,7 @@ int main(void)
         cmocka_unit_test(new_metrics_have_no_text),
         cmocka_unit_test(a_counter_counts_up),
         cmocka_unit_test(a_gauge_goes_both_ways),
+        cmocka_unit_test(a_gauge_may_be_asked_when_it_is_written),
         cmocka_unit_test(the_bound_of_a_bucket_belongs_to_it),
         cmocka_unit_test(families_are_sorted_by_name_and_samples_by_labels),
         cmocka_unit_test(the_same_labels_share_a_cell_until_the_last_use_ends),

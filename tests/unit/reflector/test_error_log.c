@@ -78,6 +78,80 @@ static void what_concerns_no_object_is_always_written(void **state)
     assert_int_equal(lines, 1000);
 }
 
+/* ---- turns --------------------------------------------------------------------------------------------- */
+
+static void write_status(ki_phase phase, ki_reason reason, uint64_t lists)
+{
+    ki_error_log_status(&error_log, &(ki_informer_status){.phase = phase,
+                                                          .reason = reason,
+                                                          .lists = lists,
+                                                          .message = "watches bring nothing"});
+}
+
+static void that_lists_make_up_for_watches_is_written_once_and_its_end_too(void **state)
+{
+    (void)state;
+    for (int i = 1; i <= 3; i++) {
+        write_status(KI_PHASE_BACKING_OFF, KI_REASON_POLLING, 1);
+        assert_string_equal(last, "test: watches bring nothing");
+        write_status(KI_PHASE_LISTING, KI_REASON_POLLING, 2);
+        write_status(KI_PHASE_WATCHING, KI_REASON_POLLING, 2);
+        write_status(KI_PHASE_BACKING_OFF, KI_REASON_POLLING, 2);
+        assert_int_equal(lines, 2 * i - 1);
+        write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 2);
+        assert_string_equal(last, "test: watches bring events again");
+        write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 2);
+        assert_int_equal(lines, 2 * i);
+    }
+}
+
+static void the_end_of_a_loss_says_how_long_it_was_and_how_it_ended(void **state)
+{
+    (void)state;
+    write_status(KI_PHASE_LISTING, KI_REASON_NONE, 1);
+    write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 1);
+    assert_int_equal(lines, 0); /* nothing was lost */
+    write_status(KI_PHASE_BACKING_OFF, KI_REASON_CONNECTION_LOST, 1);
+    ki_clock_advance_ms(&test_clock, 60 * 1000);
+    write_status(KI_PHASE_BACKING_OFF, KI_REASON_CONNECTION_REFUSED, 1);
+    ki_clock_advance_ms(&test_clock, 1234);
+    write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 1);
+    assert_string_equal(last, "test: watching again after 61.234 s: resumed");
+    write_status(KI_PHASE_BACKING_OFF, KI_REASON_EXPIRED, 1);
+    write_status(KI_PHASE_LISTING, KI_REASON_NONE, 2);
+    ki_clock_advance_ms(&test_clock, 5);
+    write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 2);
+    assert_string_equal(last, "test: watching again after 0.005 s: listed anew");
+    assert_int_equal(lines, 2);
+}
+
+static void a_wait_or_a_stop_is_no_loss(void **state)
+{
+    (void)state;
+    write_status(KI_PHASE_BACKING_OFF, KI_REASON_PACED, 1);
+    write_status(KI_PHASE_BACKING_OFF, KI_REASON_RESUMING, 1);
+    write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 1);
+    write_status(KI_PHASE_BACKING_OFF, KI_REASON_CONNECTION_LOST, 1);
+    write_status(KI_PHASE_STOPPED, KI_REASON_NONE, 1);
+    write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 1);
+    assert_int_equal(lines, 0);
+}
+
+static void losses_without_an_end_are_a_few_lines(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        write_status(KI_PHASE_BACKING_OFF, KI_REASON_CONNECTION_LOST, 1);
+        write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 1);
+    }
+    assert_int_equal(lines, 10);
+    ki_clock_advance_ms(&test_clock, 30 * 1000);
+    write_status(KI_PHASE_BACKING_OFF, KI_REASON_CONNECTION_LOST, 1);
+    write_status(KI_PHASE_WATCHING, KI_REASON_NONE, 1);
+    assert_string_equal(last, "test: watching again after 0.000 s: resumed (and 990 more such changes since "
+                              "the last such line)");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -86,6 +160,10 @@ int main(void)
         TEST(a_flood_of_objects_is_a_few_lines),
         TEST(the_next_line_says_how_many_were_left_out),
         TEST(what_concerns_no_object_is_always_written),
+        TEST(that_lists_make_up_for_watches_is_written_once_and_its_end_too),
+        TEST(the_end_of_a_loss_says_how_long_it_was_and_how_it_ended),
+        TEST(a_wait_or_a_stop_is_no_loss),
+        TEST(losses_without_an_end_are_a_few_lines),
     };
     return RUN_TESTS(tests);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/unit.h"
+#include "util/base64.h"
 
 #define CUT "\xe2\x80\xa6"
 
@@ -53,6 +54,53 @@ static void a_secret_that_was_cut_is_masked(void **state)
     assert_string_equal(masked("sent abcdef", "abcdefghijkl"), "sent ***");
 }
 
+/* In base64, with these bytes before and behind the secret. */
+static const char *encoded(const char *before, const char *secret, const char *behind)
+{
+    static char text[256];
+    char bytes[128];
+    int len = snprintf(bytes, sizeof(bytes), "%s%s%s", before, secret, behind);
+    text[ki_base64_encode((ki_str){bytes, (size_t)len}, text)] = 0;
+    return text;
+}
+
+static void a_secret_in_base64_is_masked(void **state)
+{
+    (void)state;
+    assert_string_equal(masked("Basic czNjcmV0LXdvcmQ=", "s3cret-word"), "Basic <masked>");
+    assert_string_equal(masked("\"czNjcmV0LXdvcmQ\"", "s3cret-word"), "\"<masked>\"");
+    assert_string_equal(masked("(Pz8/fn5-Pz8_)", "???~~~???"), "(<masked>)"); /* of either alphabet */
+}
+
+/* Whatever stands around it, nothing is left from which its first or last character could be told. */
+static void a_secret_among_other_bytes_in_base64_is_masked(void **state)
+{
+    (void)state;
+    static const char *const around[] = {"", "u", "us", "bob", "bob:", "alice", "alice:", "a:b:c:d"};
+    static const char *const secrets[] = {"s3cret",  "13cret",   "s3cres",   "s3cret-", "13cret-",
+                                          "s3cret.", "s3cret-w", "13cret-w", "s3cret-x"};
+    for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++)
+        for (size_t j = 0; j < sizeof(around) / sizeof(around[0]); j++)
+            for (size_t k = 0; k < sizeof(secrets) / sizeof(secrets[0]); k += 3) {
+                char first[256];
+                const char *left = masked(encoded(around[i], secrets[k], around[j]), secrets[k]);
+                assert_true(strstr(left, "***") != NULL || strstr(left, "<masked>") != NULL);
+                snprintf(first, sizeof(first), "%s", left);
+                for (size_t other = k + 1; other < k + 3; other++)
+                    assert_string_equal(masked(encoded(around[i], secrets[other], around[j]), secrets[other]),
+                                        first);
+            }
+}
+
+static void other_base64_stays(void **state)
+{
+    (void)state;
+    assert_string_equal(masked("czNjcmV0LVdvcmQ=", "s3cret-word"), "czNjcmV0LVdvcmQ=");
+    assert_string_equal(masked("aGVsbG8gd29ybGQ=", "s3cret-word"), "aGVsbG8gd29ybGQ=");
+    assert_string_equal(masked("czNjcm", "s3cret-word"), "***"); /* cut */
+    assert_string_equal(masked("sent czNjcmV0" CUT, "s3cret-word"), "sent <masked>" CUT);
+}
+
 static size_t hide_word(char *text, size_t len, const void *user)
 {
     return ki_mask_secret(text, len, user);
@@ -92,6 +140,9 @@ int main(void)
         cmocka_unit_test(other_text_stays),
         cmocka_unit_test(a_word_too_short_for_a_secret_stays),
         cmocka_unit_test(a_secret_that_was_cut_is_masked),
+        cmocka_unit_test(a_secret_in_base64_is_masked),
+        cmocka_unit_test(a_secret_among_other_bytes_in_base64_is_masked),
+        cmocka_unit_test(other_base64_stays),
         cmocka_unit_test(errors_and_texts_are_masked_in_place),
         cmocka_unit_test(without_secrets_nothing_is_masked),
     };

@@ -102,6 +102,8 @@ static void losing_the_server_is_not_its_word(void **state)
     (void)state;
     assert_true(ki_reason_is_transport(KI_REASON_CONNECTION_REFUSED));
     assert_true(ki_reason_is_transport(KI_REASON_TIMEOUT));
+    assert_true(ki_reason_is_transport(KI_REASON_TOO_MANY_OPEN_FILES));
+    assert_true(ki_reason_is_before_sending(KI_REASON_TOO_MANY_OPEN_FILES));
     assert_false(ki_reason_is_transport(KI_REASON_EXPIRED));
     assert_false(ki_reason_is_transport(KI_REASON_NONE));
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* open_files - whether a connection failed because no more files can be opened, and what to do about it.
+ *
+ *   From:     http/transfer.c
+ *   Locks:    none.
+ *   Not here: opening sockets (http/transfer_send.c).
+ */
+#ifndef KI_HTTP_OPEN_FILES_H
+#define KI_HTTP_OPEN_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* EMFILE or ENFILE. */
+bool ki_open_files_is_limit(long os_error);
+
+/* Opens a file and closes it. Returns EMFILE or ENFILE when it cannot, else 0. */
+int ki_open_files_probe(void);
+
+/* Which limit it is, its value and how to raise it. */
+void ki_open_files_explain(long os_error, char *text, size_t size);
+
+#endif
