@@ -14,14 +14,14 @@ enum { PART_BYTES = CLI_FAULT_PATH_BYTES };
 static int read_action(const char *word, ki_fault *out, ki_error *err)
 {
     if (out->action != 0)
-        return cli_fail(err, "--fault: %s and %s: one action each", ki_apiserver_fault_name(out->action),
-                        word);
+        return cli_fail(err, "--fault: %s and %s: give one action per fault",
+                        ki_apiserver_fault_name(out->action), word);
     for (uint32_t i = KI_FAULT_CLOSE; ki_apiserver_fault_name(i) != NULL; i++)
         if (strcmp(word, ki_apiserver_fault_name(i)) == 0) {
             out->action = i;
             return 0;
         }
-    return cli_fail(err, "--fault: there is no action \"%s\"; `kinformer apiserver --help` lists them", word);
+    return cli_fail(err, "--fault: unknown action \"%s\"; `kinformer apiserver --help` lists them", word);
 }
 
 static int read_on(char *words, ki_fault *out, ki_error *err)
@@ -74,14 +74,14 @@ static int read_numbers(const char *name, const char *value, ki_fault *out, ki_e
         if (strcmp(name, numbers[i].name) != 0)
             continue;
         if (read_number(name, value, numbers[i].max, &number) < 0)
-            return cli_fail(err, "--fault: %s=%s: that is no number, or too large", name, value);
+            return cli_fail(err, "--fault: %s=%s: not a number, or too large", name, value);
         if (numbers[i].small != NULL)
             *numbers[i].small = (uint32_t)number;
         else
             *numbers[i].large = number;
         return 0;
     }
-    return cli_fail(err, "--fault: what is \"%s\"? `kinformer apiserver --help` says what there is", name);
+    return cli_fail(err, "--fault: unknown setting \"%s\"; `kinformer apiserver --help` lists them", name);
 }
 
 static int read_part(char *part, ki_fault *out, char *out_path, ki_error *err)
@@ -112,13 +112,13 @@ static int check(const char *text, const ki_fault *fault, ki_error *err)
 {
     ki_error why = {0};
     if (fault->action == 0)
-        return cli_fail(err, "--fault: which action? As in --fault reset,on=watch,times=3");
+        return cli_fail(err, "--fault: no action given; write it as --fault reset,on=watch,times=3");
     if (fault->action == KI_FAULT_STATUS && fault->code < 200)
         return cli_fail(err, "--fault: status needs a code, as in --fault status,code=503");
     if (fault->action == KI_FAULT_DELAY && fault->delay_ms == 0)
-        return cli_fail(err, "--fault: delay wants a time, as in --fault delay,delay=500ms");
+        return cli_fail(err, "--fault: delay needs a duration, as in --fault delay,delay=500ms");
     if (fault->action == KI_FAULT_STALE && fault->behind == 0)
-        return cli_fail(err, "--fault: stale wants a number of versions, as in --fault stale,behind=100");
+        return cli_fail(err, "--fault: stale needs a number of versions, as in --fault stale,behind=100");
     if (ki_apiserver_fault_check(fault, &why) < 0)
         return cli_fail(err, "--fault: \"%s\": %s", text, why.message);
     return 0;
@@ -132,7 +132,7 @@ int cli_fault_parse(const char *text, ki_fault *out, char out_path[CLI_FAULT_PAT
         char part[PART_BYTES];
         size_t len = strcspn(rest, ",");
         if (len >= sizeof(part))
-            return cli_fail(err, "--fault: a part of it is too long");
+            return cli_fail(err, "--fault: a part of the fault is too long");
         memcpy(part, rest, len);
         part[len] = 0;
         rest += rest[len] == ',' ? len + 1 : len;
