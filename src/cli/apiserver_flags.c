@@ -11,54 +11,59 @@
 #define AT(member) offsetof(cli_apiserver_flags, member)
 
 static const cli_flag where_flags[] = {
-    {"port", 'p', CLI_FLAG_NUMBER, AT(port), "N", "to listen at (default 8001); 0: a free one", NULL},
+    {"port", 'p', CLI_FLAG_NUMBER, AT(port), "N", "port to listen on (default 8001); 0 picks a free one",
+     NULL},
     {"bind", 0, CLI_FLAG_TEXT, AT(bind), "ADDRESS",
-     "to listen at (default 127.0.0.1, which only this machine reaches)", NULL},
-    {"tls", 0, CLI_FLAG_BOOL, AT(tls), NULL, "HTTPS, with a certificate made for this run", NULL},
-    {"tls-cert-file", 0, CLI_FLAG_TEXT, AT(certificate), "FILE", "HTTPS, with this certificate (PEM)", NULL},
-    {"tls-private-key-file", 0, CLI_FLAG_TEXT, AT(key), "FILE", "its key (PEM)", NULL},
+     "address to listen on (default 127.0.0.1: this machine only)", NULL},
+    {"tls", 0, CLI_FLAG_BOOL, AT(tls), NULL, "serve HTTPS with a certificate made for this run", NULL},
+    {"tls-cert-file", 0, CLI_FLAG_TEXT, AT(certificate), "FILE", "serve HTTPS with this certificate (PEM)",
+     NULL},
+    {"tls-private-key-file", 0, CLI_FLAG_TEXT, AT(key), "FILE", "private key of that certificate (PEM)",
+     NULL},
     {"token", 0, CLI_FLAG_SECRETS, AT(tokens), "TOKEN",
-     "let in who has it, and nobody without; may be repeated; or $KINFORMER_APISERVER_TOKEN", NULL},
+     "require this bearer token; may be repeated; or $KINFORMER_APISERVER_TOKEN", NULL},
     {"token-file", 0, CLI_FLAG_TEXTS, AT(token_files), "FILE",
-     "with a token in its first line; may be repeated", NULL},
+     "file whose first line is a token; may be repeated", NULL},
     {"allow-host", 0, CLI_FLAG_TEXTS, AT(hosts), "NAME",
-     "by which it is called without a token, besides localhost and addresses; may be repeated", NULL},
-    {"kubeconfig-out", 0, CLI_FLAG_TEXT, AT(kubeconfig_out), "FILE", "write how to reach it", NULL},
+     "host name accepted without a token, besides localhost and addresses; may be repeated", NULL},
+    {"kubeconfig-out", 0, CLI_FLAG_TEXT, AT(kubeconfig_out), "FILE", "write a kubeconfig for this server",
+     NULL},
 };
 
 static const cli_flag what_flags[] = {
     {"load", 'f', CLI_FLAG_TEXTS, AT(load), "PATH",
-     "objects (YAML or JSON), a file or a folder with all in it; may be repeated", NULL},
+     "load objects (YAML or JSON) from a file or a folder; may be repeated", NULL},
     {"simulate", 0, CLI_FLAG_TEXT, AT(simulate), "deployments",
-     "their replicas become available after a moment, without pods", NULL},
-    {"history", 0, CLI_FLAG_NUMBER, AT(history), "N",
-     "changes that are kept for each resource (default 10000, also for 0)", NULL},
-    {"history-bytes", 0, CLI_FLAG_NUMBER, AT(history_bytes), "BYTES",
-     "of objects in it, for each resource (default 268435456)", NULL},
-    {"objects-max", 0, CLI_FLAG_NUMBER, AT(objects_max), "N", "(default 1000000)", NULL},
-    {"watches-max", 0, CLI_FLAG_NUMBER, AT(watches_max), "N", "(default 10000)", NULL},
-    {"body-max", 0, CLI_FLAG_NUMBER, AT(body_max), "BYTES", "of a request (default 3145728)", NULL},
-    {"object-max", 0, CLI_FLAG_NUMBER, AT(object_max), "BYTES", "of one object (default 3145728)", NULL},
-    {"in-flight-max", 0, CLI_FLAG_NUMBER, AT(in_flight_max), "BYTES",
-     "of requests and answers that are under way (default 1073741824)", NULL},
-    {"bookmarks", 0, CLI_FLAG_DURATION, AT(bookmark_ms), "DURATION", "between two of a watch (default 1m)",
+     "make replicas of Deployments available after a moment, without pods", NULL},
+    {"history", 0, CLI_FLAG_NUMBER, AT(history), "N", "changes to keep for each resource (default 10000)",
      NULL},
+    {"history-bytes", 0, CLI_FLAG_NUMBER, AT(history_bytes), "BYTES",
+     "bytes of objects in the history of a resource (default 268435456)", NULL},
+    {"objects-max", 0, CLI_FLAG_NUMBER, AT(objects_max), "N", "objects to accept (default 1000000)", NULL},
+    {"watches-max", 0, CLI_FLAG_NUMBER, AT(watches_max), "N", "watches to accept (default 10000)", NULL},
+    {"body-max", 0, CLI_FLAG_NUMBER, AT(body_max), "BYTES", "largest request body (default 3145728)", NULL},
+    {"object-max", 0, CLI_FLAG_NUMBER, AT(object_max), "BYTES", "largest object (default 3145728)", NULL},
+    {"in-flight-max", 0, CLI_FLAG_NUMBER, AT(in_flight_max), "BYTES",
+     "bytes of requests and responses in flight (default 1073741824)", NULL},
+    {"bookmarks", 0, CLI_FLAG_DURATION, AT(bookmark_ms), "DURATION",
+     "interval between bookmarks (default 1m)", NULL},
 };
 
 static const cli_flag fault_flags[] = {
-    {"fault", 0, CLI_FLAG_TEXTS, AT(faults), "FAULT", "what goes wrong, see below; may be repeated", NULL},
-    {"debug", 0, CLI_FLAG_BOOL, AT(debug), NULL, "answer to /debug/…", NULL},
-    {"seed", 0, CLI_FLAG_NUMBER, AT(seed), "N", "of what is random; 0: another one each time", NULL},
+    {"fault", 0, CLI_FLAG_TEXTS, AT(faults), "FAULT", "inject a fault; see below; may be repeated", NULL},
+    {"debug", 0, CLI_FLAG_BOOL, AT(debug), NULL, "serve /debug/…", NULL},
+    {"seed", 0, CLI_FLAG_NUMBER, AT(seed), "N", "seed for random choices; 0 picks one", NULL},
 };
 
 void cli_apiserver_flags_init(cli_apiserver_flags *flags, cli_flag_group out_groups[CLI_APISERVER_GROUPS])
 {
     *flags = (cli_apiserver_flags){.port = 8001};
     out_groups[0] =
-        (cli_flag_group){"Where", where_flags, sizeof(where_flags) / sizeof(where_flags[0]), flags};
-    out_groups[1] = (cli_flag_group){"What", what_flags, sizeof(what_flags) / sizeof(what_flags[0]), flags};
+        (cli_flag_group){"Listening", where_flags, sizeof(where_flags) / sizeof(where_flags[0]), flags};
+    out_groups[1] = (cli_flag_group){"Contents and limits", what_flags,
+                                     sizeof(what_flags) / sizeof(what_flags[0]), flags};
     out_groups[2] =
-        (cli_flag_group){"What goes wrong", fault_flags, sizeof(fault_flags) / sizeof(fault_flags[0]), flags};
+        (cli_flag_group){"Faults", fault_flags, sizeof(fault_flags) / sizeof(fault_flags[0]), flags};
 }
 
 /* ---- secrets ------------------------------------------------------------------------------------------- */
@@ -91,17 +96,17 @@ int cli_apiserver_flags_read_secrets(cli_apiserver_flags *flags, ki_error *err)
 int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err)
 {
     if (flags->port > UINT16_MAX)
-        return cli_fail(err, "-p (--port): %lld is no port; the last is 65535", (long long)flags->port);
+        return cli_fail(err, "-p (--port): %lld is not a port (0 to 65535)", (long long)flags->port);
     if ((flags->certificate == NULL) != (flags->key == NULL))
-        return cli_fail(err, "--tls-cert-file and --tls-private-key-file belong together");
+        return cli_fail(err, "--tls-cert-file and --tls-private-key-file must be used together");
     for (size_t i = 0; i < flags->tokens.count; i++)
         if (flags->tokens.items[i][0] == 0)
-            return cli_fail(err, "--token: an empty one lets nobody in");
+            return cli_fail(err, "--token: the token is empty");
     for (size_t i = 0; i < flags->hosts.count; i++)
         if (flags->hosts.items[i][0] == 0)
-            return cli_fail(err, "--allow-host: an empty name is none");
+            return cli_fail(err, "--allow-host: the name is empty");
     if (flags->simulate != NULL && strcmp(flags->simulate, "deployments") != 0)
-        return cli_fail(err, "--simulate: \"%s\" cannot be simulated; there is deployments", flags->simulate);
+        return cli_fail(err, "--simulate: \"%s\" cannot be simulated, only deployments", flags->simulate);
     for (size_t i = 0; i < flags->faults.count; i++) {
         char texts[CLI_FAULT_BYTES];
         ki_fault fault;
@@ -128,9 +133,9 @@ const char *cli_apiserver_flags_warning(const cli_apiserver_flags *flags)
     if (is_loopback(flags->bind))
         return NULL;
     if (flags->tokens.count == 0)
-        return "WARNING: without --token everyone who reaches this address may read and change everything";
+        return "WARNING: without --token, anyone who can reach this address can read and change everything";
     if (!flags->tls && flags->certificate == NULL)
-        return "WARNING: without --tls everyone on the way can read the tokens, and use them";
+        return "WARNING: without --tls, tokens are sent in the clear and can be stolen";
     return NULL;
 }
 

@@ -15,9 +15,8 @@
 static const char help_head[] =
     "usage: kinformer apiserver [flags]\n"
     "\n"
-    "Runs a Kubernetes API server with no etcd: all built-in resources and custom ones, kept in memory. "
-    "kubectl\n"
-    "and every client work against it. SIGINT and SIGTERM end it with 0.\n"
+    "Runs a Kubernetes API server that keeps its objects in memory, without etcd. It serves all built-in\n"
+    "and custom resources; kubectl and other clients work with it. Exits with 0 on SIGINT or SIGTERM.\n"
     "\n"
     "  kinformer apiserver --port 8001\n"
     "  kinformer apiserver --simulate deployments\n"
@@ -26,24 +25,18 @@ static const char help_head[] =
 
 static const char help_tail[] =
     "\n"
-    "A FAULT is an action and what it is about, separated by commas: close, reset, stall, delay, one-byte, "
-    "garbage,\n"
-    "truncate, status, expired, stale, endless-pages, no-watch-list, no-end-marker, no-bookmarks; then "
-    "on=list,\n"
-    "streamed-list, watch, get, write, discovery or any (several: on=list+get), times=N, percent=N, "
-    "after-bytes=N,\n"
-    "after-events=N, code=N, retry-after=SECONDS, delay=DURATION, behind=N. Without on it is for all that "
-    "the\n"
-    "action can change, without times for every such request until the faults are removed. A request must "
-    "also\n"
-    "match path=TEXT (part of its path), method=GET, POST, PUT, PATCH or DELETE (several: "
-    "method=PUT+PATCH),\n"
-    "subresource=NAME (none: subresource=), user-agent=TEXT (part of it) and remote=ADDRESS[:PORT], if "
-    "given.\n"
+    "A FAULT is an action followed by settings, separated by commas. Actions: close, reset, stall, delay,\n"
+    "one-byte, garbage, truncate, status, expired, stale, endless-pages, no-watch-list, no-end-marker,\n"
+    "no-bookmarks. Settings: on=list, streamed-list, watch, get, write, discovery or any (several:\n"
+    "on=list+get), times=N, percent=N, after-bytes=N, after-events=N, code=N, retry-after=SECONDS,\n"
+    "delay=DURATION, behind=N. Without on, a fault applies to every request that its action can change;\n"
+    "without times, to every such request until faults are removed. These settings select requests:\n"
+    "path=TEXT and user-agent=TEXT (a part of it), method=GET, POST, PUT, PATCH or DELETE (several:\n"
+    "method=PUT+PATCH), subresource=NAME (subresource= for none), remote=ADDRESS[:PORT].\n"
     "\n"
-    "With --debug faults are added and removed while it runs:\n"
-    "POST, GET and DELETE of /debug/faults; POST of /debug/compact, /debug/cut, /debug/rewind?by=N and\n"
-    "/debug/down?ms=N. GET of /debug/requests lists the latest requests as JSON Lines.\n";
+    "With --debug, faults can be changed at run time: POST, GET and DELETE /debug/faults; POST\n"
+    "/debug/compact, /debug/cut, /debug/rewind?by=N and /debug/down?ms=N. GET /debug/requests lists the\n"
+    "latest requests as JSON Lines.\n";
 
 static int print_help(const cli_flag_set *set)
 {
@@ -72,7 +65,7 @@ static void say_where(const ki_apiserver *server, const cli_apiserver_flags *fla
     else if (flags->tokens.count == 0 && !flags->tls && flags->certificate == NULL)
         printf("kubectl --server %s get namespaces\n", url);
     else
-        printf("with --kubeconfig-out FILE it writes what kubectl needs to find it\n");
+        printf("to use kubectl, start it with --kubeconfig-out FILE\n");
     (void)fflush(stdout);
 }
 
@@ -104,7 +97,7 @@ static int set_up(ki_apiserver *server, const cli_apiserver_flags *flags, ki_err
         ki_fault fault;
         rc = cli_fault_parse(flags->faults.items[i], &fault, texts, err);
         if (rc == 0 && ki_apiserver_fault(server, &fault) < 0)
-            rc = cli_fail(err, "--fault: \"%s\" cannot be", flags->faults.items[i]);
+            rc = cli_fail(err, "--fault: \"%s\" cannot be added", flags->faults.items[i]);
     }
     if (rc == 0 && flags->kubeconfig_out != NULL)
         rc = ki_apiserver_write_kubeconfig(server, flags->kubeconfig_out, err);
@@ -156,7 +149,7 @@ int cli_cmd_apiserver(int argc, char **argv)
     if (rc == 0 && arguments.is_help)
         return print_help(&set);
     if (rc == 0 && arguments.count > 0)
-        rc = cli_fail(&err, "apiserver: what is \"%s\"? It takes flags alone", arguments.items[0]);
+        rc = cli_fail(&err, "apiserver: unexpected argument \"%s\"", arguments.items[0]);
     if (rc == 0)
         rc = cli_apiserver_flags_read_secrets(&flags, &err);
     if (rc == 0)

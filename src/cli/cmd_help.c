@@ -7,7 +7,7 @@
 
 static void print_commands(void)
 {
-    printf("kinformer - follows the objects of a Kubernetes cluster\n\nusage: kinformer COMMAND ...\n\n");
+    printf("kinformer - follow the objects of a Kubernetes cluster\n\nusage: kinformer COMMAND ...\n\n");
     for (int i = 0; i < cli_command_count; i++) {
         char left[64];
         snprintf(left, sizeof(left), "%s %s", cli_commands[i].name, cli_commands[i].arguments);
@@ -26,7 +26,7 @@ int cli_cmd_help(int argc, char **argv)
     }
     const cli_command *command = cli_command_find(argv[0]);
     if (argc > 1 || command == NULL) {
-        cli_say("help: there is no command \"%s\"; `kinformer --help` lists them", argv[argc > 1]);
+        cli_say("help: unknown command \"%s\"; `kinformer --help` lists them", argv[argc > 1]);
         return CLI_EXIT_USAGE;
     }
     if (command->run == cli_cmd_help)

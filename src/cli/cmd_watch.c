@@ -14,14 +14,12 @@
 static const char help_head[] =
     "usage: kinformer watch RESOURCE[,RESOURCE...] [flags]\n"
     "\n"
-    "Writes what there is, then each change as it happens. It survives whatever the server does, and says on "
-    "stderr\n"
-    "what is going on. SIGINT and SIGTERM end it with 0, so does a reader that goes away.\n"
+    "Lists objects, then writes every change as it happens. Reconnects and recovers from server errors\n"
+    "for as long as it runs, and reports problems on stderr. Exits with 0 on SIGINT or SIGTERM, and\n"
+    "when the reader of its output closes the pipe.\n"
     "\n"
-    "A resource is named as kubectl accepts it: pods, po, deployments.apps, widgets.example.com. The server "
-    "is asked "
-    "for\n"
-    "those that are not built in, unless they are named in full: widgets.v1.example.com.\n"
+    "Resources are named as with kubectl: pods, po, deployments.apps, widgets.example.com. Those that\n"
+    "are not built in are looked up on the server, unless named in full: widgets.v1.example.com.\n"
     "\n"
     "  kinformer watch pods -A\n"
     "  kinformer watch pods,services -n web -l app=api -o events\n"
@@ -29,14 +27,17 @@ static const char help_head[] =
 
 static const char help_tail[] =
     "\n"
-    "Formats of -o: lines (default), a line for each event; events, JSON Lines with each event and the state "
-    "of each\n"
-    "resource; json, the objects alone, one a line; name, as pod/web; none, nothing.\n"
-    "Tokens and passwords on the command line are overwritten as soon as they are read; files and the\n"
-    "environment keep them from being seen at all.\n"
-    "A DURATION is written as 100ms, 2s or 1m30s. The program ends with 0, with 2 for wrong usage or a "
-    "configuration\n"
-    "that cannot be used, with 1 when the system refuses something.\n";
+    "Formats for -o:\n"
+    "  lines    one line per event (default)\n"
+    "  events   JSON Lines: every event, and the state of each resource\n"
+    "  json     objects only, one per line\n"
+    "  name     names, as in pod/web\n"
+    "  none     nothing\n"
+    "\n"
+    "Tokens and passwords given on the command line are overwritten as soon as they are read. Other\n"
+    "users of the machine never see those given in a file or in the environment.\n"
+    "A DURATION is written as 100ms, 2s or 1m30s. Exit status: 0 success, 1 a system call failed,\n"
+    "2 wrong usage or an unusable configuration.\n";
 
 static int print_help(const cli_flag_set *set)
 {
@@ -57,7 +58,7 @@ static int run_client(cli_watch *watch, ki_error *err)
         return rc;
     rc = cli_watch_run(watch);
     if (rc < 0) {
-        (void)cli_fail(err, "the loop of the client failed: %s", ki_error_text(rc));
+        (void)cli_fail(err, "the client failed: %s", ki_error_text(rc));
         err->code = KI_ERR_SYSTEM;
     }
     cli_watch_stop(watch);
@@ -143,7 +144,7 @@ static int fail_second(const char *word, ki_error *err)
 static int check_arguments(const cli_arguments *arguments, ki_error *err)
 {
     if (arguments->count == 0)
-        return cli_fail(err, "watch: which resource? As in `kinformer watch pods,services`");
+        return cli_fail(err, "watch: no resource given; for example `kinformer watch pods,services`");
     if (arguments->count > 1)
         return fail_second(arguments->items[1], err);
     return 0;

@@ -10,11 +10,11 @@
 #include "cli/signals.h"
 
 const cli_command cli_commands[] = {
-    {"watch", "RESOURCE[,RESOURCE...]", "what there is, and each change as it happens", cli_cmd_watch},
-    {"apiserver", "", "a Kubernetes API server in memory, for tests", cli_cmd_apiserver},
-    {"demo", "", "a simulated cluster, informers, and what goes wrong: to look at", cli_cmd_demo},
-    {"version", "", "of this program", cli_cmd_version},
-    {"help", "[COMMAND]", "this text, or that of a command", cli_cmd_help},
+    {"watch", "RESOURCE[,RESOURCE...]", "list objects, then follow every change", cli_cmd_watch},
+    {"apiserver", "", "run an in-memory Kubernetes API server for tests", cli_cmd_apiserver},
+    {"demo", "", "show informers at work on a simulated cluster with faults", cli_cmd_demo},
+    {"version", "", "print the version", cli_cmd_version},
+    {"help", "[COMMAND]", "print this text, or the help of a command", cli_cmd_help},
 };
 
 const int cli_command_count = sizeof(cli_commands) / sizeof(cli_commands[0]);
@@ -45,12 +45,12 @@ int cli_run(int argc, char **argv)
     cli_signals_guard_descriptors();
     (void)signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
-        cli_say("which command? `kinformer --help` lists them");
+        cli_say("no command given; `kinformer --help` lists them");
         return CLI_EXIT_USAGE;
     }
     const cli_command *command = cli_command_find(argv[1]);
     if (command == NULL) {
-        cli_say("there is no command \"%s\"; `kinformer --help` lists them", argv[1]);
+        cli_say("unknown command \"%s\"; `kinformer --help` lists them", argv[1]);
         return CLI_EXIT_USAGE;
     }
     return command->run(argc - 2, argv + 2);

@@ -9,44 +9,46 @@
 #define AT(member) offsetof(cli_connection, member)
 
 static const cli_flag flags[] = {
-    {"kubeconfig", 0, CLI_FLAG_TEXT, AT(kubeconfig), "FILE", "instead of $KUBECONFIG and ~/.kube/config",
+    {"kubeconfig", 0, CLI_FLAG_TEXT, AT(kubeconfig), "FILE",
+     "kubeconfig to use instead of $KUBECONFIG and ~/.kube/config", NULL},
+    {"context", 0, CLI_FLAG_TEXT, AT(context), "NAME", "context to use", NULL},
+    {"cluster", 0, CLI_FLAG_TEXT, AT(cluster), "NAME", "cluster to use instead of the context's", NULL},
+    {"user", 0, CLI_FLAG_TEXT, AT(user), "NAME", "user to use instead of the context's", NULL},
+    {"server", 's', CLI_FLAG_TEXT, AT(server), "URL", "address of the API server; no kubeconfig is needed",
      NULL},
-    {"context", 0, CLI_FLAG_TEXT, AT(context), "NAME", "of the kubeconfig", NULL},
-    {"cluster", 0, CLI_FLAG_TEXT, AT(cluster), "NAME", "of the kubeconfig, instead of the context's", NULL},
-    {"user", 0, CLI_FLAG_TEXT, AT(user), "NAME", "of the kubeconfig, instead of the context's", NULL},
-    {"server", 's', CLI_FLAG_TEXT, AT(server), "URL", "address of the API server; needs no kubeconfig", NULL},
     {"token", 0, CLI_FLAG_SECRET, AT(token), "TOKEN", "bearer token; or $KINFORMER_TOKEN", NULL},
     {"token-file", 0, CLI_FLAG_TEXT, AT(token_file), "FILE",
-     "with the token; read again every 50s and after a 401", NULL},
-    {"username", 0, CLI_FLAG_TEXT, AT(username), "NAME", "for basic authentication, instead of a token",
+     "file with the token; read again every 50s and after a 401", NULL},
+    {"username", 0, CLI_FLAG_TEXT, AT(username), "NAME", "user name for basic authentication", NULL},
+    {"password", 0, CLI_FLAG_SECRET, AT(password), "TEXT",
+     "password for basic authentication; or $KINFORMER_PASSWORD", NULL},
+    {"password-file", 0, CLI_FLAG_TEXT, AT(password_file), "FILE", "file whose first line is the password",
      NULL},
-    {"password", 0, CLI_FLAG_SECRET, AT(password), "TEXT", "of that name; or $KINFORMER_PASSWORD", NULL},
-    {"password-file", 0, CLI_FLAG_TEXT, AT(password_file), "FILE", "with the password in its first line",
+    {"client-certificate", 0, CLI_FLAG_TEXT, AT(client_certificate), "FILE", "client certificate (PEM)",
      NULL},
-    {"client-certificate", 0, CLI_FLAG_TEXT, AT(client_certificate), "FILE", "to show to the server", NULL},
-    {"client-key", 0, CLI_FLAG_TEXT, AT(client_key), "FILE", "of that certificate", NULL},
-    {"certificate-authority", 0, CLI_FLAG_TEXT, AT(certificate_authority), "FILE", "certificates to trust",
+    {"client-key", 0, CLI_FLAG_TEXT, AT(client_key), "FILE", "private key of the client certificate (PEM)",
      NULL},
+    {"certificate-authority", 0, CLI_FLAG_TEXT, AT(certificate_authority), "FILE",
+     "CA certificates to verify the server with (PEM)", NULL},
     {"insecure-skip-tls-verify", 0, CLI_FLAG_BOOL, AT(insecure_skip_tls_verify), NULL,
-     "trust any certificate", NULL},
+     "do not verify the server's certificate", NULL},
     {"allow-plaintext-credentials", 0, CLI_FLAG_BOOL, AT(allow_plaintext_credentials), NULL,
-     "send token or password over http:// too", NULL},
-    {"tls-server-name", 0, CLI_FLAG_TEXT, AT(tls_server_name), "NAME", "that the certificate is to have",
-     NULL},
-    {"as", 0, CLI_FLAG_TEXT, AT(as), "USER", "act as this user", NULL},
-    {"as-uid", 0, CLI_FLAG_TEXT, AT(as_uid), "UID", "act with this UID", NULL},
-    {"as-group", 0, CLI_FLAG_TEXTS, AT(as_groups), "GROUP", "act as a member of this group; may be repeated",
-     NULL},
+     "send tokens and passwords over http:// too", NULL},
+    {"tls-server-name", 0, CLI_FLAG_TEXT, AT(tls_server_name), "NAME",
+     "name to verify in the server's certificate", NULL},
+    {"as", 0, CLI_FLAG_TEXT, AT(as), "USER", "user to impersonate", NULL},
+    {"as-uid", 0, CLI_FLAG_TEXT, AT(as_uid), "UID", "UID to impersonate", NULL},
+    {"as-group", 0, CLI_FLAG_TEXTS, AT(as_groups), "GROUP", "group to impersonate; may be repeated", NULL},
     {"disable-compression", 0, CLI_FLAG_BOOL, AT(disable_compression), NULL,
-     "accepted as kubectl does; answers are never compressed", NULL},
+     "accepted for kubectl's sake; responses are never compressed", NULL},
     {"request-timeout", 0, CLI_FLAG_TIMEOUT, AT(request_timeout_ms), "DURATION",
-     "for an answer to begin, before it is tried again; 5: 5s; 0: 60s. Watches go on", NULL},
+     "how long a response may take to begin (default 60s); does not end watches", NULL},
 };
 
 cli_flag_group cli_connection_flags(cli_connection *connection)
 {
-    return (cli_flag_group){"Which cluster, as kubectl has it", flags, sizeof(flags) / sizeof(flags[0]),
-                            connection};
+    return (cli_flag_group){"Cluster and credentials, as with kubectl", flags,
+                            sizeof(flags) / sizeof(flags[0]), connection};
 }
 
 /* An empty value says nothing, as with kubectl. */
@@ -62,9 +64,9 @@ int cli_connection_read_secrets(cli_connection *connection, ki_error *err)
     bool has_token = said(connection->token) != NULL, has_name = said(connection->username) != NULL;
     bool has_password = said(connection->password) != NULL;
     if (has_token && said(connection->token_file) != NULL)
-        return cli_fail(err, "--token and --token-file: which of them?");
+        return cli_fail(err, "--token and --token-file cannot be used together");
     if (has_password && file != NULL)
-        return cli_fail(err, "--password and --password-file: which of them?");
+        return cli_fail(err, "--password and --password-file cannot be used together");
     if (file != NULL)
         return cli_secret_word_read("--password-file", file, &connection->password, err);
     if (has_name && !has_password)

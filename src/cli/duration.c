@@ -91,11 +91,11 @@ int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err)
         return 0;
     }
     if (*at == 0 || *at == '-')
-        return cli_fail(err, "a length of time is wanted, as 100ms, 2s or 1m30s");
+        return cli_fail(err, "a duration is needed, such as 100ms, 2s or 1m30s");
     while (*at != 0) {
         number n;
         if (take_number(&at, &n) < 0)
-            return cli_fail(err, "\"%s\" is no length of time; write it as 100ms, 2s or 1m30s", text);
+            return cli_fail(err, "\"%s\" is not a duration; write it as 100ms, 2s or 1m30s", text);
         const unit *of = take_unit(&at);
         if (of == NULL && *at != 0 && !is_digit(*at) && *at != '.')
             return cli_fail(err, "\"%s\": unknown unit \"%.*s\"; write it as 100ms, 2s or 1m30s", text,
@@ -103,7 +103,7 @@ int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err)
         if (of == NULL)
             return cli_fail(err, "\"%s\" lacks a unit; write it as 100ms, 2s or 1m30s", text);
         if (add(&total_ns, &n, of->ns) < 0)
-            return cli_fail(err, "\"%s\" is too long a time", text);
+            return cli_fail(err, "\"%s\" is too long", text);
     }
     *out_ms = total_ns / NS_PER_MS + (total_ns % NS_PER_MS != 0 && total_ns < NS_PER_MS);
     return 0;

@@ -13,14 +13,14 @@
 static int read_action(const char *word, ki_fault *out, ki_error *err)
 {
     if (out->action != 0)
-        return cli_fail(err, "--fault: %s and %s: one action each", ki_apiserver_fault_name(out->action),
-                        word);
+        return cli_fail(err, "--fault: %s and %s: give one action per fault",
+                        ki_apiserver_fault_name(out->action), word);
     for (uint32_t i = KI_FAULT_CLOSE; ki_apiserver_fault_name(i) != NULL; i++)
         if (strcmp(word, ki_apiserver_fault_name(i)) == 0) {
             out->action = i;
             return 0;
         }
-    return cli_fail(err, "--fault: there is no action \"%s\"; `kinformer apiserver --help` lists them", word);
+    return cli_fail(err, "--fault: unknown action \"%s\"; `kinformer apiserver --help` lists them", word);
 }
 
 static int read_on(char *words, ki_fault *out, ki_error *err)
@@ -73,14 +73,14 @@ static int read_numbers(const char *name, const char *value, ki_fault *out, ki_e
         if (strcmp(name, numbers[i].name) != 0)
             continue;
         if (read_number(name, value, numbers[i].max, &number) < 0)
-            return cli_fail(err, "--fault: %s=%s: that is no number, or too large", name, value);
+            return cli_fail(err, "--fault: %s=%s: not a number, or too large", name, value);
         if (numbers[i].small != NULL)
             *numbers[i].small = (uint32_t)number;
         else
             *numbers[i].large = number;
         return 0;
     }
-    return cli_fail(err, "--fault: what is \"%s\"? `kinformer apiserver --help` says what there is", name);
+    return cli_fail(err, "--fault: unknown setting \"%s\"; `kinformer apiserver --help` lists them", name);
 }
 
 static int read_methods(char *words, ki_fault *out, ki_error *err)
@@ -93,7 +93,7 @@ static int read_methods(char *words, ki_fault *out, ki_error *err)
             if (strcasecmp(word, names[i]) == 0)
                 found = 1U << i;
         if (found == 0)
-            return cli_fail(err, "--fault: method=%s: it is GET, POST, PUT, PATCH or DELETE", word);
+            return cli_fail(err, "--fault: method=%s: must be GET, POST, PUT, PATCH or DELETE", word);
         out->methods |= found;
     }
     return 0;
@@ -138,13 +138,13 @@ static int check(const char *text, const ki_fault *fault, ki_error *err)
 {
     ki_error why = {0};
     if (fault->action == 0)
-        return cli_fail(err, "--fault: which action? As in --fault reset,on=watch,times=3");
+        return cli_fail(err, "--fault: no action given; write it as --fault reset,on=watch,times=3");
     if (fault->action == KI_FAULT_STATUS && fault->code < 200)
         return cli_fail(err, "--fault: status needs a code, as in --fault status,code=503");
     if (fault->action == KI_FAULT_DELAY && fault->delay_ms == 0)
-        return cli_fail(err, "--fault: delay wants a time, as in --fault delay,delay=500ms");
+        return cli_fail(err, "--fault: delay needs a duration, as in --fault delay,delay=500ms");
     if (fault->action == KI_FAULT_STALE && fault->behind == 0)
-        return cli_fail(err, "--fault: stale wants a number of versions, as in --fault stale,behind=100");
+        return cli_fail(err, "--fault: stale needs a number of versions, as in --fault stale,behind=100");
     if (ki_apiserver_fault_check(fault, &why) < 0)
         return cli_fail(err, "--fault: \"%s\": %s", text, why.message);
     return 0;
@@ -155,7 +155,7 @@ int cli_fault_parse(const char *text, ki_fault *out, char out_texts[CLI_FAULT_BY
     char *rest = out_texts;
     *out = (ki_fault){0};
     if (strlen(text) >= CLI_FAULT_BYTES)
-        return cli_fail(err, "--fault: it is too long; %d bytes are the most", CLI_FAULT_BYTES - 1);
+        return cli_fail(err, "--fault: longer than %d bytes", CLI_FAULT_BYTES - 1);
     memcpy(out_texts, text, strlen(text) + 1);
     while (*rest != 0) {
         char *part = rest;

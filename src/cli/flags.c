@@ -146,7 +146,7 @@ static int set_number(const found *f, const char *value, ki_error *err)
     int64_t number = 0;
     size_t n = strspn(value, "0123456789");
     if (n == 0 || n > 18 || value[n] != 0)
-        return cli_fail(err, "%s: \"%s\" is no whole number from 0 on", f->spelling, value);
+        return cli_fail(err, "%s: \"%s\" is not a non-negative integer", f->spelling, value);
     number = strtoll(value, NULL, 10);
     memcpy(f->base + f->flag->offset, &number, sizeof(number));
     return 0;
@@ -164,7 +164,7 @@ static int set_choice(const found *f, const char *value, ki_error *err)
         }
         at += n + (at[n] == '|');
     }
-    return cli_fail(err, "%s: \"%s\" is none of %s", f->spelling, value, f->flag->choices);
+    return cli_fail(err, "%s: \"%s\" is not one of %s", f->spelling, value, f->flag->choices);
 }
 
 static int set_value(const found *f, const char *value, ki_error *err)
@@ -206,7 +206,7 @@ static int set_from_next(const found *f, words *w, ki_error *err)
     if (f->flag->type == CLI_FLAG_BOOL)
         return set_value(f, "true", err);
     if (w->next == w->count)
-        return cli_fail(err, "%s wants a value: %s", f->spelling,
+        return cli_fail(err, "%s needs a value: %s", f->spelling,
                         f->flag->choices == NULL ? f->flag->argument : f->flag->choices);
     return set_value(f, w->items[w->next++], err);
 }

@@ -96,7 +96,7 @@ static int add(cli_resource_list *list, ki_str name, ki_error *err)
 {
     cli_resource fresh = {0};
     if (name.len == 0)
-        return cli_fail(err, "an empty name in the list of resources; write it as pods,services");
+        return cli_fail(err, "the list of resources has an empty name; write it as pods,services");
     if (list->count == CLI_RESOURCES_MAX)
         return cli_fail(err, "more than %d resources", CLI_RESOURCES_MAX);
     int rc = find(name, &fresh, err);

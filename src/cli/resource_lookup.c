@@ -69,8 +69,8 @@ static int find(const cli_resource_lookup *d, cli_resource *item, uint64_t delay
         return cli_resource_list_fail_unknown(item, "It was not found on the server either", err);
     if (s.err.code == KI_ERR_NO_MEMORY)
         return cli_fail_no_memory(err);
-    cli_say("%s: not built in, and the server cannot be asked: %s; trying again in %d s", item->wanted,
-            s.err.message, (int)(delay_ms / 1000));
+    cli_say("%s: not a built-in resource, and the server could not be asked: %s; retrying in %d s",
+            item->wanted, s.err.message, (int)(delay_ms / 1000));
     return live(d, NULL, delay_ms);
 }
 

@@ -10,27 +10,30 @@
 #define AT(member) offsetof(cli_watch_flags, member)
 
 static const cli_flag what_flags[] = {
-    {"namespace", 'n', CLI_FLAG_TEXT, AT(ns), "NAME", "of the objects; else the context's, else default",
-     NULL},
-    {"all-namespaces", 'A', CLI_FLAG_BOOL, AT(all_namespaces), NULL, "instead of one", NULL},
-    {"selector", 'l', CLI_FLAG_TEXT, AT(label_selector), "SELECTOR", "labels: app=web,tier in (a,b),!canary",
-     NULL},
-    {"field-selector", 0, CLI_FLAG_TEXT, AT(field_selector), "SELECTOR", "fields: metadata.name=web", NULL},
-    {"output", 'o', CLI_FLAG_CHOICE, AT(format), "FORMAT", "of what is written; see below", CLI_FORMATS},
+    {"namespace", 'n', CLI_FLAG_TEXT, AT(ns), "NAME",
+     "namespace to watch (default: the context's, else default)", NULL},
+    {"all-namespaces", 'A', CLI_FLAG_BOOL, AT(all_namespaces), NULL, "watch all namespaces", NULL},
+    {"selector", 'l', CLI_FLAG_TEXT, AT(label_selector), "SELECTOR",
+     "filter by labels, as in app=web,tier in (a,b),!canary", NULL},
+    {"field-selector", 0, CLI_FLAG_TEXT, AT(field_selector), "SELECTOR",
+     "filter by fields, as in metadata.name=web", NULL},
+    {"output", 'o', CLI_FLAG_CHOICE, AT(format), "FORMAT", "output format; see below", CLI_FORMATS},
 };
 
 static const cli_flag how_flags[] = {
-    {"until-synced", 0, CLI_FLAG_BOOL, AT(until_synced), NULL, "end when all that exists has been written",
+    {"until-synced", 0, CLI_FLAG_BOOL, AT(until_synced), NULL,
+     "exit once all existing objects have been written", NULL},
+    {"stats", 0, CLI_FLAG_BOOL, AT(stats), NULL, "write statistics to stderr on exit, as JSON", NULL},
+    {"resync", 0, CLI_FLAG_DURATION, AT(resync_ms), "DURATION",
+     "repeat every object at this interval; 0 disables it", NULL},
+    {"page-size", 0, CLI_FLAG_NUMBER, AT(page_size), "N",
+     "objects per page of a list (default 500); 0: no limit", NULL},
+    {"watch-list", 0, CLI_FLAG_CHOICE, AT(watch_list), "WHEN",
+     "stream the first list as a watch: auto, always or never", "auto|always|never"},
+    {"keep", 0, CLI_FLAG_TEXT, AT(keep), "PATHS", "keep only these fields: /spec/nodeName,/status/podIP",
      NULL},
-    {"stats", 0, CLI_FLAG_BOOL, AT(stats), NULL, "at the end, write numbers as JSON to stderr", NULL},
-    {"resync", 0, CLI_FLAG_DURATION, AT(resync_ms), "DURATION", "repeat every object so often; 0: never",
-     NULL},
-    {"page-size", 0, CLI_FLAG_NUMBER, AT(page_size), "N", "of a list; 0: no limit (default 500)", NULL},
-    {"watch-list", 0, CLI_FLAG_CHOICE, AT(watch_list), "WHEN", "stream the first list: auto, always or never",
-     "auto|always|never"},
-    {"keep", 0, CLI_FLAG_TEXT, AT(keep), "PATHS", "of each object: /spec/nodeName,/status/podIP", NULL},
-    {"keep-managed-fields", 0, CLI_FLAG_BOOL, AT(keep_managed_fields), NULL, "which are left out otherwise",
-     NULL},
+    {"keep-managed-fields", 0, CLI_FLAG_BOOL, AT(keep_managed_fields), NULL,
+     "keep metadata.managedFields, which are dropped by default", NULL},
 };
 
 void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_WATCH_GROUPS])
@@ -38,7 +41,7 @@ void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_
     *flags = (cli_watch_flags){.page_size = -1};
     out_groups[0] =
         (cli_flag_group){"What to watch", what_flags, sizeof(what_flags) / sizeof(what_flags[0]), flags};
-    out_groups[1] = (cli_flag_group){"How", how_flags, sizeof(how_flags) / sizeof(how_flags[0]), flags};
+    out_groups[1] = (cli_flag_group){"Options", how_flags, sizeof(how_flags) / sizeof(how_flags[0]), flags};
     out_groups[2] = cli_connection_flags(&flags->connection);
 }
 
@@ -50,7 +53,7 @@ static int check_namespace(const char *ns, ki_error *err)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
     size_t n = strlen(ns);
     if (n > 63 || strspn(ns, letters) != n || ns[0] == '-' || (n > 0 && ns[n - 1] == '-'))
-        return cli_fail(err, "-n (--namespace): \"%s\" cannot be the name of a namespace", ns);
+        return cli_fail(err, "-n (--namespace): \"%s\" is not a valid namespace", ns);
     return 0;
 }
 
@@ -141,7 +144,8 @@ int cli_watch_flags_keep(const cli_watch_flags *flags, const char ***out_paths, 
     split(paths, memcpy(memory + pointers, flags->keep, strlen(flags->keep) + 1));
     for (size_t i = IDENTITY_COUNT; paths[i] != NULL; i++)
         if (paths[i][0] != '/') {
-            (void)cli_fail(err, "--keep: \"%s\" is no path; write it as /spec/nodeName,/metadata/labels",
+            (void)cli_fail(err,
+                           "--keep: \"%s\" is not a path; write paths as /spec/nodeName,/metadata/labels",
                            paths[i]);
             free(memory);
             return KI_ERR_INVALID;

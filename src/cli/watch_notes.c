@@ -128,7 +128,7 @@ void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_inf
         note(follower, now_ms, "listing");
         break;
     case KI_PHASE_STREAMING_LIST:
-        note(follower, now_ms, "listing, as a stream");
+        note(follower, now_ms, "listing (streamed)");
         break;
     case KI_PHASE_WATCHING:
         note_watching(follower, now_ms, status);
@@ -159,30 +159,29 @@ static const char *advice(const cli_follower *follower, const ki_watch_error *er
     if (strstr(error->error->message, "its address") != NULL)
         return NULL;
     if (strstr(error->error->message, "the proxy ") != NULL)
-        return "see proxy-url of the cluster, HTTPS_PROXY and NO_PROXY";
+        return "check the cluster's proxy-url, HTTPS_PROXY and NO_PROXY";
     switch (error->reason) {
     case KI_REASON_NO_CREDENTIALS:
-        return "see what the kubeconfig says of the user, or choose another (--user, --token)";
+        return "check the user in the kubeconfig, or choose another (--user, --token)";
     case KI_REASON_UNAUTHORIZED:
         return "check the token, or the user of the context (--user, --token)";
     case KI_REASON_FORBIDDEN:
-        return "this user needs the verbs list and watch; `kubectl auth can-i watch` tells";
+        return "the user needs the verbs list and watch; check with `kubectl auth can-i watch`";
     case KI_REASON_NOT_FOUND:
         if (follower->resource->made != NULL && !follower->watch->flags->all_namespaces)
-            return "is its definition installed? One that has no namespaces wants -A";
-        return "does this server have it? `kubectl api-resources` tells";
+            return "is its CRD installed? Use -A if the resource is cluster-scoped";
+        return "does the server have this resource? `kubectl api-resources` lists them";
     case KI_REASON_CONNECTION_REFUSED:
     case KI_REASON_DNS:
         return "is the address right (--server, --context), and the server running?";
     case KI_REASON_TLS:
-        return "see --certificate-authority and --tls-server-name";
+        return "check --certificate-authority and --tls-server-name";
     case KI_REASON_MALFORMED:
-        return follower->was_watching ? NULL
-                                      : "is that a Kubernetes API server (--server), or a page to log in at?";
+        return follower->was_watching ? NULL : "is this a Kubernetes API server (--server), or a login page?";
     case KI_REASON_BAD_REQUEST:
         if (error->http_status == 407)
-            return "a proxy wants a user and a password, which belong into proxy-url";
-        return has_selectors(follower->watch->flags) ? "does the server take these selectors?" : NULL;
+            return "the proxy needs a user and a password; add them to proxy-url";
+        return has_selectors(follower->watch->flags) ? "does the server support these selectors?" : NULL;
     default:
         return NULL;
     }
@@ -191,9 +190,9 @@ static const char *advice(const cli_follower *follower, const ki_watch_error *er
 static void format_next(char *buffer, size_t bytes, const ki_watch_error *error)
 {
     if (error->retry_ms == 0)
-        snprintf(buffer, bytes, "trying again");
+        snprintf(buffer, bytes, "retrying");
     else
-        snprintf(buffer, bytes, "trying again in %" PRIu64 ".%u s", error->retry_ms / 1000,
+        snprintf(buffer, bytes, "retrying in %" PRIu64 ".%u s", error->retry_ms / 1000,
                  (unsigned)(error->retry_ms % 1000 / 100));
 }
 
@@ -220,7 +219,7 @@ void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watc
 {
     const speaker by = {follower, now_ms, NULL, error->reason};
     if (error->key[0] != 0) {
-        note(follower, now_ms, "%s stays as it was: %s", error->key, error->error->message);
+        note(follower, now_ms, "%s was not updated: %s", error->key, error->error->message);
     } else if (status->reason == KI_REASON_POLLING) {
         note_polling(follower, now_ms, status);
     } else if (status->reason != error->reason) {

@@ -130,10 +130,10 @@ static void everything_goes_wrong_and_the_cache_is_equal_in_the_end(void **state
     expect(&p, "with 50 pods, seed 1\n");
     expect(&p, "synced: ");
     expect(&p, "cut: every connection is reset\n");
-    expect(&p, "restart: the server is away for 0.2 s\n");
-    expect(&p, "compaction: the server is away for 0.2 s, and comes back without its history\n");
-    expect(&p, "healed after ");
-    expect(&p, "compared with the server's own lists: ");
+    expect(&p, "restart: the server is down for 0.2 s\n");
+    expect(&p, "compaction: the server is down for 0.2 s, and comes back without its history\n");
+    expect(&p, "recovered in ");
+    expect(&p, "compared with the server's lists: ");
     expect(&p, "\nequal: ");
     assert_null(strchr(p.written.text, '\033'));
     text_log_free(&p.written);
@@ -172,7 +172,7 @@ static void a_cluster_in_which_nothing_happens_is_equal_too(void **state)
     process p;
     spawn_piped(&p, "--pods 5 --churn 0/s --trouble 300ms --for 2s");
     assert_int_equal(finish(&p), 0);
-    expect(&p, "the writes end after 0;");
+    expect(&p, "writes stopped after 0;");
     expect(&p, "\nequal: ");
     text_log_free(&p.written);
 }
@@ -220,15 +220,15 @@ static void a_terminal_gets_a_picture_and_its_screen_back(void **state)
     (void)state;
     process p;
     spawn_on_terminal(&p, "--pods 50 --churn 100/s --trouble 2s");
-    read_until(&p, "healed after ");
-    read_until(&p, "WHAT THE HANDLERS HEAR");
+    read_until(&p, "recovered in ");
+    read_until(&p, "HANDLERS");
     assert_int_equal(write(p.out, "\003", 1), 1);
     assert_int_equal(finish(&p), 0);
     const char *left = last(p.written.text, "\033[?1049l");
     assert_non_null(left);
     assert_true(strstr(p.written.text, "\033[?1049h\033[?25l") < strstr(p.written.text, "INFORMER"));
     assert_true(last(p.written.text, "\033[?25h") > last(p.written.text, "\033[?25l"));
-    assert_non_null(strstr(left, "equal: each object"));
+    assert_non_null(strstr(left, "equal: the same objects"));
     assert_non_null(strstr(left, "INFORMER"));
     char *whole = p.written.text;
     whole[left - whole] = 0;

@@ -87,7 +87,7 @@ static void caches_that_are_current_are_equal(void **state)
     (void)state;
     assert_int_equal(cli_demo_finish(&demo), CLI_EXIT_OK);
     const char *text = written();
-    expect(text, "compared with the server's own lists: 2 pods, 0 nodes, 0 deployments, 0 replicasets\n");
+    expect(text, "compared with the server's lists: 2 pods, 0 nodes, 0 deployments, 0 replicasets\n");
     expect(text, "\nequal: ");
 }
 
@@ -105,7 +105,7 @@ static void a_cache_that_lags_behind_is_found_out_and_the_keys_are_named(void **
     expect(text, ", the server has nothing\n");
     expect(text, "  pods default/b: the cache has ");
     expect(text, "  pods default/c: the cache has nothing, the server has ");
-    expect(text, "NOT EQUAL: 3 differ\n");
+    expect(text, "NOT EQUAL: 3 objects differ\n");
     assert_null(strstr(text, "\nequal"));
 }
 
@@ -114,7 +114,7 @@ static void a_handler_that_knows_of_other_objects_than_the_cache_is_found_out(vo
     (void)state;
     demo.followers.items[CLI_DEMO_PODS].objects++;
     assert_int_equal(cli_demo_finish(&demo), CLI_EXIT_FAILED);
-    expect(written(), "  pods the handler knows of 3, the cache holds 2\n");
+    expect(written(), "  pods the handler has seen 3 objects, the cache holds 2\n");
 }
 
 int main(void)

@@ -139,8 +139,9 @@ static void a_server_that_cannot_say_is_asked_again(void **state)
     scripted_http *server = start(&w);
     cli_process_start(&p, server, "widgets -o name --until-synced --watch-list never");
     assert_int_equal(cli_process_finish(&p), 0);
-    assert_true(cli_process_has(&p.said, "widgets: not built in, and the server cannot be asked: the server "
-                                         "answers 500"));
+    assert_true(cli_process_has(
+        &p.said, "widgets: not a built-in resource, and the server could not be asked: the server "
+                 "answers 500"));
     assert_int_equal(w.asked, 2);
     cli_process_free(&p);
     scripted_http_stop(server);

@@ -52,7 +52,7 @@ expect_stdout 0 "kinformer $version" version
 expect_stdout 0 "kinformer $version" --version
 expect_stdout 0 'usage: kinformer version' version --help
 expect_stdout 0 '--churn' demo --help
-expect_stdout 0 '20s when stdout is no terminal' help demo
+expect_stdout 0 '20s when stdout is not a terminal' help demo
 for flag in kubeconfig context cluster user server token token-file password-file certificate-authority insecure-skip-tls-verify \
     allow-plaintext-credentials \
     tls-server-name client-certificate client-key username password as as-uid as-group disable-compression \
@@ -73,28 +73,28 @@ for flag in port bind tls tls-cert-file tls-private-key-file token token-file ku
     expect_stdout 0 " --$flag" apiserver --help
 done
 
-expect_refusal 'It takes flags alone' apiserver pods
+expect_refusal 'unexpected argument "pods"' apiserver pods
 expect_refusal '65535' apiserver --port 70000
 expect_refusal 'is no address' apiserver --port 0 --bind nowhere
-expect_refusal 'belong together' apiserver --port 0 --tls-cert-file "$work/none"
+expect_refusal 'must be used together' apiserver --port 0 --tls-cert-file "$work/none"
 expect_refusal "$work/none" apiserver --port 0 --load "$work/none"
-expect_refusal 'no action "frob"' apiserver --port 0 --fault frob
-expect_refusal 'which action?' apiserver --port 0 --fault times=3
+expect_refusal 'unknown action "frob"' apiserver --port 0 --fault frob
+expect_refusal 'no action given' apiserver --port 0 --fault times=3
 expect_refusal 'on=nobody' apiserver --port 0 --fault reset,on=nobody
 expect_refusal 'needs a code' apiserver --port 0 --fault status
-expect_refusal 'delay wants a time' apiserver --port 0 --fault delay
-expect_refusal 'stale wants a number' apiserver --port 0 --fault stale,on=list
-expect_refusal 'one action each' apiserver --port 0 --fault close,reset
+expect_refusal 'delay needs a duration' apiserver --port 0 --fault delay
+expect_refusal 'stale needs a number' apiserver --port 0 --fault stale,on=list
+expect_refusal 'one action per fault' apiserver --port 0 --fault close,reset
 expect_refusal '"delay" does not use it' apiserver --port 0 --fault delay,delay=1s,after-bytes=3
 expect_refusal 'it is for watch, streamed-list' apiserver --port 0 --fault no-bookmarks,on=list
 expect_refusal 'it is for streamed-list' apiserver --port 0 --fault no-end-marker,on=watch
-expect_refusal 'what is "aftr-bytes"' apiserver --port 0 --fault close,aftr-bytes=3
+expect_refusal 'unknown setting "aftr-bytes"' apiserver --port 0 --fault close,aftr-bytes=3
 expect_refusal 'PUT is never the method of list' apiserver --port 0 --fault reset,on=list,method=put
-expect_refusal 'method=FROB: it is GET' apiserver --port 0 --fault reset,method=PUT+FROB
+expect_refusal 'method=FROB: must be GET' apiserver --port 0 --fault reset,method=PUT+FROB
 expect_refusal 'watch requests never have one' apiserver --port 0 --fault reset,on=watch,subresource=status
 expect_refusal '"here" is not an address' apiserver --port 0 --fault reset,user-agent=a,remote=here
 expect_refusal '"pods" cannot be simulated' apiserver --port 0 --simulate pods
-expect_refusal 'an empty one' apiserver --port 0 --token ''
+expect_refusal 'token is empty' apiserver --port 0 --token ''
 
 # It says where it is, writes how to reach it, and ends with 0 when it is told to.
 "$program" apiserver --port 0 --tls --token secret --kubeconfig-out "$work/kubeconfig" >"$work/out" 2>"$work/err" &
@@ -163,17 +163,17 @@ timeout 20 "$program" watch namespaces --server "$url" --allow-plaintext-credent
     -o name >"$work/names" 2>"$work/err" || complain "the token of the environment: $(cat "$work/err")"
 kill "$server"
 wait "$server" || complain "apiserver ends with $?"
-expect_refusal 'which of them' watch pods --server https://k --token a --token-file "$work/token"
-expect_refusal 'which of them' watch pods --server https://k --username a --password b --password-file "$work/token"
+expect_refusal 'cannot be used together' watch pods --server https://k --token a --token-file "$work/token"
+expect_refusal 'cannot be used together' watch pods --server https://k --username a --password b --password-file "$work/token"
 expect_refusal 'No such file' watch pods --server https://k --username a --password-file "$work/none"
 expect_refusal 'first line is empty' watch pods --server https://k --username a --password-file /dev/null
 expect_refusal 'No such file' apiserver --port 0 --token-file "$work/none"
 
-expect_refusal 'which command?'
-expect_refusal 'no command "frob"' frob
-expect_refusal 'no command "frob"' help frob
+expect_refusal 'no command given'
+expect_refusal 'unknown command "frob"' frob
+expect_refusal 'unknown command "frob"' help frob
 expect_refusal 'takes no arguments' version now
-expect_refusal 'which resource?' watch
+expect_refusal 'no resource given' watch
 expect_refusal 'metadata.name=web' watch pods web
 expect_refusal 'watch pod --field-selector metadata.name=web-0' watch pod/web-0
 expect_refusal 'did you mean "pods"' watch podz
@@ -181,7 +181,7 @@ expect_refusal 'widgets.v1.example.com' watch widgets
 expect_refusal '--namespace' watch pods --namspace web
 expect_refusal 'lacks a unit' watch pods --resync 5
 expect_refusal 'unknown unit "x"' watch pods --resync 5x
-expect_refusal 'wants a value' watch pods -o
+expect_refusal 'needs a value' watch pods -o
 expect_refusal '-l (--selector)' watch pods -l 'a=('
 expect_refusal '--keep' watch pods --keep spec
 expect_refusal "$work/none" watch pods --kubeconfig "$work/none"
@@ -196,7 +196,7 @@ printf '%s\n' '-----BEGIN CERTIFICATE-----' junk '-----END CERTIFICATE-----' >"$
 expect_refusal "$work/junk: has a certificate in it that is none" \
     watch pods --server https://127.0.0.1:1 --certificate-authority "$work/junk"
 
-expect_refusal 'takes flags alone' demo now
+expect_refusal 'unexpected argument "now"' demo now
 expect_refusal '--pods' demo --pods 0
 expect_refusal '--pods' demo --pods 1000000000
 expect_refusal '--churn' demo --churn fast

@@ -12,20 +12,16 @@
 static const char help_head[] =
     "usage: kinformer demo [flags]\n"
     "\n"
-    "Starts an API server in this process, a simulated cluster that lives in it (deployments that scale and\n"
-    "roll out, pods that start, crash and go), and informers that follow all of that over HTTP. Every so "
-    "often\n"
-    "the connections are cut, the server restarts, or its history is lost; the informers get over it.\n"
+    "Starts an API server in this process, a simulated cluster (deployments that scale and roll out, pods\n"
+    "that start, crash and disappear), and informers that follow it over HTTP. Every few seconds it cuts\n"
+    "the connections, restarts the server, or drops the server's history; the informers recover.\n"
     "\n"
-    "It ends at Ctrl-C, SIGTERM, or when the time of --for is over. Then the writes stop, and what the "
-    "informers\n"
-    "hold is compared with what the server has: 0 when both are equal, 1 when they are not, and which "
-    "objects\n"
-    "differ is said. A second Ctrl-C ends it at once.\n"
+    "Runs until Ctrl-C, SIGTERM, or the end of --for. Then the writes stop, and the informers' caches are\n"
+    "compared with the server's lists. Exits with 0 when they are equal; otherwise it lists the\n"
+    "differences and exits with 1. A second Ctrl-C exits at once.\n"
     "\n"
-    "On a terminal it draws a live picture; NO_COLOR is honoured. Elsewhere it writes lines, and ends by "
-    "itself\n"
-    "after 20 s unless --for says otherwise.\n"
+    "On a terminal it draws a live view and honours NO_COLOR. Otherwise it writes lines, and stops after\n"
+    "20 s unless --for is given.\n"
     "\n"
     "  kinformer demo\n"
     "  kinformer demo --pods 20000 --churn 2000/s --trouble 3s\n"
@@ -63,7 +59,7 @@ int cli_cmd_demo(int argc, char **argv)
     if (rc == 0 && arguments.is_help)
         return print_help(&set);
     if (rc == 0 && arguments.count > 0)
-        rc = cli_fail(&err, "demo: what is \"%s\"? It takes flags alone", arguments.items[0]);
+        rc = cli_fail(&err, "demo: unexpected argument \"%s\"", arguments.items[0]);
     if (rc == 0)
         rc = cli_demo_flags_check(&flags, isatty(STDOUT_FILENO), &err);
     if (rc < 0)

@@ -114,7 +114,7 @@ static int start_cluster(cli_demo *demo, ki_error *err)
 static int start(cli_demo *demo, ki_error *err)
 {
     char line[64];
-    snprintf(line, sizeof(line), "making a cluster of %lld pods", (long long)demo->flags->pods);
+    snprintf(line, sizeof(line), "creating a cluster of %lld pods", (long long)demo->flags->pods);
     cli_demo_write(demo, line);
     int rc = start_cluster(demo, err);
     if (rc < 0)
@@ -168,7 +168,7 @@ static int rest(cli_demo *demo, ki_error *err)
         fds[2].revents != 0)
         demo->frame_ms = 0;
     int rc = ki_client_dispatch(demo->client, SLICE_MS);
-    return rc < 0 ? cli_fail(err, "the client cannot go on: %s", ki_error_text(rc)) : 0;
+    return rc < 0 ? cli_fail(err, "the client failed: %s", ki_error_text(rc)) : 0;
 }
 
 static void tell_sync(cli_demo *demo)
@@ -177,7 +177,7 @@ static void tell_sync(cli_demo *demo)
     if (demo->has_synced || !cli_demo_followers_have_synced(&demo->followers))
         return;
     demo->has_synced = 1;
-    snprintf(line, sizeof(line), "synced: the informers hold it all after %llu ms",
+    snprintf(line, sizeof(line), "synced: all informers are complete after %llu ms",
              (unsigned long long)(cli_moment_now_ms() - demo->began_ms));
     cli_demo_say(demo, &demo->view.troubles, line);
 }
@@ -198,9 +198,9 @@ static void begin(cli_demo *demo)
 {
     uint64_t now_ms = cli_moment_now_ms();
     char line[CLI_DEMO_LINE_BYTES];
-    snprintf(
-        line, sizeof(line), "an API server at %s with %llu pods, seed %lld", ki_apiserver_url(demo->server),
-        (unsigned long long)ki_apiserver_count(demo->server, &KI_CORE_V1_PODS), (long long)demo->flags->seed);
+    snprintf(line, sizeof(line), "API server at %s with %llu pods, seed %lld", ki_apiserver_url(demo->server),
+             (unsigned long long)ki_apiserver_count(demo->server, &KI_CORE_V1_PODS),
+             (long long)demo->flags->seed);
     demo->resize_fd = demo->is_screen ? cli_demo_terminal_enter(demo->output) : -1;
     demo->began_ms = demo->pace_ms = demo->measured_ms = now_ms;
     demo->ends_ms = demo->flags->for_ms == 0 ? UINT64_MAX : now_ms + demo->flags->for_ms;

@@ -80,7 +80,7 @@ typedef struct reading {
 static int take_page(ki_object_list *served, const ki_rest_answer *page, ki_error *err)
 {
     if (page->refused_count > 0)
-        return cli_fail(err, "a list of the server has objects without a name");
+        return cli_fail(err, "the server listed objects without a name");
     if (page->object_count == 0)
         return 0;
     size_t bytes = (served->count + page->object_count) * sizeof(ki_object *);

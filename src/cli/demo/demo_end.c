@@ -24,10 +24,10 @@ static int wait_for_informers(cli_demo *demo, ki_error *err)
         struct pollfd client = {.fd = ki_client_fd(demo->client), .events = POLLIN};
         uint64_t now_ms = cli_moment_now_ms();
         if (now_ms >= deadline_ms)
-            return cli_fail(err, "the informers have not caught up within %d s", CATCH_UP_MS / 1000);
+            return cli_fail(err, "the informers did not catch up within %d s", CATCH_UP_MS / 1000);
         (void)poll(&client, 1, LOOK_MS);
         if (ki_client_dispatch(demo->client, LOOK_MS) < 0)
-            return cli_fail(err, "the client cannot go on");
+            return cli_fail(err, "the client failed");
         int rc = cli_demo_trouble_tick(&demo->trouble, now_ms, err);
         if (rc < 0)
             return rc;
@@ -68,7 +68,7 @@ static int compare_one(verdict *so_far, const cli_demo_follower *follower, size_
         so_far->different += cli_demo_compare_lists(&cached, &served, on_difference, so_far);
         if (follower->objects != cached.count) {
             char line[96];
-            snprintf(line, sizeof(line), "the handler knows of %llu, the cache holds %zu",
+            snprintf(line, sizeof(line), "the handler has seen %llu objects, the cache holds %zu",
                      (unsigned long long)follower->objects, cached.count);
             so_far->different++;
             on_difference(line, so_far);
@@ -83,7 +83,7 @@ static int compare_one(verdict *so_far, const cli_demo_follower *follower, size_
 static int compare(cli_demo *demo, ki_error *err)
 {
     verdict so_far = {.demo = demo};
-    char line[256] = "compared with the server's own lists:";
+    char line[256] = "compared with the server's lists:";
     for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++) {
         size_t count = 0;
         int rc = compare_one(&so_far, &demo->followers.items[i], &count, err);
@@ -95,9 +95,9 @@ static int compare(cli_demo *demo, ki_error *err)
     }
     cli_demo_write(demo, line);
     if (so_far.different > 0)
-        snprintf(line, sizeof(line), "NOT EQUAL: %zu differ", so_far.different);
+        snprintf(line, sizeof(line), "NOT EQUAL: %zu objects differ", so_far.different);
     else
-        snprintf(line, sizeof(line), "equal: each object, in the same version, and nothing else");
+        snprintf(line, sizeof(line), "equal: the same objects in the same versions");
     cli_demo_write(demo, line);
     return so_far.different > 0;
 }
@@ -131,7 +131,7 @@ int cli_demo_finish(cli_demo *demo)
     uint64_t took_ms = cli_moment_now_ms() - began_ms;
     leave_picture(demo);
     if (rc == 0) {
-        snprintf(line, sizeof(line), "the writes end after %llu; the informers had them all within %llu ms",
+        snprintf(line, sizeof(line), "writes stopped after %llu; the informers caught up within %llu ms",
                  (unsigned long long)demo->view.writes, (unsigned long long)took_ms);
         cli_demo_write(demo, line);
         rc = compare(demo, &err);

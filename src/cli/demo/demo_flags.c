@@ -19,17 +19,19 @@ enum {
 #define AT(member) offsetof(cli_demo_flags, member)
 
 static const cli_flag demo_flags[] = {
-    {"pods", 0, CLI_FLAG_NUMBER, AT(pods), "N", "in the simulated cluster, about (default 2000)", NULL},
-    {"churn", 0, CLI_FLAG_TEXT, AT(churn), "N/s",
-     "writes to the server, a second or N/m a minute (default 50/s)", NULL},
-    {"seed", 0, CLI_FLAG_NUMBER, AT(seed), "N", "the same one, the same life of the cluster (default 1)",
+    {"pods", 0, CLI_FLAG_NUMBER, AT(pods), "N", "pods in the simulated cluster, approximately (default 2000)",
      NULL},
+    {"churn", 0, CLI_FLAG_TEXT, AT(churn), "N/s", "writes per second, or N/m per minute (default 50/s)",
+     NULL},
+    {"seed", 0, CLI_FLAG_NUMBER, AT(seed), "N",
+     "seed of the simulation; the same seed gives the same cluster (default 1)", NULL},
     {"for", 0, CLI_FLAG_DURATION, AT(for_ms), "DURATION",
-     "ends by itself then; 0: never (default 0; 20s when stdout is no terminal)", NULL},
+     "stop after this time (default: never, or 20s when stdout is not a terminal)", NULL},
     {"trouble", 0, CLI_FLAG_DURATION, AT(trouble_ms), "DURATION",
-     "until the next thing goes wrong (default 6s); 0: nothing does", NULL},
-    {"port", 'p', CLI_FLAG_NUMBER, AT(port), "N", "of the server, on loopback (default 0: a free one)", NULL},
-    {"plain", 0, CLI_FLAG_BOOL, AT(is_plain), NULL, "lines, also on a terminal", NULL},
+     "interval between faults (default 6s); 0 disables them", NULL},
+    {"port", 'p', CLI_FLAG_NUMBER, AT(port), "N", "port of the server on loopback (default: a free one)",
+     NULL},
+    {"plain", 0, CLI_FLAG_BOOL, AT(is_plain), NULL, "write lines even on a terminal", NULL},
 };
 
 void cli_demo_flags_init(cli_demo_flags *flags, cli_flag_group out_groups[CLI_DEMO_GROUPS])
@@ -51,7 +53,7 @@ static int parse_churn(const char *text, double *out, ki_error *err)
     else if (begins_well && end[0] != 0 && strcmp(end, "/s") != 0)
         begins_well = 0;
     if (!begins_well || !isfinite(number))
-        return cli_fail(err, "--churn: \"%s\" is no rate; 50/s and 30/m are", text);
+        return cli_fail(err, "--churn: \"%s\" is not a rate; write it as 50/s or 30/m", text);
     if (number / seconds > CHURN_MAX)
         return cli_fail(err, "--churn: %s is more than %d/s", text, CHURN_MAX);
     *out = number / seconds;
@@ -64,9 +66,9 @@ int cli_demo_flags_check(cli_demo_flags *flags, int is_terminal, ki_error *err)
         return cli_fail(err, "--pods: %lld is not between 1 and %d", (long long)flags->pods,
                         CLI_DEMO_PODS_MAX);
     if (flags->port > UINT16_MAX)
-        return cli_fail(err, "-p (--port): %lld is no port; the last is 65535", (long long)flags->port);
+        return cli_fail(err, "-p (--port): %lld is not a port (0 to 65535)", (long long)flags->port);
     if (flags->trouble_ms > 0 && flags->trouble_ms < TROUBLE_MIN_MS)
-        return cli_fail(err, "--trouble: there is no healing in less than %dms", TROUBLE_MIN_MS);
+        return cli_fail(err, "--trouble: must be at least %dms, or 0", TROUBLE_MIN_MS);
     if (flags->for_ms == UINT64_MAX)
         flags->for_ms = is_terminal ? 0 : UNWATCHED_MS;
     return parse_churn(flags->churn, &flags->writes_per_second, err);

@@ -67,7 +67,7 @@ static void on_delete(const ki_event *event, void *user)
     cli_demo_follower *follower = user;
     follower->objects--;
     note(follower, '-', event->object,
-         (event->flags & KI_EVENT_FINAL_STATE_UNKNOWN) != 0 ? " (nobody saw it go)" : "");
+         (event->flags & KI_EVENT_FINAL_STATE_UNKNOWN) != 0 ? " (deletion not observed)" : "");
 }
 
 static void on_watch_error(ki_informer *informer, const ki_watch_error *error, void *user)

@@ -62,7 +62,7 @@ static void take_down(cli_demo_trouble *trouble, uint64_t now_ms)
     char line[CLI_DEMO_LINE_BYTES];
     uint64_t down_ms = trouble->period_ms / 3 < DOWN_MAX_MS ? trouble->period_ms / 3 : DOWN_MAX_MS;
     int forgets = kind_of(trouble->count) == CLI_DEMO_COMPACTION;
-    snprintf(line, sizeof(line), "%s: the server is away for %.1f s%s", names[kind_of(trouble->count)],
+    snprintf(line, sizeof(line), "%s: the server is down for %.1f s%s", names[kind_of(trouble->count)],
              (double)down_ms / 1000, forgets ? ", and comes back without its history" : "");
     say(trouble, line);
     ki_apiserver_down(trouble->server);
@@ -103,8 +103,7 @@ static void tell_healed(cli_demo_trouble *trouble, uint64_t now_ms)
     char line[CLI_DEMO_LINE_BYTES];
     uint64_t expired = count_expired(trouble) - trouble->expired;
     uint64_t resumed = expired < CLI_DEMO_FOLLOWED ? CLI_DEMO_FOLLOWED - expired : 0;
-    snprintf(line, sizeof(line),
-             "healed after %llu ms: %llu informers went on where they were, %llu began anew",
+    snprintf(line, sizeof(line), "recovered in %llu ms: %llu informers resumed, %llu relisted",
              (unsigned long long)(now_ms - trouble->over_ms), (unsigned long long)resumed,
              (unsigned long long)expired);
     say(trouble, line);
@@ -160,7 +159,7 @@ void cli_demo_trouble_describe_next(const cli_demo_trouble *trouble, uint64_t no
 {
     out[0] = 0;
     if (trouble->is_down)
-        snprintf(out, bytes, "the server comes back in %.1f s",
+        snprintf(out, bytes, "the server is back in %.1f s",
                  (double)(trouble->up_ms > now_ms ? trouble->up_ms - now_ms : 0) / 1000);
     else if (trouble->period_ms > 0)
         snprintf(out, bytes, "%s in %llu s", names[kind_of(trouble->count)],

@@ -93,7 +93,7 @@ static void draw_title(drawing *canvas, const cli_demo_view *view)
     put(canvas, BOLD, "kinformer demo");
     put(canvas, "", "   %s   seed %llu   %llu s   ", view->url, (unsigned long long)view->seed,
         (unsigned long long)(view->elapsed_ms / 1000));
-    put(canvas, DIM, "Ctrl-C compares and ends");
+    put(canvas, DIM, "Ctrl-C compares caches and exits");
     end_line(canvas);
     end_line(canvas);
 }
@@ -129,11 +129,11 @@ static void draw_informers(drawing *canvas, const cli_demo_view *view)
 
 static void draw_cluster(drawing *canvas, const cli_demo_view *view)
 {
-    put(canvas, "", "in the cache   %llu pods running, %llu starting, %llu crashing",
+    put(canvas, "", "cache          %llu pods running, %llu starting, %llu crashing",
         (unsigned long long)view->running, (unsigned long long)view->starting,
         (unsigned long long)view->crashing);
     end_line(canvas);
-    put(canvas, "", "by its index   %s has most pods of %llu nodes: %llu", view->busiest_node,
+    put(canvas, "", "node index     %s has the most pods of %llu nodes: %llu", view->busiest_node,
         (unsigned long long)view->nodes, (unsigned long long)view->busiest_pods);
     end_line(canvas);
     put(canvas, "", "writes         %llu, %.1f/s", (unsigned long long)view->writes, view->writes_per_second);
@@ -160,17 +160,16 @@ static size_t smaller(size_t a, size_t b)
 static void draw_latest(drawing *canvas, const cli_demo_view *view)
 {
     char title[96];
-    snprintf(title, sizeof(title), "WHAT GOES WRONG%s%s%s", view->next[0] != 0 ? "   (next: " : "",
-             view->next, view->next[0] != 0 ? ")" : "");
+    snprintf(title, sizeof(title), "FAULTS%s%s%s", view->next[0] != 0 ? "   (next: " : "", view->next,
+             view->next[0] != 0 ? ")" : "");
     size_t room = canvas->rows > LATEST_TITLES ? canvas->rows - LATEST_TITLES : 0;
     size_t troubles = smaller((room + 2) / 3, LATEST_LINES);
     size_t happenings = smaller((room + 1) / 3, LATEST_LINES);
     draw_lines(canvas, title, &view->troubles, troubles);
     end_line(canvas);
-    draw_lines(canvas, "WHAT HAPPENS IN THE CLUSTER", &view->happenings, happenings);
+    draw_lines(canvas, "CLUSTER", &view->happenings, happenings);
     end_line(canvas);
-    draw_lines(canvas, "WHAT THE HANDLERS HEAR", &view->events,
-               smaller(room - troubles - happenings, CLI_DEMO_LINES));
+    draw_lines(canvas, "HANDLERS", &view->events, smaller(room - troubles - happenings, CLI_DEMO_LINES));
 }
 
 size_t cli_demo_view_draw(const cli_demo_view *view, const cli_demo_screen *screen,

@@ -138,9 +138,9 @@ static void a_request_timeout_without_a_unit_is_in_seconds(void **state)
     assert_int_equal(parse_well("--request-timeout 5").flags.connection.request_timeout_ms, 5000);
     assert_int_equal(parse_well("--request-timeout=0").flags.connection.request_timeout_ms, 0);
     assert_int_equal(parse_well("--request-timeout 1m").flags.connection.request_timeout_ms, 60 * 1000);
-    expect_refusal("--request-timeout 99999999999999999", "too long a time");
+    expect_refusal("--request-timeout 99999999999999999", "is too long");
     expect_refusal("--request-timeout 5x", "--request-timeout: \"5x\": unknown unit");
-    expect_refusal("--request-timeout -1", "a length of time is wanted");
+    expect_refusal("--request-timeout -1", "a duration is needed");
     expect_refusal("--resync 5", "lacks a unit");
 }
 
@@ -244,10 +244,10 @@ static void an_unknown_flag_gets_the_nearest_one_as_a_hint(void **state)
 static void a_value_that_cannot_be_is_refused_with_the_name_of_its_flag(void **state)
 {
     (void)state;
-    expect_refusal("-n", "-n (--namespace) wants a value");
+    expect_refusal("-n", "-n (--namespace) needs a value");
     expect_refusal("-o", "lines|events");
-    expect_refusal("-o xml", "\"xml\" is none of lines|events|json|name|none");
-    expect_refusal("-o event", "none of");
+    expect_refusal("-o xml", "\"xml\" is not one of lines|events|json|name|none");
+    expect_refusal("-o event", "not one of");
     expect_refusal("--resync 5", "--resync: \"5\" lacks a unit");
     expect_refusal("--page-size many", "--page-size: ");
     expect_refusal("--page-size -1", "--page-size: ");

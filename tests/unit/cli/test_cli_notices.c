@@ -204,14 +204,13 @@ static void errors_are_said_with_their_reason_and_what_to_do_once(void **state)
     (void)state;
     cli_follower follower = follower_of_pods();
     note_error(&follower, KI_REASON_TLS, 1234, "");
-    EXPECT_SAID(
-        "pods: Tls: why; trying again in 1.2 s (see --certificate-authority and --tls-server-name)\n");
+    EXPECT_SAID("pods: Tls: why; retrying in 1.2 s (check --certificate-authority and --tls-server-name)\n");
     note_error(&follower, KI_REASON_TLS, 2345, "");
     EXPECT_SAID("");
     note_error(&follower, KI_REASON_EXPIRED, 0, "");
-    EXPECT_SAID("pods: Expired: why; trying again\n");
+    EXPECT_SAID("pods: Expired: why; retrying\n");
     note_error(&follower, KI_REASON_OTHER, 0, "d/a");
-    EXPECT_SAID("pods: d/a stays as it was: why\n");
+    EXPECT_SAID("pods: d/a was not updated: why\n");
 }
 
 static void a_refusal_that_has_to_wait_is_said_with_advice_after_one_that_had_not(void **state)
@@ -219,10 +218,10 @@ static void a_refusal_that_has_to_wait_is_said_with_advice_after_one_that_had_no
     (void)state;
     cli_follower follower = follower_of_pods();
     note_error(&follower, KI_REASON_FORBIDDEN, 0, "");
-    EXPECT_SAID("pods: Forbidden: why; trying again\n");
+    EXPECT_SAID("pods: Forbidden: why; retrying\n");
     note_error(&follower, KI_REASON_FORBIDDEN, 1000, "");
-    EXPECT_SAID("pods: Forbidden: why; trying again in 1.0 s (this user needs the verbs list and watch; "
-                "`kubectl auth can-i watch` tells)\n");
+    EXPECT_SAID("pods: Forbidden: why; retrying in 1.0 s (the user needs the verbs list and watch; "
+                "check with `kubectl auth can-i watch`)\n");
     note_error(&follower, KI_REASON_FORBIDDEN, 0, "");
     note_error(&follower, KI_REASON_FORBIDDEN, 2000, "");
     EXPECT_SAID("");
@@ -237,8 +236,8 @@ static void a_proxy_that_refuses_is_not_called_the_server(void **state)
         &follower, 0,
         &(ki_watch_error){.reason = KI_REASON_CONNECTION_REFUSED, .retry_ms = 1000, .error = &why, .key = ""},
         &(ki_informer_status){.reason = KI_REASON_CONNECTION_REFUSED});
-    EXPECT_SAID("pods: ConnectionRefused: the proxy http://p:1 cannot be reached: why; trying again in 1.0 s "
-                "(see proxy-url of the cluster, HTTPS_PROXY and NO_PROXY)\n");
+    EXPECT_SAID("pods: ConnectionRefused: the proxy http://p:1 cannot be reached: why; retrying in 1.0 s "
+                "(check the cluster's proxy-url, HTTPS_PROXY and NO_PROXY)\n");
 }
 
 static void an_answer_that_is_none_may_be_a_page_to_log_in_at(void **state)
@@ -246,17 +245,16 @@ static void an_answer_that_is_none_may_be_a_page_to_log_in_at(void **state)
     (void)state;
     cli_follower follower = follower_of_pods();
     note_error(&follower, KI_REASON_MALFORMED, 1000, "");
-    EXPECT_SAID(
-        "pods: Malformed: why; trying again in 1.0 s (is that a Kubernetes API server (--server), or a "
-        "page to log in at?)\n");
+    EXPECT_SAID("pods: Malformed: why; retrying in 1.0 s (is this a Kubernetes API server (--server), or a "
+                "login page?)\n");
     ki_error why = {.code = KI_ERR_HTTP, .message = "why"};
     cli_watch_note_error(
         &follower, 0,
         &(ki_watch_error){
             .reason = KI_REASON_BAD_REQUEST, .http_status = 407, .retry_ms = 1000, .error = &why, .key = ""},
         &(ki_informer_status){.reason = KI_REASON_BAD_REQUEST});
-    EXPECT_SAID("pods: BadRequest: why; trying again in 1.0 s (a proxy wants a user and a password, which "
-                "belong into proxy-url)\n");
+    EXPECT_SAID("pods: BadRequest: why; retrying in 1.0 s (the proxy needs a user and a password; "
+                "add them to proxy-url)\n");
 }
 
 static void a_change_of_reason_is_said_however_much_was(void **state)
@@ -268,8 +266,8 @@ static void a_change_of_reason_is_said_however_much_was(void **state)
     text_log_clear(&said);
     note_error(&follower, KI_REASON_EXPIRED, 0, "");
     note_error(&follower, KI_REASON_HISTORY_RESET, 0, "");
-    EXPECT_SAID("pods: Expired: why; trying again (3 more left out)\n"
-                "pods: HistoryReset: why; trying again\n");
+    EXPECT_SAID("pods: Expired: why; retrying (3 more left out)\n"
+                "pods: HistoryReset: why; retrying\n");
 }
 
 static void a_loss_is_said_once_and_its_end_always(void **state)
@@ -282,7 +280,7 @@ static void a_loss_is_said_once_and_its_end_always(void **state)
         note_error(&follower, KI_REASON_CONNECTION_REFUSED, 1000, "");
     for (int i = 0; i < 100; i++)
         note_error(&follower, KI_REASON_OTHER, 0, "d/a");
-    assert_non_null(strstr(said.text, "pods: ConnectionRefused: why; trying again in 1.0 s (is the address"));
+    assert_non_null(strstr(said.text, "pods: ConnectionRefused: why; retrying in 1.0 s (is the address"));
     text_log_clear(&said);
     note_phase(&follower, KI_PHASE_WATCHING, KI_REASON_NONE);
     EXPECT_SAID("pods: watching again after 0.0s: resumed (95 more left out)\n");
@@ -325,7 +323,7 @@ static void a_long_outage_is_said_again_ever_more_seldom(void **state)
     watch_at(&follower, 0, 1);
     text_log_clear(&said);
     fail_until(&follower, 0, 64 * MINUTE_MS);
-    EXPECT_SAID("pods: Timeout: why; trying again in 1.0 s\n"
+    EXPECT_SAID("pods: Timeout: why; retrying in 1.0 s\n"
                 "pods: still not watching after 1m0s and 2 failures, the last: Timeout: why\n"
                 "pods: still not watching after 3m0s and 6 failures, the last: Timeout: why\n"
                 "pods: still not watching after 7m0s and 14 failures, the last: Timeout: why\n"

@@ -85,7 +85,7 @@ static void a_picture_says_how_each_informer_does(void **state)
     assert_non_null(strstr(out, "nodes        BACKING_OFF 0.8s "));
     assert_non_null(strstr(out, "deployments  STREAMING_LIST "));
     assert_non_null(strstr(out, "1987 pods running, 12 starting, 14 crashing"));
-    assert_non_null(strstr(out, "worker-07 has most pods of 43 nodes: 61"));
+    assert_non_null(strstr(out, "worker-07 has the most pods of 43 nodes: 61"));
     assert_non_null(strstr(out, "601, 50.1/s"));
     assert_non_null(strstr(out, "(next: restart in 4 s)"));
     assert_non_null(strstr(out, "http://127.0.0.1:40123   seed 7   12 s"));
