@@ -298,11 +298,12 @@ typedef struct ki_informer_status {
     uint64_t events;
     uint64_t refused; /* objects and events that could not be used */
     uint64_t bytes_read;
-    char resource_version[64]; /* as much of it as fits: ki_informer_last_resource_version() has all */
     char message[KI_ERROR_MESSAGE_BYTES]; /* of the last failure */
     uint64_t success_age_ms;              /* of the store: as ki_informer_age_ms() */
-    uint64_t resource_version_bytes;      /* its length */
+    uint64_t resource_version_bytes;      /* the length of `resource_version` */
     uint64_t reserved[6];
+    /* As ki_informer_last_resource_version(). What is behind its NUL is not written. */
+    char resource_version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
 } ki_informer_status;
 
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);
