@@ -179,8 +179,9 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
  *
  * Servers send a bookmark about once a minute, so a store that follows one is seldom older than that; where a
  * server sends none, the age grows for as long as nothing changes. While lists make up for broken watches
- * (reason Polling), they may be up to 5 minutes apart, so the age may exceed 180,000 on a quiet cluster. It
- * goes on growing after a stop.
+ * (reason Polling), they may be up to 5 minutes apart, so the age may exceed 180,000 on a quiet cluster. For
+ * as long as the server answers each watch with 429 (reason TooManyRequests) nothing is listed, and the age
+ * grows. It goes on growing after a stop.
  *
  * Returns: UINT64_MAX before the first list is in the store.
  * Threads: any. A read without a lock.

@@ -13,6 +13,7 @@ enum {
     REQUEST_SECONDS = 1, /* a request each second, */
     REQUESTS_AT_ONCE = 5,
     LIST_SILENCE_SECONDS = 60,
+    LIST_PROGRESS_BYTES = 1024, /* fewer in that time are silence, once the first byte has come */
     STREAM_SILENCE_SECONDS = 10,
     REFUSAL_SECONDS = 10, /* for the body of an error; requests of ours take no longer by themselves */
     RETRY_AFTER_SECONDS_MAX = 600,
@@ -120,6 +121,7 @@ static void begin_step(ki_reflector *reflector, ki_reflector_step step)
 {
     uint64_t now = ki_reflector_now_ns(reflector);
     reflector->quiet_ns = now;
+    reflector->quiet_bytes = LIST_PROGRESS_BYTES;
     if (step != KI_STEP_WATCH && step != KI_STEP_PAGE)
         reflector->behind_ns = UINT64_MAX;                      /* what a list brings is of now */
     if (step == KI_STEP_WATCH && now >= reflector->relist_ns) { /* no watch has lived to see it */
@@ -284,6 +286,10 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
     else if (now >= silence_due_ns(reflector) && is_stream_sent(reflector) && reflector->watch.was_heard)
         ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
                              "nothing has come of the list for too long");
+    else if (now >= silence_due_ns(reflector) && reflector->quiet_bytes > 0 &&
+             reflector->quiet_bytes < LIST_PROGRESS_BYTES)
+        ki_reflector_give_up(reflector, KI_REASON_TIMEOUT,
+                             "less than 1,024 bytes of the list have come in a minute");
     else if (now >= silence_due_ns(reflector))
         ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "nothing has come of the list for too long");
     else if (now >= relist_due_ns(reflector))
@@ -303,6 +309,16 @@ static void sent(ki_answer *answer, void *user)
     reflector->watch.item_ns = reflector->quiet_ns;
 }
 
+/* A list that trickles would hold everything up for as long as it likes: a few bytes are silence, too. */
+static void end_silence(ki_reflector *reflector, size_t bytes, uint64_t now)
+{
+    reflector->quiet_bytes += bytes;
+    if (reflector->doing == KI_STEP_LIST && reflector->quiet_bytes < LIST_PROGRESS_BYTES)
+        return;
+    reflector->quiet_ns = now;
+    reflector->quiet_bytes = 0;
+}
+
 static void heard(ki_answer *answer, size_t bytes, void *user)
 {
     ki_reflector *reflector = user;
@@ -314,7 +330,7 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
     if (answer != &reflector->answer)
         return;
     if (bytes > 0)
-        reflector->quiet_ns = now;
+        end_silence(reflector, bytes, now);
     reflector->watch.was_heard = 1;
     if (reflector->doing != KI_STEP_WATCH)
         return;
@@ -514,6 +530,7 @@ void ki_reflector_room(ki_reflector *reflector)
         reflector->is_full = 0;
         reflector->watch.was_paused = 1;
         reflector->quiet_ns = ki_reflector_now_ns(reflector);
+        reflector->quiet_bytes = LIST_PROGRESS_BYTES;
         reflector->room_ns = reflector->quiet_ns;
         reflector->watch.item_ns = reflector->quiet_ns;
         ki_answer_resume(&reflector->answer);

@@ -3,6 +3,7 @@
  * be held as a thread is that gets no time. */
 #include <kinformer/resources.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/client.h"
 #include "informer/informer.h"
@@ -189,6 +190,34 @@ static void items_of_a_list_without_an_end_make_nothing_fresh(void **state)
     run(&r, 2 * FAIL_OPEN_MS);
     assert_true(sim_server_counts(r.server)->watch_list_endless > 1);
     assert_true(age_of(&r) >= 2 * FAIL_OPEN_MS);
+    rig_fini(&r);
+}
+
+/* A busy server is not listed instead; so the store is as old as that has lasted, and it is said why. */
+static void a_server_that_puts_off_each_watch_makes_the_store_old(void **state)
+{
+    (void)state;
+    rig r;
+    ki_informer_status status;
+    static const char words[] = "the store is not updated until the server accepts a watch: ";
+    rig_init(&r, &defaults, MINUTE_MS);
+    sync(&r);
+    uint64_t lists = sim_server_counts(r.server)->lists;
+    sim_server_set_faults(r.server, &(sim_faults){.http_429 = 1});
+    sim_world_update(r.world, 1);
+    sim_server_cut_all(r.server);
+    run(&r, 2 * FAIL_OPEN_MS);
+    assert_true(sim_server_counts(r.server)->http_429 > 3);
+    assert_int_equal(sim_server_counts(r.server)->lists, lists);
+    assert_true(age_of(&r) >= 2 * FAIL_OPEN_MS);
+    ki_informer_read_status(r.informer, &status);
+    assert_int_equal(status.phase, KI_PHASE_BACKING_OFF);
+    assert_int_equal(status.reason, KI_REASON_TOO_MANY_REQUESTS);
+    assert_int_equal(status.http_status, 429);
+    assert_int_equal(strncmp(status.message, words, strlen(words)), 0);
+    sim_server_set_faults(r.server, &(sim_faults){0});
+    run(&r, 2 * MINUTE_MS);
+    assert_true(age_of(&r) <= MINUTE_MS);
     rig_fini(&r);
 }
 
@@ -465,6 +494,7 @@ int main(void)
         cmocka_unit_test(without_bookmarks_the_age_grows_until_something_happens),
         cmocka_unit_test(the_heads_of_answers_make_nothing_fresh),
         cmocka_unit_test(items_of_a_list_without_an_end_make_nothing_fresh),
+        cmocka_unit_test(a_server_that_puts_off_each_watch_makes_the_store_old),
         cmocka_unit_test(what_is_received_and_not_applied_is_not_fresh),
         cmocka_unit_test(a_quiet_server_does_not_hide_that_nothing_is_applied),
         cmocka_unit_test(a_handler_that_blocks_makes_the_store_old),
