@@ -179,8 +179,9 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
  *
  * Servers send a bookmark about once a minute, so a store that follows one is seldom older than that; where a
  * server sends none, the age grows for as long as nothing changes. While lists make up for broken watches
- * (reason Polling), they may be up to 5 minutes apart, so the age may exceed 180,000 on a quiet cluster. It
- * goes on growing after a stop.
+ * (reason Polling), they may be up to 5 minutes apart, so the age may exceed 180,000 on a quiet cluster. For
+ * as long as the server answers each watch with 429 (reason TooManyRequests) nothing is listed, and the age
+ * grows. It goes on growing after a stop.
  *
  * Returns: UINT64_MAX before the first list is in the store.
  * Threads: any. A read without a lock.
@@ -298,11 +299,12 @@ typedef struct ki_informer_status {
     uint64_t events;
     uint64_t refused; /* objects and events that could not be used */
     uint64_t bytes_read;
-    char resource_version[64]; /* as much of it as fits: ki_informer_last_resource_version() has all */
     char message[KI_ERROR_MESSAGE_BYTES]; /* of the last failure */
     uint64_t success_age_ms;              /* of the store: as ki_informer_age_ms() */
-    uint64_t resource_version_bytes;      /* its length */
+    uint64_t resource_version_bytes;      /* the length of `resource_version` */
     uint64_t reserved[6];
+    /* As ki_informer_last_resource_version(). What is behind its NUL is not written. */
+    char resource_version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
 } ki_informer_status;
 
 KI_API void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status);

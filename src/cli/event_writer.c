@@ -80,7 +80,7 @@ void cli_event_writer_synced(cli_event_writer *writer, const cli_resource *resou
 }
 
 void cli_event_writer_status(cli_event_writer *writer, const cli_resource *resource,
-                             const ki_informer_status *status, const char *version)
+                             const ki_informer_status *status)
 {
     cli_output *out = writer->output;
     if (writer->format != CLI_FORMAT_EVENTS)
@@ -89,7 +89,7 @@ void cli_event_writer_status(cli_event_writer *writer, const cli_resource *resou
     put_member(out, ",\"phase\":", ki_phase_name(status->phase));
     put_member(out, ",\"reason\":", ki_reason_name(status->reason));
     put_member(out, ",\"message\":", status->message);
-    put_member(out, ",\"resourceVersion\":", version);
+    put_member(out, ",\"resourceVersion\":", status->resource_version);
     end_line(out);
 }
 

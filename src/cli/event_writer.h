@@ -45,7 +45,7 @@ void cli_event_writer_synced(cli_event_writer *writer, const cli_resource *resou
                              const char *version);
 
 void cli_event_writer_status(cli_event_writer *writer, const cli_resource *resource,
-                             const ki_informer_status *status, const char *version);
+                             const ki_informer_status *status);
 
 /* A run of events has ended. */
 void cli_event_writer_batch_end(cli_event_writer *writer);

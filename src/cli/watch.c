@@ -55,10 +55,9 @@ static void on_synced(void *user)
 
 static void on_status(ki_informer *informer, const ki_informer_status *status, void *user)
 {
+    (void)informer;
     cli_follower *follower = user;
-    char version[KI_RESOURCE_VERSION_BYTES_MAX + 1];
-    (void)ki_informer_last_resource_version(informer, version, sizeof(version));
-    cli_event_writer_status(&follower->watch->writer, follower->resource, status, version);
+    cli_event_writer_status(&follower->watch->writer, follower->resource, status);
     cli_watch_note_status(follower, cli_moment_now_ms(), status);
 }
 

@@ -37,15 +37,13 @@ void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
 {
     if (out_status == NULL)
         return;
-    *out_status = (ki_informer_status){0};
+    ki_life_begin_status(feed == NULL ? NULL : &feed->life, out_status);
     if (feed == NULL)
         return;
     if (!ki_life_is_foreign(&feed->life)) {
         ki_reflector_read_status(&((ki_feed *)feed)->life.reflector, out_status);
         out_status->success_age_ms = read_age_ms(feed, out_status->success_age_ms);
     }
-    out_status->resource_version_bytes = ki_feed_last_resource_version(feed, out_status->resource_version,
-                                                                       sizeof(out_status->resource_version));
     out_status->has_synced = ki_feed_has_synced(feed);
     out_status->refused += feed->left_out;
     if (feed->options.store != NULL) {

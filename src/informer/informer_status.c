@@ -44,7 +44,7 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
 {
     if (out_status == NULL)
         return;
-    *out_status = (ki_informer_status){0};
+    ki_life_begin_status(informer == NULL ? NULL : &informer->life, out_status);
     if (informer == NULL)
         return;
     ki_informer *mine = (ki_informer *)informer; /* its locks are not part of what is const */
@@ -52,8 +52,6 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
         ki_reflector_read_status(&mine->life.reflector, out_status);
         out_status->queued = ki_delta_fifo_items(&mine->fifo);
     }
-    out_status->resource_version_bytes = ki_informer_last_resource_version(
-        informer, out_status->resource_version, sizeof(out_status->resource_version));
     out_status->has_synced = informer->life.is_synced;
     out_status->success_age_ms = ki_informer_age_ms(informer);
     out_status->objects = ki_store_count(informer->store);
@@ -93,12 +91,12 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
     ki_informer *informer = w->informer;
     ki_informer_status status;
     ki_informer_read_status(informer, &status);
-    char what[sizeof(status.resource_version) + 16] = "the first list";
+    char what[80] = "the first list";
     if (w->version.len > 0) /* as far as there is room */
         (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(w->version));
     const char *reason = ki_reason_name(status.reason);
     return ki_fail(
-        err, code, "%s: %s %s: %s%s%s%s%s%s%s%s%s", informer->life.resource->plural, what,
+        err, code, "%s: %s %s: %s%s%.63s%s%s%s%s%s%s", informer->life.resource->plural, what,
         code == KI_ERR_STOPPED ? "will not come, it is not running" : "was not there in time",
         ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ", status.resource_version,
         reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message,

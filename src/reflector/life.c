@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reflector/life.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "reflector/source.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -202,6 +205,13 @@ size_t ki_life_write_version(const ki_life *life, char *buffer, size_t buffer_by
     size_t length = ki_resource_version_write(&life->version, buffer, buffer_bytes);
     ki_mutex_unlock(mu);
     return length;
+}
+
+void ki_life_begin_status(const ki_life *life, ki_informer_status *out_status)
+{
+    memset(out_status, 0, offsetof(ki_informer_status, resource_version));
+    out_status->resource_version_bytes =
+        ki_life_write_version(life, out_status->resource_version, sizeof(out_status->resource_version));
 }
 
 bool ki_life_is_foreign(const ki_life *life)

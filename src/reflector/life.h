@@ -117,6 +117,10 @@ void ki_life_wake_dispatch(ki_life *life);
 /* As ki_informer_last_resource_version(). NULL, and one in a child, have none. */
 size_t ki_life_write_version(const ki_life *life, char *buffer, size_t buffer_bytes) KI_EXCLUDES(life->mu);
 
+/* The status of one that nothing is known of, but for that version. No more of its text is touched than there
+ * is: it has room for the longest, and few are long. */
+void ki_life_begin_status(const ki_life *life, ki_informer_status *out_status) KI_EXCLUDES(life->mu);
+
 /* Whether this is a child of the process that made it: see ki_client_is_foreign(). */
 bool ki_life_is_foreign(const ki_life *life);
 

@@ -13,6 +13,7 @@ enum {
     REQUEST_SECONDS = 1, /* a request each second, */
     REQUESTS_AT_ONCE = 5,
     LIST_SILENCE_SECONDS = 60,
+    LITTLE_BYTES = 1024, /* fewer in that time are silence, once the first byte has come */
     STREAM_SILENCE_SECONDS = 10,
     REFUSAL_SECONDS = 10, /* for the body of an error; requests of ours take no longer by themselves */
     RETRY_AFTER_SECONDS_MAX = 600,
@@ -116,10 +117,17 @@ void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options 
         informer->tweak(options, informer->tweak_user);
 }
 
+/* From now on silence counts. The first byte ends it in any case. */
+static void begin_silence(ki_reflector *reflector)
+{
+    reflector->quiet_ns = reflector->little_ns = ki_reflector_now_ns(reflector);
+    reflector->little_bytes = LITTLE_BYTES;
+}
+
 static void begin_step(ki_reflector *reflector, ki_reflector_step step)
 {
     uint64_t now = ki_reflector_now_ns(reflector);
-    reflector->quiet_ns = now;
+    begin_silence(reflector);
     if (step != KI_STEP_WATCH && step != KI_STEP_PAGE)
         reflector->behind_ns = UINT64_MAX;                      /* what a list brings is of now */
     if (step == KI_STEP_WATCH && now >= reflector->relist_ns) { /* no watch has lived to see it */
@@ -182,13 +190,22 @@ static int is_stream_sent(const ki_reflector *reflector)
 /* When the answer that is under way has been silent for too long. */
 static uint64_t silence_due_ns(const ki_reflector *reflector)
 {
+    uint64_t little_due_ns = reflector->little_ns + LIST_SILENCE_SECONDS * KI_NS_PER_S;
     if (ki_answer_is_refused(&reflector->answer))
         return reflector->quiet_ns + REFUSAL_SECONDS * KI_NS_PER_S;
     if (is_stream_sent(reflector))
-        return reflector->quiet_ns + STREAM_SILENCE_SECONDS * KI_NS_PER_S;
+        return ki_ns_min(reflector->quiet_ns + STREAM_SILENCE_SECONDS * KI_NS_PER_S, little_due_ns);
     if (reflector->doing == KI_STEP_LIST || reflector->doing == KI_STEP_STREAM)
-        return reflector->quiet_ns + LIST_SILENCE_SECONDS * KI_NS_PER_S;
+        return little_due_ns;
     return UINT64_MAX;
+}
+
+/* What is said of it: nothing has come, or almost nothing. */
+static const char *silence_text(const ki_reflector *reflector)
+{
+    return reflector->little_bytes > 0 && reflector->little_bytes < LITTLE_BYTES
+               ? "less than 1,024 bytes of the list have come for too long"
+               : "nothing has come of the list for too long";
 }
 
 static uint64_t deadline_ns(const ki_reflector *reflector)
@@ -282,10 +299,9 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
     else if (now >= silence_due_ns(reflector) && ki_answer_is_refused(&reflector->answer))
         ki_answer_cut_refused(&reflector->answer);
     else if (now >= silence_due_ns(reflector) && is_stream_sent(reflector) && reflector->watch.was_heard)
-        ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
-                             "nothing has come of the list for too long");
+        ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST, silence_text(reflector));
     else if (now >= silence_due_ns(reflector))
-        ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "nothing has come of the list for too long");
+        ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, silence_text(reflector));
     else if (now >= relist_due_ns(reflector))
         relist(reflector, now);
     else if (now >= ki_reflector_probe_due_ns(reflector))
@@ -299,8 +315,20 @@ static void sent(ki_answer *answer, void *user)
     ki_reflector *reflector = user;
     if (answer != &reflector->answer)
         return;
-    reflector->quiet_ns = ki_reflector_now_ns(reflector);
+    begin_silence(reflector);
     reflector->watch.item_ns = reflector->quiet_ns;
+}
+
+/* A list that trickles would hold everything up for as long as it likes: a few bytes are little more than
+ * silence. */
+static void end_silence(ki_reflector *reflector, size_t bytes, uint64_t now)
+{
+    reflector->quiet_ns = now;
+    reflector->little_bytes += bytes;
+    if (reflector->little_bytes < LITTLE_BYTES)
+        return;
+    reflector->little_ns = now;
+    reflector->little_bytes = 0;
 }
 
 static void heard(ki_answer *answer, size_t bytes, void *user)
@@ -314,7 +342,7 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
     if (answer != &reflector->answer)
         return;
     if (bytes > 0)
-        reflector->quiet_ns = now;
+        end_silence(reflector, bytes, now);
     reflector->watch.was_heard = 1;
     if (reflector->doing != KI_STEP_WATCH)
         return;
@@ -513,7 +541,7 @@ void ki_reflector_room(ki_reflector *reflector)
     if (reflector->is_full) {
         reflector->is_full = 0;
         reflector->watch.was_paused = 1;
-        reflector->quiet_ns = ki_reflector_now_ns(reflector);
+        begin_silence(reflector);
         reflector->room_ns = reflector->quiet_ns;
         reflector->watch.item_ns = reflector->quiet_ns;
         ki_answer_resume(&reflector->answer);

@@ -156,6 +156,8 @@ struct ki_reflector {
     uint64_t behind_ns;    /* since when not all is read that has come; UINT64_MAX: all is */
     uint64_t room_ns;      /* when there was room again, the last time */
     uint64_t quiet_ns;     /* since when nothing was heard on `answer` while it was not full */
+    uint64_t little_ns;    /* since when it was too little for a list, */
+    size_t little_bytes;   /* and how much that was */
     ki_answer answer;
     ki_answer probe_answer;
 

@@ -192,6 +192,17 @@ static int is_cut(const ki_failure *failure)
     return ki_reason_is_transport(failure->reason) || failure->reason == KI_REASON_OTHER;
 }
 
+/* No list is made instead of a watch that a busy server puts off: it would be more work for it. For as long
+ * as that lasts the store stays as it is, and whoever hears of the failure, or reads the status, is told. */
+static ki_failure explain_put_off(const ki_failure *failure)
+{
+    ki_failure told = *failure;
+    if (failure->reason == KI_REASON_TOO_MANY_REQUESTS)
+        ki_error_set(&told.error, failure->error.code, failure->error.offset,
+                     "the store is not updated until the server accepts a watch: %s", failure->error.message);
+    return told;
+}
+
 /* The same place again: soon when the watch was cut and had news, since then the server was well. Who we are
  * says nothing about what we have: with other credentials the same watch goes on. */
 static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
@@ -206,7 +217,8 @@ static void take_up_again(ki_reflector *reflector, const ki_failure *failure)
     reflector->watch.is_unproven = 1;
     reflector->report.reconnects += (uint64_t)is_cut(failure);
     ki_reflector_step step = ki_reflector_step_after_watch(reflector, failure, &delay);
-    ki_reflector_retry(reflector, failure, step, delay);
+    const ki_failure told = explain_put_off(failure);
+    ki_reflector_retry(reflector, &told, step, delay);
 }
 
 /* The version is not there: too old, or too new. The first time nothing is lost by asking at once. */

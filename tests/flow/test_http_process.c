@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How requests behave as guests in a process: descriptors, threads, names that are never resolved, memory. */
+#include <curl/curl.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <kinformer.h>
@@ -64,13 +65,21 @@ static void set_hangs(bool hangs)
     ki_mutex_unlock(&resolver.mu);
 }
 
-/* That are under way: one for a name, or one for each kind of address. */
+/* That are under way. */
 static int lookups(void)
 {
     ki_mutex_lock(&resolver.mu);
     int inside = resolver.inside;
     ki_mutex_unlock(&resolver.mu);
     return inside;
+}
+
+/* For one name there is one; since libcurl 8.20 there may be one for each kind of address. */
+static void assert_one_name_is_looked_up(void)
+{
+    enum { ONE_FOR_EACH_KIND = 0x081400 };
+    int most = curl_version_info(CURLVERSION_NOW)->version_num >= ONE_FOR_EACH_KIND ? 2 : 1;
+    assert_in_range(lookups(), 1, most);
 }
 
 /* Descriptors that are open; those that a program that is started would inherit, when asked for. */
@@ -153,7 +162,7 @@ static void a_cancel_during_a_name_lookup_does_not_wait(void **state)
     fetch_free(&f);
     http_bench_fini(&bench);
     assert_true(ki_clock_now_ms(ki_clock_real()) - began_ms < AT_ONCE_MS);
-    assert_true(lookups() > 0);
+    assert_one_name_is_looked_up();
     set_hangs(false);
     wait_for_fds(fds);
 }
@@ -170,7 +179,7 @@ static void a_lookup_takes_no_longer_than_connecting_may(void **state)
     assert_true(f.reason == KI_REASON_TIMEOUT || f.reason == KI_REASON_DNS);
     while (lookups() == 0) /* on a busy machine its thread comes later than the time that it has */
         (void)poll(NULL, 0, 1);
-    assert_true(lookups() > 0);
+    assert_one_name_is_looked_up();
     fetch_free(&f);
     http_bench_fini(&bench);
     set_hangs(false);

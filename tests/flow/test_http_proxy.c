@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ways to the server by proxies: what is asked of them, whom they have to be, and what they never see. */
+#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -436,11 +437,12 @@ static void a_proxy_without_a_port_has_the_one_that_kubectl_takes(void **state)
     static const struct {
         const char *url;
         long port;        /* that we tell libcurl; 0: its own is the same */
-        const char *said; /* by libcurl, where it says one */
+        const char *said; /* by libcurl: by 8.14 and before in any case */
     } cases[] = {{"http://127.0.0.1", 80, " port 80 "},
                  {"http://[::1]/", 80, " port 80 "},
                  {"https://127.0.0.1", 0, " port 443 "},
                  {"socks5://127.0.0.1", 0, " port 1080 "}};
+    int says_ports = curl_version_info(CURLVERSION_NOW)->version_num < 0x080f00;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         http_bench bench = {.config = {.server = server_url, .proxy_url = (char *)(uintptr_t)cases[i].url}};
         fetch f = {0};
@@ -448,8 +450,8 @@ static void a_proxy_without_a_port_has_the_one_that_kubectl_takes(void **state)
         fetch_get(&f, &bench, "/");
         assert_int_not_equal(f.reason, KI_REASON_NONE);
         assert_int_equal(bench.http->proxy.port, cases[i].port);
-        if (strstr(f.message, " port ") != NULL && strstr(f.message, cases[i].said) == NULL)
-            assert_string_equal(f.message, cases[i].said);
+        if (says_ports || strstr(f.message, " port ") != NULL)
+            assert_non_null(strstr(f.message, cases[i].said));
         fetch_free(&f);
         http_bench_fini(&bench);
     }

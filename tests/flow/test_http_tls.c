@@ -402,6 +402,7 @@ static void a_new_certificate_makes_a_new_connection(void **state)
     ki_credentials_free(credentials);
 }
 
+/* Nor does libcurl keep anything here: see a_line_larger_than_the_limit_is_refused. */
 static void a_key_of_another_certificate_is_named(void **state)
 {
     (void)state;

@@ -113,16 +113,18 @@ static void events_are_the_same_however_many_resources_there_are(void **state)
 static void synced_and_status_are_lines_of_their_own(void **state)
 {
     (void)state;
-    ki_informer_status status = {
-        .phase = KI_PHASE_BACKING_OFF, .reason = KI_REASON_FORBIDDEN, .message = "no \"way\""};
+    ki_informer_status status = {.phase = KI_PHASE_BACKING_OFF,
+                                 .reason = KI_REASON_FORBIDDEN,
+                                 .message = "no \"way\"",
+                                 .resource_version = "78"};
     b.writer.format = CLI_FORMAT_EVENTS;
     cli_event_writer_synced(&b.writer, &b.pods, 3, "77");
     assert_string_equal(
         written(), "{\"type\":\"SYNCED\",\"resource\":\"pods\",\"objects\":3,\"resourceVersion\":\"77\"}\n");
-    cli_event_writer_status(&b.writer, &b.pods, &status, "");
+    cli_event_writer_status(&b.writer, &b.pods, &status);
     assert_string_equal(written(),
                         "{\"type\":\"STATUS\",\"resource\":\"pods\",\"phase\":\"BACKING_OFF\",\"reason\":"
-                        "\"Forbidden\",\"message\":\"no \\\"way\\\"\",\"resourceVersion\":\"\"}\n");
+                        "\"Forbidden\",\"message\":\"no \\\"way\\\"\",\"resourceVersion\":\"78\"}\n");
 }
 
 /* ---- the other formats --------------------------------------------------------------------------------- */
@@ -135,7 +137,7 @@ static void only_events_have_synced_and_status(void **state)
         if (b.writer.format == CLI_FORMAT_EVENTS)
             continue;
         cli_event_writer_synced(&b.writer, &b.pods, 3, "77");
-        cli_event_writer_status(&b.writer, &b.pods, &status, "");
+        cli_event_writer_status(&b.writer, &b.pods, &status);
         cli_event_writer_batch_end(&b.writer);
         assert_string_equal(written(), "");
     }

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How old the store says it is, in virtual time. The three loops of a client run one by one, so that each can
- * be held as a thread is that gets no time, or waits for a reader that sleeps. */
+ * be held as a thread is that gets no time. */
 #include <kinformer/resources.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "client/client.h"
 #include "informer/informer.h"
 #include "support/heard.h"
 #include "support/sim_server.h"
+#include "support/sleeper.h"
 #include "support/unit.h"
 #include "util/units.h"
 
 /* As programs write it that do without the cache rather than with an old one. */
 enum { FAIL_OPEN_MS = 180000, MINUTE_MS = 60000 };
+
+/* What comes between two looks at whether there is room: about one event. */
+enum { PIECE_BYTES = 256 };
 
 typedef struct rig {
     ki_clock clock;
@@ -86,6 +92,7 @@ static void rig_init(rig *r, const ki_informer_options *options, uint64_t bookma
                                                      .clock = &r->clock,
                                                      .calls = &sim_library_calls,
                                                      .seed = 2,
+                                                     .piece_bytes_max = PIECE_BYTES,
                                                      .bookmark_ns = bookmark_ms * KI_NS_PER_MS});
     r->source = sim_server_list_watch(r->server);
     mine.list_watch = &r->source;
@@ -186,9 +193,37 @@ static void items_of_a_list_without_an_end_make_nothing_fresh(void **state)
     rig_fini(&r);
 }
 
+/* A busy server is not listed instead; so the store is as old as that has lasted, and it is said why. */
+static void a_server_that_puts_off_each_watch_makes_the_store_old(void **state)
+{
+    (void)state;
+    rig r;
+    ki_informer_status status;
+    static const char words[] = "the store is not updated until the server accepts a watch: ";
+    rig_init(&r, &defaults, MINUTE_MS);
+    sync(&r);
+    uint64_t lists = sim_server_counts(r.server)->lists;
+    sim_server_set_faults(r.server, &(sim_faults){.http_429 = 1});
+    sim_world_update(r.world, 1);
+    sim_server_cut_all(r.server);
+    run(&r, 2 * FAIL_OPEN_MS);
+    assert_true(sim_server_counts(r.server)->http_429 > 3);
+    assert_int_equal(sim_server_counts(r.server)->lists, lists);
+    assert_true(age_of(&r) >= 2 * FAIL_OPEN_MS);
+    ki_informer_read_status(r.informer, &status);
+    assert_int_equal(status.phase, KI_PHASE_BACKING_OFF);
+    assert_int_equal(status.reason, KI_REASON_TOO_MANY_REQUESTS);
+    assert_int_equal(status.http_status, 429);
+    assert_int_equal(strncmp(status.message, words, strlen(words)), 0);
+    sim_server_set_faults(r.server, &(sim_faults){0});
+    run(&r, 2 * MINUTE_MS);
+    assert_true(age_of(&r) <= MINUTE_MS);
+    rig_fini(&r);
+}
+
 /* ---- what waits -------------------------------------------------------------------------------------- */
 
-/* `dispatch` waits for a reader that sleeps, or gets no time. */
+/* `dispatch` gets no time. */
 static void what_is_received_and_not_applied_is_not_fresh(void **state)
 {
     (void)state;
@@ -253,6 +288,79 @@ static void a_handler_that_blocks_makes_the_store_old(void **state)
     rig_fini(&r);
 }
 
+/* What was changed, and when. */
+typedef struct changes {
+    struct {
+        uint32_t key;
+        uint64_t version;
+        uint64_t at_ns;
+    } items[600];
+    size_t count;
+    size_t met; /* so many of the first are in the store */
+} changes;
+
+static void change(rig *r, changes *all, uint32_t key)
+{
+    assert_true(all->count < sizeof(all->items) / sizeof(all->items[0]));
+    sim_world_update(r->world, key);
+    all->items[all->count].key = key;
+    all->items[all->count].version = sim_world_version(r->world);
+    all->items[all->count++].at_ns = ki_clock_now_ns(&r->clock);
+}
+
+static uint64_t stored_version(const rig *r, uint32_t key)
+{
+    sim_object there;
+    sim_world_describe(r->world, sim_world_object(r->world, key), &there);
+    ki_object *mine = ki_store_get(ki_informer_store(r->informer), there.ns, there.name);
+    uint64_t version = strtoull(ki_object_resource_version(mine).ptr, NULL, 10);
+    (void)ki_object_unref(mine);
+    return version;
+}
+
+/* For how long the store has missed the oldest change that it misses: by its objects, and by nothing that
+ * the informer says of itself. */
+static uint64_t missed_ms(const rig *r, changes *all)
+{
+    while (all->met < all->count &&
+           stored_version(r, all->items[all->met].key) >= all->items[all->met].version)
+        all->met++;
+    return all->met == all->count ? 0
+                                  : (ki_clock_now_ns(&r->clock) - all->items[all->met].at_ns) / KI_NS_PER_MS;
+}
+
+/* A change each second, and a handler that is called for a few each twenty: the queue fills, the connection
+ * is not read, and more and more waits at the server. The age never says less than what is missed. */
+static void a_handler_that_is_slow_makes_the_store_old(void **state)
+{
+    (void)state;
+    rig r;
+    changes all = {0};
+    rig_init(&r, &(ki_informer_options){.queue_items_max = 8}, MINUTE_MS);
+    for (uint32_t key = 5; key < 60; key++)
+        sim_world_create(r.world, key);
+    assert_int_equal(sim_world_key_count(r.world), 60);
+    ki_handler handler = heard_handler(&r.what);
+    handler.overflow = KI_OVERFLOW_BLOCK;
+    handler.backlog_items_max = 2;
+    assert_non_null(ki_informer_add_handler(r.informer, &handler, NULL));
+    sync(&r);
+    r.handlers_are_held = true;
+    for (uint32_t second = 0; second < 600; second++) {
+        change(&r, &all, second * 7 % 60);
+        if (second % 20 == 0)
+            (void)ki_loop_step(r.client->handlers, 0);
+        run(&r, 1000);
+        assert_true(age_of(&r) >= missed_ms(&r, &all));
+    }
+    assert_true(missed_ms(&r, &all) > FAIL_OPEN_MS);
+    r.handlers_are_held = false;
+    run(&r, 2 * MINUTE_MS);
+    assert_true(age_of(&r) <= MINUTE_MS);
+    assert_int_equal(heard_differences(&r.what, ki_informer_store(r.informer)), 0);
+    rig_fini(&r);
+}
+
 /* The store misses what happened since the connection was lost, also when that has been received. */
 static void a_list_counts_when_it_is_in_the_store(void **state)
 {
@@ -303,6 +411,56 @@ static void the_age_is_known_as_soon_as_the_first_list_is(void **state)
     rig_fini(&r);
 }
 
+/* ---- a reader that stays ------------------------------------------------------------------------------ */
+
+/* The store has let go of as much as it may for that reader's sake: nothing is applied. What is seen
+ * meanwhile is judged when the reader has left, since everything would wait for it. */
+static void a_reader_that_stays_makes_the_store_old(void **state)
+{
+    (void)state;
+    rig r;
+    sleeper s;
+    changes all = {0};
+    unsigned lies = 0;
+    ki_informer_status status;
+    rig_init(&r, &defaults, MINUTE_MS);
+    sync(&r);
+    run(&r, MINUTE_MS);
+    r.informer->store->reclaim.bytes_max = 2000;
+    sleeper_begin(&s, NULL);
+    for (uint32_t second = 0; second < 300; second++) {
+        change(&r, &all, second % 5);
+        run(&r, 1000);
+        lies += age_of(&r) < missed_ms(&r, &all);
+    }
+    ki_informer_read_status(r.informer, &status);
+    sleeper_end(&s);
+    assert_int_equal(lies, 0);
+    assert_true(status.success_age_ms > FAIL_OPEN_MS);
+    assert_true(status.queued > 0);
+    assert_int_equal(status.phase, KI_PHASE_WATCHING); /* the age alone tells */
+    run(&r, 1000);
+    assert_true(age_of(&r) <= 2000);
+    assert_int_equal(missed_ms(&r, &all), 0);
+    rig_fini(&r);
+}
+
+/* Bookmarks, and as many changes as there is room for, are applied beside it. */
+static void a_reader_that_stays_in_quiet_times_is_no_reason_to_fail_open(void **state)
+{
+    (void)state;
+    rig r;
+    sleeper s;
+    rig_init(&r, &defaults, MINUTE_MS);
+    sync(&r);
+    sleeper_begin(&s, NULL);
+    sim_world_update(r.world, 1);
+    run(&r, 10 * MINUTE_MS);
+    sleeper_end(&s);
+    assert_true(r.oldest_ms < FAIL_OPEN_MS);
+    rig_fini(&r);
+}
+
 /* ---- stops ------------------------------------------------------------------------------------------- */
 
 static void what_a_stop_has_dropped_made_nothing_fresh(void **state)
@@ -336,11 +494,15 @@ int main(void)
         cmocka_unit_test(without_bookmarks_the_age_grows_until_something_happens),
         cmocka_unit_test(the_heads_of_answers_make_nothing_fresh),
         cmocka_unit_test(items_of_a_list_without_an_end_make_nothing_fresh),
+        cmocka_unit_test(a_server_that_puts_off_each_watch_makes_the_store_old),
         cmocka_unit_test(what_is_received_and_not_applied_is_not_fresh),
         cmocka_unit_test(a_quiet_server_does_not_hide_that_nothing_is_applied),
         cmocka_unit_test(a_handler_that_blocks_makes_the_store_old),
+        cmocka_unit_test(a_handler_that_is_slow_makes_the_store_old),
         cmocka_unit_test(a_list_counts_when_it_is_in_the_store),
         cmocka_unit_test(the_age_is_known_as_soon_as_the_first_list_is),
+        cmocka_unit_test(a_reader_that_stays_makes_the_store_old),
+        cmocka_unit_test(a_reader_that_stays_in_quiet_times_is_no_reason_to_fail_open),
         cmocka_unit_test(what_a_stop_has_dropped_made_nothing_fresh),
     };
     return RUN_TESTS(tests);

@@ -46,6 +46,27 @@ static void the_status_tells_the_numbers(void **state)
     virtual_rig_fini(&rig);
 }
 
+/* There is room for the longest version; the usual one, of some digits, costs no more than it has. */
+static void reading_the_status_touches_no_more_of_the_version_than_there_is(void **state)
+{
+    (void)state;
+    virtual_rig rig;
+    ki_informer_status status;
+    virtual_rig_init(&rig, NULL);
+    virtual_rig_sync(&rig);
+    memset(&status, '?', sizeof(status));
+    ki_informer_read_status(rig.informer, &status);
+    assert_int_equal(strlen(status.resource_version), status.resource_version_bytes);
+    for (size_t i = status.resource_version_bytes + 1; i < sizeof(status.resource_version); i++)
+        assert_int_equal(status.resource_version[i], '?');
+    memset(&status, '?', sizeof(status));
+    ki_informer_read_status(NULL, &status);
+    assert_int_equal(status.resource_version_bytes, 0);
+    assert_string_equal(status.resource_version, "");
+    assert_int_equal(status.resource_version[1], '?');
+    virtual_rig_fini(&rig);
+}
+
 static void the_status_of_a_failing_informer_says_why(void **state)
 {
     (void)state;
@@ -302,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(the_status_tells_the_numbers),
+        WITH_MEMORY_CHECK(reading_the_status_touches_no_more_of_the_version_than_there_is),
         WITH_MEMORY_CHECK(the_status_of_a_failing_informer_says_why),
         WITH_MEMORY_CHECK(a_retry_now_does_not_wait_for_the_back_off),
         WITH_MEMORY_CHECK(the_metrics_have_the_informers_numbers),

@@ -198,8 +198,7 @@ static void assert_complete(rig *r, const char *expected)
     else
         ki_informer_read_status(r->informer, &status);
     assert_int_equal(status.resource_version_bytes, length);
-    assert_int_equal(strlen(status.resource_version), sizeof(status.resource_version) - 1);
-    assert_int_equal(strncmp(status.resource_version, expected, sizeof(status.resource_version) - 1), 0);
+    assert_string_equal(status.resource_version, expected);
 }
 
 static void assert_asked_for(rig *r, const char *what, const char *its_version)

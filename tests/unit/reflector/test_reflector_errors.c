@@ -167,6 +167,66 @@ static void lists_events_and_bookmarks_are_successes_and_nothing_else_is(void **
     assert_int_equal(reflector_run_status(run).success_age_ms, 0);
 }
 
+/* From the first byte on there have to be 1,024 of them a minute: what trickles has no end. */
+static void a_list_that_trickles_is_given_up(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    scripted_head(&run->source, 200, 0);
+    reflector_run_wait_ms(run, 59 * 1000);
+    scripted_body(&run->source, "{");
+    for (int i = 0; i < 59; i++) {
+        reflector_run_wait_ms(run, 1000);
+        scripted_body(&run->source, " ");
+    }
+    expect_errors(run, "");
+    reflector_run_wait_ms(run, 1000);
+    expect_errors(run, "Timeout\n");
+    ki_informer_status status = reflector_run_status(run);
+    assert_int_equal(status.phase, KI_PHASE_BACKING_OFF);
+    assert_string_equal(status.message, "less than 1,024 bytes of the list have come for too long");
+    text_log_clear(&run->source.requests);
+    reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
+    expect_requests(run, "LIST rv=0 limit=500\n");
+}
+
+static void a_list_that_is_slow_goes_on(void **state)
+{
+    reflector_run *run = *state;
+    char blanks[512 + 1];
+    memset(blanks, ' ', sizeof(blanks) - 1);
+    blanks[sizeof(blanks) - 1] = 0;
+    reflector_run_start(run, "");
+    scripted_body(&run->source, "{");
+    for (int i = 0; i < 1000; i++) {
+        reflector_run_wait_ms(run, 29 * 1000);
+        scripted_body(&run->source, blanks);
+    }
+    expect_errors(run, "");
+    scripted_whole(&run->source, &LIST("10", "", POD("a", "5"))[1]);
+    expect_changes(run, "ITEM 1 d/a@5\nEND 1 10\n");
+}
+
+/* What has come before a pause is not held against it. */
+static void a_list_that_was_paused_has_its_minute_anew(void **state)
+{
+    reflector_run *run = *state;
+    reflector_run_start(run, "");
+    scripted_body(&run->source, "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":");
+    reflector_run_wait_ms(run, 50 * 1000);
+    run->is_full = 1;
+    scripted_body(&run->source, "{\"resourceVersion\":\"10\"},\"items\":[" POD("a", "5") ",");
+    reflector_run_wait_ms(run, 500 * 1000);
+    run->is_full = 0;
+    ki_reflector_room(&run->reflector);
+    reflector_run_wait_ms(run, 59 * 1000);
+    scripted_body(&run->source, " ");
+    reflector_run_wait_ms(run, 59 * 1000);
+    expect_errors(run, "");
+    scripted_whole(&run->source, POD("b", "6") "]}");
+    expect_changes(run, "ITEM 1 d/a@5\nITEM 1 d/b@6\nEND 1 10\n");
+}
+
 static void a_list_that_is_refused_without_an_end_fails_with_its_status(void **state)
 {
     reflector_run *run = *state;
@@ -526,6 +586,9 @@ int main(void)
         reflector_test(a_watch_that_is_tried_against_a_dead_port_is_no_watch),
         reflector_test(the_status_knows_since_when_nothing_works),
         reflector_test(each_change_of_phase_or_reason_is_told),
+        reflector_test(a_list_that_trickles_is_given_up),
+        reflector_test(a_list_that_is_slow_goes_on),
+        reflector_test(a_list_that_was_paused_has_its_minute_anew),
         reflector_test(a_list_that_is_refused_without_an_end_fails_with_its_status),
         reflector_test(a_watch_that_is_refused_without_an_end_is_no_watch),
         reflector_test(a_halt_ends_the_failure_and_every_timer),

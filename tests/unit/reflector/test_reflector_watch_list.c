@@ -269,6 +269,22 @@ static void a_bookmark_after_a_minute_is_of_a_server_without_an_end(void **state
     expect_requests(run, "LIST rv=0 limit=500\n");
 }
 
+/* As with a LIST: a minute with next to nothing is as good as silence. */
+static void a_stream_that_trickles_is_given_up(void **state)
+{
+    reflector_run *run = *state;
+    run->informer.watch_list = KI_WATCH_LIST_AUTO;
+    reflector_run_start(run, "");
+    scripted_head(&run->source, 200, 0);
+    for (int i = 0; i < 60; i++) {
+        scripted_body(&run->source, i == 0 ? "{" : " ");
+        reflector_run_wait_ms(run, 1000 - (i == 59));
+    }
+    expect_errors(run, "");
+    reflector_run_wait_ms(run, 1);
+    expect_errors(run, "NoEndOfList\n");
+}
+
 static void after_a_pause_a_bookmark_takes_no_time_back(void **state)
 {
     reflector_run *run = *state;
@@ -680,6 +696,7 @@ int main(void)
         reflector_test(a_bookmark_before_the_end_is_ignored),
         reflector_test(a_bookmark_before_the_end_is_no_sign_of_life),
         reflector_test(a_bookmark_after_a_minute_is_of_a_server_without_an_end),
+        reflector_test(a_stream_that_trickles_is_given_up),
         reflector_test(after_a_pause_a_bookmark_takes_no_time_back),
         reflector_test(two_cuts_before_the_end_lead_to_a_list),
         reflector_test(two_failures_of_any_kind_lead_to_a_list),
