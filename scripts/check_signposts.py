@@ -98,9 +98,8 @@ def self_test(folder):
     write("src/json/read.c", '#include "json/scan.h"')
     signpost(" *   From:     util/buf.c, json/scan.c, json/,", " *             json/s*.c   (io)",
              " *   To:       <kinformer/error.h>, util/buf_parts.h", " *   Not here: and/or")
-    good = [line for line in violations() if "and/" not in line]
-    if good:
-        sys.exit("signposts: self-test: a good signpost was refused: " + good[0])
+    if violations():
+        sys.exit("signposts: self-test: a good signpost was refused: " + violations()[0])
     for text, wanted in (("From:     json/read.c", "json/read.c does not use it"), ("From:     json/none.c", "there is no json/none.c"),
                          ("From:     json/scan.c,\n *             json/read.c", "json/read.c does not use it"),
                          ("From:     scan.c", "from src/ on"), ("To:       none/", "there is no none/"),

@@ -18,6 +18,7 @@ step text scripts/check_text.sh
 step tidy scripts/check_tidy.sh
 step generated scripts/check_generated.sh
 step layers scripts/check_layers.py --objects build/gcc
+step signposts scripts/check_signposts.py
 step headers scripts/check_headers.sh
 step symbols scripts/check_symbols.sh build/gcc/libkinformer.so
 step symbols-apiserver scripts/check_symbols.sh build/gcc/libkinformer-apiserver.so

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* client - the loops that informers share, and who runs them.
  *
- *   From:     informer/informer.c
+ *   From:     reflector/, rest/, queue/delta_queue.c
  *   To:       util/loop/loop.c; http/http.c
  *   Locks:    mu, which guards who is alive. Taken under it: a loop's.
  *   Not here: what runs on the loops; requests.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* credentials - as whom a request is sent, kept fresh: token files, certificates, exec plug-ins.
  *
- *   From:     config/config.h; config/token_file.h, config/certificate_files.h, config/exec_plugin.h
- *   To:       http/transfer.c, before each request
+ *   From:     http/, before each request
+ *   To:       config/token_file.h, config/certificate_files.h, config/exec_plugin.h, as config/config.h says
  *   Locks:    none; io's, but for ki_credentials_set_token().
  *   Not here: requests; what a trace shows of them (config/redact.h).
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* feed - a reflector with a destination of the user's, and the jobs that drive it.
  *
- *   From:     the user's calls (any thread); reflector/life.c
+ *   From:     the user's calls (any thread), in feed/
  *   To:       reflector/reflector.c (io); the user's callback, store or queue
  *   Locks:    its life's mu. Taken under it, beside what that says: a delta queue's.
  *   Not here: handlers, and a store of its own: informer/informer.h; starting, stopping and freeing:

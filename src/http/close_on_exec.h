@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* close_on_exec - descriptors that libcurl opens for itself and leaves open to programs that are started.
  *
- *   From:     http/http.c, http/sockets.c
+ *   From:     http/pool.c, http/sockets.c
  *   Locks:    none.
  *   Not here: sockets of connections, which are made close-on-exec (http/easy.c).
  */

@@ -2,7 +2,7 @@
 /* informer - one collection: its reflector, queue, store and handlers, and the jobs that move things between
  * them.
  *
- *   From:     the user's calls (any thread); reflector/life.c
+ *   From:     the user's calls (any thread), in informer/
  *   To:       reflector/reflector.c (io), informer/apply.c (dispatch), informer/registration.c (handler)
  *   Locks:    its life's mu. Taken under it, beside what that says: a listener's, a delta queue's.
  *   Not here: what each part does; starting, stopping and freeing: reflector/life.h.

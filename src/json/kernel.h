@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel - the two loops that look at every byte, in one variant per instruction set.
  *
- *   From:     json/scan.c, json/read.c
- *   To:       json/kernel_{scalar,sse42,avx2,neon}.c: how 64 bytes become bit masks;
- *             json/kernel/block.h: what the masks mean, the same for all of them (tokens.h, grammar.h).
+ *   From:     json/scan.c, json/skip.c
+ *   To:       json/kernel/kernel_*.c: how 64 bytes become bit masks;
+ *             json/kernel/block.h: what the masks mean, the same for all of them (json/kernel/tokens.h,
+ *             json/kernel/grammar.h).
  *   Locks:    none.
  *   Not here: grammar.
  */

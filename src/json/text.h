@@ -2,7 +2,7 @@
 /* text - the characters of JSON strings: escapes, UTF-8, comparison without memory.
  *
  *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/write.c, json/canonical.c,
- *             api/object/object.c
+ *             api/object/object_build.c, api/object/object_text.c
  *   Locks:    none; pure functions.
  *   Not here: finding where a string ends (json/skip.h).
  *

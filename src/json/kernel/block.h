@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* block - takes a value in blocks of 64 bytes, given bit masks of their characters.
  *
- *   From:     json/kernel_*.c, each of which includes this once, after defining
+ *   From:     json/kernel/kernel_*.c, each of which includes this once, after defining
  *               ki_masks ki_classify(const uint8_t bytes[64])
  *               ki_rare  ki_classify_rare(const uint8_t bytes[64])
  *               uint64_t ki_prefix_xor(uint64_t bits)          bit i = parity of the bits 0 … i
