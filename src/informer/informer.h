@@ -13,6 +13,7 @@
 #include <kinformer/informer.h>
 
 #include "informer/apply.h"
+#include "informer/informer_metrics.h"
 #include "reflector/life.h"
 
 /* When dispatch has something to do by the clock, in milliseconds; UINT64_MAX: never. */
@@ -30,10 +31,11 @@ struct ki_informer {
     ki_store *store;          /* constant */
     ki_delta_fifo fifo;
     size_t pushed;  /* since dispatch was last woken for it; io's */
-    ki_apply apply; /* dispatch's, as the next four */
+    ki_apply apply; /* dispatch's, as the next five */
     ki_fanout fanout;
     ki_mutation_detector detector;
     ki_informer_timers timers;
+    ki_informer_metrics metrics;
     uint64_t index_failures;      /* that were counted */
     _Atomic uint64_t last_serial; /* of registrations */
     _Atomic bool is_queue_full;   /* io has stopped reading until there is room */

@@ -148,7 +148,7 @@ static bool stop_locked(ki_life *life)
     life->list_is_owed |= ki_apply_drop(&informer->apply);
     ki_fanout_end_resync(&informer->fanout);
     ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
-    ki_gauge_set(life->metrics.queued_items, 0);
+    ki_gauge_set(informer->metrics.queued_items, 0);
     ki_resource_version_copy(&life->version, &informer->apply.version);
     return informer->callbacks == 0; /* else the last one wakes dispatch */
 }
@@ -199,7 +199,7 @@ static void publish(ki_informer *informer)
 
 static void measure(ki_informer *informer)
 {
-    const ki_informer_metrics *metrics = &informer->life.metrics;
+    const ki_informer_metrics *metrics = &informer->metrics;
     uint64_t failures = ki_store_index_failures(informer->store);
     ki_counter_add(metrics->index_failures, failures - informer->index_failures);
     informer->index_failures = failures;
@@ -255,7 +255,7 @@ static int apply_some(ki_informer *informer)
         tell_doubt(informer);
     }
     if (was_something)
-        ki_histogram_observe(informer->life.metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
+        ki_histogram_observe(informer->metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
     measure(informer);
     /* The handler wakes dispatch when it has caught up, and the clock does when readers may have. */
     if (rc == 1 && (informer->is_blocked || informer->timers.room_ms != UINT64_MAX))

@@ -57,7 +57,7 @@ static void run_dispatch(ki_job *job);
 static void schedule_io(uint64_t due_ns, void *user);
 
 /* Until it is made the client is not closed. */
-int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err)
+int ki_life_join(ki_life *life, ki_error *err)
 {
     ki_client *client = life->client;
     if (ki_job_init(&life->io_job, client->io, run_io) < 0 ||
@@ -68,9 +68,15 @@ int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err)
         return ki_fail(err, KI_ERR_STOPPED, "%s: the client has been freed", life->resource->plural);
     const char *given = life->setup.options.name;
     life->name = given != NULL ? given : life->alive.name;
-    ki_informer_metrics_init(&life->metrics, client->metrics, life->name, life->resource);
+    ki_reflector_metrics_init(&life->metrics, client->metrics, life->name, life->resource);
     ki_error_log_init(&life->errors, &(ki_error_log_owner){life->kind->name, life->name, life->resource},
                       client->clock);
+    return 0;
+}
+
+int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err)
+{
+    ki_client *client = life->client;
     reflector->plan = life->plan;
     reflector->resource = life->resource;
     reflector->metrics = &life->metrics;
@@ -88,7 +94,7 @@ void ki_life_fini(ki_life *life)
 {
     ki_job_fini(&life->io_job);
     ki_job_fini(&life->dispatch_job);
-    ki_informer_metrics_fini(&life->metrics);
+    ki_reflector_metrics_fini(&life->metrics);
     ki_resource_version_clear(&life->version);
     ki_object_plan_free(life->plan);
     ki_informer_setup_fini(&life->setup);
