@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What dispatch does for a feed: the clock and `process`; and what the stages are to it. */
+#include "client/callback.h"
 #include "feed/feed.h"
 #include "store/store.h"
 #include "util/error.h"

@@ -4,6 +4,7 @@
 #include <kinformer/factory.h>
 #include <stdio.h>
 
+#include "client/callback.h"
 #include "informer/informer.h"
 #include "informer/registration.h"
 #include "util/alloc.h"

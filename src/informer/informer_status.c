@@ -2,6 +2,7 @@
 /* What an informer says of itself, and waiting for it to say it. */
 #include <stdio.h>
 
+#include "client/callback.h"
 #include "informer/informer.h"
 #include "util/error.h"
 #include "util/units.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reflector/life.h"
 
+#include "client/callback.h"
 #include "reflector/source.h"
 #include "util/alloc.h"
 #include "util/error.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "api/decode/reason.h"
-#include "client/client.h"
+#include "client/callback.h"
 #include "reflector/reflector_parts.h"
 #include "util/error.h"
 

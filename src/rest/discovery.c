@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/resource/discovery_decoder.h"
+#include "client/callback.h"
 #include "client/client.h"
 #include "util/alloc.h"
 #include "util/error.h"
