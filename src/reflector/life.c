@@ -32,9 +32,9 @@ int ki_life_init(ki_life *life, ki_client *client, const ki_resource *resource,
     life->resource = ki_resource_new(resource, err);
     if (life->resource == NULL)
         return KI_ERR_INVALID;
-    rc = ki_informer_setup_init(&life->setup, options, err);
+    rc = ki_reflector_setup_init(&life->setup, options, err);
     if (rc == 0)
-        rc = ki_informer_setup_check(&life->setup, life->resource, err);
+        rc = ki_reflector_setup_check(&life->setup, life->resource, err);
     return rc == 0 ? make_plan(life, err) : rc;
 }
 
@@ -65,7 +65,7 @@ int ki_life_join(ki_life *life, ki_error *err)
         ki_job_init(&life->dispatch_job, client->dispatch, run_dispatch) < 0)
         return ki_fail_no_memory(err);
     life->alive.job = &life->dispatch_job;
-    if (ki_informer_setup_join(&life->setup, life->resource, client, &life->alive) < 0)
+    if (ki_reflector_setup_join(&life->setup, life->resource, client, &life->alive) < 0)
         return ki_fail(err, KI_ERR_STOPPED, "%s: the client has been freed", life->resource->plural);
     const char *given = life->setup.options.name;
     life->name = given != NULL ? given : life->alive.name;
@@ -98,7 +98,7 @@ void ki_life_fini(ki_life *life)
     ki_reflector_metrics_fini(&life->metrics);
     ki_resource_version_clear(&life->version);
     ki_object_plan_free(life->plan);
-    ki_informer_setup_fini(&life->setup);
+    ki_reflector_setup_fini(&life->setup);
     ki_resource_free(life->resource);
     ki_mutex_fini(&life->mu);
 }

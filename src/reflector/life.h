@@ -17,8 +17,8 @@
 
 #include "client/client.h"
 #include "reflector/error_log.h"
-#include "reflector/informer_options.h"
 #include "reflector/reflector.h"
+#include "reflector/reflector_setup.h"
 
 /* From top to bottom and back to the top; a free goes on from STOPPED. dispatch goes from one to the next,
  * but for the two that io answers with. */
@@ -51,8 +51,8 @@ struct ki_life {
     ki_client *client;        /* with a reference */
     ki_client_user alive;
     ki_resource *resource;
-    const char *name;        /* in metrics */
-    ki_informer_setup setup; /* the options, with texts of its own: what it was made with */
+    const char *name;         /* in metrics */
+    ki_reflector_setup setup; /* the options, with texts of its own: what it was made with */
     ki_reflector_metrics metrics;
     ki_object_plan *plan;
     ki_job io_job;
