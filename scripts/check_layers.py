@@ -23,20 +23,20 @@ util:
 util/loop: util
 util/yaml: util
 json: util
-json/kernel: util json
+json/kernel: json
 metrics: util
 api/resource: util json
 api/object: util json api/resource
 api/selector: util json api/resource api/object
-api/decode: util json api/resource api/object
+api/decode: util json api/object
 config: util util/loop util/yaml json
 http: util util/loop metrics config
 client: util util/loop metrics config http
-rest: util util/loop json metrics api/resource api/object api/decode http client
-reflector: util util/loop json metrics api/resource api/object api/selector api/decode http client
+rest: util util/loop json api/resource api/object api/decode http client
+reflector: util util/loop metrics api/resource api/object api/selector api/decode http client
 store: util util/loop api/object api/selector
 queue: util util/loop api/object client store
-handler: util util/loop metrics api/object store
+handler: util metrics api/object store
 informer: util util/loop metrics api/resource api/object api/decode client reflector store queue handler
 feed: util util/loop metrics api/object api/decode client reflector store queue
 workqueue: util util/loop metrics
@@ -47,7 +47,7 @@ apiserver/kind/data: apiserver/kind
 apiserver/validate: util apiserver/value apiserver/kind apiserver/kind/data
 apiserver/patch: util apiserver/value apiserver/kind
 apiserver/object: util apiserver/value apiserver/kind
-apiserver/storage: util apiserver/value apiserver/kind apiserver/object
+apiserver/storage: util apiserver/kind apiserver/object
 apiserver/request: util apiserver/value apiserver/kind apiserver/object
 apiserver/verbs: util apiserver/value apiserver/kind apiserver/validate apiserver/patch apiserver/object apiserver/storage
 apiserver/show: util apiserver/value apiserver/kind apiserver/kind/data

@@ -83,8 +83,8 @@ struct ki_life {
 KI_NODISCARD int ki_life_init(ki_life *life, ki_client *client, const ki_resource *resource,
                               const ki_informer_options *options, ki_error *err);
 
-/* Its jobs; the client knows of it, and it has a name. The caller has set `kind`. Returns also KI_ERR_STOPPED:
- * the client is being freed. */
+/* Its jobs; the client knows of it, and it has a name. The caller has set `kind`. Returns also
+ * KI_ERR_STOPPED: the client is being freed. */
 KI_NODISCARD int ki_life_join(ki_life *life, ki_error *err);
 
 /* The last part to be made: its source and the reflector. The caller has set of `reflector` what differs; the
