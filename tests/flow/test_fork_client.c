@@ -70,9 +70,9 @@ static int descriptors(void)
     return count;
 }
 
-/* Descriptors by which libcurl wakes itself are its own. Where it makes them close-on-exec we do not learn of
- * them, and a child keeps its copies. */
-static int unknown_wake_fds(void)
+/* Descriptors by which libcurl wakes itself are its own: nobody learns of them,
+ * and a child keeps its copies. */
+static int libcurl_wake_fds(void)
 {
     enum { FDS = 256, HANDLES = 2 };
     int was_open[FDS];
@@ -81,7 +81,7 @@ static int unknown_wake_fds(void)
         was_open[fd] = fcntl(fd, F_GETFD) >= 0;
     CURLM *multi = curl_multi_init();
     for (int fd = 0; fd < FDS; fd++)
-        count += !was_open[fd] && fcntl(fd, F_GETFD) > 0 ? 1 : 0;
+        count += !was_open[fd] && fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
     (void)curl_multi_cleanup(multi);
     return HANDLES * count;
 }
@@ -223,7 +223,7 @@ static void inherit(void *user)
 /* A child that does all of this, and the parent hears of every pod that is made meanwhile. */
 static void be_a_parent(void *user)
 {
-    world w = {.mode = *(int *)user, .wake_fds = unknown_wake_fds(), .descriptors = descriptors()};
+    world w = {.mode = *(int *)user, .wake_fds = libcurl_wake_fds(), .descriptors = descriptors()};
     make_client(&w);
     make_rest(&w);
     start_all(&w);
@@ -267,7 +267,7 @@ static void a_child_cannot_run_its_parents_client_and_does_not_disturb_it(void *
 
 static void be_a_worker(void *user)
 {
-    world w = {.mode = *(int *)user, .wake_fds = unknown_wake_fds(), .descriptors = descriptors()};
+    world w = {.mode = *(int *)user, .wake_fds = libcurl_wake_fds(), .descriptors = descriptors()};
     make_client(&w);
     make_rest(&w);
     start_all(&w);
