@@ -5,8 +5,9 @@
 #include "informer/informer.h"
 #include "informer/registration.h"
 #include "util/error.h"
+#include "util/units.h"
 
-enum { NS_PER_MS = 1000000, RETRY_MS = 100, DETECT_MS = 1000 };
+enum { RETRY_MS = 100, DETECT_MS = 1000 };
 
 /* That dispatch is given while more of them come. */
 enum { CHANGES_AT_A_TIME = 64 };
@@ -303,7 +304,7 @@ static void schedule_dispatch(ki_informer *informer, ki_stage stage)
         due_ms = earliest(due_ms, earliest(timers->resync_ms, timers->room_ms));
     if (informer->detector.mode != KI_MUTATION_OFF)
         due_ms = earliest(due_ms, timers->detect_ms);
-    ki_job_wake_at(&informer->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * NS_PER_MS);
+    ki_job_wake_at(&informer->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * KI_NS_PER_MS);
 }
 
 /* ---- dispatch: all of it ----------------------------------------------------------------------------- */
@@ -321,7 +322,7 @@ static void dispatch(ki_life *life)
         if (life->client->is_closed || ki_store_close(informer->store))
             ki_informer_destroy(informer);
         else
-            ki_job_wake_at(&life->dispatch_job, (now_ms + KI_STORE_ROOM_MS) * NS_PER_MS);
+            ki_job_wake_at(&life->dispatch_job, (now_ms + KI_STORE_ROOM_MS) * KI_NS_PER_MS);
         return;
     }
     if (stage == KI_STAGE_RUNNING) {

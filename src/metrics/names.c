@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics/names.h"
 
+#include "util/units.h"
+
 /* ---- buckets ------------------------------------------------------------------------------------------- */
 
-#define MICROSECONDS(n) (UINT64_C(1000) * (n))
-#define MILLISECONDS(n) (UINT64_C(1000000) * (n))
-#define SECONDS(n) (UINT64_C(1000000000) * (n))
+#define MICROSECONDS(n) (KI_NS_PER_MS / 1000 * (n))
+#define MILLISECONDS(n) (KI_NS_PER_MS * (n))
+#define SECONDS(n) (KI_NS_PER_S * (n))
 
 #define BOUNDS(name, ...)                                                                                    \
     static const uint64_t name##_upper[] = {__VA_ARGS__};                                                    \
