@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "client/client.h"
-#include "flow/support/fake_credentials.h"
 #include "flow/support/http_bench.h"
 #include "support/certificates.h"
 #include "support/failing_allocator.h"
@@ -195,7 +194,6 @@ static void a_client_is_freed_while_a_name_is_looked_up(void **state)
     for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
         ki_config config = {.server = unknown_server};
         ki_client *client = ki_client_new(&(ki_client_options){.mode = modes[i], .no_cluster = 1}, NULL);
-        fake_credentials_reset();
         set_hangs(true);
         assert_int_equal(ki_client_connect(client, &config, NULL, NULL), 0);
         ki_informer *informer = ki_informer_new(client, &KI_CORE_V1_PODS, NULL, NULL);
@@ -220,7 +218,6 @@ static void an_informer_says_that_nobody_knows_the_name(void **state)
     ki_informer_status status = {0};
     ki_client *client =
         ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, NULL);
-    fake_credentials_reset();
     assert_int_equal(ki_client_connect(client, &config, NULL, NULL), 0);
     ki_informer *informer = ki_informer_new(client, &KI_CORE_V1_PODS, NULL, NULL);
     assert_int_equal(ki_informer_start(informer, NULL), 0);
