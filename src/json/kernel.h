@@ -31,9 +31,6 @@ typedef struct ki_json_kernel {
 /* The best variant for this processor, or the one that the environment names (KI_SIMD=scalar). Never NULL. */
 const ki_json_kernel *ki_json_kernel_best(void);
 
-/* The variant `name` if this processor can run it, else NULL. */
-const ki_json_kernel *ki_json_kernel_named(const char *name);
-
 /* All variants that this processor can run, best first, ended by NULL. */
 const ki_json_kernel *const *ki_json_kernels(void);
 

@@ -27,9 +27,6 @@ size_t ki_json_unescape(const char *raw, size_t n, char *out);
  * pair), or 0 when it is malformed or not complete before `end`. */
 size_t ki_json_escape_read(const char *at, const char *end, uint32_t *out_code_point);
 
-/* The value of four hexadecimal digits, or -1. */
-int ki_json_hex4(const char *digits);
-
 /* What turns the bytes of a text into characters. */
 typedef enum ki_json_spelling {
     KI_JSON_PLAIN,   /* as they stand */

@@ -51,11 +51,3 @@ BOUNDS(handler, MICROSECONDS(1), MICROSECONDS(10), MICROSECONDS(100), MILLISECON
     const ki_metric_desc ki_metric_##name_ = {.name = #name_, .help = help_, kind_, labels_};
 KI_METRIC_NAMES(DEFINE)
 #undef DEFINE
-
-const ki_metric_desc *const ki_metric_descs[] = {
-#define ADDRESS(name, kind, labels, help) &ki_metric_##name,
-    KI_METRIC_NAMES(ADDRESS)
-#undef ADDRESS
-};
-
-const size_t ki_metric_desc_count = sizeof(ki_metric_descs) / sizeof(ki_metric_descs[0]);
