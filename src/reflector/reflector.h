@@ -49,7 +49,7 @@ typedef struct ki_reflector_options {
     ki_stream_memory *streams;
     const ki_resource *resource;
     const ki_reflector_metrics *metrics; /* NULL: nothing is counted */
-    size_t key_bytes_max;               /* what has a longer key is refused; 0: nothing is */
+    size_t key_bytes_max;                /* what has a longer key is refused; 0: nothing is */
 } ki_reflector_options;
 
 /* ---- what it is made of: for reflector/reflector*.c ---------------------------------------------------- */
