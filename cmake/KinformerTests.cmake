@@ -34,10 +34,10 @@ else()
     target_link_libraries(kinformer_test_support INTERFACE kinformer_test_base)
 endif()
 
-# What flow tests share. As objects, so that their credentials take the place of the library's.
+# What flow tests share.
 file(GLOB flow_sources CONFIGURE_DEPENDS tests/flow/support/*.c)
-add_library(kinformer_flow_support OBJECT ${flow_sources})
-target_link_libraries(kinformer_flow_support PRIVATE kinformer_test_base)
+add_library(kinformer_flow_support STATIC ${flow_sources})
+target_link_libraries(kinformer_flow_support PUBLIC kinformer_test_support)
 
 set(KI_TEST_ENVIRONMENT
     "KI_PROGRAM=$<TARGET_FILE:kinformer_program>"
@@ -101,8 +101,8 @@ foreach(source IN LISTS test_sources)
         continue()
     endif()
     add_executable(${name} ${source})
-    if(source MATCHES "/tests/flow/" AND NOT name MATCHES "^test_(apiserver|credentials|fork|host)_")
-        target_sources(${name} PRIVATE $<TARGET_OBJECTS:kinformer_flow_support>)
+    if(source MATCHES "/tests/flow/")
+        target_link_libraries(${name} PRIVATE kinformer_flow_support)
     endif()
     if(name MATCHES "^test_cli_")
         target_link_libraries(${name} PRIVATE kinformer_cli)

@@ -17,7 +17,8 @@ step format scripts/format.sh --check
 step text scripts/check_text.sh
 step tidy scripts/check_tidy.sh
 step generated scripts/check_generated.sh
-step includes scripts/check_includes.sh
+step layers scripts/check_layers.py --objects build/gcc
+step signposts scripts/check_signposts.py
 step headers scripts/check_headers.sh
 step symbols scripts/check_symbols.sh build/gcc/libkinformer.so
 step symbols-apiserver scripts/check_symbols.sh build/gcc/libkinformer-apiserver.so

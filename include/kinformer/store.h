@@ -212,10 +212,6 @@ KI_API size_t ki_store_bytes(const ki_store *store);
 /** How often an index function has failed, or has said something else about an object than before. */
 KI_API uint64_t ki_store_index_failures(const ki_store *store);
 
-/** Verifies tables and indexes against each other: for tests. Returns 0, or KI_ERR_INVALID with what is
- * wrong. */
-KI_API KI_NODISCARD int ki_store_check(ki_store *store, ki_error *err);
-
 KI_EXTERN_C_END
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/client.h"
 
+#include "client/callback.h"
 #include "metrics/metrics.h"
 #include "util/alloc.h"
 #include "util/error.h"

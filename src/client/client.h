@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* client - the loops that informers share, and who runs them.
  *
- *   From:     informer/informer.c
+ *   From:     reflector/, rest/
  *   To:       util/loop/loop.c; http/http.c
  *   Locks:    mu, which guards who is alive. Taken under it: a loop's.
  *   Not here: what runs on the loops; requests.
@@ -167,12 +167,5 @@ void ki_client_notify_locked(ki_client *client) KI_REQUIRES(client->mu);
 
 /* Runs what nobody else runs; returns whether there was anything. */
 bool ki_client_step(ki_client *client) KI_EXCLUDES(client->mu);
-
-/* 0, or KI_ERR_WOULD_DEADLOCK: inside a callback or of a read section nothing may be waited for. */
-KI_NODISCARD int ki_client_may_wait(void);
-
-/* Around each call of a user's function outside of a loop's job: inside nothing may be waited for. */
-void ki_callback_enter(void);
-void ki_callback_leave(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/callback.h"
 #include "client/client.h"
 #include "util/log.h"
 #include "util/loop/rcu.h"

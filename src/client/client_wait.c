@@ -3,43 +3,9 @@
  * and whoever runs them on a loop of the program's. */
 #include <limits.h>
 
+#include "client/callback.h"
 #include "client/client.h"
-#include "util/fork.h"
-#include "util/loop/rcu.h"
 #include "util/units.h"
-
-enum { NS_PER_MS = 1000000 };
-
-/* ---- where nothing may be waited for ------------------------------------------------------------------ */
-
-static _Thread_local unsigned callback_depth;
-static _Thread_local unsigned callback_generation; /* of the process that the depth is of: see util/fork.h */
-
-/* A child that was forked inside a callback does not return from it. */
-static unsigned *depth(void)
-{
-    unsigned generation = ki_fork_generation();
-    if (callback_generation != generation)
-        callback_depth = 0;
-    callback_generation = generation;
-    return &callback_depth;
-}
-
-void ki_callback_enter(void)
-{
-    ++*depth();
-}
-
-void ki_callback_leave(void)
-{
-    if (*depth() > 0)
-        callback_depth--;
-}
-
-int ki_client_may_wait(void)
-{
-    return *depth() > 0 || ki_loop_is_current(NULL) || ki_rcu_is_reading() ? KI_ERR_WOULD_DEADLOCK : 0;
-}
 
 /* ---- coming and going --------------------------------------------------------------------------------- */
 
@@ -85,7 +51,7 @@ void ki_client_notify(ki_client *client)
 /* ---- waiting ----------------------------------------------------------------------------------------- */
 
 /* How long to run at a time: handlers that make work for themselves would never come to an end. */
-enum { STEP_NS = 10 * NS_PER_MS };
+#define STEP_NS (10 * KI_NS_PER_MS)
 
 /* How long to sleep at a time: neither a condition nor a loop knows of a machine that was suspended. */
 enum { LOOK_AGAIN_MS = 1000 };
@@ -182,7 +148,7 @@ int ki_client_timeout_ms(ki_client *client)
     if (next_ns == UINT64_MAX)
         return -1;
     uint64_t now_ns = ki_clock_now_ns(client->clock);
-    uint64_t left_ms = next_ns <= now_ns ? 0 : (next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS;
+    uint64_t left_ms = next_ns <= now_ns ? 0 : (next_ns - now_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS;
     return left_ms > INT_MAX ? INT_MAX : (int)left_ms;
 }
 

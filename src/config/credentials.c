@@ -32,6 +32,7 @@ typedef enum exec_state { EXEC_NONE, EXEC_RUNNING, EXEC_READY, EXEC_FAILED } exe
 
 struct ki_credentials {
     ki_config config;
+    const ki_identity_source *source; /* NULL: the configuration */
     const ki_clock *clock;
     ki_authorization authorization;
     char **headers;
@@ -144,6 +145,10 @@ static void release_waiters(ki_credentials *credentials, bool are_woken)
 
 void ki_credentials_forget(ki_credentials *credentials, ki_job *waiter)
 {
+    if (credentials->source != NULL) {
+        credentials->source->forget(waiter, credentials->source->user);
+        return;
+    }
     waiter_node *found = find_waiter(credentials, waiter);
     if (found == NULL)
         return;
@@ -338,6 +343,11 @@ ki_credentials *ki_credentials_new(const ki_config *config, ki_loop *loop, ki_er
     return NULL;
 }
 
+void ki_credentials_use_source(ki_credentials *credentials, const ki_identity_source *source)
+{
+    credentials->source = source;
+}
+
 void ki_credentials_free(ki_credentials *credentials)
 {
     if (credentials == NULL)
@@ -389,6 +399,8 @@ void ki_credentials_certificate_names(const ki_credentials *credentials, ki_cert
 
 int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity *out_identity, ki_error *err)
 {
+    if (credentials->source != NULL)
+        return credentials->source->get(waiter, out_identity, err, credentials->source->user);
     take_given(credentials);
     int rc = refresh_certificate(credentials, err);
     if (rc == 0 && !credentials->is_given)
@@ -411,6 +423,10 @@ size_t ki_credentials_hide(char *text, size_t len, const void *user)
 
 void ki_credentials_refused(ki_credentials *credentials, uint64_t generation)
 {
+    if (credentials->source != NULL) {
+        credentials->source->refused(generation, credentials->source->user);
+        return;
+    }
     if (generation != credentials->generation)
         return;
     ki_token_file_expire(&credentials->token_file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* credentials - as whom a request is sent, kept fresh: token files, certificates, exec plug-ins.
  *
- *   From:     config/config.h; config/token_file.h, config/certificate_files.h, config/exec_plugin.h
- *   To:       http/transfer.c, before each request
+ *   From:     http/, before each request
+ *   To:       config/token_file.h, config/certificate_files.h, config/exec_plugin.h, as config/config.h says
  *   Locks:    none; io's, but for ki_credentials_set_token().
  *   Not here: requests; what a trace shows of them (config/redact.h).
  *
@@ -35,6 +35,18 @@ KI_NODISCARD ki_credentials *ki_credentials_new(const ki_config *config, ki_loop
 
 /* Ends a plug-in that runs. NULL is allowed. */
 void ki_credentials_free(ki_credentials *credentials);
+
+/* Somebody else who knows as whom requests are sent. Its functions are those of ki_credentials below. */
+typedef struct ki_identity_source {
+    int (*get)(ki_job *waiter, ki_identity *out_identity, ki_error *err, void *user);
+    void (*forget)(ki_job *waiter, void *user);
+    void (*refused)(uint64_t generation, void *user);
+    void *user;
+} ki_identity_source;
+
+/* From now on the source, which is borrowed, answers in place of what the configuration says: the seam by
+ * which tests of requests decide on the answers. Before the first request. */
+void ki_credentials_use_source(ki_credentials *credentials, const ki_identity_source *source);
 
 /* From now on this is the token, in the place of all that is not a certificate. Any thread. Returns 0,
  * KI_ERR_INVALID for what no header can have, or KI_ERR_NO_MEMORY. */

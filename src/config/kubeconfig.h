@@ -2,7 +2,7 @@
 /* kubeconfig - files of clusters, contexts and users, merged: the first that says something counts.
  *
  *   From:     config/load.c (which files)
- *   To:       config/kubeconfig_cluster.c, config/kubeconfig_user.c (what an entry means)
+ *   To:       config/kubeconfig_fields.c (what an entry means)
  *   Locks:    none; one owner.
  *   Not here: the environment; overrides (config/load.c).
  */

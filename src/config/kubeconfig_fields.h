@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kubeconfig_fields - the fields of an entry, read into a ki_config by tables.
  *
- *   From:     config/kubeconfig.c (all entries, to check them), config/load.c (the chosen ones)
+ *   From:     config/kubeconfig.c (all entries, to check them), config/select.c (the chosen ones)
  *   To:       util/yaml/yaml_tree.h, util/base64.h
  *   Locks:    none.
  *   Not here: which entry is chosen; what goes together (config/validate.c).

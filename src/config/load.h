@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load - from files, environment and overrides to one ki_config: the parts behind ki_config_load().
  *
- *   From:     config/kubeconfig.h, config/in_cluster.h
- *   To:       config/config.h
+ *   From:     config/load.c and what it consists of: config/select.c, config/check_files.c, config/validate.c
+ *   To:       config/kubeconfig.h, config/in_cluster.h; the result is a ki_config (config/config.h)
  *   Locks:    none; the environment must not change meanwhile.
  *   Not here: the fields of files (config/kubeconfig_fields.h).
  */

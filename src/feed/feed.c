@@ -2,6 +2,7 @@
 /* Making and freeing a feed. */
 #include "feed/feed.h"
 
+#include "metrics/informer_labels.h"
 #include "store/store.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -31,6 +32,18 @@ static uint64_t period_ms(uint64_t asked_ms)
     return ki_ns_max(ki_ns_of_ms(asked_ms) / KI_NS_PER_MS, RESYNC_MS_MIN);
 }
 
+static void init_metrics(ki_feed *feed)
+{
+    ki_metrics *metrics = feed->life.client->metrics;
+    ki_informer_labels labels = ki_informer_labels_of(feed->life.name, feed->life.resource);
+    if (feed->options.queue != NULL)
+        feed->metrics.queued_items = KI_INFORMER_GAUGE(metrics, queued_items, labels);
+    if (feed->options.store != NULL) {
+        feed->metrics.store_objects = KI_INFORMER_GAUGE(metrics, store_objects, labels);
+        feed->metrics.store_bytes = KI_INFORMER_GAUGE(metrics, store_bytes, labels);
+    }
+}
+
 static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, const ki_feed_options *options,
                 ki_error *err)
 {
@@ -42,8 +55,11 @@ static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, c
     int rc = ki_life_init(&feed->life, client, resource, &options->informer, err);
     if (rc == 0 && ki_list_buffer_init(&feed->buffer) < 0)
         rc = ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+    if (rc == 0)
+        rc = ki_life_join(&feed->life, err);
     if (rc < 0)
         return rc;
+    init_metrics(feed);
     ki_reflector_options reflector = {.informer = &feed->life.setup.options,
                                       .on_change = ki_feed_take_change,
                                       .on_error = ki_feed_report,
@@ -55,6 +71,9 @@ static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, c
 static void feed_fini(ki_feed *feed)
 {
     ki_life_fini(&feed->life);
+    ki_gauge_drop(feed->metrics.queued_items);
+    ki_gauge_drop(feed->metrics.store_objects);
+    ki_gauge_drop(feed->metrics.store_bytes);
     ki_list_buffer_fini(&feed->buffer);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* feed - a reflector with a destination of the user's, and the jobs that drive it.
  *
- *   From:     the user's calls (any thread); reflector/life.c
+ *   From:     the user's calls (any thread), in feed/
  *   To:       reflector/reflector.c (io); the user's callback, store or queue
  *   Locks:    its life's mu. Taken under it, beside what that says: a delta queue's.
  *   Not here: handlers, and a store of its own: informer/informer.h; starting, stopping and freeing:
@@ -24,11 +24,19 @@ typedef struct ki_feed_timers {
     uint64_t flush_ms; /* let go of what readers of the store may have looked at */
 } ki_feed_timers;
 
+/* What is counted of its destination; lists and watches are the reflector's. NULL counts nothing. */
+typedef struct ki_feed_metrics {
+    ki_gauge *queued_items;
+    ki_gauge *store_objects;
+    ki_gauge *store_bytes;
+} ki_feed_metrics;
+
 struct ki_feed {
     ki_life life;
-    ki_feed_options options;   /* constant; but for `informer`, which is in life.setup */
-    ki_list_buffer buffer;     /* io's: of a store and a queue */
-    ki_feed_timers timers;     /* dispatch's, as the next two */
+    ki_feed_options options; /* constant; but for `informer`, which is in life.setup */
+    ki_list_buffer buffer;   /* io's: of a store and a queue */
+    ki_feed_timers timers;   /* dispatch's, as the next three */
+    ki_feed_metrics metrics;
     size_t put_back;           /* keys that `process` has put back, one after the other */
     bool was_synced;           /* and who waits for that was told */
     _Atomic uint64_t left_out; /* objects that the destination cannot take */

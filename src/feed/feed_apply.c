@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One change on its way to the destination of a feed. All on io. */
+#include "client/callback.h"
 #include "feed/feed.h"
 #include "queue/delta_queue.h"
 #include "store/store.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What dispatch does for a feed: the clock and `process`; and what the stages are to it. */
+#include "client/callback.h"
 #include "feed/feed.h"
 #include "store/store.h"
 #include "util/error.h"
@@ -131,7 +132,7 @@ static void work_on_queue(ki_feed *feed, uint64_t now_ms)
 
 static void measure(ki_feed *feed)
 {
-    const ki_informer_metrics *metrics = &feed->life.metrics;
+    const ki_feed_metrics *metrics = &feed->metrics;
     if (feed->options.queue != NULL)
         ki_gauge_set(metrics->queued_items, (int64_t)ki_delta_queue_len(feed->options.queue));
     if (feed->options.store != NULL) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a feed says of itself, and waiting for it to say it. */
+#include "client/callback.h"
 #include "feed/feed.h"
 #include "queue/delta_queue.h"
 #include "util/error.h"

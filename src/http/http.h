@@ -6,7 +6,8 @@
  *   Locks:    none; io's.
  *   Not here: what is asked, what an answer means.
  *
- * Each socket of libcurl's is a watch of the loop, and its one timer a job. Descriptors are close-on-exec.
+ * Each socket of libcurl's is a watch of the loop, and its one timer a job. Descriptors are close-on-exec,
+ * but for those that libcurl opens for itself: a pair by which it wakes itself, and one for a name lookup.
  *
  * A name lookup runs on a thread of libcurl's, and getaddrinfo() cannot be ended. Who cancels a request
  * meanwhile does not wait: libcurl lets go of the thread (CURLOPT_QUICK_EXIT), which ends by itself when the

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 
-#include "http/close_on_exec.h"
 #include "http/http_parts.h"
 #include "util/alloc.h"
 #include "util/units.h"
@@ -59,13 +58,6 @@ static int on_timer(CURLM *multi, long timeout_ms, void *user)
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
 
-static void keep_wake_fds(ki_pool *pool)
-{
-    pool->wake_fd_count = ki_close_on_exec_multi(pool->multi, pool->wake_fds);
-    for (size_t i = 0; i < pool->wake_fd_count; i++)
-        ki_descriptors_add(&pool->http->descriptors, pool->wake_fds[i]);
-}
-
 /* CURLMOPT_QUICK_EXIT: since libcurl 8.20 the threads that look up names belong to the multi handle, and it
  * is there that nobody waits for them. Older ones do not know it. */
 static void let_lookups_go(CURLM *multi)
@@ -80,7 +72,6 @@ static bool open_multi(ki_pool *pool)
     pool->multi = curl_multi_init();
     if (pool->multi == NULL)
         return false;
-    keep_wake_fds(pool);
     let_lookups_go(pool->multi);
     return curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, ki_sockets_on_change) == CURLM_OK &&
            curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool) == CURLM_OK &&
@@ -93,8 +84,6 @@ static bool open_multi(ki_pool *pool)
 static void free_pool(ki_pool *pool)
 {
     assert(pool->count == 0 && pool->http->depth == 0);
-    for (size_t i = 0; i < pool->wake_fd_count; i++)
-        ki_descriptors_remove(&pool->http->descriptors, pool->wake_fds[i]);
     if (pool->multi != NULL)
         (void)curl_multi_cleanup(pool->multi);
     ki_list_remove(&pool->node);

@@ -33,8 +33,6 @@ typedef struct ki_pool {
     size_t unanswered; /* of them, those whose head has not come: a name may be looked up for them */
     uint64_t certificate_generation;
     uint64_t heard_ns; /* when anything came last; before that, when it was made */
-    int wake_fds[2];   /* that the handle has for itself, as far as they are known */
-    size_t wake_fd_count;
     bool is_http2;
     bool has_heard;
     bool is_retired;

@@ -2,8 +2,8 @@
 /* proxy_route - the proxy on the way to the server, as libcurl has to be told of it to do what Go's programs
  * do.
  *
- *   From:     config/config.h
- *   To:       http/easy.c, http/transfer.c
+ *   From:     http/easy.c, http/transfer.c
+ *   To:       config/config.h
  *   Locks:    none; constant once made.
  *   Not here: which one the environment names (config/proxy.h); connecting.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server_address - the address of the API server, taken apart once.
  *
- *   From:     config/config.h
- *   To:       http/easy.c, http/transfer.c
+ *   From:     http/easy.c, http/transfer.c
+ *   To:       config/config.h
  *   Locks:    none; constant once made.
  *   Not here: connecting.
  */

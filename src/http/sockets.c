@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <sys/epoll.h>
 
-#include "http/close_on_exec.h"
 #include "http/transfer_parts.h"
 #include "util/alloc.h"
 #include "util/units.h"
@@ -234,7 +233,6 @@ static ki_socket *take_up(ki_pool *pool, curl_socket_t fd)
     ki_list_push_back(&http->sockets.used, node);
     socket->pool = pool;
     socket->fd = fd;
-    ki_close_on_exec_socket(fd);
     (void)curl_multi_assign(pool->multi, fd, socket);
     return socket;
 }

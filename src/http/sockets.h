@@ -4,7 +4,7 @@
  *   From:     libcurl, by CURLMOPT_SOCKETFUNCTION; and the loop, when one is ready
  *   To:       ki_pool_act()
  *   Locks:    none; io's.
- *   Not here: opening and closing them (easy.c, libcurl).
+ *   Not here: opening and closing them (http/easy.c, libcurl).
  *
  * A socket that libcurl wants watched cannot be refused without ending all of its work; so what is needed for
  * one is set aside with each transfer, before it begins.

@@ -10,6 +10,7 @@
 #include "http/transfer_parts.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/secret.h"
 #include "util/units.h"
 
 /* Who gives up a request on which nothing came for so long thinks that the connection is dead;
@@ -348,23 +349,12 @@ void ki_transfer_resume(ki_transfer *transfer)
 
 /* ---- making ------------------------------------------------------------------------------------------ */
 
-static char *copy_text(ki_str text)
-{
-    char *copy = ki_malloc(text.len + 1);
-    if (copy == NULL)
-        return NULL;
-    if (text.len > 0)
-        memcpy(copy, text.ptr, text.len);
-    copy[text.len] = 0;
-    return copy;
-}
-
 static bool fill(ki_transfer *transfer, const ki_request *request)
 {
-    transfer->target = copy_text(request->target);
+    transfer->target = ki_secret_copy(request->target);
     bool is_good = transfer->target != NULL;
     if (is_good && request->method != NULL) {
-        transfer->method = copy_text(ki_str_of(request->method));
+        transfer->method = ki_secret_copy(ki_str_of(request->method));
         is_good = transfer->method != NULL;
     }
     for (const char *const *line = request->headers; is_good && line != NULL && *line != NULL; line++)

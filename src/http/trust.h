@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trust - whose certificates are believed, read anew when that did not work.
  *
- *   From:     config/config.h; the file that it names
- *   To:       http/easy.c
+ *   From:     http/easy.c
+ *   To:       config/config.h; the file that it names
  *   Locks:    none; io's.
  *   Not here: our own certificate (config/credentials.h).
  */

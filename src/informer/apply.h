@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply - brings the store up to date with what was queued, and says what became of it.
  *
- *   From:     queue/delta_fifo.c   (dispatch pops)
+ *   From:     informer/informer_run.c   (dispatch, with what it pops from the queue)
  *   To:       store/store.c, then handler/fanout.c
  *   Locks:    none of its own; dispatch's. The store's are held per batch.
  *   Not here: which change counts (informer/rules.h); calling handlers; threads.

@@ -4,6 +4,7 @@
 #include <kinformer/factory.h>
 #include <stdio.h>
 
+#include "client/callback.h"
 #include "informer/informer.h"
 #include "informer/registration.h"
 #include "util/alloc.h"
@@ -28,7 +29,7 @@ typedef struct member {
 struct ki_factory {
     ki_client *client; /* constant, as all up to mu */
     ki_hash_key hash_key;
-    ki_informer_setup setup;
+    ki_reflector_setup setup;
     own_resync *resyncs;
     size_t resync_count;
     ki_error option_error; /* with a wrong option it makes, starts and waits for nothing, and says so */
@@ -53,7 +54,7 @@ static void factory_fini(ki_factory *factory)
     ki_free(factory->resyncs);
     ki_map_fini(&factory->by_setup);
     ki_map_fini(&factory->by_informer);
-    ki_informer_setup_fini(&factory->setup);
+    ki_reflector_setup_fini(&factory->setup);
     ki_mutex_fini(&factory->mu);
     ki_client_unref(factory->client);
     ki_free(factory);
@@ -95,7 +96,7 @@ ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
     if (rc < 0)
         (void)ki_fail(&factory->option_error, rc, "factory: the system gives no random bytes");
     else
-        rc = ki_informer_setup_init(&factory->setup, &options->informer, &factory->option_error);
+        rc = ki_reflector_setup_init(&factory->setup, &options->informer, &factory->option_error);
     if (rc == 0)
         rc = copy_resyncs(factory, options->resync, &factory->option_error);
     if (rc == KI_ERR_NO_MEMORY) {
@@ -129,7 +130,7 @@ void ki_factory_free(ki_factory *factory)
 
 typedef struct sought {
     const ki_resource *resource;
-    const ki_informer_setup *setup;
+    const ki_reflector_setup *setup;
 } sought;
 
 static int is_as_sought(const ki_map_node *node, const void *key)
@@ -137,12 +138,12 @@ static int is_as_sought(const ki_map_node *node, const void *key)
     const sought *s = key;
     const ki_informer *informer = KI_CONTAINER_OF(node, member, by_setup)->informer;
     return ki_resource_equal(informer->life.resource, s->resource) &&
-           ki_informer_setup_equal(&informer->life.setup, s->setup);
+           ki_reflector_setup_equal(&informer->life.setup, s->setup);
 }
 
 static uint64_t hash_of(const ki_factory *factory, const sought *s)
 {
-    return ki_informer_setup_hash(s->setup, s->resource, &factory->hash_key);
+    return ki_reflector_setup_hash(s->setup, s->resource, &factory->hash_key);
 }
 
 static ki_informer *find_locked(const ki_factory *factory, const sought *s)
@@ -218,16 +219,16 @@ static ki_informer *informer_of(ki_factory *factory, const sought *s)
 ki_informer *ki_factory_informer_with(ki_factory *factory, const ki_resource *resource,
                                       const ki_informer_options *options)
 {
-    ki_informer_setup setup;
+    ki_reflector_setup setup;
     ki_error err = {0};
     if (factory == NULL || factory->option_error.code != 0 || ki_client_is_foreign(factory->client))
         return NULL;
     if (resource == NULL)
         (void)ki_fail(&err, KI_ERR_INVALID, "factory: no resource");
-    if (resource == NULL || ki_informer_setup_init(&setup, options, &err) < 0)
+    if (resource == NULL || ki_reflector_setup_init(&setup, options, &err) < 0)
         return remember(factory, &err);
     ki_informer *informer = informer_of(factory, &(sought){resource, &setup});
-    ki_informer_setup_fini(&setup);
+    ki_reflector_setup_fini(&setup);
     return informer;
 }
 

@@ -64,8 +64,12 @@ static int init(ki_informer *informer, ki_client *client, const ki_resource *res
     informer->used = informer->life.setup.options;
     if (rc == 0)
         rc = init_data(informer, err);
+    if (rc == 0)
+        rc = ki_life_join(&informer->life, err);
     if (rc < 0)
         return rc;
+    ki_informer_metrics_init(&informer->metrics, client->metrics, informer->life.name,
+                             informer->life.resource);
     ki_reflector_options reflector = {.informer = &informer->used,
                                       .on_change = ki_informer_take_change,
                                       .on_pause = ki_informer_end_changes,
@@ -81,6 +85,7 @@ static int init(ki_informer *informer, ki_client *client, const ki_resource *res
 /* Takes a half-made one; the reflector has been ended, or was never made. */
 static void informer_fini(ki_informer *informer)
 {
+    ki_informer_metrics_fini(&informer->metrics); /* first: its age is read from the rest */
     ki_life_fini(&informer->life);
     ki_apply_fini(&informer->apply);
     ki_delta_fifo_fini(&informer->fifo);

@@ -2,7 +2,7 @@
 /* informer - one collection: its reflector, queue, store and handlers, and the jobs that move things between
  * them.
  *
- *   From:     the user's calls (any thread); reflector/life.c
+ *   From:     the user's calls (any thread), in informer/
  *   To:       reflector/reflector.c (io), informer/apply.c (dispatch), informer/registration.c (handler)
  *   Locks:    its life's mu. Taken under it, beside what that says: a listener's, a delta queue's.
  *   Not here: what each part does; starting, stopping and freeing: reflector/life.h.
@@ -13,6 +13,7 @@
 #include <kinformer/informer.h>
 
 #include "informer/apply.h"
+#include "informer/informer_metrics.h"
 #include "reflector/life.h"
 
 /* When dispatch has something to do by the clock, in milliseconds; UINT64_MAX: never. */
@@ -30,10 +31,11 @@ struct ki_informer {
     ki_store *store;          /* constant */
     ki_delta_fifo fifo;
     size_t pushed;  /* since dispatch was last woken for it; io's */
-    ki_apply apply; /* dispatch's, as the next four */
+    ki_apply apply; /* dispatch's, as the next five */
     ki_fanout fanout;
     ki_mutation_detector detector;
     ki_informer_timers timers;
+    ki_informer_metrics metrics;
     uint64_t index_failures;      /* that were counted */
     _Atomic uint64_t last_serial; /* of registrations */
     _Atomic bool is_queue_full;   /* io has stopped reading until there is room */

@@ -5,8 +5,9 @@
 #include "informer/informer.h"
 #include "informer/registration.h"
 #include "util/error.h"
+#include "util/units.h"
 
-enum { NS_PER_MS = 1000000, RETRY_MS = 100, DETECT_MS = 1000 };
+enum { RETRY_MS = 100, DETECT_MS = 1000 };
 
 /* That dispatch is given while more of them come. */
 enum { CHANGES_AT_A_TIME = 64 };
@@ -149,7 +150,7 @@ static bool stop_locked(ki_life *life)
     life->list_is_owed |= ki_apply_drop(&informer->apply);
     ki_fanout_end_resync(&informer->fanout);
     ki_delta_fifo_reset(&informer->fifo, &informer->apply.version);
-    ki_gauge_set(life->metrics.queued_items, 0);
+    ki_gauge_set(informer->metrics.queued_items, 0);
     ki_resource_version_copy(&life->version, &informer->apply.version);
     return informer->callbacks == 0; /* else the last one wakes dispatch */
 }
@@ -200,7 +201,7 @@ static void publish(ki_informer *informer)
 
 static void measure(ki_informer *informer)
 {
-    const ki_informer_metrics *metrics = &informer->life.metrics;
+    const ki_informer_metrics *metrics = &informer->metrics;
     uint64_t failures = ki_store_index_failures(informer->store);
     ki_counter_add(metrics->index_failures, failures - informer->index_failures);
     informer->index_failures = failures;
@@ -256,7 +257,7 @@ static int apply_some(ki_informer *informer)
         tell_doubt(informer);
     }
     if (was_something)
-        ki_histogram_observe(informer->life.metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
+        ki_histogram_observe(informer->metrics.processing_latency, ki_clock_now_ns(clock) - began_ns);
     measure(informer);
     /* The handler wakes dispatch when it has caught up, and the clock does when readers may have. */
     if (rc == 1 && (informer->is_blocked || informer->timers.room_ms != UINT64_MAX))
@@ -304,7 +305,7 @@ static void schedule_dispatch(ki_informer *informer, ki_stage stage)
         due_ms = earliest(due_ms, earliest(timers->resync_ms, timers->room_ms));
     if (informer->detector.mode != KI_MUTATION_OFF)
         due_ms = earliest(due_ms, timers->detect_ms);
-    ki_job_wake_at(&informer->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * NS_PER_MS);
+    ki_job_wake_at(&informer->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * KI_NS_PER_MS);
 }
 
 /* ---- dispatch: all of it ----------------------------------------------------------------------------- */
@@ -322,7 +323,7 @@ static void dispatch(ki_life *life)
         if (life->client->is_closed || ki_store_close(informer->store))
             ki_informer_destroy(informer);
         else
-            ki_job_wake_at(&life->dispatch_job, (now_ms + KI_STORE_ROOM_MS) * NS_PER_MS);
+            ki_job_wake_at(&life->dispatch_job, (now_ms + KI_STORE_ROOM_MS) * KI_NS_PER_MS);
         return;
     }
     if (stage == KI_STAGE_RUNNING) {

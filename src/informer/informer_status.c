@@ -2,6 +2,7 @@
 /* What an informer says of itself, and waiting for it to say it. */
 #include <stdio.h>
 
+#include "client/callback.h"
 #include "informer/informer.h"
 #include "util/error.h"
 #include "util/units.h"
@@ -35,9 +36,7 @@ static int64_t read_age_ns(const void *user)
 
 void ki_informer_follow_age(ki_informer *informer)
 {
-    ki_life *life = &informer->life;
-    ki_informer_metrics_follow_age(&life->metrics, life->client->metrics, life->name, life->resource,
-                                   read_age_ns, informer);
+    ki_informer_metrics_follow_age(&informer->metrics, read_age_ns, informer);
 }
 
 void ki_informer_read_status(const ki_informer *informer, ki_informer_status *out_status)

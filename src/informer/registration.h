@@ -14,6 +14,7 @@
 #define KI_INFORMER_REGISTRATION_H
 
 #include "handler/fanout.h"
+#include "handler/handler_metrics.h"
 #include "informer/informer.h"
 
 struct ki_registration {

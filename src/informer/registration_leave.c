@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a handler is removed, and how it is waited for. */
+#include "client/callback.h"
 #include "informer/registration.h"
 #include "util/error.h"
 

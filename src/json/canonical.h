@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* canonical - the shortest spelling of every string in a JSON text.
  *
- *   From:     api/object/object.c, for the few texts in which the scanner saw an escape that has a shorter
- *             spelling
+ *   From:     api/object/object_build.c, for the few texts in which the scanner saw an escape that has a
+ *             shorter spelling
  *   Not here: the order of names, numbers.
  *
  * Servers written in Go spell <, > and & as \u003c, \u003e and \u0026. With one spelling for each

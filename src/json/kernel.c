@@ -64,12 +64,6 @@ const ki_json_kernel *ki_json_kernel_best(void)
     return best;
 }
 
-const ki_json_kernel *ki_json_kernel_named(const char *name)
-{
-    pthread_once(&chosen, choose);
-    return find_named(name);
-}
-
 const ki_json_kernel *const *ki_json_kernels(void)
 {
     pthread_once(&chosen, choose);

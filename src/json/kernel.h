@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel - the two loops that look at every byte, in one variant per instruction set.
  *
- *   From:     json/scan.c, json/read.c
- *   To:       json/kernel_{scalar,sse42,avx2,neon}.c: how 64 bytes become bit masks;
- *             json/kernel/block.h: what the masks mean, the same for all of them (tokens.h, grammar.h).
+ *   From:     json/scan.c, json/skip.c
+ *   To:       json/kernel/kernel_*.c: how 64 bytes become bit masks;
+ *             json/kernel/block.h: what the masks mean, the same for all of them (json/kernel/tokens.h,
+ *             json/kernel/grammar.h).
  *   Locks:    none.
  *   Not here: grammar.
  */
@@ -29,9 +30,6 @@ typedef struct ki_json_kernel {
 
 /* The best variant for this processor, or the one that the environment names (KI_SIMD=scalar). Never NULL. */
 const ki_json_kernel *ki_json_kernel_best(void);
-
-/* The variant `name` if this processor can run it, else NULL. */
-const ki_json_kernel *ki_json_kernel_named(const char *name);
 
 /* All variants that this processor can run, best first, ended by NULL. */
 const ki_json_kernel *const *ki_json_kernels(void);

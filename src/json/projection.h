@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* projection - which parts of a value are kept, and which ones somebody wants to find again.
  *
- *   From:     informer options (keep, drop), api/object/object.c (the metadata that every object has)
+ *   From:     api/object/object_plan.c: informer options (keep, drop) and the metadata that every object has
  *   To:       json/sink.c
  *   Locks:    none; immutable once built, shared by any number of sinks.
  *   Not here: copying.

@@ -91,7 +91,8 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-int ki_json_hex4(const char *digits)
+/* The value of four hexadecimal digits, or -1. */
+static int hex4(const char *digits)
 {
     int value = 0;
     for (int i = 0; i < 4; i++) {
@@ -107,7 +108,7 @@ static size_t read_unicode_escape(const char *at, const char *end, uint32_t *out
 {
     if (end - at < 6)
         return 0;
-    int high = ki_json_hex4(at + 2);
+    int high = hex4(at + 2);
     if (high < 0 || (high >= 0xdc00 && high < 0xe000))
         return 0;
     if (high < 0xd800 || high >= 0xe000) {
@@ -116,7 +117,7 @@ static size_t read_unicode_escape(const char *at, const char *end, uint32_t *out
     }
     if (end - at < 12 || at[6] != '\\' || at[7] != 'u')
         return 0;
-    int low = ki_json_hex4(at + 8);
+    int low = hex4(at + 8);
     if (low < 0xdc00 || low >= 0xe000)
         return 0;
     *out_code_point = 0x10000u + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);

@@ -2,7 +2,7 @@
 /* text - the characters of JSON strings: escapes, UTF-8, comparison without memory.
  *
  *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/write.c, json/canonical.c,
- *             api/object/object.c
+ *             api/object/object_build.c, api/object/object_text.c
  *   Locks:    none; pure functions.
  *   Not here: finding where a string ends (json/skip.h).
  *
@@ -26,9 +26,6 @@ size_t ki_json_unescape(const char *raw, size_t n, char *out);
 /* Reads the escape at at[0], a backslash. Returns the bytes that it takes up (2, 6, or 12 for a surrogate
  * pair), or 0 when it is malformed or not complete before `end`. */
 size_t ki_json_escape_read(const char *at, const char *end, uint32_t *out_code_point);
-
-/* The value of four hexadecimal digits, or -1. */
-int ki_json_hex4(const char *digits);
 
 /* What turns the bytes of a text into characters. */
 typedef enum ki_json_spelling {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics - counters, gauges and histograms, each found once by its labels and then updated without a lock.
  *
- *   From:     whoever counts: http/, client/, reflector/, informer/
+ *   From:     whoever counts: http/, client/, reflector/, handler/
  *   To:       metrics/prometheus.c, which writes them; metrics/names.h says which there are
  *   Locks:    one mutex, a leaf, for finding, dropping and writing; none for counting.
  *   Not here: floating point. All is counted in whole units (one, a byte, a nanosecond), so that an update is

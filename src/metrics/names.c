@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics/names.h"
 
+#include "util/units.h"
+
 /* ---- buckets ------------------------------------------------------------------------------------------- */
 
-#define MICROSECONDS(n) (UINT64_C(1000) * (n))
-#define MILLISECONDS(n) (UINT64_C(1000000) * (n))
-#define SECONDS(n) (UINT64_C(1000000000) * (n))
+#define MICROSECONDS(n) (KI_NS_PER_MS / 1000 * (n))
+#define MILLISECONDS(n) (KI_NS_PER_MS * (n))
+#define SECONDS(n) (KI_NS_PER_S * (n))
 
 #define BOUNDS(name, ...)                                                                                    \
     static const uint64_t name##_upper[] = {__VA_ARGS__};                                                    \
@@ -49,11 +51,3 @@ BOUNDS(handler, MICROSECONDS(1), MICROSECONDS(10), MICROSECONDS(100), MILLISECON
     const ki_metric_desc ki_metric_##name_ = {.name = #name_, .help = help_, kind_, labels_};
 KI_METRIC_NAMES(DEFINE)
 #undef DEFINE
-
-const ki_metric_desc *const ki_metric_descs[] = {
-#define ADDRESS(name, kind, labels, help) &ki_metric_##name,
-    KI_METRIC_NAMES(ADDRESS)
-#undef ADDRESS
-};
-
-const size_t ki_metric_desc_count = sizeof(ki_metric_descs) / sizeof(ki_metric_descs[0]);

@@ -83,8 +83,4 @@
 KI_METRIC_NAMES(KI_METRIC_DECLARE)
 #undef KI_METRIC_DECLARE
 
-/* All of them, in this order. */
-extern const ki_metric_desc *const ki_metric_descs[];
-extern const size_t ki_metric_desc_count;
-
 #endif

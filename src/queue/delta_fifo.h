@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* delta_fifo - ordered, bounded, per-key hand-over of changes between two threads.
  *
- *   From:     reflector/reflector.c   (io pushes)
+ *   From:     informer/informer_run.c   (io pushes)
  *   To:       informer/apply.c       (dispatch pops)
  *   Locks:    one mutex, a leaf; no callback runs while it is held.
  *   Not here: deciding add versus update; what is applied; talking to the server.

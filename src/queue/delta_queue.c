@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "client/client.h"
+#include "client/callback.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http_source - a ki_list_watch that asks a Kubernetes API server.
  *
- *   From:     reflector/answer.c    (begin, cancel, resume)
+ *   From:     reflector/source.c; the reflector begins, cancels and resumes
  *   To:       http/transfer.c
  *   Locks:    none; io's.
  *   Not here: which list or watch is asked for when; reading bodies.

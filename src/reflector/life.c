@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "client/callback.h"
 #include "reflector/source.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -34,9 +35,9 @@ int ki_life_init(ki_life *life, ki_client *client, const ki_resource *resource,
     life->resource = ki_resource_new(resource, err);
     if (life->resource == NULL)
         return KI_ERR_INVALID;
-    rc = ki_informer_setup_init(&life->setup, options, err);
+    rc = ki_reflector_setup_init(&life->setup, options, err);
     if (rc == 0)
-        rc = ki_informer_setup_check(&life->setup, life->resource, err);
+        rc = ki_reflector_setup_check(&life->setup, life->resource, err);
     return rc == 0 ? make_plan(life, err) : rc;
 }
 
@@ -60,20 +61,26 @@ static void run_dispatch(ki_job *job);
 static void schedule_io(uint64_t due_ns, void *user);
 
 /* Until it is made the client is not closed. */
-int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err)
+int ki_life_join(ki_life *life, ki_error *err)
 {
     ki_client *client = life->client;
     if (ki_job_init(&life->io_job, client->io, run_io) < 0 ||
         ki_job_init(&life->dispatch_job, client->dispatch, run_dispatch) < 0)
         return ki_fail_no_memory(err);
     life->alive.job = &life->dispatch_job;
-    if (ki_informer_setup_join(&life->setup, life->resource, client, &life->alive) < 0)
+    if (ki_reflector_setup_join(&life->setup, life->resource, client, &life->alive) < 0)
         return ki_fail(err, KI_ERR_STOPPED, "%s: the client has been freed", life->resource->plural);
     const char *given = life->setup.options.name;
     life->name = given != NULL ? given : life->alive.name;
-    ki_informer_metrics_init(&life->metrics, client->metrics, life->name, life->resource);
+    ki_reflector_metrics_init(&life->metrics, client->metrics, life->name, life->resource);
     ki_error_log_init(&life->errors, &(ki_error_log_owner){life->kind->name, life->name, life->resource},
                       client->clock);
+    return 0;
+}
+
+int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err)
+{
+    ki_client *client = life->client;
     reflector->plan = life->plan;
     reflector->resource = life->resource;
     reflector->metrics = &life->metrics;
@@ -91,10 +98,10 @@ void ki_life_fini(ki_life *life)
 {
     ki_job_fini(&life->io_job);
     ki_job_fini(&life->dispatch_job);
-    ki_informer_metrics_fini(&life->metrics);
+    ki_reflector_metrics_fini(&life->metrics);
     ki_resource_version_clear(&life->version);
     ki_object_plan_free(life->plan);
-    ki_informer_setup_fini(&life->setup);
+    ki_reflector_setup_fini(&life->setup);
     ki_resource_free(life->resource);
     ki_mutex_fini(&life->mu);
 }

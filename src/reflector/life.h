@@ -17,9 +17,8 @@
 
 #include "client/client.h"
 #include "reflector/error_log.h"
-#include "reflector/informer_metrics.h"
-#include "reflector/informer_options.h"
 #include "reflector/reflector.h"
+#include "reflector/reflector_setup.h"
 
 /* From top to bottom and back to the top; a free goes on from STOPPED. dispatch goes from one to the next,
  * but for the two that io answers with. */
@@ -52,9 +51,9 @@ struct ki_life {
     ki_client *client;        /* with a reference */
     ki_client_user alive;
     ki_resource *resource;
-    const char *name;        /* in metrics */
-    ki_informer_setup setup; /* the options, with texts of its own: what it was made with */
-    ki_informer_metrics metrics;
+    const char *name;         /* in metrics */
+    ki_reflector_setup setup; /* the options, with texts of its own: what it was made with */
+    ki_reflector_metrics metrics;
     ki_object_plan *plan;
     ki_job io_job;
     ki_job dispatch_job;
@@ -80,13 +79,16 @@ struct ki_life {
 /* ---- making ------------------------------------------------------------------------------------------ */
 
 /* What it follows, with which options (NULL: defaults). Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY,
- * KI_ERR_FORKED; then, as after a failure of the next, ki_life_fini() ends it. */
+ * KI_ERR_FORKED; then, as after a failure of the next two, ki_life_fini() ends it. */
 KI_NODISCARD int ki_life_init(ki_life *life, ki_client *client, const ki_resource *resource,
                               const ki_informer_options *options, ki_error *err);
 
-/* The last part to be made: its jobs, its source and the reflector. The caller has set `kind`, and of
- * `reflector` what differs; the callbacks' user is the life. When it fails, a source of the caller's own
- * stays the caller's. Returns also KI_ERR_STOPPED: the client is being freed. */
+/* Its jobs; the client knows of it, and it has a name. The caller has set `kind`. Returns also
+ * KI_ERR_STOPPED: the client is being freed. */
+KI_NODISCARD int ki_life_join(ki_life *life, ki_error *err);
+
+/* The last part to be made: its source and the reflector. The caller has set of `reflector` what differs; the
+ * callbacks' user is the life. When it fails, a source of the caller's own stays the caller's. */
 KI_NODISCARD int ki_life_open(ki_life *life, ki_reflector_options *reflector, ki_error *err);
 
 /* The reflector has been ended, or was never made. */

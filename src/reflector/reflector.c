@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "api/decode/reason.h"
-#include "client/client.h"
+#include "client/callback.h"
 #include "reflector/reflector_parts.h"
 #include "util/error.h"
 
@@ -425,7 +425,7 @@ static void init_report(ki_reflector *reflector)
     reflector->published = reflector->report;
 }
 
-static const ki_informer_metrics no_metrics;
+static const ki_reflector_metrics no_metrics;
 
 int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options, ki_error *err)
 {

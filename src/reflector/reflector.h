@@ -24,7 +24,7 @@
 #include "client/stream_memory.h"
 #include "reflector/answer.h"
 #include "reflector/backoff.h"
-#include "reflector/informer_metrics.h"
+#include "reflector/reflector_metrics.h"
 #include "util/clock.h"
 #include "util/thread.h"
 #include "util/token_bucket.h"
@@ -48,8 +48,8 @@ typedef struct ki_reflector_options {
     /* Io's, of all reflectors of one server, with what is listed here. NULL: this one speaks for itself. */
     ki_stream_memory *streams;
     const ki_resource *resource;
-    const ki_informer_metrics *metrics; /* NULL: nothing is counted */
-    size_t key_bytes_max;               /* what has a longer key is refused; 0: nothing is */
+    const ki_reflector_metrics *metrics; /* NULL: nothing is counted */
+    size_t key_bytes_max;                /* what has a longer key is refused; 0: nothing is */
 } ki_reflector_options;
 
 /* ---- what it is made of: for reflector/reflector*.c ---------------------------------------------------- */

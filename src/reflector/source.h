@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* source - who answers the requests for one collection.
  *
- *   From:     informer/informer.c, feed/feed.c
+ *   From:     reflector/life.c
  *   To:       the source of the client, or the list_watch of the options
  *   Locks:    none.
  *   Not here: the requests.

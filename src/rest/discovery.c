@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "api/resource/discovery_decoder.h"
+#include "client/callback.h"
 #include "client/client.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/secret.h"
 
 #define PATHS_BYTES_MAX ((size_t)1024 * 1024)
 
@@ -134,13 +136,11 @@ static discovery *make(ki_client *client, const ki_discovery_request *request)
     d->on_end = request->on_end;
     d->user = request->user;
     ki_buf_init(&d->paths, PATHS_BYTES_MAX);
-    d->name = ki_malloc(request->name.len + 1);
+    d->name = ki_secret_copy(request->name);
     if (d->name == NULL) {
         free_discovery(d);
         return NULL;
     }
-    memcpy(d->name, request->name.ptr, request->name.len);
-    d->name[request->name.len] = 0;
     ki_discovery_search_init(&d->search, (ki_str){d->name, request->name.len});
     return d;
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "client/callback.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/units.h"

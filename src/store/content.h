@@ -101,7 +101,4 @@ static inline void ki_content_note_add(uint32_t *note, size_t places)
     *note = places >= UINT32_MAX - *note ? UINT32_MAX : *note + (uint32_t)places;
 }
 
-/* Of content_check.c. Returns 0, or KI_ERR_INVALID with what is wrong; KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_content_check(const ki_content *content, ki_error *err);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <kinformer/key.h>
 #include <kinformer/lister.h>
 
+#include "api/object/keyer.h"
 #include "util/alloc.h"
 
 ki_lister ki_lister_of(ki_store *store, ki_str ns)
@@ -20,13 +20,8 @@ ki_lister ki_lister_by_index(ki_lister lister, const char *index, ki_str value)
 
 const ki_object *ki_lister_peek(ki_lister lister, ki_str name)
 {
-    char buffer[KI_KEY_BYTES + 1];
-    if (lister.ns.len == 0)
-        return ki_store_peek_key(lister.store, name);
-    int len = ki_key_join(lister.ns, name, buffer, sizeof(buffer));
-    if (len < 0 || len > KI_KEY_BYTES)
-        return NULL;
-    return ki_store_peek_key(lister.store, (ki_str){buffer, (size_t)len});
+    ki_key_buffer buffer;
+    return ki_store_peek_key(lister.store, ki_key_buffer_join(&buffer, lister.ns, name));
 }
 
 ki_object *ki_lister_get(ki_lister lister, ki_str name)

@@ -18,22 +18,6 @@ void ki_read_unlock(void)
     ki_rcu_read_unlock();
 }
 
-/* Returns an empty key for one that no object in a store can have. */
-static ki_str join_key(const char *ns, const char *name, ki_key_buffer *buffer)
-{
-    size_t name_len = strlen(name);
-    size_t ns_len = ns == NULL ? 0 : strlen(ns);
-    size_t head_len = ns_len > 0 ? ns_len + 1 : 0;
-    if (name_len > KI_KEY_BYTES || ns_len >= KI_KEY_BYTES || head_len + name_len > KI_KEY_BYTES)
-        return (ki_str){0};
-    if (ns_len > 0) {
-        memcpy(buffer->bytes, ns, ns_len);
-        buffer->bytes[ns_len] = '/';
-    }
-    memcpy(buffer->bytes + head_len, name, name_len);
-    return (ki_str){buffer->bytes, head_len + name_len};
-}
-
 /* ---- one object ------------------------------------------------------------------------------------ */
 
 ki_object *ki_store_get_key(ki_store *store, ki_str key)
@@ -49,7 +33,9 @@ ki_object *ki_store_get_key(ki_store *store, ki_str key)
 ki_object *ki_store_get(ki_store *store, const char *ns, const char *name)
 {
     ki_key_buffer buffer;
-    return name == NULL ? NULL : ki_store_get_key(store, join_key(ns, name, &buffer));
+    return name == NULL
+               ? NULL
+               : ki_store_get_key(store, ki_key_buffer_join(&buffer, ki_str_of(ns), ki_str_of(name)));
 }
 
 const ki_object *ki_store_peek_key(ki_store *store, ki_str key)
@@ -62,7 +48,9 @@ const ki_object *ki_store_peek_key(ki_store *store, ki_str key)
 const ki_object *ki_store_peek(ki_store *store, const char *ns, const char *name)
 {
     ki_key_buffer buffer;
-    return name == NULL ? NULL : ki_store_peek_key(store, join_key(ns, name, &buffer));
+    return name == NULL
+               ? NULL
+               : ki_store_peek_key(store, ki_key_buffer_join(&buffer, ki_str_of(ns), ki_str_of(name)));
 }
 
 /* ---- several --------------------------------------------------------------------------------------- */

@@ -160,19 +160,3 @@ int ki_store_add_index(ki_store *store, const char *name, ki_index_cb callback, 
     ki_store_end_writing(store);
     return rc;
 }
-
-int ki_store_check(ki_store *store, ki_error *err)
-{
-    if (store == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no store");
-    if (ki_rcu_is_reading())
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "in a read section");
-    ki_mutex_lock(&store->write_mu);
-    const ki_content *content = ki_store_content(store);
-    int rc = ki_content_check(content, err);
-    if (rc == 0 &&
-        (ki_store_count(store) != content->objects.count || ki_store_bytes(store) != content->bytes))
-        rc = ki_fail(err, KI_ERR_INVALID, "the store says another count than its content");
-    ki_mutex_unlock(&store->write_mu);
-    return rc;
-}

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <time.h>
 
-enum { NS_PER_MS = 1000 * 1000, NS_PER_S = 1000 * 1000 * 1000 };
+#include "util/units.h"
 
 static const ki_clock real_clock = {.is_virtual = false};
 
@@ -28,7 +28,7 @@ static int64_t system_time_ns(clockid_t id)
     int rc = clock_gettime(id, &time);
     assert(rc == 0);
     (void)rc;
-    return (int64_t)time.tv_sec * NS_PER_S + time.tv_nsec;
+    return (int64_t)time.tv_sec * (int64_t)KI_NS_PER_S + time.tv_nsec;
 }
 
 uint64_t ki_clock_now_ns(const ki_clock *clock)
@@ -38,7 +38,7 @@ uint64_t ki_clock_now_ns(const ki_clock *clock)
 
 uint64_t ki_clock_now_ms(const ki_clock *clock)
 {
-    return ki_clock_now_ns(clock) / NS_PER_MS;
+    return ki_clock_now_ns(clock) / KI_NS_PER_MS;
 }
 
 int64_t ki_clock_wall_ns(const ki_clock *clock)
@@ -56,7 +56,7 @@ void ki_clock_advance_ns(ki_clock *clock, uint64_t delta_ns)
 
 void ki_clock_advance_ms(ki_clock *clock, uint64_t delta_ms)
 {
-    ki_clock_advance_ns(clock, delta_ms * NS_PER_MS);
+    ki_clock_advance_ns(clock, delta_ms * KI_NS_PER_MS);
 }
 
 void ki_clock_set_now_ns(ki_clock *clock, uint64_t now_ns)

@@ -54,11 +54,6 @@ static inline void ki_list_push_back(ki_list *list, ki_list_node *node)
     ki_list_link_between(node, list->head.prev, &list->head);
 }
 
-static inline void ki_list_push_front(ki_list *list, ki_list_node *node)
-{
-    ki_list_link_between(node, &list->head, list->head.next);
-}
-
 /* Takes a node that is in no list as well. */
 static inline void ki_list_remove(ki_list_node *node)
 {

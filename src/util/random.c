@@ -54,11 +54,6 @@ uint64_t ki_random_below(ki_random *random, uint64_t bound)
     return number % bound;
 }
 
-double ki_random_double(ki_random *random)
-{
-    return (double)(ki_random_next(random) >> 11) * 0x1.0p-53;
-}
-
 int ki_random_system_bytes(void *out, size_t n)
 {
     assert(n <= 256); /* getrandom gives so many at once or none */

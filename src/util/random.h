@@ -24,9 +24,6 @@ uint64_t ki_random_next(ki_random *random);
 /* Uniform in [0, bound) without bias; `bound` > 0. */
 uint64_t ki_random_below(ki_random *random, uint64_t bound);
 
-/* Uniform in [0, 1), a multiple of 2^-53. */
-double ki_random_double(ki_random *random);
-
 /* Fills `out` with up to 256 unpredictable bytes. Returns 0, or KI_ERR_SYSTEM when the system gives none;
  * `out` is unspecified then. Waits only while the system has just booted and has no entropy yet. */
 KI_NODISCARD int ki_random_system_bytes(void *out, size_t n);

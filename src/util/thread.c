@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "util/error.h"
+#include "util/units.h"
 
 static void *thread_main(void *argument)
 {
@@ -200,10 +201,10 @@ bool ki_cond_wait_ms(ki_cond *cond, ki_mutex *mutex, uint64_t timeout_ms)
     struct timespec until = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)(timeout_ms / 1000);
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
+    until.tv_nsec += (long)(timeout_ms % 1000) * (long)KI_NS_PER_MS;
+    if (until.tv_nsec >= (long)KI_NS_PER_S) {
         until.tv_sec++;
-        until.tv_nsec -= 1000000000;
+        until.tv_nsec -= (long)KI_NS_PER_S;
     }
     int rc = pthread_cond_timedwait(&cond->raw, &mutex->raw, &until);
     assert(rc == 0 || rc == ETIMEDOUT);

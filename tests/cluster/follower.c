@@ -5,6 +5,7 @@
 
 #include "cluster/cluster.h"
 #include "support/aside.h"
+#include "support/store_check.h"
 #include "support/unit.h"
 #include "util/clock.h"
 
@@ -161,7 +162,7 @@ void follower_fini(follower *f)
 {
     ki_error err = {0};
     follower_converge(f);
-    if (ki_store_check(ki_informer_store(f->informer), &err) < 0)
+    if (store_check(ki_informer_store(f->informer), &err) < 0)
         fail_msg("%s: %s", f->asked, err.message);
     assert_int_equal(follower_status(f).refused, 0);
     ki_informer_free(f->informer);

@@ -9,6 +9,7 @@
 
 #include "support/api_rig.h"
 #include "support/patience.h"
+#include "support/store_check.h"
 #include "support/unit.h"
 #include "util/clock.h"
 
@@ -47,7 +48,7 @@ static void world_start(world *w)
 static void world_fini(world *w)
 {
     ki_error err = {0};
-    assert_int_equal(ki_store_check(ki_informer_store(w->informer), &err), 0);
+    assert_int_equal(store_check(ki_informer_store(w->informer), &err), 0);
     ki_informer_free(w->informer);
     ki_client_free(w->client);
     ki_apiserver_stop(w->server);

@@ -12,6 +12,7 @@
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/scripted_http.h"
+#include "support/store_check.h"
 #include "support/unit.h"
 
 enum { INFORMERS = 6, MANY = 4000, FIRST_VERSION = 10 };
@@ -257,7 +258,7 @@ static void informers_sync_and_watch_by_one_connection(void **state)
     for (int i = 0; i < INFORMERS; i++) {
         assert_int_equal(status_of(&w, i).lists, 1);
         assert_int_equal(status_of(&w, i).reconnects, 0);
-        assert_int_equal(ki_store_check(ki_informer_store(w.informers[i]), NULL), 0);
+        assert_int_equal(store_check(ki_informer_store(w.informers[i]), NULL), 0);
     }
     world_fini(&w);
 }
@@ -322,7 +323,7 @@ static void a_full_queue_cuts_its_stream_and_no_other(void **state)
         assert_true(w.versions[i] > FIRST_VERSION && w.versions[i] >= w.versions[i - 1]);
     ki_mutex_unlock(&w.mu);
     expect_one_link(&w, watches(&w));
-    assert_int_equal(ki_store_check(ki_informer_store(w.informers[0]), NULL), 0);
+    assert_int_equal(store_check(ki_informer_store(w.informers[0]), NULL), 0);
     world_fini(&w);
     ki_cond_fini(&g.opened);
     ki_mutex_fini(&g.mu);

@@ -260,7 +260,7 @@ static void with_another_certificate_nobody_joins(void **state)
     (void)state;
     proxied p;
     char links[2][AT_A_TIME][64];
-    ki_credentials *credentials = ki_credentials_new(NULL, NULL, NULL);
+    ki_credentials *credentials = fake_credentials_new();
     proxied_init(&p, credentials);
     ask(&p.bench, links[0], &watch);
     fake_credentials.identity.certificate_generation = 1;

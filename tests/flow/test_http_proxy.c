@@ -354,17 +354,12 @@ static void verification_that_is_off_is_off_for_an_https_proxy_too(void **state)
     scene_fini(&s);
 }
 
-static ki_credentials *fake(void)
-{
-    return ki_credentials_new(NULL, NULL, NULL);
-}
-
 static void an_https_proxy_that_asks_sees_our_certificate_and_no_token(void **state)
 {
     (void)state;
     scene s = {0};
     scripted_http_options proxy = https_with(&for_address);
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     proxy.client_ca_pem = authority.pem;
     scene_init(&s, &proxy, "https://jane:s3cret@");
     http_bench_init(&s.bench, NULL, &(ki_http_options){.credentials = credentials});
@@ -386,7 +381,7 @@ static void a_key_of_another_certificate_is_not_the_fault_of_an_https_proxy(void
     (void)state;
     scene s = {0};
     scripted_http_options proxy = https_with(&for_address);
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     scene_init(&s, &proxy, "https://");
     http_bench_init(&s.bench, NULL, &(ki_http_options){.credentials = credentials});
     fake_credentials.identity = (ki_identity){.certificate_pem = client.pem, .key_pem = for_name.key_pem};
@@ -491,7 +486,7 @@ static void a_proxy_of_a_tls_server_never_sees_the_credentials(void **state)
     char server[] = "https://api.example:6443";
     http_bench bench = {.config.server = server};
     fetch f = {0};
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     bench.server = scripted_http_start(&(scripted_http_options){.serve = serve_refused_connect});
     bench.config.proxy_url = (char *)(uintptr_t)scripted_http_url(bench.server);
     http_bench_init(&bench, NULL, &(ki_http_options){.credentials = credentials});

@@ -359,18 +359,12 @@ static void a_file_that_is_not_there_is_a_bad_configuration(void **state)
 
 /* ---- as whom ----------------------------------------------------------------------------------------- */
 
-/* Any pointer will do for a fake. */
-static ki_credentials *fake(void)
-{
-    return ki_credentials_new(NULL, NULL, NULL);
-}
-
 static void the_server_sees_our_certificate(void **state)
 {
     (void)state;
     http_bench bench = {.config.ca_pem = authority.pem};
     scripted_http_options server = server_with(&for_address);
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     server.client_ca_pem = authority.pem;
     http_bench_init(&bench, &server, &(ki_http_options){.credentials = credentials});
     fake_credentials.identity =
@@ -387,7 +381,7 @@ static void a_new_certificate_makes_a_new_connection(void **state)
     (void)state;
     http_bench bench = {.config.ca_pem = authority.pem};
     scripted_http_options server = server_with(&for_address);
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     server.client_ca_pem = authority.pem;
     http_bench_init(&bench, &server, &(ki_http_options){.credentials = credentials});
     fake_credentials.identity =
@@ -408,7 +402,7 @@ static void a_key_of_another_certificate_is_named(void **state)
     (void)state;
     http_bench bench = {.config.ca_pem = authority.pem};
     scripted_http_options server = server_with(&for_address);
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     fetch f = {0};
     http_bench_init(&bench, &server, &(ki_http_options){.credentials = credentials});
     fake_credentials.identity =
@@ -441,7 +435,7 @@ static void authorization_and_impersonation_are_sent(void **state)
     static const char *const headers[] = {"Impersonate-User: jane", "Impersonate-Group: x", NULL};
     http_bench bench = {0};
     fetch f = {0};
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_echo},
                     &(ki_http_options){.credentials = credentials});
     fake_credentials.identity = (ki_identity){.authorization = "Bearer abc", .headers = headers};
@@ -460,7 +454,7 @@ static void a_request_waits_until_it_is_known_who_we_are(void **state)
     http_bench bench = {0};
     fetch f = {0};
     fetch dropped = {0};
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_echo},
                     &(ki_http_options){.credentials = credentials});
     fake_credentials.result = 1;
@@ -487,7 +481,7 @@ static void credentials_that_cannot_be_had_end_the_request(void **state)
     (void)state;
     http_bench bench = {0};
     fetch f = {0};
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_echo},
                     &(ki_http_options){.credentials = credentials});
     fake_credentials.result = KI_ERR_CONFIG;
@@ -513,7 +507,7 @@ static void credentials_hear_that_they_were_refused(void **state)
     (void)state;
     http_bench bench = {0};
     fetch f = {0};
-    ki_credentials *credentials = fake();
+    ki_credentials *credentials = fake_credentials_new();
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_401},
                     &(ki_http_options){.credentials = credentials});
     fake_credentials.identity = (ki_identity){.authorization = "Bearer secret", .generation = 42};

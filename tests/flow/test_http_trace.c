@@ -38,7 +38,7 @@ static void get(ki_log_level level, bool with_proxy)
     http_bench bench = {0};
     fetch f = {0};
     char proxy[128];
-    ki_credentials *credentials = ki_credentials_new(&(ki_config){0}, NULL, NULL);
+    ki_credentials *credentials = fake_credentials_new();
     bench.server = scripted_http_start(&(scripted_http_options){.serve = serve});
     bench.config.server = (char *)(uintptr_t)scripted_http_url(bench.server);
     (void)snprintf(proxy, sizeof(proxy), "http://me:s3cret@127.0.0.1:%d", scripted_http_port(bench.server));

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "client/client.h"
-#include "flow/support/fake_credentials.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/scripted_http.h"
@@ -77,7 +76,6 @@ static void world_init(world *w)
 {
     ki_config config = {0};
     ki_error err = {0};
-    fake_credentials_reset();
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
     config.server = (char *)(uintptr_t)scripted_http_url(w->server);
     w->client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, &err);

@@ -40,6 +40,7 @@ static void world_init(world *w, scripted_serve_cb serve, const ki_informer_opti
     assert_non_null(w->client);
     assert_int_equal(ki_client_connect(w->client, &config, &(ki_http_options){.error_timeout_ms = 50}, &err),
                      0);
+    fake_credentials_take_over(w->client->credentials);
     if (used.watch_list == KI_WATCH_LIST_AUTO)
         used.watch_list = KI_WATCH_LIST_NEVER;
     used.backoff_ms = 10;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "client/client.h"
-#include "flow/support/fake_credentials.h"
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/scripted_http.h"
@@ -81,7 +80,6 @@ static void world_init(world *w)
     ki_informer_options options = {.watch_list = KI_WATCH_LIST_NEVER, .backoff_ms = 10, .backoff_max_ms = 50};
     ki_error err = {0};
     ki_clock_init_virtual(&w->clock, ki_ns_of_ms(HOUR_MS), INT64_C(1700000000) * 1000000000);
-    fake_credentials_reset();
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
     config.server = (char *)(uintptr_t)scripted_http_url(w->server);
     w->client = ki_client_new_simulated(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1},

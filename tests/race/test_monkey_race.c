@@ -12,6 +12,7 @@
 #include "support/local_source.h"
 #include "support/patience.h"
 #include "support/require.h"
+#include "support/store_check.h"
 #include "support/unit.h"
 #include "util/random.h"
 
@@ -197,7 +198,7 @@ static void assert_caught_up(monkey *m)
     assert_string_equal(err.message, "");
     assert_int_equal(rc, 0);
     assert_int_equal(local_source_differences(m->jungle->source, ki_informer_store(m->informer)), 0);
-    assert_int_equal(ki_store_check(ki_informer_store(m->informer), NULL), 0);
+    assert_int_equal(store_check(ki_informer_store(m->informer), NULL), 0);
 }
 
 static void jungle_init(jungle *j)

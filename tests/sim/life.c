@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run.h"
+#include "support/chance.h"
 
 enum { VERSIONS_OF_A_DEED = 64 }; /* at the most */
 
@@ -39,7 +40,7 @@ void sim_run_trace(const sim_run *run, const char *format, ...)
 
 bool sim_chance(sim_run *run, double chance)
 {
-    return chance > 0 && ki_random_double(&run->random) < chance;
+    return chance > 0 && random_fraction(&run->random) < chance;
 }
 
 uint64_t sim_below(sim_run *run, uint64_t bound)

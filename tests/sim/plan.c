@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
+#include "support/chance.h"
 
 enum { ONE_LONG_OF = 64 };
 
@@ -7,7 +8,7 @@ enum { ONE_LONG_OF = 64 };
 
 static bool roll(ki_random *random, double chance)
 {
-    return ki_random_double(random) < chance;
+    return random_fraction(random) < chance;
 }
 
 static uint64_t below(ki_random *random, uint64_t bound)
@@ -46,11 +47,11 @@ static void plan_faults(sim_faults *faults, ki_random *random)
         return;
     if (kind == 1) {
         for (size_t i = 0; i < count; i++)
-            *fault(faults, i) = 0.05 * ki_random_double(random);
+            *fault(faults, i) = 0.05 * random_fraction(random);
     } else {
         while (few-- > 0) {
             double highest = roll(random, 0.2) ? 0.8 : 0.15;
-            *fault(faults, (size_t)below(random, count)) = highest * ki_random_double(random);
+            *fault(faults, (size_t)below(random, count)) = highest * random_fraction(random);
         }
     }
     if (roll(random, 0.3))
@@ -97,7 +98,7 @@ static void plan_world(sim_world_options *world, ki_random *random)
 static double sometimes(ki_random *random, double how_often, double highest)
 {
     bool is_done = roll(random, how_often);
-    double chance = highest * ki_random_double(random);
+    double chance = highest * random_fraction(random);
     return is_done ? chance : 0;
 }
 
@@ -105,7 +106,7 @@ static double sometimes(ki_random *random, double how_often, double highest)
 static void plan_incidents(sim_plan *plan, ki_random *random)
 {
     double density = plan->is_long ? 1 : 4;
-    plan->mutates = ki_random_double(random);
+    plan->mutates = random_fraction(random);
     plan->ticks = sometimes(random, 0.5, 0.1);
     plan->compacts = sometimes(random, 0.3, 0.05 * density);
     plan->resets = sometimes(random, 0.3, 0.03 * density);
@@ -146,12 +147,12 @@ static void plan_replicas(sim_plan *plan, ki_random *random)
     sim_faults *faults = &plan->server.faults;
     if (!roll(random, 0.1))
         return;
-    faults->stale_list = 0.7 * ki_random_double(random);
-    faults->metadata_last = ki_random_double(random);
+    faults->stale_list = 0.7 * random_fraction(random);
+    faults->metadata_last = random_fraction(random);
     faults->lag_records_max = (uint32_t)below(random, 30);
     plan->world.history_max = 10;
-    plan->compacts = 0.3 * ki_random_double(random);
-    plan->cuts = 0.3 * ki_random_double(random);
+    plan->compacts = 0.3 * random_fraction(random);
+    plan->cuts = 0.3 * random_fraction(random);
 }
 
 /* Most lives are short: so many more of them, and of what they differ in, fit into the same time. */

@@ -7,6 +7,7 @@
 
 #include "run.h"
 #include "support/failing_allocator.h"
+#include "support/store_check.h"
 
 enum {
     QUIET_SECONDS_MAX = 3600,
@@ -181,9 +182,9 @@ static void check_follower(sim_follower *follower)
         check_key(follower, key);
     if (ki_store_count(follower->informer->store) != sim_world_count(follower->run->world))
         sim_run_fail(follower->run, "%s: the store counts wrongly", follower->name);
-    int rc = ki_store_check(follower->informer->store, &err);
+    int rc = store_check(follower->informer->store, &err);
     if (rc == KI_ERR_NO_MEMORY) /* the check's own, and it fails once */
-        rc = ki_store_check(follower->informer->store, &err);
+        rc = store_check(follower->informer->store, &err);
     if (rc < 0)
         sim_run_fail(follower->run, "%s: %s", follower->name, err.message);
     for (uint32_t i = 0; i < follower->witness_count; i++)

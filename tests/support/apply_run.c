@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/store_check.h"
 #include "support/unit.h"
 
 /* ---- handlers that write down what they hear ---------------------------------------------------------- */
@@ -134,7 +135,7 @@ void apply_run_init(apply_run *run)
 void apply_run_fini(apply_run *run)
 {
     ki_error err = {0};
-    if (ki_store_check(run->store, &err) < 0)
+    if (store_check(run->store, &err) < 0)
         fail_msg("%s", err.message);
     for (size_t i = 0; i < APPLY_RUN_HANDLERS; i++) {
         apply_handler *h = &run->handlers[i];

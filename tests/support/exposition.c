@@ -113,7 +113,7 @@ static void read_sample(reader *r)
     if (skip_if(r, "{"))
         read_labels(r, &sample);
     take(r, " ");
-    assert_true(isdigit((unsigned char)*r->at) || *r->at == '-');
+    assert_true(isdigit((unsigned char)*r->at) || *r->at == '-' || *r->at == '+');
     sample.value = strtod(r->at, &end);
     r->at = end;
     take(r, "\n");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "client/client.h"
+#include "support/store_check.h"
 #include "support/unit.h"
 #include "util/units.h"
 
@@ -148,7 +149,7 @@ void feed_rig_assert_store_is_world(feed_rig *r)
         ki_object_unref(object);
     }
     assert_int_equal(ki_store_count(r->store), sim_world_count(r->world));
-    assert_int_equal(ki_store_check(r->store, NULL), 0);
+    assert_int_equal(store_check(r->store, NULL), 0);
 }
 
 void feed_rig_assert_array_is_world(feed_rig *r)

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "support/chance.h"
 #include "support/sim_stream.h"
 
 #define MINUTE_NS UINT64_C(60000000000)
@@ -58,7 +59,7 @@ const sim_counts *sim_server_counts(const sim_server *server)
 
 bool sim_roll(sim_server *server, double chance, uint64_t *count)
 {
-    if (chance <= 0 || ki_random_double(&server->random) >= chance)
+    if (chance <= 0 || random_fraction(&server->random) >= chance)
         return false;
     (*count)++;
     return true;

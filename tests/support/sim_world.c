@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/chance.h"
 #include "support/sim_memory.h"
 #include "util/random.h"
 
@@ -179,7 +180,7 @@ static uint32_t random_padding(sim_world *world)
 
 static void write_record(sim_world *world, uint32_t key, sim_type type)
 {
-    if (world->jumps > 0 && ki_random_double(&world->random) < world->jumps)
+    if (world->jumps > 0 && random_fraction(&world->random) < world->jumps)
         sim_world_tick_other(world);
     move_version(world, 1);
     assert(world->record_count < SIM_NONE);

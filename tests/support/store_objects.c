@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/object/object_layout.h"
+#include "support/store_check.h"
 #include "support/unit.h"
 
 ki_object *store_object(const char *ns, const char *name, uint64_t version, const char *tags)
@@ -84,7 +85,7 @@ void store_put(ki_store *store, ki_object *object)
 void store_assert_sound(ki_store *store)
 {
     ki_error err = {0};
-    if (ki_store_check(store, &err) < 0)
+    if (store_check(store, &err) < 0)
         fail_msg("%s", err.message);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* list_decoder - turns the body of a LIST answer into objects, one at a time, as its bytes arrive.
  *
- *   From:     http/transfer.c      (io: a body in any split)
- *   To:       reflector/reflector.c    (io: one object, or the list's own metadata)
+ *   From:     reflector/answer.c, rest/rest_reader.c   (io: a body in any split)
+ *   To:       reflector/reflector_list.c   (io: one object, or the list's own metadata)
  *   Locks:    none; one owner.
  *   Not here: pages; what a list may claim.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watch_decoder - turns the body of a WATCH answer into events, one at a time, as its bytes arrive.
  *
- *   From:     http/transfer.c      (io: a body in any split)
- *   To:       reflector/reflector.c    (io: one event)
+ *   From:     reflector/answer.c   (io: a body in any split)
+ *   To:       reflector/reflector_watch.c   (io: one event)
  *   Locks:    none; one owner.
  *   Not here: what an event does to the cache.
  */

@@ -11,6 +11,7 @@
 
 #include <kinformer/store.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "util/hash.h"
 
@@ -24,6 +25,22 @@ typedef struct ki_keyer {
 typedef struct ki_key_buffer {
     char bytes[KI_KEY_BYTES];
 } ki_key_buffer;
+
+/* "ns/name", or the name alone without a namespace: for a lookup, so the parts are not checked as
+ * ki_key_join() does. An empty key stands for one that no object in a store can have. */
+static inline ki_str ki_key_buffer_join(ki_key_buffer *buffer, ki_str ns, ki_str name)
+{
+    size_t head = ns.len > 0 ? ns.len + 1 : 0;
+    if (ns.len >= KI_KEY_BYTES || name.len > KI_KEY_BYTES - head)
+        return (ki_str){0};
+    if (ns.len > 0) {
+        memcpy(buffer->bytes, ns.ptr, ns.len);
+        buffer->bytes[ns.len] = '/';
+    }
+    if (name.len > 0)
+        memcpy(buffer->bytes + head, name.ptr, name.len);
+    return (ki_str){buffer->bytes, head + name.len};
+}
 
 /* Valid as long as the object and the buffer. */
 static inline ki_str ki_keyer_key(const ki_keyer *keyer, const ki_object *object, ki_key_buffer *buffer)

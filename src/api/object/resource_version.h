@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resource_version - a resourceVersion of one's own.
  *
- *   From:     reflector/reflector.c, queue/delta_fifo.c, informer/apply.c, which carry versions from thread
+ *   From:     reflector/reflector.c, queue/delta_fifo.c, which carry versions from thread
  *             to thread
  *   Locks:    none; each value has one owner. Long texts are shared between values, and counted.
  *   Not here: what a version may claim.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* defaults_parts - the defaults of built-in and of custom kinds, one file a subject.
  *
- *   From:     defaults.c, prune.c
- *   To:       schemas_table.h, tree.h
+ *   From:     apiserver/kind/defaults.c, apiserver/kind/prune.c
+ *   To:       apiserver/kind/schemas_table.h, apiserver/value/tree.h
  *   Locks:    none
  *   Not here: constants: those are rows of defaults.txt
  *

@@ -4,7 +4,7 @@
  *   From:     patches, sets of fields, checks for what is there twice
  *   To:       util/map.h
  *   Locks:    none; whoever owns it. The storage's lock is held meanwhile, so no list may cost its square.
- *   Not here: what the keys of a list are (schema.h)
+ *   Not here: what the keys of a list are (apiserver/kind/schema.h)
  */
 #ifndef KI_APISERVER_KIND_KEYED_LIST_H
 #define KI_APISERVER_KIND_KEYED_LIST_H

@@ -4,7 +4,7 @@
  *   From:     defaults (silently), requests with fieldValidation=Strict or Warn (which want to know)
  *   To:       the object without them
  *   Locks:    none
- *   Not here: types and values (validate.h)
+ *   Not here: types and values (apiserver/validate/validate.h)
  */
 #ifndef KI_APISERVER_KIND_PRUNE_H
 #define KI_APISERVER_KIND_PRUNE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resource_set - how definitions put resources into the set.
  *
- *   From:     resource_define.c
- *   To:       resource.c
+ *   From:     apiserver/kind/resource_define.c
+ *   To:       apiserver/kind/resource.c
  *   Locks:    the storage's
- *   Not here: finding them (resource.h)
+ *   Not here: finding them (apiserver/kind/resource.h)
  */
 #ifndef KI_APISERVER_KIND_RESOURCE_SET_H
 #define KI_APISERVER_KIND_RESOURCE_SET_H

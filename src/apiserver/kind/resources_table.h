@@ -2,7 +2,7 @@
 /* resources_table - the built-in resources, generated.
  *
  *   From:     scripts/generate_apiserver_resources.py
- *   To:       resource.c, which copies them
+ *   To:       apiserver/kind/resource.c, which copies them
  *   Not here: custom resources
  */
 #ifndef KI_APISERVER_KIND_RESOURCES_TABLE_H

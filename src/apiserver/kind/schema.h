@@ -2,8 +2,8 @@
 /* schema - what is known of the values at each place of an object: their types, and how lists of them are
  * merged.
  *
- *   From:     schemas_table.h for built-in kinds, openAPIV3Schema for custom ones
- *   To:       patches, validation, openapi
+ *   From:     apiserver/patch/, apiserver/validate/, apiserver/show/openapi_schemas.c
+ *   To:       apiserver/kind/schemas_table.h for built-in kinds, openAPIV3Schema for custom ones
  *   Locks:    none; custom schemas belong to their resource
  *   Not here: merging
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schema_budget - how much work one object may be against its schema, all parts of it together.
  *
- *   From:     validate_schema.c, validate_patterns.c
- *   To:       pattern.h
+ *   From:     apiserver/validate/validate_schema.c, apiserver/validate/validate_patterns.c
+ *   To:       apiserver/value/pattern.h
  *   Locks:    none of its own; the storage's is held meanwhile, which is why there is an end
  *   Not here: what is right or wrong
  */

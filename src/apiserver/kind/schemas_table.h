@@ -2,7 +2,7 @@
 /* schemas_table - the fields of all built-in kinds, as data.
  *
  *   From:     schemas.txt, rules.txt and defaults.txt, by scripts/generate_schemas.py
- *   To:       schema.h, validate_rules.c, defaults_rows.c
+ *   To:       apiserver/kind/schema.h, apiserver/validate/validate_rules.c, apiserver/kind/defaults_rows.c
  *   Locks:    none: constant
  *   Not here: custom resources
  */

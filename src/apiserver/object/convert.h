@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* convert - events, which are served in two forms and kept in one.
  *
- *   From:     store.c (before an object is kept), text.c, answer.c, stream.c (before it is shown)
+ *   From:     apiserver/verbs/commit.c (before an object is kept), apiserver/object/text.c,
+ *             apiserver/serve/answer.c, apiserver/serve/stream.c (before it is shown)
  *   To:       trees
  *   Locks:    none
  *   Not here: versions of other kinds, which are views of the same objects

@@ -4,7 +4,7 @@
  *   From:     verbs, which make objects
  *   To:       object, selector
  *   Locks:    none
- *   Not here: matching (selector.h)
+ *   Not here: matching (apiserver/object/selector.h)
  */
 #ifndef KI_APISERVER_OBJECT_FIELDS_H
 #define KI_APISERVER_OBJECT_FIELDS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* object_draft - the texts of an object while they are written, and where in them things are.
  *
- *   From:     object.c
- *   To:       encode.h
+ *   From:     apiserver/object/object.c
+ *   To:       apiserver/value/encode.h
  *   Locks:    none
  *   Not here: the object that is made of it
  */

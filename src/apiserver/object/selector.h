@@ -4,7 +4,7 @@
  *   From:     a request's query
  *   To:       lists, watches, deletecollection
  *   Locks:    none
- *   Not here: which fields a resource offers (fields.h)
+ *   Not here: which fields a resource offers (apiserver/object/fields.h)
  */
 #ifndef KI_APISERVER_OBJECT_SELECTOR_H
 #define KI_APISERVER_OBJECT_SELECTOR_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* selector_parts - requirements, as the two parsers make them and the matcher reads them.
  *
- *   From:     selector_labels.c, selector_fields.c
- *   To:       selector.c
+ *   From:     apiserver/object/selector_labels.c, apiserver/object/selector_fields.c
+ *   To:       apiserver/object/selector.c
  *   Locks:    none
  *   Not here: the syntax
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply_parts - the steps of a server-side apply on trees and sets of fields.
  *
- *   From:     patch_apply.c
- *   To:       field_set.h, schema.h
+ *   From:     apiserver/patch/patch_apply.c
+ *   To:       apiserver/patch/field_set.h, apiserver/kind/schema.h
  *   Locks:    none
  *   Not here: entries of managedFields
  */

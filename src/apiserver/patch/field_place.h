@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* field_place - what the entries of a set of fields ("f:spec", "k:{…}", "v:1") stand for in a tree.
  *
- *   From:     field_set.c, apply_merge.c, apply_contest.c
- *   To:       keyed_list.h, so that a list is gone through once and not for each entry
+ *   From:     apiserver/patch/field_set.c, apiserver/patch/apply_merge.c, apiserver/patch/apply_contest.c
+ *   To:       apiserver/kind/keyed_list.h, so that a list is gone through once and not for each entry
  *   Locks:    none
  *   Not here: changing sets or trees
  */

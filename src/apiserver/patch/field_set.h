@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* field_set - sets of fields as metadata.managedFields has them: {"f:spec":{"f:replicas":{}}}.
  *
- *   From:     managed.c, apply
+ *   From:     apiserver/verbs/managed.c, apply
  *   To:       fieldsV1 trees
  *   Locks:    none
  *   Not here: who owns which set

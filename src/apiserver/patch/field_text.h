@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* field_text - the set of all fields of a new object, written as text at once: what field_set.h makes of
- * it as a tree.
+/* field_text - the set of all fields of a new object, written as text at once: what
+ * apiserver/patch/field_set.h makes of it as a tree.
  *
- *   From:     managed.c, for objects that nobody has managed before
+ *   From:     apiserver/verbs/managed.c, for objects that nobody has managed before
  *   To:       metadata.managedFields of the stored text
  *   Locks:    none
- *   Not here: sets that are compared, added or taken away (field_set.h)
+ *   Not here: sets that are compared, added or taken away (apiserver/patch/field_set.h)
  *
  * Most objects are made once and never changed: a tree of their fields would cost as much as all else
  * together.

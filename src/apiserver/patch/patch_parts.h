@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* patch_parts - what the kinds of patches share.
  *
- *   From:     patch_json.c, patch_merge.c, patch_strategic.c, patch_lists.c
+ *   From:     apiserver/patch/patch_json.c, apiserver/patch/patch_merge.c, apiserver/patch/patch_strategic.c,
+ *             apiserver/patch/patch_lists.c
  *   Locks:    none
- *   Not here: what verbs call (patch.h)
+ *   Not here: what verbs call (apiserver/patch/patch.h)
  */
 #ifndef KI_APISERVER_PATCH_PATCH_PARTS_H
 #define KI_APISERVER_PATCH_PATCH_PARTS_H

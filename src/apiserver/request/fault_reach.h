@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fault_reach - what an action is about: its name, its fields, and the requests that it can change.
  *
- *   From:     fault.c, fault_json.c, ki_apiserver_fault_check()
+ *   From:     apiserver/request/fault.c, apiserver/request/fault_json.c, ki_apiserver_fault_check()
  *   To:       plain answers
  *   Locks:    none
  *   Not here: which rule is taken

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* admit - who is let in: by token, or, where everyone on this machine is, by what no web page can forge.
  *
- *   From:     http.c, when the headers of a request are there and nothing of its body is
+ *   From:     apiserver/serve/exchange.c, when the headers of a request are there and nothing of its body is
  *   To:       the failure of the exchange: 401 or 403
  *   Locks:    none
  *   Not here: what somebody who is let in may do, which is everything

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* connection - a socket of libmicrohttpd's, and whether its client still sends.
  *
- *   From:     http.c, which is told of each
+ *   From:     apiserver/serve/http.c, which is told of each
  *   To:       the exchange that is under way on it
  *   Locks:    the server's mu
  *   Not here: bytes

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exchange - one request, from its first header to the last byte of its answer.
  *
- *   From:     http.c, which makes one for each request
- *   To:       handle.h, which says what is answered; stream.h for watches
+ *   From:     apiserver/serve/http.c, which makes one for each request
+ *   To:       apiserver/serve/handle.h, which says what is answered; apiserver/serve/stream.h for watches
  *   Locks:    mu, for whether it is parked; libmicrohttpd's own locks come after it
  *   Not here: what is answered
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* handle - what is answered to a request: one file per kind of request.
  *
- *   From:     exchange.c
+ *   From:     apiserver/serve/exchange.c
  *   To:       storage, verbs, discovery, …; the answer of the exchange
  *   Locks:    the storage's, for each look or change
  *   Not here: sockets, faults of transport

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http - the port, the daemon of libmicrohttpd behind it, and every connection.
  *
- *   From:     apiserver.c
+ *   From:     apiserver/serve/apiserver.c
  *   To:       exchanges, one for each request
  *   Locks:    none of its own; one caller at a time
  *   Not here: what is answered

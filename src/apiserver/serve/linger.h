@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linger - a connection that was answered before its client had sent everything, until it has read that.
  *
- *   From:     connection.c, when libmicrohttpd is done with it
+ *   From:     apiserver/serve/connection.c, when libmicrohttpd is done with it
  *   To:       the server's loop, which reads and forgets what still comes
  *   Locks:    the server's mu
  *   Not here: answers

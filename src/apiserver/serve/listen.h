@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* listen - the address of the server: held while it is down, listened at while it is up.
  *
- *   From:     http.c
+ *   From:     apiserver/serve/http.c
  *   To:       socket(2)
  *   Locks:    none
  *   Not here: accepting

@@ -2,7 +2,7 @@
 /* power - a server that goes away, and comes back by itself.
  *
  *   From:     ki_apiserver_down(), _up() and _down_for(); /debug/down
- *   To:       http.h
+ *   To:       apiserver/serve/http.h
  *   Locks:    the server's power; within it everything that stopping takes
  *   Not here: sockets
  *

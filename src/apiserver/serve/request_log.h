@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request_log - the latest requests, for tests that judge who has asked for what, and when.
  *
- *   From:     exchange_log.c, once per request
+ *   From:     apiserver/serve/exchange_log.c, once per request
  *   To:       ki_apiserver_requests(), /debug/requests
  *   Locks:    one mutex, a leaf; no callback runs while it is held
  *   Not here: what is logged of a request

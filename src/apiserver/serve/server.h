@@ -5,7 +5,7 @@
  *   To:       every request
  *   Locks:    mu, for the lists of connections and exchanges; before it comes no lock, after it an exchange's
  *             mu
- *   Not here: the daemon of HTTP (http.h)
+ *   Not here: the daemon of HTTP (apiserver/serve/http.h)
  */
 #ifndef KI_APISERVER_SERVE_SERVER_H
 #define KI_APISERVER_SERVE_SERVER_H

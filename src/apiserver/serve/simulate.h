@@ -2,7 +2,7 @@
 /* simulate - what controllers make of objects, for programs that wait for it where there are none.
  *
  *   From:     `simulate` of ki_apiserver_options
- *   To:       verbs.h: it watches and writes as a client does, without HTTP
+ *   To:       apiserver/verbs/verbs.h: it watches and writes as a client does, without HTTP
  *   Locks:    none of its own; a job of the server's loop
  *   Not here: pods, ReplicaSets
  *

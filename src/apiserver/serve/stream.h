@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream - the body of a watch: events as text, bookmarks, its end.
  *
- *   From:     handle_watch.c makes it
- *   To:       respond.c, which reads it whenever the client can take more
+ *   From:     apiserver/serve/handle_watch.c makes it
+ *   To:       apiserver/serve/respond.c, which reads it whenever the client can take more
  *   Locks:    the storage's, within ki_as_watch_take()
  *   Not here: waiting; faults of transport
  */

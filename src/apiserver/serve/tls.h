@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tls - a certificate for a server that was given none: signed by itself, for as long as the server runs.
  *
- *   From:     apiserver.c
+ *   From:     apiserver/serve/apiserver.c
  *   To:       gnutls
  *   Locks:    none
  *   Not here: the TLS of connections, which is libmicrohttpd's

@@ -4,7 +4,7 @@
  *   From:     GET of /api, /apis, /apis/GROUP, /apis/GROUP/VERSION, /version
  *   To:       answers; NULL without memory
  *   Locks:    the caller holds the storage's
- *   Not here: schemas (openapi.h)
+ *   Not here: schemas (apiserver/show/openapi.h)
  */
 #ifndef KI_APISERVER_SHOW_DISCOVERY_H
 #define KI_APISERVER_SHOW_DISCOVERY_H

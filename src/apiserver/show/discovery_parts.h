@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* discovery_parts - groups and versions in the order in which clients prefer them.
  *
- *   From:     resource.h, whose set is ordered by name
- *   To:       discovery.c, discovery_aggregated.c, openapi.c
+ *   From:     apiserver/show/discovery.c, apiserver/show/discovery_aggregated.c, apiserver/show/openapi.c
+ *   To:       apiserver/kind/resource.h, whose set is ordered by name
  *   Locks:    the caller holds the storage's
  *   Not here: documents
  */

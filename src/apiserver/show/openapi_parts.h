@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* openapi_parts - schemas of kinds as OpenAPI has them.
  *
- *   From:     openapi.c
- *   To:       schema.h
+ *   From:     apiserver/show/openapi.c
+ *   To:       apiserver/kind/schema.h
  *   Locks:    none
  *   Not here: paths
  */

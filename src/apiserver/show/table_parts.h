@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table_parts - columns as data, and cells that need more than a path.
  *
- *   From:     table.c
- *   To:       table_columns.c (which kind has which), table_pod.c, table_cells.c
+ *   From:     apiserver/show/table.c
+ *   To:       apiserver/show/table_columns.c (which kind has which), apiserver/show/table_pod.c,
+ *             apiserver/show/table_cells.c
  *   Locks:    none
  *   Not here: the Table around them
  */

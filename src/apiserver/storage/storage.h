@@ -3,7 +3,7 @@
  * watch cache are to a real server.
  *
  *   From:     verbs (changes), lists and watches (reads)
- *   To:       watch.h, which is woken by each change
+ *   To:       apiserver/storage/watch.h, which is woken by each change
  *   Locks:    one mutex for everything; held for one change, one page or one batch of events
  *   Not here: what a change must look like (verbs), text of answers
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* storage_layout - what the storage consists of, for the files that are the storage.
  *
- *   From:     storage.c, page.c, watch.c
+ *   From:     apiserver/storage/storage.c, apiserver/storage/page.c, apiserver/storage/watch.c
  *   Locks:    everything is guarded by mu of the storage
  *   Not here: anything that others need
  */

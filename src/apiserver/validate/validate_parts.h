@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* validate_parts - the checks of one object, one file a subject.
  *
- *   From:     validate.c
- *   To:       check.h
+ *   From:     apiserver/validate/validate.c
+ *   To:       apiserver/kind/check.h
  *   Locks:    none
- *   Not here: what changes may be made (validate_update.c)
+ *   Not here: what changes may be made (apiserver/validate/validate_update.c)
  */
 #ifndef KI_APISERVER_VALIDATE_VALIDATE_PARTS_H
 #define KI_APISERVER_VALIDATE_VALIDATE_PARTS_H

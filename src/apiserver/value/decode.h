@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* decode - JSON text as a jansson tree.
  *
- *   From:     handle.c, contents.c, object.c
+ *   From:     apiserver/serve/handle.c, apiserver/serve/direct.c, apiserver/object/object.c
  *   To:       jansson
  *   Locks:    none
- *   Not here: YAML (load.h) and protobuf (proto.h).
+ *   Not here: YAML (apiserver/value/load.h) and protobuf (apiserver/kind/proto.h).
  */
 #ifndef KI_APISERVER_VALUE_DECODE_H
 #define KI_APISERVER_VALUE_DECODE_H

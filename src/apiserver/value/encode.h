@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* encode - a JSON tree as compact text, quickly.
  *
- *   From:     object.c, and answers that are made of trees
+ *   From:     apiserver/object/object_draft.c, and answers that are made of trees
  *   To:       a ki_buf
  *   Locks:    none
  *   Not here: indentation (jansson has it)

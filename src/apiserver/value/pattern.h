@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern - regular expressions of schemas, by PCRE2 within a number of steps.
  *
- *   From:     schema_budget.c
+ *   From:     apiserver/kind/schema_budget.c
  *   To:       PCRE2
  *   Locks:    none of its own; the caller may hold the storage's, which is why the steps are limited.
  *   Not here: what is said about a text that does not match.

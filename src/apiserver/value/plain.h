@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plain - which bytes of a JSON string stand for themselves, eight at a time.
  *
- *   From:     decode.c, encode.c
+ *   From:     apiserver/value/encode.c
  *   To:       nothing
  *   Locks:    none
  *   Not here: escapes

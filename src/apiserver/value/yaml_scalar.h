@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_scalar - what a scalar of YAML is in JSON, as Kubernetes reads it: YAML 1.1 with "yes" and "0123".
  *
- *   From:     yaml.c
+ *   From:     apiserver/value/yaml.c
  *   Locks:    none
  *   Not here: structure
  */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* strict - fieldValidation: what is said about fields that a kind does not have.
  *
- *   From:     handle_write.c (whole objects), patch_verb.c (what patches make)
+ *   From:     apiserver/serve/handle_write.c (whole objects), apiserver/verbs/patch_verb.c (what patches
+ *             make)
  *   To:       prune; the call's warnings, which become headers
  *   Locks:    none of its own
- *   Not here: taking them away from what is stored (defaults.h)
+ *   Not here: taking them away from what is stored (apiserver/kind/defaults.h)
  *
  * Each returns 0, or -1 with the failure. A call that ignores them, or only warns nobody, is not looked at.
  */

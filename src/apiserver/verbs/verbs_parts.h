@@ -2,10 +2,11 @@
 /* verbs_parts - what the verbs have in common: checking what was sent, filling in metadata, storing,
  * removing.
  *
- *   From:     create.c, update.c, patch_verb.c, delete.c, …
+ *   From:     apiserver/verbs/create.c, apiserver/verbs/update.c, apiserver/verbs/patch_verb.c,
+ *             apiserver/verbs/delete.c, …
  *   To:       storage
  *   Locks:    the caller holds the storage's
- *   Not here: what others call (verbs.h)
+ *   Not here: what others call (apiserver/verbs/verbs.h)
  *
  * Each function returns 0, or -1 with the failure of the verb.
  */

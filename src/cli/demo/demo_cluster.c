@@ -11,7 +11,7 @@
 enum { REPLICAS_MIN = 2, REPLICAS_MAX = 30, PODS_PER_NODE = 40, NODES_MIN = 3 };
 
 const char *const cli_demo_namespaces[] = {"shop", "payments", "search", "media", "logistics", "monitoring"};
-const uint32_t cli_demo_namespace_count = sizeof(cli_demo_namespaces) / sizeof(cli_demo_namespaces[0]);
+static const uint32_t namespace_count = sizeof(cli_demo_namespaces) / sizeof(cli_demo_namespaces[0]);
 
 static const char *const apps[] = {
     "cart",    "catalog", "checkout", "frontend", "ledger",  "fraud",   "invoices", "refunds",
@@ -44,10 +44,9 @@ void cli_demo_draw_letters(cli_demo_cluster *cluster, char *out, size_t bytes)
 /* The namespaces take turns; when all names have been used, a number tells the next from the first. */
 static void name_deployment(cli_demo_deployment *deployment, uint32_t number)
 {
-    uint32_t round = number / (cli_demo_namespace_count * app_count);
-    deployment->ns = cli_demo_namespaces[number % cli_demo_namespace_count];
-    deployment->app =
-        apps[(number / cli_demo_namespace_count + number % cli_demo_namespace_count * 4) % app_count];
+    uint32_t round = number / (namespace_count * app_count);
+    deployment->ns = cli_demo_namespaces[number % namespace_count];
+    deployment->app = apps[(number / namespace_count + number % namespace_count * 4) % app_count];
     if (round == 0)
         snprintf(deployment->name, sizeof(deployment->name), "%s", deployment->app);
     else
@@ -169,7 +168,7 @@ void cli_demo_cluster_free(cli_demo_cluster *cluster)
 
 static size_t load_count(const cli_demo_cluster *cluster)
 {
-    return (size_t)cli_demo_namespace_count + cluster->node_count + 2 * (size_t)cluster->deployment_count +
+    return (size_t)namespace_count + cluster->node_count + 2 * (size_t)cluster->deployment_count +
            cluster->first_pods;
 }
 
@@ -182,11 +181,11 @@ size_t cli_demo_cluster_to_load(const cli_demo_cluster *cluster)
 static void tell_first(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     uint32_t at = (uint32_t)cluster->loaded++;
-    if (at < cli_demo_namespace_count) {
+    if (at < namespace_count) {
         cli_demo_tell_namespace(cluster, at, out);
         return;
     }
-    at -= cli_demo_namespace_count;
+    at -= namespace_count;
     if (at < cluster->node_count) {
         cli_demo_tell_node(cluster, at, out);
         return;

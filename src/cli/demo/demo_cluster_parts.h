@@ -111,7 +111,6 @@ struct cli_demo_cluster {
 /* ---- demo_cluster.c ------------------------------------------------------------------------------------ */
 
 extern const char *const cli_demo_namespaces[];
-extern const uint32_t cli_demo_namespace_count;
 
 void cli_demo_draw_uid(cli_demo_cluster *cluster, char out[CLI_DEMO_UID_BYTES]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* demo_compare - whether a cache holds what the server has: each key, with the same version, both ways.
  *
- *   From:     cli/demo/demo.c
+ *   From:     cli/demo/demo_end.c
  *   To:       the server's own lists, page by page
  *   Locks:    none.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* block - takes a value in blocks of 64 bytes, given bit masks of their characters.
  *
- *   From:     json/kernel_*.c, each of which includes this once, after defining
+ *   From:     json/kernel/kernel_*.c, each of which includes this once, after defining
  *               ki_masks ki_classify(const uint8_t bytes[64])
  *               ki_rare  ki_classify_rare(const uint8_t bytes[64])
  *               uint64_t ki_prefix_xor(uint64_t bits)          bit i = parity of the bits 0 … i
@@ -372,7 +372,7 @@ KI_INLINE size_t ki_scan_whole_blocks(ki_json_scanner *s, const uint8_t *bytes, 
     return (size_t)(at - bytes);
 }
 
-KI_INLINE size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
+static size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
 {
     const uint8_t *at = (const uint8_t *)bytes;
     const uint8_t *end = at + n;
@@ -390,7 +390,7 @@ KI_INLINE size_t ki_scan_blocks(ki_json_scanner *s, const char *bytes, size_t n)
 }
 
 /* Nesting and strings alone, for text that is known to be JSON. */
-KI_INLINE size_t ki_skip_container_blocks(const char *text, size_t n)
+static size_t ki_skip_container_blocks(const char *text, size_t n)
 {
     const uint8_t *bytes = (const uint8_t *)text;
     ki_json_carry carry = {0};

@@ -108,17 +108,7 @@ KI_INLINE uint64_t ki_gather(uint64_t bits, uint64_t select)
 
 #include "json/kernel/block.h"
 
-static size_t scan(ki_json_scanner *s, const char *bytes, size_t n)
-{
-    return ki_scan_blocks(s, bytes, n);
-}
-
-static size_t skip_container(const char *text, size_t n)
-{
-    return ki_skip_container_blocks(text, n);
-}
-
-const ki_json_kernel ki_json_kernel_avx2 = {"avx2", scan, skip_container};
+const ki_json_kernel ki_json_kernel_avx2 = {"avx2", ki_scan_blocks, ki_skip_container_blocks};
 
 #else
 typedef int ki_json_kernel_avx2_is_for_x86_64;

@@ -41,14 +41,4 @@ KI_INLINE uint64_t ki_prefix_xor(uint64_t bits)
 
 #include "json/kernel/block.h"
 
-static size_t scan(ki_json_scanner *s, const char *bytes, size_t n)
-{
-    return ki_scan_blocks(s, bytes, n);
-}
-
-static size_t skip_container(const char *text, size_t n)
-{
-    return ki_skip_container_blocks(text, n);
-}
-
-const ki_json_kernel ki_json_kernel_scalar = {"scalar", scan, skip_container};
+const ki_json_kernel ki_json_kernel_scalar = {"scalar", ki_scan_blocks, ki_skip_container_blocks};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* descriptors - the numbers of what is open, so that a child of the process can close its copies.
  *
- *   From:     http/easy.c (connections), http/pool.c (what libcurl has beside them)
+ *   From:     http/easy.c (connections)
  *   To:       close()
  *   Locks:    one of its own, a leaf, held throughout a fork(): a child finds the list whole.
  *   Not here: opening, and closing in the process that opened them.

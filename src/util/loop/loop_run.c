@@ -8,8 +8,7 @@
 #include "util/log.h"
 #include "util/loop/fd_watch.h"
 #include "util/loop/loop_parts.h"
-
-enum { NS_PER_MS = 1000 * 1000 };
+#include "util/units.h"
 
 /* A condition's time stands still while the machine is suspended: after this long a thread looks at the clock
  * again, and a timer is never later than this after a resume. */
@@ -199,7 +198,7 @@ static void wait_until_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop
     uint64_t now_ns = ki_clock_now_ns(loop->clock);
     if (until_ns <= now_ns)
         return;
-    uint64_t ms = (until_ns - now_ns - 1) / NS_PER_MS + 1;
+    uint64_t ms = (until_ns - now_ns - 1) / KI_NS_PER_MS + 1;
     ms = ms < WAIT_MS_MAX ? ms : WAIT_MS_MAX;
     if (loop->wake_fd.is_open)
         wait_for_fd_locked(loop, (int)ms);
@@ -223,7 +222,7 @@ bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
 {
     if (loop->clock->is_virtual || is_foreign(loop))
         return false;
-    uint64_t timeout_ns = timeout_ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : timeout_ms * NS_PER_MS;
+    uint64_t timeout_ns = timeout_ms > UINT64_MAX / KI_NS_PER_MS ? UINT64_MAX : timeout_ms * KI_NS_PER_MS;
     uint64_t until_ns = add_saturated(ki_clock_now_ns(loop->clock), timeout_ns);
     ki_mutex_lock(&loop->mu);
     bool is_mine = enter_locked(loop);

@@ -12,8 +12,7 @@
 #include <unistd.h>
 
 #include "util/error.h"
-
-enum { NS_PER_S = 1000 * 1000 * 1000 };
+#include "util/units.h"
 
 static int watch(const ki_wake_fd *fd, int watched_fd)
 {
@@ -75,8 +74,8 @@ void ki_wake_fd_raise_at(ki_wake_fd *fd, uint64_t due_ns)
     struct itimerspec spec = {.it_value = {0}};
     if (due_ns != UINT64_MAX) {
         uint64_t at_ns = due_ns == 0 ? 1 : due_ns;
-        spec.it_value.tv_sec = (time_t)(at_ns / NS_PER_S);
-        spec.it_value.tv_nsec = (long)(at_ns % NS_PER_S);
+        spec.it_value.tv_sec = (time_t)(at_ns / KI_NS_PER_S);
+        spec.it_value.tv_nsec = (long)(at_ns % KI_NS_PER_S);
     }
     int rc = timerfd_settime(fd->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
     assert(rc == 0);

@@ -2,7 +2,7 @@
 /* yaml_tree - a YAML text as a tree whose nodes know their lines.
  *
  *   From:     config/kubeconfig.c, apiserver/value/yaml.c
- *   To:       libyaml's events (yaml_parse.c), anchors and aliases (yaml_alias.h)
+ *   To:       libyaml's events (util/yaml/yaml_parse.c), anchors and aliases (util/yaml/yaml_alias.h)
  *   Locks:    none; one owner.
  *   Not here: what the fields mean; numbers.
  *

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flow/support/fake_credentials.h"
 
-#include <stdlib.h>
-
+#include "support/unit.h"
 #include "util/error.h"
-
-/* Weak: beside the library's own, these give way. */
-#define WEAK __attribute__((weak))
-
-struct ki_credentials {
-    int unused;
-};
 
 fake_credentials_script fake_credentials;
 
@@ -19,70 +11,48 @@ void fake_credentials_reset(void)
     fake_credentials = (fake_credentials_script){0};
 }
 
-WEAK ki_credentials *ki_credentials_new(const ki_config *config, ki_loop *loop, ki_error *err)
+static int get(ki_job *waiter, ki_identity *out_identity, ki_error *err, void *user)
 {
-    (void)config;
-    (void)loop;
-    (void)err;
-    return calloc(1, sizeof(ki_credentials));
-}
-
-WEAK void ki_credentials_free(ki_credentials *credentials)
-{
-    free(credentials);
-}
-
-WEAK int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity *out_identity,
-                            ki_error *err)
-{
-    (void)credentials;
-    fake_credentials.asked++;
-    if (fake_credentials.result < 0)
-        return ki_fail(err, fake_credentials.result, "the plug-in has failed");
-    if (fake_credentials.result == 1)
-        fake_credentials.waiter = waiter;
+    fake_credentials_script *script = user;
+    script->asked++;
+    if (script->result < 0)
+        return ki_fail(err, script->result, "the plug-in has failed");
+    if (script->result == 1)
+        script->waiter = waiter;
     else
-        *out_identity = fake_credentials.identity;
-    return fake_credentials.result;
+        *out_identity = script->identity;
+    return script->result;
 }
 
-WEAK void ki_credentials_forget(ki_credentials *credentials, ki_job *waiter)
+static void forget(ki_job *waiter, void *user)
 {
-    (void)credentials;
-    if (fake_credentials.waiter == waiter)
-        fake_credentials.waiter = NULL;
+    fake_credentials_script *script = user;
+    if (script->waiter == waiter)
+        script->waiter = NULL;
 }
 
-WEAK void ki_credentials_certificate_names(const ki_credentials *credentials, ki_certificate_names *out_names)
+static void refused(uint64_t generation, void *user)
 {
-    (void)credentials;
-    *out_names = (ki_certificate_names){"client-certificate /fake/crt", "client-key /fake/key"};
+    fake_credentials_script *script = user;
+    script->refused++;
+    script->refused_generation = generation;
 }
 
-WEAK int ki_credentials_set_token(ki_credentials *credentials, const char *token)
+void fake_credentials_take_over(ki_credentials *credentials)
 {
-    (void)credentials;
-    (void)token;
-    return 0;
+    static const ki_identity_source source = {get, forget, refused, &fake_credentials};
+    ki_credentials_use_source(credentials, &source);
 }
 
-WEAK const char *ki_credentials_withheld(const ki_credentials *credentials)
+/* The files are never read: nobody asks for them. */
+ki_credentials *fake_credentials_new(void)
 {
-    (void)credentials;
-    return NULL;
-}
-
-/* They are no secret. */
-WEAK size_t ki_credentials_hide(char *text, size_t len, const void *user)
-{
-    (void)text;
-    (void)user;
-    return len;
-}
-
-WEAK void ki_credentials_refused(ki_credentials *credentials, uint64_t generation)
-{
-    (void)credentials;
-    fake_credentials.refused++;
-    fake_credentials.refused_generation = generation;
+    char certificate[] = "/fake/crt";
+    char key[] = "/fake/key";
+    ki_config config = {.client_certificate_file = certificate, .client_key_file = key};
+    ki_loop loop = {.clock = ki_clock_real()};
+    ki_credentials *credentials = ki_credentials_new(&config, &loop, NULL);
+    assert_non_null(credentials);
+    fake_credentials_take_over(credentials);
+    return credentials;
 }

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fake_credentials - a ki_credentials that says what the test wants, for tests of those who ask it.
+/* fake_credentials - credentials that say what the test wants, for tests of those who ask them.
  *
- *   From:     http/transfer.c
+ *   From:     http/transfer.c, by config/credentials.h
  *   To:       the test
- *
- * A program that calls one of these has this one; others have that of the library.
  */
 #ifndef KI_TESTS_FLOW_SUPPORT_FAKE_CREDENTIALS_H
 #define KI_TESTS_FLOW_SUPPORT_FAKE_CREDENTIALS_H
 
 #include "config/credentials.h"
 
-/* What the next calls of ki_credentials_get() answer, of all fakes. */
+/* What the next calls of ki_credentials_get() answer, of all of them. */
 typedef struct fake_credentials_script {
     int result; /* 0, 1 or negative */
     ki_identity identity;
@@ -25,5 +23,12 @@ extern fake_credentials_script fake_credentials;
 
 /* As at the beginning: nobody in particular. */
 void fake_credentials_reset(void);
+
+/* Credentials that the script answers for, with a certificate in /fake/crt and /fake/key; for
+ * ki_credentials_free(). */
+ki_credentials *fake_credentials_new(void);
+
+/* The same of credentials that somebody else has made: those of a client. */
+void fake_credentials_take_over(ki_credentials *credentials);
 
 #endif

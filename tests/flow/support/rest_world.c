@@ -53,6 +53,7 @@ void rest_world_init(rest_world *w, scripted_serve_cb serve, void *user)
     w->client = ki_client_new(&w->options, &err);
     assert_non_null(w->client);
     assert_int_equal(ki_client_connect(w->client, &config, &w->http, &err), 0);
+    fake_credentials_take_over(w->client->credentials);
 }
 
 void rest_world_fini(rest_world *w)

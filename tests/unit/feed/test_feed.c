@@ -247,6 +247,27 @@ static void store_with_keys_of_its_own_leaves_out_what_has_none(void **state)
     feed_rig_fini(&r);
 }
 
+/* ---- what is counted ----------------------------------------------------------------------------------- */
+
+static void the_metrics_have_what_a_feed_writes_to(void **state)
+{
+    (void)state;
+    feed_rig r;
+    feed_rig_start_store(&r, 1);
+    feed_rig_run(&r, 5);
+    ki_metrics_text text = {0};
+    assert_int_equal(ki_metrics_render(ki_client_metrics(r.client), &text, NULL), 0);
+    char line[160];
+    (void)snprintf(line, sizeof(line),
+                   "informer_store_objects{name=\"pods\",group=\"\",version=\"v1\",resource=\"pods\"} %zu\n",
+                   ki_store_count(r.store));
+    assert_non_null(strstr(text.bytes, line));
+    assert_non_null(strstr(text.bytes, "informer_watches_total{"));
+    assert_null(strstr(text.bytes, "informer_queued_items{"));
+    ki_metrics_text_fini(&text);
+    feed_rig_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +284,7 @@ int main(void)
         cmocka_unit_test(waiting_item_that_cannot_be_used_is_not_deleted),
         cmocka_unit_test(missed_delete_has_an_unknown_final_state),
         cmocka_unit_test(store_with_keys_of_its_own_leaves_out_what_has_none),
+        cmocka_unit_test(the_metrics_have_what_a_feed_writes_to),
     };
     return RUN_TESTS(tests);
 }

@@ -18,16 +18,6 @@ static void the_best_kernel_comes_first_and_scalar_is_always_there(void **state)
         count++;
     assert_true(count >= 1);
     assert_ptr_equal(kernels[count - 1], &ki_json_kernel_scalar);
-    for (size_t i = 0; i < count; i++)
-        assert_ptr_equal(ki_json_kernel_named(kernels[i]->name), kernels[i]);
-}
-
-static void a_kernel_that_is_not_there_has_no_name(void **state)
-{
-    (void)state;
-    assert_null(ki_json_kernel_named("avx9"));
-    assert_null(ki_json_kernel_named(""));
-    assert_null(ki_json_kernel_named("SCALAR"));
 }
 
 static void the_kernels_are_those_of_this_architecture(void **state)
@@ -172,7 +162,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_kernel_comes_first_and_scalar_is_always_there),
-        cmocka_unit_test(a_kernel_that_is_not_there_has_no_name),
         cmocka_unit_test(the_kernels_are_those_of_this_architecture),
         cmocka_unit_test(a_container_is_skipped_up_to_its_last_byte),
         cmocka_unit_test(random_containers_are_skipped_as_the_model_does_it),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json/projection.h"
+#include "support/chance.h"
 #include "support/scan_run.h"
 #include "support/unit.h"
 
@@ -252,7 +253,7 @@ static json_t *random_scalar(ki_random *random)
     case 1:
         return json_null();
     case 2:
-        return json_real(ki_random_double(random) * 1e6);
+        return json_real(random_fraction(random) * 1e6);
     case 3:
         return json_integer((json_int_t)ki_random_below(random, 1000000) - 500000);
     default:

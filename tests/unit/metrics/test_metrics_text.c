@@ -181,6 +181,15 @@ static int add_one(ki_metrics *metrics, const ki_metric_desc *desc, const ki_str
     }
 }
 
+/* All that the library has, in the order of their names. */
+static const ki_metric_desc *const descs[] = {
+#define ADDRESS(name, kind, labels, help) &ki_metric_##name,
+    KI_METRIC_NAMES(ADDRESS)
+#undef ADDRESS
+};
+
+#define DESCS (sizeof(descs) / sizeof(descs[0]))
+
 static void every_metric_of_the_library_can_be_written(void **state)
 {
     (void)state;
@@ -188,13 +197,13 @@ static void every_metric_of_the_library_can_be_written(void **state)
         {"v", 1}, {"v", 1}, {"v", 1}, {"v", 1}, {"v", 1}, {"v", 1},
     };
     ki_metrics *metrics = ki_metrics_new(NULL, NULL);
-    for (size_t i = ki_metric_desc_count; i-- > 0;)
-        assert_true(add_one(metrics, ki_metric_descs[i], labels));
+    for (size_t i = DESCS; i-- > 0;)
+        assert_true(add_one(metrics, descs[i], labels));
     exposition read = rendered(metrics);
-    assert_int_equal(read.families, ki_metric_desc_count);
+    assert_int_equal(read.families, DESCS);
     size_t at = 0;
-    for (size_t i = 0; i < ki_metric_desc_count; i++) {
-        const ki_metric_desc *desc = ki_metric_descs[i];
+    for (size_t i = 0; i < DESCS; i++) {
+        const ki_metric_desc *desc = descs[i];
         int is_histogram = desc->type == KI_METRIC_HISTOGRAM;
         assert_string_equal(read.samples[at].family, desc->name);
         assert_int_equal(read.samples[at].label_count, label_count(desc) + (size_t)is_histogram);
@@ -213,8 +222,8 @@ static int ends_with(const char *text, const char *end)
 static void names_say_what_is_counted(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < ki_metric_desc_count; i++) {
-        const ki_metric_desc *desc = ki_metric_descs[i];
+    for (size_t i = 0; i < DESCS; i++) {
+        const ki_metric_desc *desc = descs[i];
         assert_int_equal(ends_with(desc->name, "_total"), desc->type == KI_METRIC_COUNTER);
         assert_int_equal(ends_with(desc->name, "_seconds"), desc->unit == KI_METRIC_NANOSECONDS);
         assert_int_equal(desc->bounds != NULL, desc->type == KI_METRIC_HISTOGRAM);

@@ -93,7 +93,6 @@ static void what_waits_or_writes_is_refused_in_a_read_section(void **state)
     assert_int_equal(ki_store_index_keys(store, KI_INDEX_NAMESPACE, KI_STR("ns"), &texts),
                      KI_ERR_WOULD_DEADLOCK);
     assert_int_equal(ki_store_index_values(store, KI_INDEX_NAMESPACE, &texts), KI_ERR_WOULD_DEADLOCK);
-    assert_int_equal(ki_store_check(store, NULL), KI_ERR_WOULD_DEADLOCK);
     ki_object *found = ki_store_get(store, "ns", "one");
     assert_ptr_equal(found, object);
     (void)ki_object_unref(found);

@@ -12,6 +12,7 @@
 #include "support/aside.h"
 #include "support/require.h"
 #include "support/sleeper.h"
+#include "support/store_check.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 
@@ -78,7 +79,7 @@ static void use_inherited(void *user)
     ki_object_list_fini(&list);
     require(ki_store_keys(store, &keys) == 0 && keys.count == OBJECTS);
     ki_str_list_fini(&keys);
-    require(ki_store_check(store, NULL) == 0);
+    require(store_check(store, NULL) == 0);
     put_some(store, 1000000, "child");
     require(ki_store_remove(store, KI_STR("ns/n0")) == 0);
     ki_store_free(store);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "support/failing_allocator.h"
+#include "support/store_check.h"
 #include "support/store_objects.h"
 #include "support/unit.h"
 #include "util/random.h"
@@ -135,7 +136,7 @@ static void compare_indexes(model *m)
 static void compare(model *m)
 {
     ki_error err = {0};
-    if (ki_store_check(m->store, &err) < 0)
+    if (store_check(m->store, &err) < 0)
         fail_msg("seed %llu, version %llu: %s", (unsigned long long)m->seed, (unsigned long long)m->version,
                  err.message);
     compare_objects(m);

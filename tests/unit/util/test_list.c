@@ -44,19 +44,6 @@ static void pushed_back_nodes_leave_in_order(void **state)
     assert_true(ki_list_is_empty(&list));
 }
 
-static void pushed_front_nodes_leave_in_reverse(void **state)
-{
-    (void)state;
-    ki_list list;
-    item a = {.number = 1};
-    item b = {.number = 2};
-    ki_list_init(&list);
-    ki_list_push_front(&list, &a.node);
-    ki_list_push_front(&list, &b.node);
-    assert_int_equal(number_of(ki_list_pop_front(&list)), 2);
-    assert_int_equal(number_of(ki_list_pop_front(&list)), 1);
-}
-
 static void first_leaves_the_node_in_the_list(void **state)
 {
     (void)state;
@@ -176,12 +163,9 @@ static void model_step(model *m, ki_random *random)
     if (ki_list_node_is_linked(node)) {
         ki_list_remove(node);
         model_remove(m, number);
-    } else if (ki_random_below(random, 2) == 0) {
+    } else {
         ki_list_push_back(&m->list, node);
         model_insert(m, m->count, number);
-    } else {
-        ki_list_push_front(&m->list, node);
-        model_insert(m, 0, number);
     }
 }
 
@@ -217,7 +201,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_list_is_empty),
         cmocka_unit_test(pushed_back_nodes_leave_in_order),
-        cmocka_unit_test(pushed_front_nodes_leave_in_reverse),
         cmocka_unit_test(first_leaves_the_node_in_the_list),
         cmocka_unit_test(a_removed_node_is_in_no_list_and_may_be_removed_again),
         cmocka_unit_test(removing_a_zeroed_node_does_nothing),

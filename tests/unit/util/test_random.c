@@ -92,21 +92,6 @@ static void below_has_no_bias_for_a_huge_bound(void **state)
     assert_in_range(low, 9700, 10300);
 }
 
-static void doubles_fill_the_half_open_unit(void **state)
-{
-    (void)state;
-    ki_random random;
-    ki_random_init(&random, 7);
-    int buckets[10] = {0};
-    for (int i = 0; i < 10000; i++) {
-        double number = ki_random_double(&random);
-        assert_true(number >= 0.0 && number < 1.0);
-        buckets[(int)(number * 10)]++;
-    }
-    for (int i = 0; i < 10; i++)
-        assert_in_range(buckets[i], 850, 1150);
-}
-
 static void seeds_from_the_system_differ(void **state)
 {
     (void)state;
@@ -139,7 +124,6 @@ int main(void)
         cmocka_unit_test(neighbouring_seeds_give_different_sequences),
         cmocka_unit_test(below_stays_below_and_reaches_every_value),
         cmocka_unit_test(below_has_no_bias_for_a_huge_bound),
-        cmocka_unit_test(doubles_fill_the_half_open_unit),
         cmocka_unit_test(seeds_from_the_system_differ),
         cmocka_unit_test(system_bytes_fill_exactly_what_was_asked),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reflector/informer_options.h"
+#include "reflector/reflector_setup.h"
 
 #include <string.h>
 
@@ -41,10 +41,10 @@ static void resume(ki_answer *answer, void *user)
 
 static const ki_list_watch source = {.begin = begin, .cancel = cancel, .resume = resume};
 
-static void init(ki_informer_setup *setup, const ki_informer_options *options)
+static void init(ki_reflector_setup *setup, const ki_informer_options *options)
 {
     ki_error err = {0};
-    assert_int_equal(ki_informer_setup_init(setup, options, &err), 0);
+    assert_int_equal(ki_reflector_setup_init(setup, options, &err), 0);
 }
 
 /* ---- copies ------------------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void init(ki_informer_setup *setup, const ki_informer_options *options)
 static void without_options_texts_are_empty_and_the_rest_is_zero(void **state)
 {
     (void)state;
-    ki_informer_setup setup;
+    ki_reflector_setup setup;
     init(&setup, NULL);
     assert_string_equal(setup.options.ns, "");
     assert_string_equal(setup.options.label_selector, "");
@@ -62,9 +62,9 @@ static void without_options_texts_are_empty_and_the_rest_is_zero(void **state)
     assert_null(setup.options.drop);
     assert_null(setup.options.list_watch);
     assert_int_equal(setup.options.resync_ms, 0);
-    ki_informer_setup_fini(&setup);
+    ki_reflector_setup_fini(&setup);
     assert_null(setup.memory);
-    ki_informer_setup_fini(&setup);
+    ki_reflector_setup_fini(&setup);
 }
 
 static void texts_are_copied(void **state)
@@ -74,7 +74,7 @@ static void texts_are_copied(void **state)
     char label[] = "app=web";
     char field[] = "spec.nodeName=n1";
     char name[] = "web";
-    ki_informer_setup setup;
+    ki_reflector_setup setup;
     init(&setup,
          &(ki_informer_options){.ns = ns, .label_selector = label, .field_selector = field, .name = name});
     memset(ns, 'x', 4);
@@ -85,7 +85,7 @@ static void texts_are_copied(void **state)
     assert_string_equal(setup.options.label_selector, "app=web");
     assert_string_equal(setup.options.field_selector, "spec.nodeName=n1");
     assert_string_equal(setup.options.name, "web");
-    ki_informer_setup_fini(&setup);
+    ki_reflector_setup_fini(&setup);
 }
 
 static void paths_are_copied_with_their_end(void **state)
@@ -95,7 +95,7 @@ static void paths_are_copied_with_their_end(void **state)
     const char *keep[] = {spec, "/status/phase", NULL};
     const char *drop[] = {"/spec/a", NULL};
     const char *nothing[] = {NULL};
-    ki_informer_setup setup;
+    ki_reflector_setup setup;
     init(&setup, &(ki_informer_options){.keep = keep, .drop = drop});
     memset(spec, 'x', 5);
     keep[1] = drop[0] = NULL;
@@ -104,32 +104,32 @@ static void paths_are_copied_with_their_end(void **state)
     assert_null(setup.options.keep[2]);
     assert_string_equal(setup.options.drop[0], "/spec/a");
     assert_null(setup.options.drop[1]);
-    ki_informer_setup_fini(&setup);
+    ki_reflector_setup_fini(&setup);
     init(&setup, &(ki_informer_options){.keep = nothing, .drop = nothing});
     assert_null(setup.options.keep[0]);
     assert_null(setup.options.drop[0]);
-    ki_informer_setup_fini(&setup);
+    ki_reflector_setup_fini(&setup);
 }
 
 static void the_source_is_copied(void **state)
 {
     (void)state;
     ki_list_watch mine = source;
-    ki_informer_setup setup;
+    ki_reflector_setup setup;
     mine.user = &mine;
     init(&setup, &(ki_informer_options){.list_watch = &mine});
     memset(&mine, 0xa5, sizeof(mine));
     assert_ptr_equal(setup.options.list_watch->begin, begin);
     assert_ptr_equal(setup.options.list_watch->user, &mine);
-    ki_informer_setup_fini(&setup);
+    ki_reflector_setup_fini(&setup);
 }
 
 static void the_copy_of_a_copy_is_equal(void **state)
 {
     (void)state;
     static const char *const keep[] = {"/spec", NULL};
-    ki_informer_setup first;
-    ki_informer_setup second;
+    ki_reflector_setup first;
+    ki_reflector_setup second;
     init(&first, &(ki_informer_options){.ns = "shop",
                                         .keep = keep,
                                         .name = "web",
@@ -137,11 +137,11 @@ static void the_copy_of_a_copy_is_equal(void **state)
                                         .transform = transform,
                                         .list_watch = &source});
     init(&second, &first.options);
-    assert_true(ki_informer_setup_equal(&first, &second));
-    ki_informer_setup_fini(&first);
+    assert_true(ki_reflector_setup_equal(&first, &second));
+    ki_reflector_setup_fini(&first);
     assert_string_equal(second.options.keep[0], "/spec");
     assert_int_equal(second.options.resync_ms, 5000);
-    ki_informer_setup_fini(&second);
+    ki_reflector_setup_fini(&second);
 }
 
 /* ---- what is refused ---------------------------------------------------------------------------------- */
@@ -149,10 +149,10 @@ static void the_copy_of_a_copy_is_equal(void **state)
 static void expect_refused(const ki_informer_options *options, const char *what)
 {
     ki_error err = {0};
-    ki_informer_setup setup;
+    ki_reflector_setup setup;
     memset(&setup, 0x5a, sizeof(setup));
-    ki_informer_setup before = setup;
-    assert_int_equal(ki_informer_setup_init(&setup, options, &err), KI_ERR_INVALID);
+    ki_reflector_setup before = setup;
+    assert_int_equal(ki_reflector_setup_init(&setup, options, &err), KI_ERR_INVALID);
     assert_int_equal(err.code, KI_ERR_INVALID);
     assert_non_null(strstr(err.message, what));
     assert_memory_equal(&setup, &before, sizeof(setup));
@@ -180,19 +180,19 @@ static void options_that_mean_nothing_are_refused_with_the_reason(void **state)
 static void the_edges_of_what_is_allowed_are(void **state)
 {
     (void)state;
-    ki_informer_setup setup;
+    ki_reflector_setup setup;
     init(&setup, &(ki_informer_options){.watch_list = KI_WATCH_LIST_NEVER, .page_size = -1});
     assert_int_equal(setup.options.page_size, -1);
-    ki_informer_setup_fini(&setup);
+    ki_reflector_setup_fini(&setup);
 }
 
 static void without_memory_nothing_is_made(void **state)
 {
     (void)state;
     ki_error err = {0};
-    ki_informer_setup setup = {0};
+    ki_reflector_setup setup = {0};
     failing_allocator_fail_at(1);
-    assert_int_equal(ki_informer_setup_init(&setup, NULL, &err), KI_ERR_NO_MEMORY);
+    assert_int_equal(ki_reflector_setup_init(&setup, NULL, &err), KI_ERR_NO_MEMORY);
     assert_int_equal(err.code, KI_ERR_NO_MEMORY);
     assert_null(setup.memory);
 }
@@ -201,16 +201,16 @@ static void without_memory_nothing_is_made(void **state)
 
 static bool are_equal(const ki_informer_options *a, const ki_informer_options *b)
 {
-    ki_informer_setup first;
-    ki_informer_setup second;
+    ki_reflector_setup first;
+    ki_reflector_setup second;
     init(&first, a);
     init(&second, b);
-    bool is_equal = ki_informer_setup_equal(&first, &second);
-    assert_int_equal(ki_informer_setup_equal(&second, &first), is_equal);
-    assert_true(ki_informer_setup_equal(&first, &first));
-    assert_true(ki_informer_setup_equal(&second, &second));
-    ki_informer_setup_fini(&first);
-    ki_informer_setup_fini(&second);
+    bool is_equal = ki_reflector_setup_equal(&first, &second);
+    assert_int_equal(ki_reflector_setup_equal(&second, &first), is_equal);
+    assert_true(ki_reflector_setup_equal(&first, &first));
+    assert_true(ki_reflector_setup_equal(&second, &second));
+    ki_reflector_setup_fini(&first);
+    ki_reflector_setup_fini(&second);
     return is_equal;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reflector/informer_options.h"
+#include "reflector/reflector_setup.h"
 
 #include <kinformer/selector.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ static int check(const ki_informer_options *options, ki_error *err)
     return check_selector(options->label_selector, err);
 }
 
-int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *options, ki_error *err)
+int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_informer_options *options, ki_error *err)
 {
     static const ki_informer_options defaults = {0};
     if (options == NULL)
@@ -104,7 +104,7 @@ int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *
         return ki_fail_no_memory(err);
     block to = {(const char **)(void *)(memory + source_bytes),
                 memory + source_bytes + pointers * sizeof(char *)};
-    *setup = (ki_informer_setup){.options = *options, .memory = memory};
+    *setup = (ki_reflector_setup){.options = *options, .memory = memory};
     if (options->list_watch != NULL)
         setup->options.list_watch = memcpy(memory, options->list_watch, source_bytes);
     setup->options.keep = copy_paths(&to, options->keep);
@@ -116,7 +116,7 @@ int ki_informer_setup_init(ki_informer_setup *setup, const ki_informer_options *
     return 0;
 }
 
-int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *resource, ki_error *err)
+int ki_reflector_setup_check(const ki_reflector_setup *setup, const ki_resource *resource, ki_error *err)
 {
     const char *ns = setup->options.ns;
     if (resource->scope == KI_SCOPE_CLUSTER && ns[0] != 0)
@@ -125,8 +125,8 @@ int ki_informer_setup_check(const ki_informer_setup *setup, const ki_resource *r
     return 0;
 }
 
-int ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *resource, ki_client *client,
-                           ki_client_user *alive)
+int ki_reflector_setup_join(const ki_reflector_setup *setup, const ki_resource *resource, ki_client *client,
+                            ki_client_user *alive)
 {
     const ki_informer_options *options = &setup->options;
     char name[KI_CLIENT_NAME_BYTES];
@@ -135,10 +135,10 @@ int ki_informer_setup_join(const ki_informer_setup *setup, const ki_resource *re
     return ki_client_join(client, alive, options->name == NULL ? name : options->name);
 }
 
-void ki_informer_setup_fini(ki_informer_setup *setup)
+void ki_reflector_setup_fini(ki_reflector_setup *setup)
 {
     ki_free(setup->memory);
-    *setup = (ki_informer_setup){0};
+    *setup = (ki_reflector_setup){0};
 }
 
 /* ---- comparing ---------------------------------------------------------------------------------------- */
@@ -191,15 +191,15 @@ static bool same_callbacks(const ki_informer_options *a, const ki_informer_optio
            a->tweak_user == b->tweak_user && same_sources(a->list_watch, b->list_watch);
 }
 
-bool ki_informer_setup_equal(const ki_informer_setup *a, const ki_informer_setup *b)
+bool ki_reflector_setup_equal(const ki_reflector_setup *a, const ki_reflector_setup *b)
 {
     return same_texts(&a->options, &b->options) && same_numbers(&a->options, &b->options) &&
            same_callbacks(&a->options, &b->options);
 }
 
 /* Of what tells informers of one factory apart: numbers and paths are left out. */
-uint64_t ki_informer_setup_hash(const ki_informer_setup *setup, const ki_resource *resource,
-                                const ki_hash_key *key)
+uint64_t ki_reflector_setup_hash(const ki_reflector_setup *setup, const ki_resource *resource,
+                                 const ki_hash_key *key)
 {
     const ki_informer_options *options = &setup->options;
     const void *users[] = {options->list_watch == NULL ? NULL : options->list_watch->user,

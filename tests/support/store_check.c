@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that a content and its indexes say of each other, for tests. Both ways: every object is under
- * each of its values; and there are no more entries than that, so nothing else is under any. */
-#include <kinformer/error.h>
+/* Both ways: every object is under each of its values; and there are no more entries than that, so nothing
+ * else is under any. */
+#include "support/store_check.h"
 
-#include "store/content.h"
+#include "store/store.h"
 #include "util/error.h"
 
 typedef struct check {
@@ -116,7 +116,7 @@ static int check_index(check *c)
     return rc;
 }
 
-int ki_content_check(const ki_content *content, ki_error *err)
+static int check_content(const ki_content *content, ki_error *err)
 {
     check c = {.content = content, .index = ki_content_first_index(content), .err = err};
     ki_index_values_init(&c.values);
@@ -126,5 +126,17 @@ int ki_content_check(const ki_content *content, ki_error *err)
     if (rc == 0 && c.noted != 0)
         rc = ki_fail(err, KI_ERR_INVALID, "the table notes other numbers of places than the indexes have");
     ki_index_values_fini(&c.values);
+    return rc;
+}
+
+int store_check(ki_store *store, ki_error *err)
+{
+    ki_mutex_lock(&store->write_mu);
+    const ki_content *content = ki_store_content(store);
+    int rc = check_content(content, err);
+    if (rc == 0 &&
+        (ki_store_count(store) != content->objects.count || ki_store_bytes(store) != content->bytes))
+        rc = ki_fail(err, KI_ERR_INVALID, "the store says another count than its content");
+    ki_mutex_unlock(&store->write_mu);
     return rc;
 }

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "util/units.h"
+
 enum { SECONDS_PER_MINUTE = 60, SECONDS_PER_HOUR = 3600, SECONDS_PER_DAY = 86400 };
-enum { NANOS_PER_SECOND = 1000000000, DAYS_PER_400_YEARS = 146097 };
+enum { DAYS_PER_400_YEARS = 146097 };
 
 /* Days from 0000-03-01, where our calendar begins to count, to 1970-01-01. */
 enum { DAYS_TO_1970 = 719468 };
@@ -107,7 +109,7 @@ static int take_fraction(const char **cursor, const char *end, int32_t *out_nano
     *out_nanos = 0;
     if (!take_char(cursor, end, '.'))
         return 1;
-    int32_t scale = NANOS_PER_SECOND / 10;
+    int32_t scale = (int32_t)KI_NS_PER_S / 10;
     const char *start = *cursor;
     for (; *cursor < end && **cursor >= '0' && **cursor <= '9'; (*cursor)++) {
         *out_nanos += (**cursor - '0') * scale;
@@ -168,8 +170,8 @@ static char *put_fraction(char *out, int32_t nanos)
     if (nanos == 0)
         return out;
     *out++ = '.';
-    if (nanos % 1000000 == 0)
-        return put_digits(out, nanos / 1000000, 3);
+    if (nanos % (int32_t)KI_NS_PER_MS == 0)
+        return put_digits(out, nanos / (int32_t)KI_NS_PER_MS, 3);
     if (nanos % 1000 == 0)
         return put_digits(out, nanos / 1000, 6);
     return put_digits(out, nanos, 9);
@@ -177,7 +179,7 @@ static char *put_fraction(char *out, int32_t nanos)
 
 int ki_timestamp_format(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES])
 {
-    if (out_text == NULL || time.nanos < 0 || time.nanos >= NANOS_PER_SECOND)
+    if (out_text == NULL || time.nanos < 0 || time.nanos >= (int32_t)KI_NS_PER_S)
         return KI_ERR_INVALID;
     if (time.seconds < SECONDS_OF_YEAR_0 || time.seconds >= SECONDS_OF_YEAR_10000)
         return KI_ERR_RANGE;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/callback.h"
+
+#include <kinformer/error.h>
+
+#include "util/fork.h"
+#include "util/loop/loop.h"
+#include "util/loop/rcu.h"
+
+static _Thread_local unsigned callback_depth;
+static _Thread_local unsigned callback_generation; /* of the process that the depth is of: see util/fork.h */
+
+/* A child that was forked inside a callback does not return from it. */
+static unsigned *depth(void)
+{
+    unsigned generation = ki_fork_generation();
+    if (callback_generation != generation)
+        callback_depth = 0;
+    callback_generation = generation;
+    return &callback_depth;
+}
+
+void ki_callback_enter(void)
+{
+    ++*depth();
+}
+
+void ki_callback_leave(void)
+{
+    if (*depth() > 0)
+        callback_depth--;
+}
+
+int ki_client_may_wait(void)
+{
+    return *depth() > 0 || ki_loop_is_current(NULL) || ki_rcu_is_reading() ? KI_ERR_WOULD_DEADLOCK : 0;
+}

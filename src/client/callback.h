@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* callback - where a thread is inside one of the user's functions, and so may wait for nothing.
+ *
+ *   From:     client/, reflector/reflector.c, feed/ (around callbacks); queue/, rest/, informer/ (calls that
+ *             wait)
+ *   To:       util/loop/loop.h, util/loop/rcu.h
+ *   Locks:    none; each thread has a count of its own.
+ *   Not here: waiting (client/client.h).
+ */
+#ifndef KI_CLIENT_CALLBACK_H
+#define KI_CLIENT_CALLBACK_H
+
+#include <kinformer/common.h>
+
+/* Around each call of a user's function outside of a loop's job: inside nothing may be waited for. */
+void ki_callback_enter(void);
+void ki_callback_leave(void);
+
+/* 0, or KI_ERR_WOULD_DEADLOCK: inside a callback, a job or a read section nothing may be waited for. */
+KI_NODISCARD int ki_client_may_wait(void);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* informer_metrics - what is counted of the queue and the store of one informer.
+ *
+ *   From:     informer/informer_run.c (dispatch)
+ *   To:       metrics/metrics.h
+ *   Locks:    none for counting.
+ *   Not here: lists and watches (reflector/reflector_metrics.h); handlers (handler/handler_metrics.h).
+ *
+ * A zeroed one counts nothing.
+ */
+#ifndef KI_INFORMER_INFORMER_METRICS_H
+#define KI_INFORMER_INFORMER_METRICS_H
+
+#include <kinformer/resource.h>
+
+#include "api/object/resource_version.h"
+#include "metrics/metrics.h"
+
+typedef struct ki_informer_metrics {
+    ki_counter *index_failures;
+    ki_gauge *queued_items;
+    ki_gauge *store_objects;
+    ki_gauge *store_bytes;
+    ki_gauge *store_resource_version;
+    ki_histogram *processing_latency;
+    ki_gauge *store_age; /* as ki_informer_metrics_follow_age() was told, with the next */
+    const void *age_user;
+} ki_informer_metrics;
+
+/* `name` NULL: the plural. */
+void ki_informer_metrics_init(ki_informer_metrics *cells, ki_metrics *metrics, const char *name,
+                              const ki_resource *resource);
+
+/* The age of the store is what `read` says, in nanoseconds: see ki_gauge_follow(). */
+void ki_informer_metrics_follow_age(ki_informer_metrics *cells, int64_t (*read)(const void *user),
+                                    const void *user);
+
+/* Nothing is read afterwards. */
+void ki_informer_metrics_fini(ki_informer_metrics *cells);
+
+/* A version as a number: its last 15 digits, which a double holds exactly; 0 for none, -1 for what is not a
+ * number. */
+int64_t ki_informer_metrics_version(const ki_resource_version *version);
+
+#endif

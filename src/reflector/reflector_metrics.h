@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reflector_metrics - what is counted of the lists and watches of one collection.
+ *
+ *   From:     reflector/reflector.c (io)
+ *   To:       metrics/metrics.h
+ *   Locks:    none for counting.
+ *   Not here: what is counted of stores (informer/informer_metrics.h, feed/feed.h) and of handlers
+ *             (handler/handler_metrics.h); what the status says.
+ *
+ * A zeroed one counts nothing.
+ */
+#ifndef KI_REFLECTOR_REFLECTOR_METRICS_H
+#define KI_REFLECTOR_REFLECTOR_METRICS_H
+
+#include <kinformer/list_watch.h>
+#include <kinformer/resource.h>
+
+#include "metrics/metrics.h"
+
+#define KI_REASON_COUNT_ONE(name, text) +1
+enum { KI_REASON_COUNT = 0 KI_REASONS(KI_REASON_COUNT_ONE) };
+#undef KI_REASON_COUNT_ONE
+
+/* By what the server calls them. */
+typedef enum ki_event_label {
+    KI_EVENT_LABEL_ADDED = 0,
+    KI_EVENT_LABEL_MODIFIED,
+    KI_EVENT_LABEL_DELETED,
+    KI_EVENT_LABEL_BOOKMARK,
+    KI_EVENT_LABEL_ERROR,
+    KI_EVENT_LABELS
+} ki_event_label;
+
+typedef struct ki_reflector_metrics {
+    ki_counter *bytes_read;
+    ki_counter *lists;
+    ki_counter *list_items;
+    ki_counter *watches;
+    ki_counter *short_watches;
+    ki_counter *transform_failures;
+    ki_counter *watch_events[KI_EVENT_LABELS];
+    ki_counter *errors[KI_REASON_COUNT];
+    ki_histogram *list_duration;
+    ki_histogram *watch_duration;
+} ki_reflector_metrics;
+
+/* `name` NULL: the plural. */
+void ki_reflector_metrics_init(ki_reflector_metrics *cells, ki_metrics *metrics, const char *name,
+                               const ki_resource *resource);
+void ki_reflector_metrics_fini(ki_reflector_metrics *cells);
+
+#endif
