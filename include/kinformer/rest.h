@@ -68,7 +68,7 @@ typedef struct ki_rest_answer {
     int code;         /* the HTTP status of the last answer; 0: there was none */
     ki_reason reason; /* KI_REASON_NONE when all went well; else what went wrong, in a word */
     uint32_t attempts;
-    uint32_t retry_after_seconds; /* as the last answer says; 0: it does not */
+    uint32_t reserved_number;
     ki_object *object;       /* NULL after a list, and when what came has no name of its own (see `body`) */
     ki_str body;             /* the answer as it came, but for lists: a review, the Status of a delete */
     const ki_status *status; /* what the server says about a failure, or of a delete; NULL: nothing */
@@ -125,7 +125,7 @@ typedef struct ki_rest_request {
     const ki_object_options *objects;
     size_t body_bytes_max; /* of an answer; 0: 64 MiB */
     uint64_t timeout_ms; /* for all of it, waiting and further attempts too; 0: as the client's options say */
-    int retries_max;     /* further attempts; 0: 10; negative: none */
+    int retries_max;     /* further attempts; 0: as the client's options say; negative: none */
     int reserved_flag;
 
     /* Of ki_rest_begin(). */
@@ -178,6 +178,27 @@ KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
  */
 KI_API KI_NODISCARD int ki_rest_run(ki_client *client, const ki_rest_request *request,
                                     ki_rest_answer *out_answer, ki_error *err);
+
+/**
+ * One attempt to change an object: reads it anew, decides, writes it. ki_retry_on_conflict() calls it.
+ *
+ * Returns: 0, or the code with which it failed, with the story in `err`; ki_rest_run() writes both.
+ */
+typedef int (*ki_attempt_cb)(ki_error *err, void *user);
+
+/**
+ * Calls `attempt` until it returns something other than KI_ERR_CONFLICT, 5 times at most, with 10 to 11 ms in
+ * between, as client-go's RetryOnConflict does. An attempt has to read the object from the server
+ * (KI_REST_GET): an informer's store may not have seen the change yet that caused the conflict.
+ *
+ * It waits, so it belongs where ki_rest_run() does. A program on an event loop calls ki_rest_begin() and, when
+ * the answer is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its queue.
+ *
+ * Returns: what the last attempt has returned; or, and then nothing was attempted, KI_ERR_INVALID,
+ *          KI_ERR_WOULD_DEADLOCK inside a callback or a read section, KI_ERR_FORKED in a child.
+ */
+KI_API KI_NODISCARD int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err,
+                                             void *user);
 
 /** Takes a zeroed answer as well, and leaves one. */
 KI_API void ki_rest_answer_fini(ki_rest_answer *answer);
