@@ -24,6 +24,7 @@
 #ifndef KI_REST_H
 #define KI_REST_H
 
+#include <kinformer/body.h>
 #include <kinformer/client.h>
 #include <kinformer/common.h>
 #include <kinformer/error.h>
@@ -103,6 +104,7 @@ typedef struct ki_rest_request {
     const char *name;
     const char *subresource; /* "status", "scale", …; NULL or "": none */
     ki_str body;             /* JSON; of create, update and patch */
+    const ki_body *content;  /* instead of `body`; its failure is the call's. Copied */
 
     /* Of create, update and patch. */
     const char *field_manager;    /* who changes it; needed for KI_PATCH_APPLY. NULL: from the user agent */
