@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats, values and edits of bodies. Input: a byte that says which conversion all arguments have, the format, and
- * behind a NUL each of the values. A '%' in the format becomes that conversion, so that the arguments fit. */
+/* Formats, values and edits of bodies. Input: a byte that says which conversion all arguments have, the
+ * format, and behind a NUL each of the values. A '%' in the format becomes that conversion,
+ * so that the arguments fit. */
 #define _GNU_SOURCE /* memmem */
 #include <jansson.h>
 #include <kinformer/body.h>

@@ -15,9 +15,10 @@
  * To change an object that was read: ki_body_of(), edits, and then
  *
  *   KI_REST_UPDATE  sends the whole object; the server refuses it (KI_ERR_CONFLICT) when somebody else was
- *                   faster. The object has to be complete: what a projection (ki_object_options) left out would
- *                   be deleted.
- *   KI_REST_PATCH   with ki_body_merge_patch() sends only what differs. This is right for projected objects too.
+ *                   faster. The object has to be complete: what a projection (ki_object_options) left out
+ *                   would be deleted.
+ *   KI_REST_PATCH   with ki_body_merge_patch() sends only what differs. This is right for projected objects
+ *                   too.
  *
  * Threads: any; a body belongs to one thread at a time.
  */
@@ -54,10 +55,10 @@ typedef struct ki_body ki_body;
  *                                 false, no JSON, an object or an array without anything in it
  *     […, …]                      an array
  *
- * Arguments are values and nothing else: each string is escaped, whatever it holds. These are errors: a string
- * that is not UTF-8, NULL without `?`, an infinite number, two members of the same name in one object, a
- * backslash in the format (pass such text as an argument), 64 levels of the format, 64 MiB of text. The message
- * says what is wrong and where in the format; `offset` of the ki_error is that place.
+ * Arguments are values and nothing else: each string is escaped, whatever it holds. These are errors: a
+ * string that is not UTF-8, NULL without `?`, an infinite number, two members of the same name in one object,
+ * a backslash in the format (pass such text as an argument), 64 levels of the format, 64 MiB of text. The
+ * message says what is wrong and where in the format; `offset` of the ki_error is that place.
  *
  * Returns:   a body to free, also after a failure, see ki_body_check(); NULL when memory is out.
  * Ownership: the caller frees it with ki_body_free().
@@ -86,9 +87,9 @@ KI_API ki_json ki_body_json(const ki_body *body);
 
 /**
  * Sets the value at a JSON Pointer ("/spec/replicas"; "~1" is a "/" in a name, "~0" a "~") to what a format
- * says. Objects on the way that are missing, or null, are made, and arrays where "-" comes next. In an array a
- * number replaces that element, and "-" or the number of elements appends one: "/metadata/finalizers/-". The
- * pointer "" replaces all.
+ * says. Objects on the way that are missing, or null, are made, and arrays where "-" comes next. In an array
+ * a number replaces that element, and "-" or the number of elements appends one: "/metadata/finalizers/-".
+ * The pointer "" replaces all.
  *
  * Returns: 0, or the body's first failure: of the format as ki_body_format(); KI_ERR_INVALID for a malformed
  *          pointer, KI_ERR_TYPE when it leads through a string, number or boolean, KI_ERR_NOT_FOUND for an
@@ -105,15 +106,15 @@ KI_API int ki_body_vset(ki_body *body, const char *pointer, const char *format, 
 KI_API int ki_body_remove(ki_body *body, const char *pointer);
 
 /**
- * The merge patch (RFC 7386, KI_PATCH_MERGE) that turns `from` into what `to` holds: changed members, null for
- * those that are gone, arrays whole. "{}" when nothing differs: then nothing has to be sent.
+ * The merge patch (RFC 7386, KI_PATCH_MERGE) that turns `from` into what `to` holds: changed members, null
+ * for those that are gone, arrays whole. "{}" when nothing differs: then nothing has to be sent.
  *
  *     ki_body *wanted = ki_body_of(pod);
  *     ki_body_add_finalizer(wanted, KI_STR("example.com/guard"));
  *     ki_body *patch = ki_body_merge_patch(ki_json_of(ki_object_json(pod)), wanted);
  *
- * A patch of an array overwrites what others have put there meanwhile, unless it says which version it is for:
- * ki_body_set(patch, "/metadata/resourceVersion", "%.*s", KI_STR_ARGS(ki_object_resource_version(pod))).
+ * A patch of an array overwrites what others have put there meanwhile, unless it says which version it is
+ * for: ki_body_set(patch, "/metadata/resourceVersion", "%.*s", KI_STR_ARGS(ki_object_resource_version(pod))).
  *
  * Returns: a body to free, with the failure of `to` if that has one; NULL when memory is out.
  */
@@ -132,7 +133,8 @@ KI_API int ki_body_set_annotation(ki_body *body, ki_str name, ki_str value);
  * Makes `owner` the controller of the object: an owner reference with `controller` and `blockOwnerDeletion`.
  * A reference to the same UID is replaced, others stay.
  *
- * Failures: KI_ERR_ALREADY_EXISTS when another owner controls it; KI_ERR_INVALID when `owner` has no UID, as an
+ * Failures: KI_ERR_ALREADY_EXISTS when another owner controls it; KI_ERR_INVALID when `owner` has no UID, as
+ * an
  *           object that the server has not seen yet, or is in another namespace.
  */
 KI_API int ki_body_set_controller(ki_body *body, const ki_object *owner);
@@ -159,7 +161,8 @@ typedef struct ki_condition {
 KI_API int ki_body_set_condition(ki_body *body, const ki_condition *condition);
 
 /**
- * Reads the condition of a type from status.conditions. Fields that are missing or malformed are empty or zero.
+ * Reads the condition of a type from status.conditions. Fields that are missing or malformed are empty or
+ * zero.
  *
  * Returns: 0, KI_ERR_NOT_FOUND, KI_ERR_INVALID, KI_ERR_NO_MEMORY. The texts belong to the object.
  */

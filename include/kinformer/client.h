@@ -138,9 +138,9 @@ typedef struct ki_client_options {
     void *log_user;
     int log_level; /* a ki_log_level: the most talkative that it gets; 0: KI_LOG_INFO */
 
-    /* Of single calls that do not set retries_max themselves: further attempts. 0: 10. Negative: none, so that
-     * a call which the server puts off (429 or 5xx with Retry-After) ends at once, and its error says how long
-     * to wait. A program with a queue of its own sets this: the wait then holds no thread. */
+    /* Of single calls that do not set retries_max themselves: further attempts. 0: 10. Negative: none, so
+     * that a call which the server puts off (429 or 5xx with Retry-After) ends at once, and its error says
+     * how long to wait. A program with a queue of its own sets this: the wait then holds no thread. */
     int request_retries_max;
     uint64_t reserved[16];
 } ki_client_options;
@@ -193,10 +193,10 @@ typedef struct ki_write {
 /**
  * Decides whether a write may be sent now.
  *
- * Returns: 0 to send it. Anything else refuses it: the call ends with KI_ERR_REFUSED and with the message that
- *          the gate has written to `why`, if it has; nothing of the request is sent.
- * Threads: `io`, or inside ki_client_dispatch() in KI_MODE_EVENT_LOOP; one call at a time. All requests of the
- *          client wait for it: return at once, and do not wait for a lock that others hold for long.
+ * Returns: 0 to send it. Anything else refuses it: the call ends with KI_ERR_REFUSED and with the message
+ *          that the gate has written to `why`, if it has; nothing of the request is sent.
+ * Threads: `io`, or inside ki_client_dispatch() in KI_MODE_EVENT_LOOP; one call at a time. All requests of
+ *          the client wait for it: return at once, and do not wait for a lock that others hold for long.
  */
 typedef int (*ki_write_gate_cb)(const ki_write *write, ki_error *why, void *user);
 

@@ -153,8 +153,8 @@ KI_API KI_NODISCARD int ki_object_get_double(const ki_object *object, const char
                                              double *out_number);
 KI_API KI_NODISCARD int ki_object_get_bool(const ki_object *object, const char *pointer, int *out_flag);
 
-/* The same for fields that are optional: what is at the pointer or, when nothing is there, when it is of another
- * type or does not fit, `fallback`. For strings also when memory for unescaping is out. */
+/* The same for fields that are optional: what is at the pointer or, when nothing is there, when it is of
+ * another type or does not fit, `fallback`. For strings also when memory for unescaping is out. */
 KI_API ki_str ki_object_string_or(const ki_object *object, const char *pointer, ki_str fallback);
 KI_API int64_t ki_object_int64_or(const ki_object *object, const char *pointer, int64_t fallback);
 KI_API double ki_object_double_or(const ki_object *object, const char *pointer, double fallback);

@@ -4,18 +4,21 @@
  * For programs that write: controllers, leader election, events. Who wants to know what there is asks an
  * informer's store, which costs the server nothing.
  *
+ *     ki_body *patch = ki_body_format("{metadata:{labels:{color:%s}}}", color);
  *     ki_rest_request request = {.verb = KI_REST_PATCH, .patch = KI_PATCH_MERGE,
  *                                .resource = &KI_CORE_V1_PODS, .ns = "web", .name = "api-0",
- *                                .body = KI_STR("{\"metadata\":{\"labels\":{…}}}")};
+ *                                .content = patch};
  *     ki_rest_answer answer = {0};
  *     int rc = ki_rest_run(client, &request, &answer, &err);
  *     if (rc == KI_ERR_CONFLICT) …
  *     ki_rest_answer_fini(&answer);
+ *     ki_body_free(patch);
  *
  * ki_rest_begin() does the same and waits for nothing: the answer comes by a callback.
  *
  * An answer of 429 or 5xx that says when to come back (Retry-After) is followed: the call is sent again then,
- * 10 times at most and not when that would be behind its time-out. 401 has the credentials made anew and is
+ * 10 times at most and not when that would be behind its time-out. When it is not sent again, retry_after_ms
+ * of the error says how long the server asks to wait. 401 has the credentials made anew and is
  * tried once more. A GET or LIST whose connection was lost is sent again after a second; what writes is not,
  * since nobody knows whether it has been carried out: then the error is KI_ERR_HTTP, and a look at the object
  * tells. (libcurl repeats a request on a fresh connection if the server had closed the old one before a byte
@@ -147,6 +150,7 @@ typedef struct ki_rest_request {
  *
  * Returns: 0, with a number for ki_rest_cancel() in *out_id, which may be NULL; or, and then nobody is
  *          called, KI_ERR_INVALID (a request that no server could understand, or a client without a cluster),
+ *          the failure of `content`,
  *          KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being freed),
  *          KI_ERR_FORKED (in a child).
  * Threads: any, also inside callbacks and read sections. Never waits.
@@ -171,6 +175,7 @@ KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
  *            KI_ERR_FORBIDDEN (403), KI_ERR_UNAUTHORIZED (401, or credentials that cannot be had),
  *            KI_ERR_TIMEOUT: no answer in time, or 504,
  *            KI_ERR_HTTP: any other refusal, or no connection; `reason` says which,
+ *            KI_ERR_REFUSED: by the write gate (ki_client_set_write_gate()); nothing was sent,
  *            KI_ERR_TOO_LARGE: an answer beyond body_bytes_max,
  *            KI_ERR_METADATA, KI_ERR_NOT_A_LIST or an error of JSON: an answer that is not what was asked
  *            for, KI_ERR_STOPPED: the client was freed meanwhile,
@@ -193,8 +198,9 @@ typedef int (*ki_attempt_cb)(ki_error *err, void *user);
  * between, as client-go's RetryOnConflict does. An attempt has to read the object from the server
  * (KI_REST_GET): an informer's store may not have seen the change yet that caused the conflict.
  *
- * It waits, so it belongs where ki_rest_run() does. A program on an event loop calls ki_rest_begin() and, when
- * the answer is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its queue.
+ * It waits, so it belongs where ki_rest_run() does. A program on an event loop calls ki_rest_begin() and,
+ * when the answer is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its
+ * queue.
  *
  * Returns: what the last attempt has returned; or, and then nothing was attempted, KI_ERR_INVALID,
  *          KI_ERR_WOULD_DEADLOCK inside a callback or a read section, KI_ERR_FORKED in a child.

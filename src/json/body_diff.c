@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The difference of two JSON texts as a merge patch. Members that are equal say nothing; an array or a scalar that
- * differs is there whole. */
+/* The difference of two JSON texts as a merge patch. Members that are equal say nothing; an array or a scalar
+ * that differs is there whole. */
 #include <stdbool.h>
 
 #include "json/body.h"
 #include "util/error.h"
 
-/* Finds members one after the other in an object that mostly has them in the same order: the next one is looked at
- * first. */
+/* Finds members one after the other in an object that mostly has them in the same order: the next one is
+ * looked at first. */
 typedef struct finder {
     ki_json object;
     ki_json_iter next;

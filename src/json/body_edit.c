@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A change is one cut in the text: what lies between two places of it is replaced. Nothing is turned into a tree,
- * and the text outside of the cut stays as it is, byte for byte. The result is validated, so that no mistake here
- * and no depth that adds up leaves a body that is not JSON. */
+/* A change is one cut in the text: what lies between two places of it is replaced. Nothing is turned into a
+ * tree, and the text outside of the cut stays as it is, byte for byte. The result is validated, so that no
+ * mistake here and no depth that adds up leaves a body that is not JSON. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -181,8 +181,8 @@ static int check_place(ki_body *body, const place *p, const char *pointer)
     }
 }
 
-/* A value of its own, or a container of the type that is there with the new member in it. What "-" and numbers
- * mean depends on that type. */
+/* A value of its own, or a container of the type that is there with the new member in it. What "-" and
+ * numbers mean depends on that type. */
 static void write_new(ki_json_writer *writer, const place *p, ki_json value)
 {
     const char *rest = p->rest;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A format is read once, from left to right; what it says goes to a writer, which escapes and separates. Text of
- * arguments never gets to where the format is read, so that nothing in it can mean anything. */
+/* A format is read once, from left to right; what it says goes to a writer, which escapes and separates. Text
+ * of arguments never gets to where the format is read, so that nothing in it can mean anything. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>

@@ -77,8 +77,8 @@ static bool wants_new_credentials(ki_rest_call *call)
     return true;
 }
 
-/* In how many milliseconds it is to be sent again; 0: not. What was lost may have been carried out, so that only
- * what changes nothing is repeated. */
+/* In how many milliseconds it is to be sent again; 0: not. What was lost may have been carried out, so that
+ * only what changes nothing is repeated. */
 static uint32_t retry_ms(const ki_rest_call *call, ki_reason reason)
 {
     const ki_rest_answer *answer = &call->reader.answer;
@@ -145,8 +145,8 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
 }
 
 /* There is a connection, and a write would go out on it next; perhaps not for the first time, when the server
- * has closed the one before. Then nobody knows whether it has been carried out, and a refusal is no proof that
- * it was not. */
+ * has closed the one before. Then nobody knows whether it has been carried out, and a refusal is no proof
+ * that it was not. */
 static void on_sent(ki_transfer *transfer, void *user)
 {
     ki_rest_call *call = user;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The gate that is asked before each write is sent, and what a caller learns about waiting and conflicts; over
- * real sockets (support/scripted_http.c), in each mode. */
+/* The gate that is asked before each write is sent, and what a caller learns about waiting and conflicts;
+ * over real sockets (support/scripted_http.c), in each mode. */
 #include <stdio.h>
 #include <string.h>
 
@@ -148,8 +148,8 @@ static scripted_next serve_when_poked(scripted_connection *c, const scripted_req
     return rest_world_echo(c, r, NULL);
 }
 
-/* The second waits for the first, since one may be under way at a time; what counts is what the gate says when
- * it is its turn. */
+/* The second waits for the first, since one may be under way at a time; what counts is what the gate says
+ * when it is its turn. */
 static void a_write_that_waits_in_the_queue_is_not_asked_about_before_its_turn(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* body_fail - failures of bodies, and elements of their arrays, as the helpers for metadata and status share them.
+/* body_fail - failures of bodies, and elements of their arrays, as the helpers for metadata and status share
+ * them.
  *
  *   From:     api/object/body_metadata.c, api/object/body_condition.c
  *   To:       json/body.h

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What controllers change in the metadata of objects: labels, owner references, finalizers. Each looks first, so
- * that a body which is as it should be stays as it is. */
+/* What controllers change in the metadata of objects: labels, owner references, finalizers. Each looks first,
+ * so that a body which is as it should be stays as it is. */
 #include <kinformer/body.h>
 #include <stdbool.h>
 #include <stdio.h>
