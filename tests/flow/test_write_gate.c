@@ -299,6 +299,71 @@ static void a_gate_that_was_replaced_does_not_run_any_more(void **state)
     rest_world_fini(&w);
 }
 
+/* A gate that stays until somebody who takes it away has come, and a while longer. */
+typedef struct removal {
+    ki_client *client;
+    ki_mutex mu;
+    ki_cond changed;
+    bool is_asked; /* guarded by mu, as all below */
+    bool has_begun;
+    bool has_returned;
+    bool was_early;
+} removal;
+
+static int ask_and_stay(const ki_write *write, ki_error *why, void *user)
+{
+    removal *r = user;
+    (void)write;
+    (void)why;
+    ki_mutex_lock(&r->mu);
+    r->is_asked = true;
+    ki_cond_broadcast(&r->changed);
+    while (!r->has_begun)
+        ki_cond_wait(&r->changed, &r->mu);
+    while (!r->has_returned && ki_cond_wait_ms(&r->changed, &r->mu, 50)) {
+    }
+    r->was_early = r->has_returned;
+    ki_mutex_unlock(&r->mu);
+    return 0;
+}
+
+static void take_away(void *user)
+{
+    removal *r = user;
+    ki_mutex_lock(&r->mu);
+    while (!r->is_asked)
+        ki_cond_wait(&r->changed, &r->mu);
+    r->has_begun = true;
+    ki_cond_broadcast(&r->changed);
+    ki_mutex_unlock(&r->mu);
+    (void)ki_client_set_write_gate(r->client, NULL, NULL);
+    ki_mutex_lock(&r->mu);
+    r->has_returned = true;
+    ki_cond_broadcast(&r->changed);
+    ki_mutex_unlock(&r->mu);
+}
+
+static void who_takes_a_gate_away_waits_until_it_has_returned(void **state)
+{
+    (void)state;
+    rest_world w = {.mode = KI_MODE_THREADS};
+    removal r = {0};
+    ki_thread thread = {0};
+    ki_mutex_init(&r.mu);
+    ki_cond_init(&r.changed);
+    rest_world_init(&w, rest_world_echo, NULL);
+    r.client = w.client;
+    assert_int_equal(ki_client_set_write_gate(w.client, ask_and_stay, &r), 0);
+    assert_int_equal(ki_thread_start(&thread, &(ki_thread_options){"away", take_away, &r, 0}, NULL), 0);
+    assert_int_equal(run(&w, KI_REST_CREATE, NULL), 0);
+    ki_thread_join(&thread);
+    assert_true(r.has_returned);
+    assert_false(r.was_early);
+    rest_world_fini(&w);
+    ki_cond_fini(&r.changed);
+    ki_mutex_fini(&r.mu);
+}
+
 /* ---- waiting and conflicts --------------------------------------------------------------------------- */
 
 /* In seconds; in the header, or if that is "" in a Status. */
@@ -405,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_write_that_waits_in_the_queue_is_not_asked_about_before_its_turn),
         cmocka_unit_test(each_connection_asks),
         cmocka_unit_test(a_gate_may_take_itself_away_but_not_wait),
+        cmocka_unit_test(who_takes_a_gate_away_waits_until_it_has_returned),
         cmocka_unit_test(a_gate_that_was_replaced_does_not_run_any_more),
         cmocka_unit_test(a_write_that_is_put_off_says_for_how_long),
         cmocka_unit_test(conflicts_are_tried_again_four_times),
