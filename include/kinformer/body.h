@@ -116,7 +116,8 @@ KI_API int ki_body_remove(ki_body *body, const char *pointer);
  * A patch of an array overwrites what others have put there meanwhile, unless it says which version it is
  * for: ki_body_set(patch, "/metadata/resourceVersion", "%.*s", KI_STR_ARGS(ki_object_resource_version(pod))).
  *
- * Returns: a body to free, with the failure of `to` if that has one; NULL when memory is out.
+ * Returns: a body to free; NULL when memory is out. Its failure is that of `to` if that has one, KI_ERR_TYPE
+ *          when one of both is no object, KI_ERR_JSON_DEPTH when they differ below 100 levels of objects.
  */
 KI_API KI_NODISCARD ki_body *ki_body_merge_patch(ki_json from, const ki_body *to);
 

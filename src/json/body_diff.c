@@ -43,8 +43,21 @@ static ki_json find(finder *f, ki_json name)
     return (ki_json){0};
 }
 
+/* Of objects in objects that differ; others may be as deep as JSON is. */
+enum { DEPTH_MAX = 100 };
+
 /* Both are objects. Writes the members that differ. */
 static void write_members(ki_json_writer *writer, ki_json from, ki_json to);
+
+static void write_object(ki_json_writer *writer, ki_json from, ki_json to)
+{
+    if (writer->depth == DEPTH_MAX)
+        ki_json_writer_fail(writer, KI_ERR_JSON_DEPTH, "merge patch: nested too deeply");
+    ki_json_write_object_begin(writer);
+    if (writer->error == 0)
+        write_members(writer, from, to);
+    ki_json_write_object_end(writer);
+}
 
 static void write_member(ki_json_writer *writer, ki_json name, ki_json from, ki_json to)
 {
@@ -54,13 +67,10 @@ static void write_member(ki_json_writer *writer, ki_json name, ki_json from, ki_
     if (is_equal != 0)
         return;
     ki_json_writer_raw_name(writer, name.raw);
-    if (ki_json_type_of(from) == KI_JSON_OBJECT && ki_json_type_of(to) == KI_JSON_OBJECT) {
-        ki_json_write_object_begin(writer);
-        write_members(writer, from, to);
-        ki_json_write_object_end(writer);
-    } else {
+    if (ki_json_type_of(from) == KI_JSON_OBJECT && ki_json_type_of(to) == KI_JSON_OBJECT)
+        write_object(writer, from, to);
+    else
         ki_json_write_value(writer, to);
-    }
 }
 
 static void write_members(ki_json_writer *writer, ki_json from, ki_json to)
@@ -93,9 +103,7 @@ static int write_patch(ki_json_writer *writer, ki_json from, const ki_body *to, 
     ki_json new = ki_body_json(to);
     if (ki_json_type_of(old) != KI_JSON_OBJECT || ki_json_type_of(new) != KI_JSON_OBJECT)
         return ki_fail(err, KI_ERR_TYPE, "merge patch: both have to be JSON objects");
-    ki_json_write_object_begin(writer);
-    write_members(writer, old, new);
-    ki_json_write_object_end(writer);
+    write_object(writer, old, new);
     return ki_json_writer_finish(writer, out_text, err);
 }
 

@@ -82,20 +82,21 @@ static bool appends(ki_str part)
 /* Writes the value with all that the rest of the pointer puts around it. */
 static void write_inside(ki_json_writer *writer, const char *rest, ki_json value)
 {
-    ki_str part = take_part(&rest);
-    if (writer->error != 0) /* deep enough */
-        return;
-    if (part.len == 0) {
-        ki_json_write_value(writer, value);
-    } else if (appends(part)) {
-        ki_json_write_array_begin(writer);
-        write_inside(writer, rest, value);
-        ki_json_write_array_end(writer);
-    } else {
-        ki_json_write_object_begin(writer);
-        write_name(writer, part);
-        write_inside(writer, rest, value);
-        ki_json_write_object_end(writer);
+    size_t outside = writer->depth;
+    for (ki_str part = take_part(&rest); part.len > 0 && writer->error == 0; part = take_part(&rest)) {
+        if (appends(part)) {
+            ki_json_write_array_begin(writer);
+        } else {
+            ki_json_write_object_begin(writer);
+            write_name(writer, part);
+        }
+    }
+    ki_json_write_value(writer, value);
+    while (writer->error == 0 && writer->depth > outside) {
+        if (ki_json_writer_in_object(writer))
+            ki_json_write_object_end(writer);
+        else
+            ki_json_write_array_end(writer);
     }
 }
 

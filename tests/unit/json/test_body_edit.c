@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <kinformer/body.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/failing_allocator.h"
@@ -227,6 +228,37 @@ static void a_merge_patch_has_the_failure_of_what_it_was_made_from(void **state)
     ki_body_free(patch);
 }
 
+/* {"a":{"a":…1…}} and the same with 2 in it. */
+static ki_body *nest(int levels, char last)
+{
+    char text[8 * 101 + 2];
+    size_t len = 0;
+    for (int i = 0; i < levels; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "{\"a\":");
+    text[len++] = last;
+    memset(text + len, '}', (size_t)levels);
+    return ki_body_copy((ki_json){{text, len + (size_t)levels}});
+}
+
+static void differences_that_are_too_deep_are_an_error(void **state)
+{
+    (void)state;
+    for (int levels = 100; levels <= 101; levels++) {
+        ki_body *from = nest(levels, '1');
+        ki_body *to = nest(levels, '2');
+        ki_body *patch = ki_body_merge_patch(ki_body_json(from), to);
+        assert_int_equal(ki_body_check(patch, NULL), levels == 100 ? 0 : KI_ERR_JSON_DEPTH);
+        if (levels == 100)
+            assert_int_equal(ki_json_equal(ki_body_json(patch), ki_body_json(to)), 1);
+        ki_body_free(patch);
+        patch = ki_body_merge_patch(ki_body_json(from), from);
+        assert_text(patch, "{}");
+        ki_body_free(patch);
+        ki_body_free(from);
+        ki_body_free(to);
+    }
+}
+
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
 /* All calls; returns the failure. */
@@ -273,6 +305,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_value_is_removed_with_its_comma),
         WITH_MEMORY_CHECK(a_merge_patch_says_what_differs),
         WITH_MEMORY_CHECK(a_merge_patch_has_the_failure_of_what_it_was_made_from),
+        WITH_MEMORY_CHECK(differences_that_are_too_deep_are_an_error),
         WITH_MEMORY_CHECK(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);
