@@ -14,9 +14,11 @@ foreach(source IN LISTS example_sources)
 endforeach()
 
 # The API server is in the program, too.
-if(TARGET example_without_cluster)
-    target_link_libraries(example_without_cluster PRIVATE kinformer_apiserver)
-endif()
+foreach(name IN ITEMS without_cluster write)
+    if(TARGET example_${name})
+        target_link_libraries(example_${name} PRIVATE kinformer_apiserver)
+    endif()
+endforeach()
 
 if(KI_TESTS AND TARGET example_decode)
     set(fixtures ${PROJECT_SOURCE_DIR}/tests/fixtures)
@@ -66,4 +68,10 @@ if(KI_TESTS AND TARGET example_without_cluster)
     set_tests_properties(example_without_cluster PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
         PASS_REGULAR_EXPRESSION
         "2 pods on n1\n1 pod on n1\nheard:\n\\+ default/a Pending\n~ default/a Running\n\\+ default/b Pending\n- default/b Pending\n$")
+endif()
+if(KI_TESTS AND TARGET example_write)
+    add_test(NAME example_write COMMAND example_write)
+    set_tests_properties(example_write PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
+        PASS_REGULAR_EXPRESSION
+        "^default/web-settings is controlled by web: 1\n2 replicas\n{\"metadata\":{\"finalizers\":\\[\"example.com/guard\"\\]}}\nguarded: 1\navailable: 1\nKI_ERR_REFUSED: DELETE refused: not the leader\n$")
 endif()

@@ -6,39 +6,22 @@
 #include <kinformer.h>
 #include <stdio.h>
 
-/* {"metadata":{"labels":{NAME:VALUE}}} */
-static void write_patch(ki_json_writer *writer, const char *name, const char *value)
-{
-    ki_json_write_object_begin(writer);
-    ki_json_write_name(writer, KI_STR("metadata"));
-    ki_json_write_object_begin(writer);
-    ki_json_write_name(writer, KI_STR("labels"));
-    ki_json_write_object_begin(writer);
-    ki_json_write_name(writer, ki_str_of(name));
-    ki_json_write_string(writer, ki_str_of(value));
-    ki_json_write_object_end(writer);
-    ki_json_write_object_end(writer);
-    ki_json_write_object_end(writer);
-}
-
 static int label(ki_client *client, char **words, ki_error *err)
 {
-    ki_json_writer *writer = ki_json_writer_new(NULL);
+    ki_body *patch = ki_body_format("{metadata:{labels:{%s:%s}}}", words[2], words[3]);
     ki_rest_request request = {.verb = KI_REST_PATCH,
                                .patch = KI_PATCH_MERGE,
                                .resource = &KI_CORE_V1_PODS,
                                .ns = words[0],
-                               .name = words[1]};
+                               .name = words[1],
+                               .content = patch};
     ki_rest_answer answer = {0};
-    write_patch(writer, words[2], words[3]);
-    int rc = ki_json_writer_finish(writer, &request.body, err);
-    if (rc == 0)
-        rc = ki_rest_run(client, &request, &answer, err);
+    int rc = ki_rest_run(client, &request, &answer, err);
     if (rc == 0)
         printf("%s is at version %.*s\n", ki_object_key(answer.object),
                KI_STR_ARGS(ki_object_resource_version(answer.object)));
     ki_rest_answer_fini(&answer);
-    ki_json_writer_free(writer);
+    ki_body_free(patch);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 
 #include <kinformer/alloc.h>
 #include <kinformer/apiserver.h>
+#include <kinformer/body.h>
 #include <kinformer/change.h>
 #include <kinformer/client.h>
 #include <kinformer/common.h>

@@ -137,7 +137,11 @@ typedef struct ki_client_options {
     ki_log_cb log; /* NULL: that of the process */
     void *log_user;
     int log_level; /* a ki_log_level: the most talkative that it gets; 0: KI_LOG_INFO */
-    int reserved_number;
+
+    /* Of single calls that do not set retries_max themselves: further attempts. 0: 10. Negative: none, so
+     * that a call which the server puts off (429 or 5xx with Retry-After) ends at once, and its error says
+     * how long to wait. A program with a queue of its own sets this: the wait then holds no thread. */
+    int request_retries_max;
     uint64_t reserved[16];
 } ki_client_options;
 
@@ -178,6 +182,38 @@ KI_API void ki_client_free(ki_client *client);
  * Threads: any.
  */
 KI_API KI_NODISCARD int ki_client_set_token(ki_client *client, const char *token);
+
+/** A write that is about to be sent. Borrowed for the time of the callback. */
+typedef struct ki_write {
+    const char *method; /* "POST", "PUT", "PATCH" or "DELETE" */
+    ki_str target;      /* "/api/v1/namespaces/web/pods?dryRun=All" */
+    uint64_t reserved[4];
+} ki_write;
+
+/**
+ * Decides whether a write may be sent now.
+ *
+ * Returns: 0 to send it. Anything else refuses it: the call ends with KI_ERR_REFUSED and with the message
+ *          that the gate has written to `why`, if it has; nothing of the request is sent.
+ * Threads: `io`, or inside ki_client_dispatch() in KI_MODE_EVENT_LOOP; one call at a time. All requests of
+ *          the client wait for it: return at once, and do not wait for a lock that others hold for long.
+ */
+typedef int (*ki_write_gate_cb)(const ki_write *write, ki_error *why, void *user);
+
+/**
+ * Has `gate` asked before every write of this client: each POST, PUT, PATCH and DELETE of <kinformer/rest.h>,
+ * dry runs included. It is asked last of all, when the call has waited for its turn, has its credentials and
+ * its connection, and its first byte would be written next; and again before each further attempt. Reads are
+ * never asked about. This is how leader election keeps a process that has lost its lease from writing.
+ *
+ * NULL takes the gate away. When this has returned, the gate that was set before is not running and is not
+ * called again, so that its `user` may be freed; therefore do not hold a lock here that the old gate waits
+ * for. From inside the gate itself it returns at once.
+ *
+ * Returns: 0, KI_ERR_INVALID without a client, KI_ERR_FORKED in a child.
+ * Threads: any, at any time, also while calls are under way.
+ */
+KI_API int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *user);
 
 /** The namespace that the context names, or "default". Lives as long as the client. */
 KI_API const char *ki_client_namespace(const ki_client *client);

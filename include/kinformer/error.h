@@ -48,7 +48,8 @@ KI_EXTERN_C_BEGIN
     X(ALREADY_EXISTS, -63, "there is such an object already")                                                \
     X(EXPIRED, -64, "the version is too old, or the page token")                                             \
     X(FORBIDDEN, -65, "the server does not allow it")                                                        \
-    X(UNAUTHORIZED, -66, "the server does not take the credentials")
+    X(UNAUTHORIZED, -66, "the server does not take the credentials")                                         \
+    X(REFUSED, -67, "the program's write gate refused the write")
 
 typedef enum ki_error_code {
     KI_OK = 0,
@@ -62,9 +63,9 @@ typedef enum ki_error_code {
 
 /** A failure with its story, kept by value: nothing to free. A zeroed one means "no error". */
 typedef struct ki_error {
-    int code;                             /* a ki_error_code, or 0 */
-    int reserved;                         /* 0 */
-    uint64_t offset;                      /* of the offending byte, where input was being read; else 0 */
+    int code;                /* a ki_error_code, or 0 */
+    uint32_t retry_after_ms; /* the server asks to wait so long, at most 10 min; 0: it does not */
+    uint64_t offset;         /* of the offending byte, where input was being read; else 0 */
     char message[KI_ERROR_MESSAGE_BYTES]; /* NUL-terminated, one line, no secret */
 } ki_error;
 

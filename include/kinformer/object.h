@@ -125,6 +125,12 @@ KI_API KI_NODISCARD int ki_object_owner(const ki_object *object, size_t index, k
 /** The owner that controls the object. Returns as ki_object_owner. */
 KI_API KI_NODISCARD int ki_object_controller(const ki_object *object, ki_owner *out_owner);
 
+/** 1 when `owner` controls the object, by UID: one of the same name that was made anew does not. */
+KI_API int ki_object_is_controlled_by(const ki_object *object, const ki_object *owner);
+
+/** 1 when metadata.finalizers has this one. */
+KI_API int ki_object_has_finalizer(const ki_object *object, ki_str name);
+
 /* ---- fields ------------------------------------------------------------------------------------------- */
 
 /** The whole text: one line of JSON. */
@@ -146,6 +152,15 @@ KI_API KI_NODISCARD int ki_object_get_int64(const ki_object *object, const char 
 KI_API KI_NODISCARD int ki_object_get_double(const ki_object *object, const char *pointer,
                                              double *out_number);
 KI_API KI_NODISCARD int ki_object_get_bool(const ki_object *object, const char *pointer, int *out_flag);
+
+/* The same for fields that are optional: what is at the pointer or, when nothing is there, when it is of
+ * another type or does not fit, `fallback`. For strings also when memory for unescaping is out. */
+KI_API ki_str ki_object_string_or(const ki_object *object, const char *pointer, ki_str fallback);
+KI_API int64_t ki_object_int64_or(const ki_object *object, const char *pointer, int64_t fallback);
+KI_API double ki_object_double_or(const ki_object *object, const char *pointer, double fallback);
+KI_API int ki_object_bool_or(const ki_object *object, const char *pointer, int fallback);
+KI_API ki_str ki_object_label_or(const ki_object *object, ki_str name, ki_str fallback);
+KI_API ki_str ki_object_annotation_or(const ki_object *object, ki_str name, ki_str fallback);
 
 /**
  * The text of a JSON string that was found in this object (a value or a name that an iterator gave out).

@@ -4,18 +4,21 @@
  * For programs that write: controllers, leader election, events. Who wants to know what there is asks an
  * informer's store, which costs the server nothing.
  *
+ *     ki_body *patch = ki_body_format("{metadata:{labels:{color:%s}}}", color);
  *     ki_rest_request request = {.verb = KI_REST_PATCH, .patch = KI_PATCH_MERGE,
  *                                .resource = &KI_CORE_V1_PODS, .ns = "web", .name = "api-0",
- *                                .body = KI_STR("{\"metadata\":{\"labels\":{…}}}")};
+ *                                .content = patch};
  *     ki_rest_answer answer = {0};
  *     int rc = ki_rest_run(client, &request, &answer, &err);
  *     if (rc == KI_ERR_CONFLICT) …
  *     ki_rest_answer_fini(&answer);
+ *     ki_body_free(patch);
  *
  * ki_rest_begin() does the same and waits for nothing: the answer comes by a callback.
  *
  * An answer of 429 or 5xx that says when to come back (Retry-After) is followed: the call is sent again then,
- * 10 times at most and not when that would be behind its time-out. 401 has the credentials made anew and is
+ * 10 times at most and not when that would be behind its time-out. When it is not sent again, retry_after_ms
+ * of the error says how long the server asks to wait. 401 has the credentials made anew and is
  * tried once more. A GET or LIST whose connection was lost is sent again after a second; what writes is not,
  * since nobody knows whether it has been carried out: then the error is KI_ERR_HTTP, and a look at the object
  * tells. (libcurl repeats a request on a fresh connection if the server had closed the old one before a byte
@@ -24,6 +27,7 @@
 #ifndef KI_REST_H
 #define KI_REST_H
 
+#include <kinformer/body.h>
 #include <kinformer/client.h>
 #include <kinformer/common.h>
 #include <kinformer/error.h>
@@ -68,7 +72,7 @@ typedef struct ki_rest_answer {
     int code;         /* the HTTP status of the last answer; 0: there was none */
     ki_reason reason; /* KI_REASON_NONE when all went well; else what went wrong, in a word */
     uint32_t attempts;
-    uint32_t retry_after_seconds; /* as the last answer says; 0: it does not */
+    uint32_t reserved_number;
     ki_object *object;       /* NULL after a list, and when what came has no name of its own (see `body`) */
     ki_str body;             /* the answer as it came, but for lists: a review, the Status of a delete */
     const ki_status *status; /* what the server says about a failure, or of a delete; NULL: nothing */
@@ -103,6 +107,7 @@ typedef struct ki_rest_request {
     const char *name;
     const char *subresource; /* "status", "scale", …; NULL or "": none */
     ki_str body;             /* JSON; of create, update and patch */
+    const ki_body *content;  /* instead of `body`; its failure is the call's. Copied */
 
     /* Of create, update and patch. */
     const char *field_manager;    /* who changes it; needed for KI_PATCH_APPLY. NULL: from the user agent */
@@ -125,7 +130,7 @@ typedef struct ki_rest_request {
     const ki_object_options *objects;
     size_t body_bytes_max; /* of an answer; 0: 64 MiB */
     uint64_t timeout_ms; /* for all of it, waiting and further attempts too; 0: as the client's options say */
-    int retries_max;     /* further attempts; 0: 10; negative: none */
+    int retries_max;     /* further attempts; 0: as the client's options say; negative: none */
     int reserved_flag;
 
     /* Of ki_rest_begin(). */
@@ -145,6 +150,7 @@ typedef struct ki_rest_request {
  *
  * Returns: 0, with a number for ki_rest_cancel() in *out_id, which may be NULL; or, and then nobody is
  *          called, KI_ERR_INVALID (a request that no server could understand, or a client without a cluster),
+ *          the failure of `content`,
  *          KI_ERR_NO_MEMORY, KI_ERR_SYSTEM (no threads), KI_ERR_STOPPED (the client is being freed),
  *          KI_ERR_FORKED (in a child).
  * Threads: any, also inside callbacks and read sections. Never waits.
@@ -169,6 +175,7 @@ KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
  *            KI_ERR_FORBIDDEN (403), KI_ERR_UNAUTHORIZED (401, or credentials that cannot be had),
  *            KI_ERR_TIMEOUT: no answer in time, or 504,
  *            KI_ERR_HTTP: any other refusal, or no connection; `reason` says which,
+ *            KI_ERR_REFUSED: by the write gate (ki_client_set_write_gate()); nothing was sent,
  *            KI_ERR_TOO_LARGE: an answer beyond body_bytes_max,
  *            KI_ERR_METADATA, KI_ERR_NOT_A_LIST or an error of JSON: an answer that is not what was asked
  *            for, KI_ERR_STOPPED: the client was freed meanwhile,
@@ -178,6 +185,28 @@ KI_API void ki_rest_cancel(ki_client *client, uint64_t id);
  */
 KI_API KI_NODISCARD int ki_rest_run(ki_client *client, const ki_rest_request *request,
                                     ki_rest_answer *out_answer, ki_error *err);
+
+/**
+ * One attempt to change an object: reads it anew, decides, writes it. ki_retry_on_conflict() calls it.
+ *
+ * Returns: 0, or the code with which it failed, with the story in `err`; ki_rest_run() writes both.
+ */
+typedef int (*ki_attempt_cb)(ki_error *err, void *user);
+
+/**
+ * Calls `attempt` until it returns something other than KI_ERR_CONFLICT, 5 times at most, with 10 to 11 ms in
+ * between, as client-go's RetryOnConflict does. An attempt has to read the object from the server
+ * (KI_REST_GET): an informer's store may not have seen the change yet that caused the conflict.
+ *
+ * It waits, so it belongs where ki_rest_run() does. A program on an event loop calls ki_rest_begin() and,
+ * when the answer is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its
+ * queue.
+ *
+ * Returns: what the last attempt has returned; or, and then nothing was attempted, KI_ERR_INVALID,
+ *          KI_ERR_WOULD_DEADLOCK inside a callback or a read section, KI_ERR_FORKED in a child.
+ */
+KI_API KI_NODISCARD int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err,
+                                             void *user);
 
 /** Takes a zeroed answer as well, and leaves one. */
 KI_API void ki_rest_answer_fini(ki_rest_answer *answer);

@@ -118,6 +118,7 @@ static void destroy(ki_client *client)
     ki_free(client->ns);
     ki_map_fini(&client->names);
     ki_map_fini(&client->serials);
+    ki_write_gate_fini(&client->gate);
     ki_cond_fini(&client->changed);
     ki_mutex_fini(&client->mu);
     ki_free(client);
@@ -149,6 +150,7 @@ ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_cl
     init_log(client);
     ki_mutex_init(&client->mu);
     ki_cond_init(&client->changed);
+    ki_write_gate_init(&client->gate);
     ki_list_init(&client->users);
     ki_list_init(&client->posts);
     client->metrics = options->metrics != NULL ? ki_metrics_ref(options->metrics) : ki_metrics_new(NULL, err);

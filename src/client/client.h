@@ -25,6 +25,7 @@
 #include <stdbool.h>
 
 #include "client/stream_memory.h"
+#include "client/write_gate.h"
 #include "http/http.h"
 #include "util/hash.h"
 #include "util/loop/loop.h"
@@ -56,6 +57,7 @@ struct ki_client {
     char *ns;                 /* of the context; NULL: not said */
     ki_stream_memory streams; /* io's: see ki_reflector_options */
     ki_hash_key hash_key;     /* of names; constant */
+    ki_write_gate gate;       /* has a lock of its own */
     ki_refcount refs;
     _Atomic size_t inside;   /* calls that wait for something or run loops; changed under mu, but for more */
     _Atomic bool is_closing; /* changed under mu, as the next: nothing begins any more */

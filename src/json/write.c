@@ -212,6 +212,22 @@ static void end_value(ki_json_writer *writer)
     writer->done = writer->depth == 0;
 }
 
+/* ---- back ---------------------------------------------------------------------------------------------- */
+
+ki_json_mark ki_json_writer_mark(const ki_json_writer *writer)
+{
+    return (ki_json_mark){writer->text.len, writer->empty};
+}
+
+void ki_json_writer_rewind(ki_json_writer *writer, ki_json_mark mark)
+{
+    if (writer->error != 0)
+        return;
+    writer->text.len = mark.len;
+    writer->empty = mark.empty;
+    writer->named = 0;
+}
+
 /* ---- containers ---------------------------------------------------------------------------------------- */
 
 static void begin_container(ki_json_writer *writer, int is_object)

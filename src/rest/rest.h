@@ -61,6 +61,7 @@ typedef struct ki_rest_call {
     uint64_t due_ns; /* not sent before */
     bool has_turn;   /* the limit allows it to be sent then */
     bool was_unauthorized;
+    bool is_sent; /* in this attempt: the server may have it */
     int retries_left;
 } ki_rest_call;
 

@@ -8,7 +8,7 @@
 #include "util/log.h"
 #include "util/units.h"
 
-enum { TIMEOUT_MS = 60 * 1000, RETRIES_MAX = 10, LOST_RETRY_SECONDS = 1 };
+enum { TIMEOUT_MS = 60 * 1000, RETRIES_MAX = 10, LOST_RETRY_MS = 1000 };
 
 static uint64_t now_of(const ki_rest_call *call)
 {
@@ -77,25 +77,25 @@ static bool wants_new_credentials(ki_rest_call *call)
     return true;
 }
 
-/* In how many seconds it is to be sent again; 0: not. What was lost may have been carried out, so that only
- * what changes nothing is repeated. */
-static uint32_t retry_seconds(const ki_rest_call *call, ki_reason reason)
+/* In how many milliseconds it is to be sent again; 0: not. What was lost may have been carried out, so that
+ * only what changes nothing is repeated. */
+static uint32_t retry_ms(const ki_rest_call *call, ki_reason reason)
 {
     const ki_rest_answer *answer = &call->reader.answer;
     if (answer->error.code == 0 || call->retries_left == 0)
         return 0;
     if (reason == KI_REASON_CONNECTION_LOST && call->is_reading)
-        return LOST_RETRY_SECONDS;
-    return answer->code == 429 || answer->code >= 500 ? answer->retry_after_seconds : 0;
+        return LOST_RETRY_MS;
+    return answer->code == 429 || answer->code >= 500 ? answer->error.retry_after_ms : 0;
 }
 
 /* An answer in time that says "later" is worth more than none. */
 static void end_or_retry(ki_rest_call *call, ki_reason reason)
 {
     bool is_again = wants_new_credentials(call);
-    uint32_t seconds = is_again ? 0 : retry_seconds(call, reason);
-    uint64_t due_ns = now_of(call) + seconds * KI_NS_PER_S;
-    if (seconds > 0 && due_ns < call->deadline_ns) {
+    uint32_t wait_ms = is_again ? 0 : retry_ms(call, reason);
+    uint64_t due_ns = now_of(call) + ki_ns_of_ms(wait_ms);
+    if (wait_ms > 0 && due_ns < call->deadline_ns) {
         is_again = true;
         call->retries_left--;
     }
@@ -106,7 +106,7 @@ static void end_or_retry(ki_rest_call *call, ki_reason reason)
     ki_log(KI_LOG_DEBUG, "rest",
            KI_LOG_FIELDS({"method", ki_str_of(call->message.method)},
                          {"target", ki_buf_str(&call->message.target)}),
-           "is sent again in %" PRIu32 " s: %s", seconds, call->reader.answer.error.message);
+           "is sent again in %" PRIu32 " ms: %s", wait_ms, call->reader.answer.error.message);
     call->due_ns = due_ns;
     ki_job_wake(&call->job);
 }
@@ -144,7 +144,25 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
     end_or_retry(call, reason);
 }
 
-static const ki_transfer_events events = {on_head, on_body, on_end, NULL, NULL};
+/* There is a connection, and a write would go out on it next; perhaps not for the first time, when the server
+ * has closed the one before. Then nobody knows whether it has been carried out, and a refusal is no proof
+ * that it was not. */
+static void on_sent(ki_transfer *transfer, void *user)
+{
+    ki_rest_call *call = user;
+    ki_error why = {0};
+    ki_write write = {.method = call->message.method, .target = ki_buf_str(&call->message.target)};
+    (void)transfer;
+    if (ki_write_gate_ask(&call->rest->client->gate, &write, &why) == 0)
+        call->is_sent = true;
+    else if (call->is_sent)
+        give_up(call, KI_ERR_HTTP, KI_REASON_CONNECTION_LOST, why.message);
+    else
+        give_up(call, KI_ERR_REFUSED, KI_REASON_OTHER, why.message);
+}
+
+static const ki_transfer_events read_events = {on_head, on_body, on_end, NULL, NULL};
+static const ki_transfer_events write_events = {on_head, on_body, on_end, NULL, on_sent};
 
 /* ---- sending ----------------------------------------------------------------------------------------- */
 
@@ -158,12 +176,13 @@ static void send_call(ki_rest_call *call)
                           .target = ki_buf_str(&message->target),
                           .headers = headers,
                           .body = ki_buf_str(&message->body),
-                          .events = &events,
+                          .events = call->is_reading ? &read_events : &write_events,
                           .user = call,
                           .head_timeout_ms = left_ns / KI_NS_PER_MS + 1,
                           .may_be_cut = true,
                           .is_long = call->reader.is_list};
     call->has_turn = false;
+    call->is_sent = false;
     ki_rest_reader_begin(&call->reader);
     call->transfer = ki_transfer_new(call->rest->client->http, &request, NULL);
     if (call->transfer == NULL)
@@ -223,11 +242,12 @@ static uint64_t timeout_ms(const ki_rest *rest, const ki_rest_request *request)
     return of_client > 0 ? of_client : TIMEOUT_MS;
 }
 
-static int retries(const ki_rest_request *request)
+static int retries(const ki_rest *rest, const ki_rest_request *request)
 {
-    if (request->retries_max < 0)
+    int count = request->retries_max != 0 ? request->retries_max : rest->client->options.request_retries_max;
+    if (count < 0)
         return 0;
-    return request->retries_max == 0 ? RETRIES_MAX : request->retries_max;
+    return count == 0 ? RETRIES_MAX : count;
 }
 
 int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *request, ki_error *err)
@@ -236,7 +256,7 @@ int ki_rest_call_init(ki_rest_call *call, ki_rest *rest, const ki_rest_request *
                            .on_answer = request->on_answer,
                            .user = request->user,
                            .is_reading = request->verb == KI_REST_GET || request->verb == KI_REST_LIST,
-                           .retries_left = retries(request)};
+                           .retries_left = retries(rest, request)};
     call->deadline_ns = now_of(call) + ki_ns_of_ms(timeout_ms(rest, request));
     int rc = ki_rest_message_init(&call->message, request, err);
     if (rc < 0)

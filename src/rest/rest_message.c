@@ -68,13 +68,20 @@ static const char *check_names(const ki_rest_request *request)
     return NULL;
 }
 
+static ki_str body_of(const ki_rest_request *request)
+{
+    return request->content != NULL ? ki_body_json(request->content).raw : request->body;
+}
+
 static const char *check_body(const ki_rest_request *request)
 {
     if (request->body.ptr == NULL && request->body.len > 0)
         return "the body is missing";
-    if (writes(request) && request->body.len == 0)
+    if (request->content != NULL && request->body.len > 0)
+        return "either a body or a content";
+    if (writes(request) && body_of(request).len == 0)
         return "the body is missing";
-    if (!writes(request) && request->body.len > 0)
+    if (!writes(request) && body_of(request).len > 0)
         return "such a call has no body";
     return NULL;
 }
@@ -107,6 +114,9 @@ static int check(const ki_rest_request *request, ki_error *err)
         return ki_fail(err, KI_ERR_INVALID, "call: no resource");
     if (request->verb <= 0 || request->verb >= COUNT(methods))
         return ki_fail(err, KI_ERR_INVALID, "%s: %d is no verb", request->resource->plural, request->verb);
+    int rc = request->content == NULL ? 0 : ki_body_check(request->content, err);
+    if (rc < 0)
+        return rc;
     const char *why = check_names(request);
     if (why == NULL)
         why = check_body(request);
@@ -234,7 +244,7 @@ static int make_body(ki_rest_message *message, const ki_rest_request *request, k
         message->content_type = json_type;
     if (has_delete_options(request))
         return make_delete_options(message, request, err);
-    return writes(request) ? set_body(message, request->body, err) : 0;
+    return writes(request) ? set_body(message, body_of(request), err) : 0;
 }
 
 /* ---- any path ---------------------------------------------------------------------------------------- */

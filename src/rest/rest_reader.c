@@ -146,6 +146,7 @@ void ki_rest_reader_begin(ki_rest_reader *reader)
     reader->answer.attempts++;
     reader->bytes = 0;
     reader->objects_cap = 0;
+    reader->retry_after_seconds = 0;
     reader->is_dropped = false;
     ki_buf_init(&m->body, reader->bytes_max);
     ki_buf_init(&m->continue_token, TEXT_BYTES_MAX);
@@ -159,7 +160,7 @@ void ki_rest_reader_head(ki_rest_reader *reader, const ki_response_head *head)
 {
     memory *m = reader->answer.memory;
     reader->answer.code = head->status;
-    reader->answer.retry_after_seconds = head->retry_after_seconds;
+    reader->retry_after_seconds = head->retry_after_seconds;
     if (!is_good(reader) && reader->bytes_max > KI_REST_ERROR_BYTES_MAX)
         ki_buf_init(&m->body, KI_REST_ERROR_BYTES_MAX);
 }
@@ -274,6 +275,15 @@ static int code_of_status(int http_status, const ki_status *status)
     }
 }
 
+/* The header counts, then the Status. */
+static uint32_t retry_after_ms(const ki_rest_reader *reader, const ki_status *status)
+{
+    uint32_t seconds = reader->retry_after_seconds;
+    if (seconds == 0 && status->retry_after_seconds > 0)
+        seconds = (uint32_t)status->retry_after_seconds;
+    return seconds < KI_RETRY_AFTER_SECONDS_MAX ? seconds * 1000 : KI_RETRY_AFTER_SECONDS_MAX * 1000;
+}
+
 /* The server refuses, and says more about it in a Status if all is as it should be. */
 static void explain_refusal(ki_rest_reader *reader, int http_status)
 {
@@ -281,8 +291,6 @@ static void explain_refusal(ki_rest_reader *reader, int http_status)
     const ki_status *status = &m->status;
     int code = code_of_status(http_status, status);
     reader->answer.reason = ki_reason_of_status(http_status, status);
-    if (reader->answer.retry_after_seconds == 0)
-        reader->answer.retry_after_seconds = (uint32_t)status->retry_after_seconds;
     ki_refusal_explain(&(ki_refusal){.code = code,
                                      .http_status = http_status,
                                      .status = reader->answer.status,
@@ -290,6 +298,7 @@ static void explain_refusal(ki_rest_reader *reader, int http_status)
                                      .withheld = reader->withheld},
                        &reader->answer.error);
     ki_mask_error(&reader->mask, &reader->answer.error);
+    reader->answer.error.retry_after_ms = retry_after_ms(reader, status);
 }
 
 /* Looks for a Status in what has come. Returns as ki_status_parse(). */

@@ -32,6 +32,7 @@ typedef struct ki_rest_reader {
     ki_rest_answer answer;
     size_t bytes; /* of this attempt, as all below */
     size_t objects_cap;
+    uint32_t retry_after_seconds; /* as its head says; 0: it does not */
     ki_list_decoder decoder;
     bool has_decoder;
     bool is_dropped; /* the body was too long, or memory too short for that of an error */

@@ -14,7 +14,7 @@ void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, 
     if (err == NULL)
         return;
     err->code = code;
-    err->reserved = 0;
+    err->retry_after_ms = 0;
     err->offset = offset;
     va_start(args, format);
     if (vsnprintf(message, sizeof(message), format, args) < 0)

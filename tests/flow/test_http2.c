@@ -187,6 +187,35 @@ static void a_watch_that_would_be_paused_is_cut_and_the_others_go_on(void **stat
     http_bench_fini(&bench);
 }
 
+/* So does a write that the gate refuses. */
+static void what_is_cancelled_as_it_is_sent_leaves_no_trace(void **state)
+{
+    (void)state;
+    http_bench bench;
+    fetch steady = {0};
+    fetch refused = {.cancels_when_sent = true};
+    fetch next = {0};
+    ki_request write = {
+        .method = "POST", .target = KI_STR("/pods"), .body = KI_STR("{}"), .may_be_cut = true};
+    bench_init(&bench, true);
+    fetch_begin(&steady, &bench, &watch);
+    fetch_run_until_bytes(&steady, 5);
+    fetch_begin(&refused, &bench, &write);
+    fetch_run(&refused);
+    assert_int_equal(refused.sends, 1);
+    assert_int_equal(refused.ends, 0);
+    fetch_begin(&next, &bench, &write);
+    fetch_run_until_bytes(&next, 5);
+    assert_string_equal(next.body.text, "hello");
+    assert_non_null(steady.transfer);
+    assert_int_equal(atomic_load(&streams_seen), 2);
+    assert_int_equal(scripted_http_connections(bench.server), 1);
+    fetch_free(&steady);
+    fetch_free(&refused);
+    fetch_free(&next);
+    http_bench_fini(&bench);
+}
+
 static void what_may_not_be_cut_has_a_connection_of_its_own(void **state)
 {
     (void)state;
@@ -230,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FLOW_TEST(watches_share_a_connection),
         FLOW_TEST(a_watch_that_would_be_paused_is_cut_and_the_others_go_on),
+        FLOW_TEST(what_is_cancelled_as_it_is_sent_leaves_no_trace),
         FLOW_TEST(what_may_not_be_cut_has_a_connection_of_its_own),
         FLOW_TEST(a_server_that_speaks_no_http2_is_spoken_to_as_ever),
     };

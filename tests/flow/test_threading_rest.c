@@ -155,6 +155,34 @@ static int set_token(stage *s)
     return ki_client_set_token(s->w.client, "another");
 }
 
+static int let_pass(const ki_write *write, ki_error *why, void *user)
+{
+    (void)write;
+    (void)why;
+    (void)user;
+    return 0;
+}
+
+static int set_gate(stage *s)
+{
+    s->told.times = 1;
+    return ki_client_set_write_gate(s->w.client, let_pass, NULL);
+}
+
+static int conflict_once(ki_error *err, void *user)
+{
+    int *count = user;
+    (void)err;
+    return (*count)++ == 0 ? KI_ERR_CONFLICT : 0;
+}
+
+static int retry(stage *s)
+{
+    int count = 0;
+    s->told.times = 1;
+    return ki_retry_on_conflict(s->w.client, conflict_once, NULL, &count);
+}
+
 typedef struct row {
     const char *name;
     int (*call)(stage *s);
@@ -162,7 +190,8 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    {"begin", begin, 0}, {"cancel", begin_and_cancel, 0}, {"run", run, 1}, {"set_token", set_token, 0}};
+    {"begin", begin, 0},         {"cancel", begin_and_cancel, 0}, {"run", run, 1},
+    {"set_token", set_token, 0}, {"set_write_gate", set_gate, 0}, {"retry_on_conflict", retry, 1}};
 
 static void check_cell(const row *r, place where, int mode)
 {

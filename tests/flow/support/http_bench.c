@@ -85,6 +85,10 @@ static void on_sent(ki_transfer *transfer, void *user)
     assert_ptr_equal(transfer, f->transfer);
     assert_int_equal(f->heads, 0);
     f->sends++;
+    if (!f->cancels_when_sent)
+        return;
+    ki_transfer_cancel(transfer);
+    f->transfer = NULL;
 }
 
 static const ki_transfer_events events = {on_head, on_body, on_end, on_pause, on_sent};

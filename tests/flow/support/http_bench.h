@@ -29,6 +29,7 @@ typedef struct fetch {
     int pauses;
     int pause_after; /* pieces, from then on each; 0: never */
     int cancel_after;
+    bool cancels_when_sent;
     int ends;
     ki_reason reason;
     char message[256];

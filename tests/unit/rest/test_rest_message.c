@@ -155,6 +155,29 @@ static void writing_calls_have_their_body(void **state)
         check_sent(&rows[i]);
 }
 
+static void a_body_is_sent_as_its_text_or_fails_the_call(void **state)
+{
+    (void)state;
+    ki_rest_request request = {.verb = KI_REST_UPDATE, .resource = &KI_CORE_V1_NODES, .name = "n"};
+    ki_rest_message message;
+    ki_error err = {0};
+    ki_body *body = ki_body_format("{a:%d}", 1);
+    request.content = body;
+    check_sent(&(sent){request, "PUT", "/api/v1/nodes/n", JSON_TYPE, "{\"a\":1}"});
+    request.body = OBJECT;
+    assert_int_equal(ki_rest_message_init(&message, &request, &err), KI_ERR_INVALID);
+    request.body = (ki_str){0};
+    assert_int_equal(ki_body_set(body, "/a/b", "2"), KI_ERR_TYPE);
+    assert_int_equal(ki_rest_message_init(&message, &request, &err), KI_ERR_TYPE);
+    assert_non_null(strstr(err.message, "/a/b"));
+    ki_body_free(body);
+    body = ki_body_format("{}");
+    request =
+        (ki_rest_request){.verb = KI_REST_GET, .resource = &KI_CORE_V1_NODES, .name = "n", .content = body};
+    assert_int_equal(ki_rest_message_init(&message, &request, &err), KI_ERR_INVALID);
+    ki_body_free(body);
+}
+
 static void each_kind_of_patch_has_its_type(void **state)
 {
     (void)state;
@@ -292,6 +315,7 @@ int main(void)
         cmocka_unit_test(reading_calls_have_no_body),
         cmocka_unit_test(a_collection_is_deleted_by_its_selectors),
         cmocka_unit_test(writing_calls_have_their_body),
+        cmocka_unit_test(a_body_is_sent_as_its_text_or_fails_the_call),
         cmocka_unit_test(each_kind_of_patch_has_its_type),
         cmocka_unit_test(the_options_of_a_delete_are_its_body),
         cmocka_unit_test(what_makes_no_sense_is_refused),

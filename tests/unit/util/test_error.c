@@ -67,7 +67,7 @@ static void fail_returns_the_code_and_fills_everything(void **state)
     memset(&err, 0xff, sizeof(err));
     assert_int_equal(ki_fail(&err, KI_ERR_RANGE, "port %d", 70000), KI_ERR_RANGE);
     assert_int_equal(err.code, KI_ERR_RANGE);
-    assert_int_equal(err.reserved, 0);
+    assert_int_equal(err.retry_after_ms, 0);
     assert_int_equal(err.offset, 0);
     assert_string_equal(err.message, "port 70000");
 }

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/write_gate.h"
+
+#include "client/client.h"
+#include "util/error.h"
+
+void ki_write_gate_init(ki_write_gate *gate)
+{
+    ki_mutex_init(&gate->mu);
+    ki_cond_init(&gate->ended);
+}
+
+void ki_write_gate_fini(ki_write_gate *gate)
+{
+    ki_cond_fini(&gate->ended);
+    ki_mutex_fini(&gate->mu);
+}
+
+void ki_write_gate_set(ki_write_gate *gate, ki_write_gate_cb ask, void *user)
+{
+    ki_mutex_lock(&gate->mu);
+    gate->ask = ask;
+    gate->user = user;
+    while (gate->is_asking && !pthread_equal(gate->asker, pthread_self()))
+        ki_cond_wait(&gate->ended, &gate->mu);
+    ki_mutex_unlock(&gate->mu);
+}
+
+/* What runs from here on is waited for by whoever replaces it. */
+static ki_write_gate_cb begin(ki_write_gate *gate, void **out_user)
+{
+    ki_mutex_lock(&gate->mu);
+    ki_write_gate_cb ask = gate->ask;
+    *out_user = gate->user;
+    gate->is_asking = ask != NULL;
+    gate->asker = pthread_self();
+    ki_mutex_unlock(&gate->mu);
+    return ask;
+}
+
+static void end(ki_write_gate *gate)
+{
+    ki_mutex_lock(&gate->mu);
+    gate->is_asking = false;
+    ki_cond_broadcast(&gate->ended);
+    ki_mutex_unlock(&gate->mu);
+}
+
+int ki_write_gate_ask(ki_write_gate *gate, const ki_write *write, ki_error *err)
+{
+    void *user = NULL;
+    ki_error why = {0};
+    ki_write_gate_cb ask = begin(gate, &user);
+    if (ask == NULL)
+        return 0;
+    ki_callback_enter();
+    int answer = ask(write, &why, user);
+    ki_callback_leave();
+    end(gate);
+    if (answer == 0)
+        return 0;
+    why.message[sizeof(why.message) - 1] = 0;
+    return ki_fail(err, KI_ERR_REFUSED, "%s",
+                   why.message[0] == 0 ? ki_error_text(KI_ERR_REFUSED) : why.message);
+}
+
+int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *user)
+{
+    if (client == NULL)
+        return KI_ERR_INVALID;
+    int rc = ki_client_check_process(client, NULL);
+    if (rc == 0)
+        ki_write_gate_set(&client->gate, gate, user);
+    return rc;
+}

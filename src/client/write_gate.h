@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* write_gate - the program's word on whether a write may be sent now.
+ *
+ *   From:     ki_client_set_write_gate() (any thread)
+ *   To:       rest/rest_call.c (io asks)
+ *   Locks:    mu, a leaf; it is not held while the gate runs.
+ *   Not here: which requests are writes; what leads to a refusal.
+ */
+#ifndef KI_CLIENT_WRITE_GATE_H
+#define KI_CLIENT_WRITE_GATE_H
+
+#include <kinformer/client.h>
+#include <stdbool.h>
+
+#include "util/thread.h"
+
+typedef struct ki_write_gate {
+    ki_mutex mu;
+    ki_cond ended;        /* the gate has returned */
+    ki_write_gate_cb ask; /* guarded by mu, as all below; NULL: every write may go */
+    void *user;
+    bool is_asking; /* io runs the gate */
+    pthread_t asker;
+} ki_write_gate;
+
+void ki_write_gate_init(ki_write_gate *gate);
+void ki_write_gate_fini(ki_write_gate *gate);
+
+/* Returns when no other thread runs the gate that was set before. */
+void ki_write_gate_set(ki_write_gate *gate, ki_write_gate_cb ask, void *user) KI_EXCLUDES(gate->mu);
+
+/* On io, one at a time. Returns 0, or KI_ERR_REFUSED with the reason in `err`. */
+KI_NODISCARD int ki_write_gate_ask(ki_write_gate *gate, const ki_write *write, ki_error *err)
+    KI_EXCLUDES(gate->mu);
+
+#endif
