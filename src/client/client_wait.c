@@ -46,6 +46,7 @@ int ki_client_may_wait(void)
 static void enter(ki_client *client)
 {
     ki_client_ref(client);
+    ki_client_visit_begin();
     client->inside++;
 }
 
@@ -60,6 +61,7 @@ static void leave(ki_client *client)
     ki_client_notify_locked(client);
     ki_mutex_unlock(&client->mu);
     ki_client_unref(client);
+    ki_client_visit_end();
 }
 
 void ki_client_notify_locked(ki_client *client)
