@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/process.h"
 
+#include <curl/curl.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +27,20 @@ static int entries_of(const char *path)
 int process_descriptors(void)
 {
     return entries_of("/proc/self/fd") - 1;
+}
+
+int process_unknown_wake_fds(void)
+{
+    enum { FDS = 256, HANDLES = 2 };
+    int was_open[FDS];
+    int count = 0;
+    for (int fd = 0; fd < FDS; fd++)
+        was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+    CURLM *multi = curl_multi_init();
+    for (int fd = 0; fd < FDS; fd++)
+        count += !was_open[fd] && fcntl(fd, F_GETFD) > 0 ? 1 : 0;
+    (void)curl_multi_cleanup(multi);
+    return HANDLES * count;
 }
 
 int process_threads(void)

@@ -2,13 +2,17 @@
 /* process - what the calling process has: descriptors, threads.
  *
  *   From:     tests of what is left after a free
- *   To:       /proc/self
+ *   To:       /proc/self, libcurl
  */
 #ifndef KI_TESTS_SUPPORT_PROCESS_H
 #define KI_TESTS_SUPPORT_PROCESS_H
 
 /* The one that is open while they are counted is not counted. */
 int process_descriptors(void);
+
+/* Descriptors by which libcurl wakes itself are its own. Where it makes them close-on-exec we do not learn of
+ * them, and a child keeps its copies: so many of a client. */
+int process_unknown_wake_fds(void);
 
 int process_threads(void);
 
