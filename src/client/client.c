@@ -54,15 +54,15 @@ int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
     *fresh = (post){.callback = callback, .user = user};
     ki_mutex_lock(&client->mu);
     bool is_taken = !client->takes_no_posts;
-    if (is_taken)
+    if (is_taken) { /* the callback may have the client freed as soon as the lock is given away */
         ki_list_push_back(&client->posts, &fresh->node);
-    ki_mutex_unlock(&client->mu);
-    if (!is_taken) {
-        ki_free(fresh);
-        return KI_ERR_STOPPED;
+        ki_job_wake(&client->post);
     }
-    ki_job_wake(&client->post);
-    return 0;
+    ki_mutex_unlock(&client->mu);
+    if (is_taken)
+        return 0;
+    ki_free(fresh);
+    return KI_ERR_STOPPED;
 }
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
