@@ -165,12 +165,12 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
  * Inside a callback or a read section it returns at once. Everything is stopped then, and the rest follows
  * when the callback has returned. On a thread of the program's it is carried out by the call that runs the
  * callback, such as ki_client_dispatch() or a wait, before that returns. Elsewhere, on threads of ours and in
- * read sections, a thread is started that carries it out and ends; callbacks that are still due may run there.
- * If no thread can be started it is tried again; for a client without threads of its own an error is logged
- * then, and the client stays.
+ * read sections, a thread is started that carries it out and ends; callbacks that are still due may run
+ * there. If no thread can be started it is tried again; for a client without threads of its own an error is
+ * logged then, and the client stays.
  *
  * Threads: any, once; also while other threads free what was made with it, or wait for it. The pointer must
- *          not be used afterwards, also not by a callback that is still running.
+ *          not be used afterwards, also not by a callback that is still running, nor its descriptor polled.
  */
 KI_API void ki_client_free(ki_client *client);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client that is freed inside a callback or a read section. Nothing may be waited for there, so it is closed
- * afterwards: on the program's thread by the call that has run the callback (ki_client_dispatch(), a wait, a
- * free), when that has left all clients; else, as on threads of ours, which would have to wait for themselves,
- * by a thread that is started for this and ends with it. */
+/* A client that is freed inside a callback or a read section. Nothing may be waited for there, so it is
+ * closed afterwards: on the program's thread by the call that has run the callback (ki_client_dispatch(), a
+ * wait, a free), when that has left all clients; else, as on threads of ours, which would have to wait for
+ * themselves, by a thread that is started for this and ends with it. */
 #include "client/client.h"
 #include "util/fork.h"
 #include "util/units.h"

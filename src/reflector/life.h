@@ -128,8 +128,8 @@ bool ki_life_is_foreign(const ki_life *life);
 /* Under mu, inside a condition: whether nobody is going to make true what somebody waits for. */
 bool ki_life_is_in_vain_locked(const ki_life *life);
 
-/* Around a call that waits for something of it, as a callback that runs meanwhile may free it, and the client.
- * After the second both may be gone. */
+/* Around a call that waits for something of it, as a callback that runs meanwhile may free it, and the
+ * client. After the second both may be gone. */
 void ki_life_begin_wait(ki_life *life) KI_EXCLUDES(life->mu);
 void ki_life_begin_wait_locked(ki_life *life) KI_REQUIRES(life->mu);
 void ki_life_end_wait(ki_life *life) KI_EXCLUDES(life->mu);

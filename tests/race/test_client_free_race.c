@@ -257,7 +257,8 @@ static void waited_init(waited *w)
     assert_true(w->registration != NULL && w->feed != NULL);
 }
 
-/* On the same thread, so the call cannot know: it has nothing of what it waits for in its hands afterwards. */
+/* On the same thread, so the call cannot know: it has nothing of what it waits for in its hands
+ * afterwards. */
 static void a_wait_ends_when_a_callback_frees_what_is_waited_for(void **state)
 {
     (void)state;

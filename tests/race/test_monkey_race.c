@@ -3,8 +3,8 @@
  * and go, it is stopped, started, freed and made anew, from outside and from its own handlers, while the
  * server changes, replaces, cuts and forgets; with delays wherever a lock is given away (support/delays.c).
  * In the end every informer has what the server has, all is freed in any order, and each handler has been
- * released once. Once more beside a thread that forks: children read what they have inherited and free it. The
- * threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
+ * released once. Once more beside a thread that forks: children read what they have inherited and free it.
+ * The threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every callback frees everything, in every order, the client at every place in it or after the callback,
- * while the main thread starts what is freed; with delays wherever a lock is given away (support/delays.c). Worst
- * under the sanitizers. The threads are the library's: ki_thread_start(). */
+ * while the main thread starts what is freed; with delays wherever a lock is given away (support/delays.c).
+ * Worst under the sanitizers. The threads are the library's: ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>

@@ -26,8 +26,8 @@ static bool is_same_mask(const sigset_t *a, const sigset_t *b)
     return true;
 }
 
-/* In the child: says through the exit status whether `function` came to its end. A sanitizer looks for leaks in
- * _exit(), with locks that another thread may have had. */
+/* In the child: says through the exit status whether `function` came to its end. A sanitizer looks for leaks
+ * in _exit(), with locks that another thread may have had. */
 static void expect_of_child(void (*function)(void *user), void *user)
 {
     int status = 0;
