@@ -40,7 +40,8 @@ void ki_descriptors_fini(ki_descriptors *descriptors);
 KI_NODISCARD int ki_descriptors_reserve(ki_descriptors *descriptors, size_t more)
     KI_EXCLUDES(descriptors->mu);
 
-/* Around the opening, moving and closing of a descriptor: no child is made between that and the note of it. */
+/* Around the opening, moving and closing of a descriptor: no child is made between that and the note of
+ * it. */
 void ki_descriptors_lock(ki_descriptors *descriptors) KI_ACQUIRE(descriptors->mu);
 void ki_descriptors_unlock(ki_descriptors *descriptors) KI_RELEASE(descriptors->mu);
 
