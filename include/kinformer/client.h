@@ -164,10 +164,17 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
  * ever; callbacks that are due then, on_release, run on the thread that frees them.
  *
  * Waits for callbacks that are running; and for read sections, in any thread, when an informer that a
- * callback has freed is not gone yet. Inside a callback or a read section it does nothing but log an
- * error: the client stays. NULL is allowed.
+ * callback has freed is not gone yet. NULL is allowed.
  *
- * Threads: any, once; also while other threads free what was made with it, or wait for it.
+ * Inside a callback or a read section it returns at once. Everything is stopped then, and the rest follows
+ * when the callback has returned. On a thread of the program's it is carried out by the call that runs the
+ * callback, such as ki_client_dispatch() or a wait, before that returns. Elsewhere, on threads of ours and in
+ * read sections, a thread is started that carries it out and ends; callbacks that are still due may run
+ * there. If no thread can be started it is tried again; for a client without threads of its own an error is
+ * logged then, and the client stays.
+ *
+ * Threads: any, once; also while other threads free what was made with it, or wait for it. The pointer must
+ *          not be used afterwards, also not by a callback that is still running, nor its descriptor polled.
  */
 KI_API void ki_client_free(ki_client *client);
 

@@ -9,6 +9,10 @@
  *
  * Threads: any, for all calls, but one consumer: callbacks of two that pop at the same time overlap, also
  *          those for one key, and then nobody knows which of them came first.
+ *
+ * fork():  a child has the queue as it was in the parent at that moment, and may use and free it. What was
+ *          being processed there waits again in the child, unless something newer waits for the key. A child
+ *          that was forked inside a callback must not return from it, and a key function must not fork().
  */
 #ifndef KI_DELTA_QUEUE_H
 #define KI_DELTA_QUEUE_H

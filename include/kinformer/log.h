@@ -32,7 +32,7 @@ typedef struct ki_log_record {
 } ki_log_record;
 
 /** Called from any thread, also from several at once, and never while a lock of the library is held, but for
- * what an index or key function makes the library say itself, as by ki_client_free(); must not call into the
+ * what an index or key function makes the library say itself, as by ki_store_free(); must not call into the
  * library. */
 typedef void (*ki_log_cb)(const ki_log_record *record, void *user);
 

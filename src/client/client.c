@@ -55,15 +55,15 @@ int ki_client_post(ki_client *client, void (*callback)(void *user), void *user)
     *fresh = (post){.callback = callback, .user = user};
     ki_mutex_lock(&client->mu);
     bool is_taken = !client->takes_no_posts;
-    if (is_taken)
+    if (is_taken) { /* the callback may have the client freed as soon as the lock is given away */
         ki_list_push_back(&client->posts, &fresh->node);
-    ki_mutex_unlock(&client->mu);
-    if (!is_taken) {
-        ki_free(fresh);
-        return KI_ERR_STOPPED;
+        ki_job_wake(&client->post);
     }
-    ki_job_wake(&client->post);
-    return 0;
+    ki_mutex_unlock(&client->mu);
+    if (is_taken)
+        return 0;
+    ki_free(fresh);
+    return KI_ERR_STOPPED;
 }
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
@@ -87,7 +87,8 @@ static int init_loops(ki_client *client, ki_error *err)
         rc = ki_loop_init(client->io, &network, err);
     if (rc == 0 && !is_single)
         rc = ki_loop_init(client->dispatch, &plain, err);
-    if (rc == 0 && ki_job_init(&client->post, client->io, run_posts) < 0)
+    if (rc == 0 && (ki_job_init(&client->post, client->io, run_posts) < 0 ||
+                    ki_job_init(&client->close_job, client->dispatch, ki_client_close_again) < 0))
         rc = ki_fail_no_memory(err);
     return rc;
 }
@@ -112,6 +113,7 @@ static void destroy(ki_client *client)
     if (client->calls != NULL)
         client->calls->free(client->calls);
     ki_job_fini(&client->post);
+    ki_job_fini(&client->close_job);
     for (int i = 0; i < LOOPS; i++)
         ki_loop_fini(&client->loops[i]);
     ki_metrics_free(client->metrics);
@@ -331,6 +333,19 @@ static void close_loops(ki_client *client)
     }
 }
 
+void ki_client_close(ki_client *client)
+{
+    if (ki_client_is_foreign(client))
+        return;
+    ki_client_visit_begin();
+    if (client->calls != NULL)
+        client->calls->close(client->calls);
+    (void)ki_client_wait(client, &(ki_wait){&client->mu, is_quiet, client, false}, UINT64_MAX);
+    close_loops(client);
+    ki_client_unref(client);
+    ki_client_visit_end();
+}
+
 /* The parent's connections, and what it polls, stay as they are. */
 static void close_descriptors(ki_client *client)
 {
@@ -347,15 +362,11 @@ void ki_client_free(ki_client *client)
         close_descriptors(client);
         return;
     }
-    if (ki_client_may_wait() < 0) { /* it would wait for itself; better a leak than that */
-        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-                  "a client cannot be freed inside a callback or a read section: it stays");
-        return;
-    }
     announce(client);
     if (client->calls != NULL)
-        client->calls->close(client->calls);
-    (void)ki_client_wait(client, &(ki_wait){&client->mu, is_quiet, client, false}, UINT64_MAX);
-    close_loops(client);
-    ki_client_unref(client);
+        client->calls->stop(client->calls);
+    if (ki_client_may_wait() < 0)
+        ki_client_close_later(client);
+    else
+        ki_client_close(client);
 }

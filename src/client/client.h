@@ -15,6 +15,7 @@
  * with it; the bytes go with the last reference.
  *
  *   client.c        making, threads, closing
+ *   client_later.c  closing after a free inside a callback
  *   client_users.c  what was made with it
  *   client_wait.c   who is inside
  */
@@ -34,7 +35,8 @@
 
 /* What is made once for a client, when it is first needed, and goes with it. */
 typedef struct ki_client_part {
-    void (*close)(struct ki_client_part *part); /* the client is being freed; loops still run. May wait */
+    void (*stop)(struct ki_client_part *part);  /* the client is being freed; never waits */
+    void (*close)(struct ki_client_part *part); /* afterwards; loops still run. May wait */
     void (*free)(struct ki_client_part *part);  /* nobody has a reference to the client any more */
 } ki_client_part;
 
@@ -74,10 +76,27 @@ struct ki_client {
     bool takes_no_posts;   /* guarded by mu: the last ones run */
     ki_client_part *calls; /* rest/rest.h; NULL: none were made yet */
     size_t handler_count;
+    ki_job close_job;      /* on dispatch: see client_later.c, as the next */
+    ki_client *next_freed; /* of the thread that has freed it */
 };
 
 void ki_client_ref(ki_client *client);
 void ki_client_unref(ki_client *client);
+
+/* Closes it and gives up the caller's reference: what is left of ki_client_free() once everybody knows of it.
+ * To be called only where ki_client_may_wait(). */
+void ki_client_close(ki_client *client) KI_EXCLUDES(client->mu);
+
+/* The same where nothing may be waited for: see client_later.c. */
+void ki_client_close_later(ki_client *client);
+
+/* For close_job: tries once more to find somebody who closes the client. */
+void ki_client_close_again(ki_job *job);
+
+/* Around a call that waits in a client or runs its loops, on the program's thread: clients that callbacks
+ * have freed there meanwhile are closed at the end of the outermost. */
+void ki_client_visit_begin(void);
+void ki_client_visit_end(void);
 
 /* Whether this is a child of the process that made it. Then none of its locks may be taken, for nobody is
  * there to give back one that was held during fork(), and nothing that is shared with the parent touched. */

@@ -12,6 +12,7 @@
 static void enter(ki_client *client)
 {
     ki_client_ref(client);
+    ki_client_visit_begin();
     client->inside++;
 }
 
@@ -26,6 +27,7 @@ static void leave(ki_client *client)
     ki_client_notify_locked(client);
     ki_mutex_unlock(&client->mu);
     ki_client_unref(client);
+    ki_client_visit_end();
 }
 
 void ki_client_notify_locked(ki_client *client)

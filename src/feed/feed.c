@@ -132,9 +132,11 @@ void ki_feed_room(ki_feed *feed)
     if (feed == NULL || ki_life_is_foreign(&feed->life) ||
         (feed->options.queue != NULL && !ki_delta_queue_has_room(feed->options.queue)))
         return;
+    ki_mutex_lock(&feed->life.mu); /* without it a callback may have the feed freed before the wake */
     feed->has_room = true;
     if (feed->is_full)
         ki_job_wake(&feed->life.io_job);
+    ki_mutex_unlock(&feed->life.mu);
 }
 
 void ki_feed_retry_now(ki_feed *feed)

@@ -85,8 +85,10 @@ int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err)
     rc = ki_client_check_process(feed->life.client, err);
     if (rc < 0)
         return rc;
+    ki_life_begin_wait(&feed->life);
     bool is_over = ki_life_wait(&feed->life, is_synced_or_in_vain, feed, timeout_ms);
-    if (ki_feed_has_synced(feed))
-        return 0;
-    return fail_waiting(feed, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
+    if (!ki_feed_has_synced(feed))
+        rc = fail_waiting(feed, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
+    ki_life_end_wait(&feed->life);
+    return rc;
 }

@@ -19,8 +19,11 @@ enum { IDLE_SECONDS = 60 };
 static int close_socket(void *user, curl_socket_t fd)
 {
     ki_http *http = user;
-    ki_descriptors_remove(&http->descriptors, fd);
-    return close(fd);
+    ki_descriptors_lock(&http->descriptors); /* a copy in a child would keep the connection open */
+    ki_descriptors_remove_locked(&http->descriptors, fd);
+    int rc = close(fd);
+    ki_descriptors_unlock(&http->descriptors);
+    return rc;
 }
 
 static void set_number(int fd, int level, int option, int value)

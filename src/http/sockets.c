@@ -136,21 +136,27 @@ static void hold(ki_socket *socket, ki_transfer *transfer)
     disarm(socket);
     socket->holder = transfer;
     transfer->held = socket;
+    ki_descriptors *descriptors = &socket->http->descriptors;
+    ki_descriptors_lock(descriptors);
     socket->real_fd = ki_stand_in_take_place(&socket->http->sockets.stand_in, socket->fd);
-    if (socket->real_fd < 0)
-        return;
-    ki_descriptors_add(&socket->http->descriptors, socket->real_fd);
-    ki_descriptors_add(&socket->http->descriptors, socket->fd); /* the stand-in's now */
+    if (socket->real_fd >= 0) {
+        ki_descriptors_add_locked(descriptors, socket->real_fd);
+        ki_descriptors_add_locked(descriptors, socket->fd); /* the stand-in's now */
+    }
+    ki_descriptors_unlock(descriptors);
 }
 
 static void let_go(ki_socket *socket)
 {
     if (socket->holder == NULL)
         return;
+    ki_descriptors *descriptors = &socket->http->descriptors;
     if (socket->real_fd >= 0) {
-        ki_descriptors_remove(&socket->http->descriptors, socket->real_fd);
+        ki_descriptors_lock(descriptors);
+        ki_descriptors_remove_locked(descriptors, socket->real_fd);
         if (ki_stand_in_give_back(&socket->http->sockets.stand_in, socket->fd, socket->real_fd))
-            ki_descriptors_add(&socket->http->descriptors, socket->fd);
+            ki_descriptors_add_locked(descriptors, socket->fd);
+        ki_descriptors_unlock(descriptors);
     }
     socket->real_fd = -1;
     socket->holder->held = NULL;

@@ -75,10 +75,12 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
 {
     ki_transfer *transfer = user;
     (void)purpose;
+    ki_descriptors_lock(&transfer->http->descriptors);
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     transfer->open_error = fd < 0 ? errno : 0;
     if (fd >= 0)
-        ki_descriptors_add(&transfer->http->descriptors, fd);
+        ki_descriptors_add_locked(&transfer->http->descriptors, fd);
+    ki_descriptors_unlock(&transfer->http->descriptors);
     return fd;
 }
 

@@ -33,11 +33,13 @@ struct ki_factory {
     own_resync *resyncs;
     size_t resync_count;
     ki_error option_error; /* with a wrong option it makes, starts and waits for nothing, and says so */
+    ki_refcount refs; /* the owner's, and that of each call that waits: a callback may free it meanwhile */
     ki_mutex mu;
     ki_list members;      /* guarded by mu, as all below; in the order in which they were made */
     ki_map by_setup;      /* of these: what they were asked for with */
     ki_map by_informer;   /* and what they are */
     ki_error setup_error; /* the first; the next start reports it */
+    bool is_freed;
 };
 
 /* ---- making and freeing ------------------------------------------------------------------------------ */
@@ -90,6 +92,7 @@ ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
         return NULL;
     factory->client = client;
     ki_client_ref(client);
+    ki_refcount_init(&factory->refs);
     ki_mutex_init(&factory->mu);
     ki_list_init(&factory->members);
     int rc = ki_hash_key_init(&factory->hash_key);
@@ -111,19 +114,6 @@ static int refuse(const ki_factory *factory, ki_error *err)
     if (err != NULL)
         *err = factory->option_error;
     return factory->option_error.code;
-}
-
-/* All are told to stop before the first one is waited for. */
-void ki_factory_free(ki_factory *factory)
-{
-    if (factory == NULL || ki_client_is_foreign(factory->client))
-        return;
-    ki_factory_stop(factory);
-    for (ki_list_node *node = NULL; (node = ki_list_pop_front(&factory->members)) != NULL;) {
-        ki_informer_free(member_of(node)->informer);
-        ki_free(member_of(node));
-    }
-    factory_fini(factory);
 }
 
 /* ---- informers --------------------------------------------------------------------------------------- */
@@ -343,6 +333,12 @@ int ki_factory_start(ki_factory *factory, ki_error *err)
     return first.code;
 }
 
+static void factory_unref(ki_factory *factory)
+{
+    if (ki_refcount_unref(&factory->refs))
+        factory_fini(factory);
+}
+
 /* All are told to stop before the first one is waited for. */
 void ki_factory_stop(ki_factory *factory)
 {
@@ -354,12 +350,14 @@ void ki_factory_stop(ki_factory *factory)
     ki_mutex_unlock(&factory->mu);
     if (ki_client_may_wait() < 0)
         return;
+    ki_refcount_ref(&factory->refs);
     member *next = NULL;
     for (member *each = borrow_next(factory, NULL); each != NULL; each = next) {
         ki_informer_stop(each->informer);
         next = borrow_next(factory, each);
         (void)give_back(factory, each);
     }
+    factory_unref(factory);
 }
 
 static size_t read_pending_locked(const ki_factory *factory, ki_factory_pending *out, size_t count)
@@ -415,7 +413,36 @@ static int fail_pending(ki_factory *factory, int code, ki_error *err)
     return count == 0 ? 0 : ki_fail(err, code, "%zu not ready: %s", count, text);
 }
 
+static int fail_freed(ki_factory *factory, ki_error *err)
+{
+    ki_mutex_lock(&factory->mu);
+    bool is_freed = factory->is_freed;
+    ki_mutex_unlock(&factory->mu);
+    return is_freed ? ki_fail(err, KI_ERR_STOPPED, "factory: freed while it was waited for") : 0;
+}
+
 /* One that is removed meanwhile is not waited for any more. */
+static int wait_for_all(ki_factory *factory, uint64_t timeout_ms, ki_error *err)
+{
+    const ki_clock *clock = factory->client->clock;
+    uint64_t began_ms = ki_clock_now_ms(clock);
+    member *next = NULL;
+    for (member *each = borrow_next(factory, NULL); each != NULL; each = next) {
+        ki_informer *informer = each->informer;
+        uint64_t passed_ms = ki_clock_now_ms(clock) - began_ms;
+        uint64_t left_ms = passed_ms < timeout_ms ? timeout_ms - passed_ms : 0;
+        int rc = ki_informer_was_started(informer) ? ki_informer_wait_for_sync(informer, left_ms, NULL) : 0;
+        next = borrow_next(factory, each);
+        bool is_removed = give_back(factory, each);
+        if (rc < 0 && !is_removed) {
+            if (next != NULL)
+                (void)give_back(factory, next);
+            return fail_pending(factory, rc, err);
+        }
+    }
+    return fail_freed(factory, err);
+}
+
 int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error *err)
 {
     if (factory == NULL)
@@ -427,23 +454,10 @@ int ki_factory_wait_for_sync(ki_factory *factory, uint64_t timeout_ms, ki_error 
     int rc = ki_client_check_process(factory->client, err);
     if (rc < 0)
         return rc;
-    const ki_clock *clock = factory->client->clock;
-    uint64_t began_ms = ki_clock_now_ms(clock);
-    member *next = NULL;
-    for (member *each = borrow_next(factory, NULL); each != NULL; each = next) {
-        ki_informer *informer = each->informer;
-        uint64_t passed_ms = ki_clock_now_ms(clock) - began_ms;
-        uint64_t left_ms = passed_ms < timeout_ms ? timeout_ms - passed_ms : 0;
-        rc = ki_informer_was_started(informer) ? ki_informer_wait_for_sync(informer, left_ms, NULL) : 0;
-        next = borrow_next(factory, each);
-        bool is_removed = give_back(factory, each);
-        if (rc < 0 && !is_removed) {
-            if (next != NULL)
-                (void)give_back(factory, next);
-            return fail_pending(factory, rc, err);
-        }
-    }
-    return 0;
+    ki_refcount_ref(&factory->refs);
+    rc = wait_for_all(factory, timeout_ms, err);
+    factory_unref(factory);
+    return rc;
 }
 
 /* ---- one of them ------------------------------------------------------------------------------------- */
@@ -480,4 +494,40 @@ int ki_factory_remove(ki_factory *factory, ki_informer *informer)
     else if (rc == 0)
         ki_client_wait_gone(factory->client, serial);
     return rc;
+}
+
+/* ---- freeing ----------------------------------------------------------------------------------------- */
+
+static member *mark_freed(ki_factory *factory)
+{
+    ki_mutex_lock(&factory->mu);
+    factory->is_freed = true;
+    member *first = next_locked(factory, NULL);
+    ki_mutex_unlock(&factory->mu);
+    return first;
+}
+
+/* As ki_factory_remove(), with its handlers. */
+static void remove_whole(ki_factory *factory, member *out)
+{
+    ki_informer *informer = out->informer;
+    uint64_t serial = informer->life.alive.serial;
+    ki_mutex_lock(&factory->mu);
+    bool is_mine = forget_locked(factory, out);
+    ki_mutex_unlock(&factory->mu);
+    if (is_mine)
+        ki_informer_free(informer);
+    else
+        ki_client_wait_gone(factory->client, serial);
+}
+
+/* All are told to stop before the first one is waited for. */
+void ki_factory_free(ki_factory *factory)
+{
+    if (factory == NULL || ki_client_is_foreign(factory->client))
+        return;
+    ki_factory_stop(factory);
+    for (member *first = mark_freed(factory); first != NULL; first = mark_freed(factory))
+        remove_whole(factory, first);
+    factory_unref(factory);
 }

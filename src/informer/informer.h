@@ -42,7 +42,6 @@ struct ki_informer {
     _Atomic bool is_blocked;      /* dispatch waits for a handler that asked for that */
     bool is_abandoned; /* guarded by mu, as all below: to be freed when nobody waits for it any more */
     size_t callbacks;  /* handlers that are being called */
-    size_t waiters;    /* calls that wait for what becomes of a handler */
     uint64_t check_ms; /* of resyncs */
     ki_list registrations;
     ki_watch_error_cb on_watch_error;

@@ -167,7 +167,7 @@ static bool leave_locked(ki_life *life)
 {
     ki_informer *informer = ki_informer_of(life);
     ki_registrations_remove_all_locked(informer);
-    return ki_list_is_empty(&informer->registrations) && informer->waiters == 0; /* the last wakes dispatch */
+    return ki_list_is_empty(&informer->registrations); /* the last wakes dispatch */
 }
 
 /* ---- dispatch: applying ------------------------------------------------------------------------------ */

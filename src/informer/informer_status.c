@@ -113,8 +113,11 @@ static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
     rc = ki_client_check_process(informer->life.client, err);
     if (rc < 0)
         return rc;
+    ki_life_begin_wait(&informer->life);
     bool is_over = ki_life_wait(&informer->life, is_met_or_in_vain, w, timeout_ms);
-    return w->is_met ? 0 : fail_waiting(w, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
+    rc = w->is_met ? 0 : fail_waiting(w, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
+    ki_life_end_wait(&informer->life);
+    return rc;
 }
 
 int ki_informer_wait_for_sync(ki_informer *informer, uint64_t timeout_ms, ki_error *err)

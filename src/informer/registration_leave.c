@@ -53,7 +53,8 @@ static void request_removal(ki_registration *registration, bool is_waited_for)
     /* Here, because a callback that runs may take its time, and under the lock, without which it may be
      * gone. */
     ki_listener_take_rest(&registration->subscriber.listener, &rest);
-    informer->waiters += is_waited_for;
+    if (is_waited_for)
+        ki_life_begin_wait_locked(&informer->life);
     ki_life_wake_dispatch(&informer->life);
     ki_mutex_unlock(&informer->life.mu);
     ki_backlog_clear(&rest);
@@ -84,15 +85,6 @@ static ki_registration *find_locked(const sought *s)
     return node == NULL ? NULL : ki_registration_of(node);
 }
 
-/* The informer may be gone afterwards. */
-static void end_wait(ki_informer *informer)
-{
-    ki_mutex_lock(&informer->life.mu);
-    if (--informer->waiters == 0)
-        ki_life_wake_dispatch(&informer->life);
-    ki_mutex_unlock(&informer->life.mu);
-}
-
 static bool is_gone(void *user)
 {
     return find_locked(user) == NULL;
@@ -113,7 +105,7 @@ int ki_registration_remove_and_wait(ki_registration *registration)
     request_removal(registration, !is_own);
     if (!is_own) {
         (void)ki_life_wait(&informer->life, is_gone, &s, UINT64_MAX);
-        end_wait(informer);
+        ki_life_end_wait(&informer->life);
     }
     return 0;
 }
@@ -153,10 +145,8 @@ int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeou
     int rc = ki_client_check_process(informer->life.client, err);
     if (rc < 0)
         return rc;
-    ki_mutex_lock(&informer->life.mu);
-    informer->waiters++;
-    ki_mutex_unlock(&informer->life.mu);
+    ki_life_begin_wait(&informer->life);
     rc = wait_for_sync(&s, timeout_ms, err);
-    end_wait(informer);
+    ki_life_end_wait(&informer->life);
     return rc;
 }

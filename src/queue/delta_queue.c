@@ -11,6 +11,8 @@
 
 enum { ITEMS_DEFAULT = 10000, BYTES_DEFAULT = 16 * 1024 * 1024 };
 
+static void on_fork(ki_fork_hook *hook, ki_fork_phase phase);
+
 /* ---- making and freeing ------------------------------------------------------------------------------ */
 
 ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_error *err)
@@ -37,8 +39,21 @@ ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_err
     ki_cond_init(&queue->changed);
     ki_list_init(&queue->waiting);
     ki_list_init(&queue->processing);
+    ki_list_init(&queue->abandoned);
     ki_map_init(&queue->keys);
+    queue->fork_hook = (ki_fork_hook){.order = KI_FORK_LEAVES, .run = on_fork};
+    if (ki_fork_add(&queue->fork_hook) < 0) {
+        (void)ki_fail_no_memory(err);
+        ki_delta_queue_free(queue);
+        return NULL;
+    }
     return queue;
+}
+
+static void free_entries(ki_list *entries)
+{
+    for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries))
+        ki_queued_entry_free(ki_queued_entry_of(node));
 }
 
 void ki_delta_queue_free(ki_delta_queue *queue)
@@ -46,9 +61,9 @@ void ki_delta_queue_free(ki_delta_queue *queue)
     if (queue == NULL)
         return;
     assert(ki_list_is_empty(&queue->processing));
-    for (ki_list_node *node = ki_list_pop_front(&queue->waiting); node != NULL;
-         node = ki_list_pop_front(&queue->waiting))
-        ki_queued_entry_free(ki_queued_entry_of(node));
+    ki_fork_remove(&queue->fork_hook);
+    free_entries(&queue->waiting);
+    free_entries(&queue->abandoned);
     ki_map_fini(&queue->keys);
     ki_cond_fini(&queue->changed);
     ki_mutex_fini(&queue->mu);
@@ -266,6 +281,34 @@ static ki_queued_entry *finish_locked(ki_delta_queue *queue, ki_queued_entry *en
         return NULL;
     queue->initial_left -= entry->is_initial ? 1 : 0;
     return entry;
+}
+
+/* In a child nobody finishes what other threads were processing, nor waits for a change. Nothing is freed, as
+ * another thread may have been inside the allocator. */
+static void take_over_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
+{
+    ki_cond_init(&queue->changed);
+    for (ki_list_node *node = ki_list_first(&queue->processing); node != NULL;
+         node = ki_list_first(&queue->processing)) {
+        ki_queued_entry *left = finish_locked(queue, ki_queued_entry_of(node), true);
+        if (left != NULL)
+            ki_list_push_back(&queue->abandoned, &left->node);
+    }
+}
+
+KI_NO_THREAD_SAFETY_ANALYSIS
+static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
+{
+    ki_delta_queue *queue = KI_CONTAINER_OF(hook, ki_delta_queue, fork_hook);
+    if (phase == KI_FORK_PREPARE) {
+        ki_mutex_lock(&queue->mu);
+        return;
+    }
+    if (phase == KI_FORK_CHILD)
+        take_over_locked(queue);
+    ki_mutex_unlock(&queue->mu);
+    if (phase == KI_FORK_CHILD)
+        ki_mutex_init(&queue->mu); /* a mutex counts those who wait with it, and they are not here */
 }
 
 int ki_delta_queue_pop(ki_delta_queue *queue, ki_delta_queue_cb process, void *user, uint64_t timeout_ms)

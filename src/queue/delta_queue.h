@@ -17,6 +17,7 @@
 #include "api/object/keyer.h"
 #include "queue/queued_entry.h"
 #include "util/annotations.h"
+#include "util/fork.h"
 #include "util/thread.h"
 
 struct ki_delta_queue {
@@ -24,12 +25,14 @@ struct ki_delta_queue {
     ki_keyer keyer;
     size_t items_max;
     size_t bytes_max;
+    ki_fork_hook fork_hook;  /* a child finds it whole */
     _Atomic uint64_t now_ns; /* when a feed received what it pushes; 0: others push */
     ki_mutex mu;
     ki_cond changed;
     ki_list waiting; /* guarded by mu, as all below */
     ki_list processing;
-    ki_map keys; /* of what waits */
+    ki_list abandoned; /* in a child: was being processed in the parent, and something newer waits */
+    ki_map keys;       /* of what waits */
     size_t bytes;
     size_t initial_left; /* entries of the first replace that are not processed */
     int is_populated;    /* by a push or a replace */

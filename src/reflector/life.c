@@ -167,8 +167,11 @@ static bool is_stopped(void *user)
 void ki_life_stop(ki_life *life)
 {
     ki_life_request_stop(life);
-    if (!ki_life_is_foreign(life) && ki_client_may_wait() == 0)
-        (void)ki_life_wait(life, is_stopped, life, UINT64_MAX);
+    if (ki_life_is_foreign(life) || ki_client_may_wait() < 0)
+        return;
+    ki_life_begin_wait(life);
+    (void)ki_life_wait(life, is_stopped, life, UINT64_MAX);
+    ki_life_end_wait(life);
 }
 
 void ki_life_free(ki_life *life)
@@ -229,6 +232,36 @@ bool ki_life_is_foreign(const ki_life *life)
 bool ki_life_is_in_vain_locked(const ki_life *life)
 {
     return !life->was_started || life->stop_is_asked || life->client->is_closing;
+}
+
+void ki_life_begin_wait_locked(ki_life *life)
+{
+    ki_client_visit_begin();
+    life->waiters++;
+}
+
+void ki_life_begin_wait(ki_life *life)
+{
+    ki_mutex_lock(&life->mu);
+    ki_life_begin_wait_locked(life);
+    ki_mutex_unlock(&life->mu);
+}
+
+/* In a closed client nobody else would carry out a free that has waited for this. */
+void ki_life_end_wait(ki_life *life)
+{
+    ki_client *client = life->client;
+    if (ki_client_is_foreign(client))
+        return;
+    ki_client_ref(client);
+    ki_mutex_lock(&life->mu);
+    if (--life->waiters == 0 && life->is_freed)
+        ki_life_wake_dispatch(life);
+    ki_mutex_unlock(&life->mu);
+    while (client->is_closed && ki_client_step(client)) {
+    }
+    ki_client_unref(client);
+    ki_client_visit_end();
 }
 
 bool ki_life_wait(ki_life *life, bool (*is_met)(void *user), void *user, uint64_t timeout_ms)
@@ -365,7 +398,8 @@ ki_stage ki_life_advance(ki_life *life)
     else if (life->stage == KI_STAGE_HALTED)
         stop_locked(life);
     if (life->stage == KI_STAGE_STOPPED && life->is_freed) {
-        if (life->kind->leave_locked == NULL || life->kind->leave_locked(life))
+        bool may_leave = life->kind->leave_locked == NULL || life->kind->leave_locked(life);
+        if (may_leave && life->waiters == 0) /* the last wakes dispatch */
             ask_io_locked(life, KI_STAGE_LEAVING);
     } else if (life->stage == KI_STAGE_STOPPED && life->is_wanted) {
         begin_locked(life);

@@ -68,6 +68,7 @@ struct ki_life {
     bool was_started;
     bool stop_is_asked; /* or a free, and no start since: who waits waits in vain */
     bool is_freed;
+    size_t waiters; /* calls that wait for something of it: it stays until the last has ended */
     bool retry_is_asked;
     bool begin_is_asked;         /* of io */
     bool list_is_owed;           /* it is to begin with one */
@@ -129,7 +130,13 @@ bool ki_life_is_foreign(const ki_life *life);
 /* Under mu, inside a condition: whether nobody is going to make true what somebody waits for. */
 bool ki_life_is_in_vain_locked(const ki_life *life);
 
-/* As ki_client_wait(), with a condition that is guarded by mu. */
+/* Around a call that waits for something of it, as a callback that runs meanwhile may free it, and the
+ * client. After the second both may be gone. */
+void ki_life_begin_wait(ki_life *life) KI_EXCLUDES(life->mu);
+void ki_life_begin_wait_locked(ki_life *life) KI_REQUIRES(life->mu);
+void ki_life_end_wait(ki_life *life) KI_EXCLUDES(life->mu);
+
+/* In between, as ki_client_wait(), with a condition that is guarded by mu. */
 bool ki_life_wait(ki_life *life, bool (*is_met)(void *user), void *user, uint64_t timeout_ms)
     KI_EXCLUDES(life->mu);
 

@@ -33,8 +33,8 @@ static bool is_empty(void *user)
     return rest->count == 0;
 }
 
-/* Ends all calls, and waits until each has had its callback. */
-static void close_rest(ki_client_part *part)
+/* Ends all calls. */
+static void stop_rest(ki_client_part *part)
 {
     ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
     ki_mutex_lock(&rest->mu);
@@ -46,6 +46,12 @@ static void close_rest(ki_client_part *part)
         ki_job_wake(&call->job);
     }
     ki_mutex_unlock(&rest->mu);
+}
+
+/* Waits until each has had its callback. */
+static void close_rest(ki_client_part *part)
+{
+    ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
     (void)ki_client_wait(rest->client, &(ki_wait){&rest->mu, is_empty, rest, false}, UINT64_MAX);
 }
 
@@ -67,7 +73,7 @@ static ki_rest *make_rest(ki_client *client)
         ki_free(rest);
         return NULL;
     }
-    rest->part = (ki_client_part){close_rest, free_rest};
+    rest->part = (ki_client_part){stop_rest, close_rest, free_rest};
     rest->client = client;
     ki_mutex_init(&rest->mu);
     ki_list_init(&rest->calls);
@@ -277,12 +283,14 @@ int ki_rest_run(ki_client *client, const ki_rest_request *request, ki_rest_answe
         call->is_waited_for = true;
     int rc = call == NULL ? why.code : begin(call, NULL, &why);
     if (rc == 0) {
+        ki_client_visit_begin(); /* who closes the client waits for the call to be forgotten */
         wait_for(call);
         why = call->reader.answer.error;
         rc = why.code;
         if (out_answer != NULL)
             ki_rest_reader_take(&call->reader, out_answer);
         forget(call);
+        ki_client_visit_end();
     }
     if (rc < 0 && err != NULL)
         *err = why;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "util/alloc.h"
 #include "util/error.h"
 #include "util/units.h"
 
@@ -18,6 +19,16 @@ static void *thread_main(void *argument)
     ki_thread *thread = argument;
     (void)pthread_setname_np(pthread_self(), thread->name);
     thread->run(thread->user);
+    return NULL;
+}
+
+/* The struct is the thread's own. */
+static void *detached_main(void *argument)
+{
+    ki_thread thread = *(ki_thread *)argument;
+    ki_free(argument);
+    (void)pthread_setname_np(pthread_self(), thread.name);
+    thread.run(thread.user);
     return NULL;
 }
 
@@ -45,17 +56,20 @@ void ki_signals_restore(const sigset_t *before)
 
 /* The mask is changed in the creator, from whom the thread inherits it: there is no moment in which the
  * thread runs and can be interrupted. */
-static int create_masked(ki_thread *thread, const pthread_attr_t *attributes)
+static int create_masked(ki_thread *thread, const pthread_attr_t *attributes, bool is_detached)
 {
     sigset_t before;
+    pthread_t handle; /* a detached thread may have freed the struct when this is set */
     if (ki_signals_block(&before) < 0)
         return EINVAL;
-    int rc = pthread_create(&thread->handle, attributes, thread_main, thread);
+    int rc = pthread_create(&handle, attributes, is_detached ? detached_main : thread_main, thread);
+    if (rc == 0 && !is_detached)
+        thread->handle = handle;
     ki_signals_restore(&before);
     return rc;
 }
 
-static int create(ki_thread *thread, size_t stack_bytes)
+static int create(ki_thread *thread, size_t stack_bytes, bool is_detached)
 {
     pthread_attr_t attributes;
     int rc = pthread_attr_init(&attributes);
@@ -63,25 +77,50 @@ static int create(ki_thread *thread, size_t stack_bytes)
         return rc;
     if (stack_bytes != 0)
         rc = pthread_attr_setstacksize(&attributes, stack_bytes);
+    if (rc == 0 && is_detached)
+        rc = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     if (rc == 0)
-        rc = create_masked(thread, &attributes);
+        rc = create_masked(thread, &attributes, is_detached);
     (void)pthread_attr_destroy(&attributes);
     return rc;
 }
 
-int ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err)
+static void describe(ki_thread *thread, const ki_thread_options *options)
 {
     assert(options->name != NULL && options->run != NULL);
     *thread = (ki_thread){.run = options->run, .user = options->user};
     size_t len = strnlen(options->name, KI_THREAD_NAME_BYTES - 1);
     memcpy(thread->name, options->name, len);
-    int rc = create(thread, options->stack_bytes);
+}
+
+static int fail_start(const ki_thread_options *options, int code, ki_error *err)
+{
+    return ki_fail(err, KI_ERR_SYSTEM, "starting thread %s: %s", options->name, strerror(code));
+}
+
+int ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err)
+{
+    describe(thread, options);
+    int rc = create(thread, options->stack_bytes, false);
     if (rc != 0) {
         *thread = (ki_thread){0};
-        return ki_fail(err, KI_ERR_SYSTEM, "starting thread %s: %s", options->name, strerror(rc));
+        return fail_start(options, rc, err);
     }
     thread->is_started = true;
     return 0;
+}
+
+int ki_thread_start_detached(const ki_thread_options *options, ki_error *err)
+{
+    ki_thread *thread = ki_malloc(sizeof(*thread));
+    if (thread == NULL)
+        return ki_fail_no_memory(err);
+    describe(thread, options);
+    int rc = create(thread, options->stack_bytes, true);
+    if (rc == 0)
+        return 0;
+    ki_free(thread);
+    return fail_start(options, rc, err);
 }
 
 void ki_thread_join(ki_thread *thread)

@@ -43,6 +43,9 @@ typedef struct ki_thread_options {
  * */
 KI_NODISCARD int ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err);
 
+/* The same for a thread that nobody joins: it ends by itself. Returns 0; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
+
 /* Around what may start a thread that is not ours: it inherits the mask. Returns 0, or KI_ERR_SYSTEM and
  * nothing is changed. */
 KI_NODISCARD int ki_signals_block(sigset_t *out_before);

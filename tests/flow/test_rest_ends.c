@@ -408,6 +408,34 @@ static void a_client_that_is_freed_begins_no_call(void **state)
     }
 }
 
+static scripted_next serve_reads_only(scripted_connection *c, const scripted_request *r, void *user)
+{
+    return strcmp(r->method, "GET") == 0 ? rest_world_echo(c, r, user) : serve_silence(c, r, user);
+}
+
+static void free_its_client(const ki_rest_answer *answer, void *user)
+{
+    (void)answer;
+    ki_client_free(user);
+}
+
+/* It runs the callback itself, and is the last to leave the client. */
+static void a_call_that_is_waited_for_ends_when_a_callback_frees_the_client(void **state)
+{
+    (void)state;
+    rest_world w = {.mode = KI_MODE_EVENT_LOOP};
+    rest_world_init(&w, serve_reads_only, NULL);
+    ki_rest_request get = rest_request(KI_REST_GET);
+    get.on_answer = free_its_client;
+    get.user = w.client;
+    assert_int_equal(ki_rest_begin(w.client, &get, NULL, NULL), 0);
+    ki_rest_request create = rest_request(KI_REST_CREATE);
+    create.timeout_ms = HANG_MS;
+    outcome o = run(&w, &create);
+    assert_int_equal(o.rc, KI_ERR_STOPPED);
+    scripted_http_stop(w.server);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
 /* Returns whether the failure happened. */
@@ -467,6 +495,7 @@ int main(void)
         FLOW_TEST(a_call_that_waits_for_its_next_attempt_can_be_cancelled),
         FLOW_TEST(a_client_that_is_freed_ends_its_calls),
         FLOW_TEST(a_client_that_is_freed_begins_no_call),
+        FLOW_TEST(a_call_that_is_waited_for_ends_when_a_callback_frees_the_client),
         FLOW_TEST(each_allocation_may_fail),
     };
     return RUN_TESTS(tests);

@@ -2,7 +2,6 @@
 /* A client, its informers, its feed and its factory, each used and then freed by a thread of its own,
  * whenever that one likes; with delays wherever a lock is given away (support/delays.c). Worst under the
  * sanitizers. The threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
-#include <dirent.h>
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
@@ -12,6 +11,7 @@
 #include "support/heard.h"
 #include "support/local_source.h"
 #include "support/patience.h"
+#include "support/process.h"
 #include "support/require.h"
 #include "support/unit.h"
 #include "util/clock.h"
@@ -176,23 +176,12 @@ static void world_init(world *w, int mode)
     assert_true(w->informer != NULL && w->factory != NULL && w->feed != NULL);
 }
 
-static int descriptors(void)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    int count = 0;
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    (void)closedir(folder);
-    return count;
-}
-
 static void run_round(uint64_t seed)
 {
     static const ki_thread_cb parts[OWNERS] = {own_client, own_informer, own_factory, own_feed};
     world w;
     owner owners[OWNERS] = {0};
-    int before = descriptors();
+    int before = process_descriptors();
     world_init(&w, (int)(seed % MODES));
     for (int i = 0; i < OWNERS; i++) {
         owners[i].world = &w;
@@ -211,7 +200,7 @@ static void run_round(uint64_t seed)
     assert_int_equal(local_source_released(w.source), local_source_opened(w.source));
     local_source_free(w.source);
     ki_store_free(w.destination);
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(process_descriptors(), before);
 }
 
 static void every_thread_frees_what_is_its_own(void **state)
@@ -271,11 +260,58 @@ static void a_free_is_overtaken_at_every_place(void **state)
     }
 }
 
+typedef struct poster {
+    ki_client *client;
+    int place;
+    atomic_bool has_run;
+} poster;
+
+static void note_run(void *user)
+{
+    poster *p = user;
+    p->has_run = true;
+}
+
+static void do_nothing(void *user)
+{
+    (void)user;
+}
+
+static void post_held_up(void *user)
+{
+    poster *p = user;
+    delays_hold_up(p->place);
+    require(ki_client_post(p->client, note_run, p) == 0);
+    delays_hold_up(0);
+}
+
+/* Who was called has what was posted, and may free the client. */
+static void a_post_is_overtaken_at_every_place(void **state)
+{
+    (void)state;
+    for (int place = 1; place <= PLACES; place++) {
+        aside thread = {0};
+        poster p = {
+            .client = ki_client_new(&(ki_client_options){.mode = KI_MODE_EVENT_LOOP, .no_cluster = 1}, NULL),
+            .place = place};
+        assert_non_null(p.client);
+        aside_start(&thread, post_held_up, &p);
+        while (!p.has_run) {
+            assert_int_equal(ki_client_post(p.client, do_nothing, NULL), 0);
+            assert_true(ki_client_dispatch(p.client, 0) >= 0);
+        }
+        ki_client_free(p.client);
+        aside_join(&thread);
+    }
+    assert_int_equal(failures, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_thread_frees_what_is_its_own),
         cmocka_unit_test(a_free_is_overtaken_at_every_place),
+        cmocka_unit_test(a_post_is_overtaken_at_every_place),
     };
     return RUN_TESTS(tests);
 }

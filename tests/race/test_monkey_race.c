@@ -2,11 +2,17 @@
 /* Several informers with tiny queues and backlogs of every kind, each in the hands of a monkey: handlers come
  * and go, it is stopped, started, freed and made anew, from outside and from its own handlers, while the
  * server changes, replaces, cuts and forgets; with delays wherever a lock is given away (support/delays.c).
- * In the end every informer has what the server has. The threads are the library's, and those that
- * support/aside.c starts with ki_thread_start(). */
+ * In the end every informer has what the server has, all is freed in any order, and each handler has been
+ * released once. Once more beside a thread that forks: children read what they have inherited and free it.
+ * The threads are the library's, and those that support/aside.c starts with ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/resources.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "support/aside.h"
 #include "support/local_source.h"
@@ -16,7 +22,10 @@
 #include "support/unit.h"
 #include "util/random.h"
 
-enum { RACE_MS = 2500, MONKEYS = 3, HANDLERS = 4, KEYS = 8 };
+enum { RACE_MS = 2500, MONKEYS = 3, HANDLERS = 4, KEYS = 8, CHILD_SECONDS = 60 };
+
+/* What is freed in the end: the informers, and the client. */
+enum { THINGS = MONKEYS + 1, ORDERS = 24 };
 
 struct monkey;
 
@@ -33,6 +42,7 @@ typedef struct monkey {
     struct jungle *jungle;
     ki_random random;
     ki_informer *informer;
+    _Atomic(ki_informer *) inherited; /* the same, but not while it is freed: for children */
     guest guests[HANDLERS];
     atomic_int added;
     atomic_int released;
@@ -42,6 +52,8 @@ typedef struct jungle {
     local_source *source;
     ki_client *client;
     monkey monkeys[MONKEYS];
+    aside forker;
+    int forks;
     atomic_bool is_over;
 } jungle;
 
@@ -110,11 +122,13 @@ static void make_informer(monkey *m)
                                    .resync_ms = 1000};
     m->informer = ki_informer_new(m->jungle->client, &KI_CORE_V1_PODS, &options, NULL);
     require(m->informer != NULL);
+    m->inherited = m->informer;
     require(ki_informer_start(m->informer, NULL) == 0);
 }
 
 static void renew_informer(monkey *m)
 {
+    m->inherited = NULL;
     ki_informer_free(m->informer);
     for (int i = 0; i < HANDLERS; i++)
         m->guests[i].registration = NULL;
@@ -167,13 +181,90 @@ static void go_wild(void *user)
     }
 }
 
+/* ---- children ---------------------------------------------------------------------------------------- */
+
+static int count_object(const ki_object *object, void *user)
+{
+    size_t *count = user;
+    *count += object != NULL;
+    return 0;
+}
+
+/* The allocators of sanitizers take none of their locks over a fork: there a child allocates nothing. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static int read_more(ki_store *store)
+{
+    (void)store;
+    return 0;
+}
+#else
+static int read_more(ki_store *store)
+{
+    ki_object_list list = {0};
+    if (ki_store_list(store, &list) != 0 || list.count > KEYS || ki_store_check(store, NULL) != 0)
+        return 3;
+    ki_object_list_fini(&list);
+    ki_client *own = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL);
+    if (own == NULL)
+        return 4;
+    ki_client_free(own);
+    return 0;
+}
+#endif
+
+static int read_and_free(ki_informer *informer)
+{
+    size_t count = 0;
+    ki_store *store = ki_informer_store(informer);
+    ki_store_walk(store, count_object, &count);
+    if (count > KEYS || count != ki_store_count(store))
+        return 1;
+    if (ki_informer_wait_for_sync(informer, HANG_MS, NULL) != KI_ERR_FORKED)
+        return 2;
+    int rc = read_more(store);
+    ki_informer_stop(informer);
+    ki_informer_free(informer);
+    return rc;
+}
+
+static int be_a_child(jungle *j)
+{
+    int rc = 0;
+    for (int i = 0; i < MONKEYS && rc == 0; i++) {
+        ki_informer *informer = j->monkeys[i].inherited;
+        rc = informer == NULL ? 0 : read_and_free(informer);
+    }
+    ki_client_free(j->client);
+    return rc;
+}
+
+/* Signals are blocked on the thread that forks, and so in the child. */
+static void fork_on(void *user)
+{
+    jungle *j = user;
+    for (; !j->is_over; j->forks++) {
+        int status = 0;
+        pid_t child = fork();
+        require(child >= 0);
+        if (child == 0) {
+            sigset_t none;
+            (void)sigemptyset(&none);
+            (void)sigprocmask(SIG_SETMASK, &none, NULL);
+            (void)alarm(CHILD_SECONDS);
+            (void)syscall(SYS_exit_group, be_a_child(j));
+        }
+        require(waitpid(child, &status, 0) == child);
+        require(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
 /* ---- the server -------------------------------------------------------------------------------------- */
 
 /* What is deleted and put again is another object: its UID differs. */
-static void change(jungle *j)
+static void change(jungle *j, uint64_t seed)
 {
     ki_random random;
-    ki_random_init(&random, 77);
+    ki_random_init(&random, 77 + seed);
     for (int i = 1; i * 2 < RACE_MS; i++) {
         char name[8];
         snprintf(name, sizeof(name), "n%u", (unsigned)ki_random_below(&random, KEYS));
@@ -188,20 +279,36 @@ static void change(jungle *j)
     }
 }
 
+/* A handler that was told to stop its informer may be at that still; it starts it again. */
+static int catch_up(monkey *m, ki_str version, ki_error *err)
+{
+    int rc = KI_ERR_STOPPED;
+    for (int i = 0; i < HANDLERS; i++)
+        m->guests[i].stops = false;
+    for (int i = 0; i <= HANDLERS && rc == KI_ERR_STOPPED; i++) {
+        for (int k = 0; k < HANDLERS; k++)
+            while (m->guests[k].inside > 0)
+                aside_pause(1);
+        *err = (ki_error){0};
+        require(ki_informer_start(m->informer, NULL) == 0);
+        rc = ki_informer_wait_for_version(m->informer, version, HANG_MS, err);
+    }
+    return rc;
+}
+
 static void assert_caught_up(monkey *m)
 {
     char version[24];
     ki_error err = {0};
     snprintf(version, sizeof(version), "%llu", (unsigned long long)local_source_version(m->jungle->source));
-    assert_int_equal(ki_informer_start(m->informer, NULL), 0);
-    int rc = ki_informer_wait_for_version(m->informer, ki_str_of(version), HANG_MS, &err);
+    int rc = catch_up(m, ki_str_of(version), &err);
     assert_string_equal(err.message, "");
     assert_int_equal(rc, 0);
     assert_int_equal(local_source_differences(m->jungle->source, ki_informer_store(m->informer)), 0);
     assert_int_equal(store_check(ki_informer_store(m->informer), NULL), 0);
 }
 
-static void jungle_init(jungle *j)
+static void jungle_init(jungle *j, uint64_t seed)
 {
     *j = (jungle){.source = local_source_new()};
     j->client = ki_client_new(
@@ -212,42 +319,111 @@ static void jungle_init(jungle *j)
     for (int i = 0; i < MONKEYS; i++) {
         monkey *m = &j->monkeys[i];
         m->jungle = j;
-        ki_random_init(&m->random, (uint64_t)i + 1);
+        ki_random_init(&m->random, seed * MONKEYS + (uint64_t)i + 1);
         for (int k = 0; k < HANDLERS; k++)
             m->guests[k].monkey = m;
         make_informer(m);
     }
 }
 
+/* ---- the end ----------------------------------------------------------------------------------------- */
+
+static void free_thing(jungle *j, int thing)
+{
+    if (thing == MONKEYS)
+        ki_client_free(j->client);
+    else
+        ki_informer_free(j->monkeys[thing].informer);
+}
+
+typedef struct freeing {
+    aside thread;
+    jungle *jungle;
+    int thing;
+} freeing;
+
+static void free_aside(void *user)
+{
+    const freeing *f = user;
+    free_thing(f->jungle, f->thing);
+}
+
+/* The n-th order, one after the other, or each by a thread of its own. */
+static void free_all(jungle *j, int n, bool is_at_once)
+{
+    int left[THINGS];
+    freeing frees[THINGS];
+    for (int i = 0; i < THINGS; i++)
+        left[i] = i;
+    for (int i = 0, count = THINGS; count > 0; i++, count--) {
+        int at = n % count;
+        n /= count;
+        frees[i] = (freeing){.jungle = j, .thing = left[at]};
+        left[at] = left[count - 1];
+        if (is_at_once)
+            aside_start(&frees[i].thread, free_aside, &frees[i]);
+        else
+            free_thing(j, frees[i].thing);
+    }
+    for (int i = 0; i < THINGS && is_at_once; i++)
+        aside_join(&frees[i].thread);
+}
+
+static void jungle_fini(jungle *j, uint64_t seed)
+{
+    free_all(j, (int)(seed % ORDERS), seed % 2 == 0);
+    for (int i = 0; i < MONKEYS; i++)
+        assert_int_equal(j->monkeys[i].added, j->monkeys[i].released);
+    assert_int_equal(local_source_released(j->source), local_source_opened(j->source));
+    local_source_free(j->source);
+    assert_int_equal(failures, 0);
+}
+
+static void end_within_time(aside *thread)
+{
+    assert_true(aside_ends_within(thread, HANG_MS));
+    aside_join(thread);
+}
+
+static void run_jungle(bool has_forks)
+{
+    static jungle j;
+    const char *given = getenv("KI_MONKEY_SEED"); /* another life */
+    uint64_t seed = given == NULL ? 0 : strtoull(given, NULL, 10);
+    jungle_init(&j, seed);
+    for (int i = 0; i < MONKEYS; i++)
+        aside_start(&j.monkeys[i].thread, go_wild, &j.monkeys[i]);
+    if (has_forks)
+        aside_start(&j.forker, fork_on, &j);
+    change(&j, seed);
+    j.is_over = true;
+    if (has_forks)
+        end_within_time(&j.forker);
+    for (int i = 0; i < MONKEYS; i++)
+        end_within_time(&j.monkeys[i].thread);
+    assert_true(!has_forks || j.forks > 0);
+    for (int i = 0; i < MONKEYS; i++)
+        assert_caught_up(&j.monkeys[i]);
+    jungle_fini(&j, seed);
+}
+
 static void monkeys_leave_the_caches_right(void **state)
 {
     (void)state;
-    static jungle j;
-    jungle_init(&j);
-    for (int i = 0; i < MONKEYS; i++)
-        aside_start(&j.monkeys[i].thread, go_wild, &j.monkeys[i]);
-    change(&j);
-    j.is_over = true;
-    for (int i = 0; i < MONKEYS; i++) {
-        assert_true(aside_ends_within(&j.monkeys[i].thread, HANG_MS));
-        aside_join(&j.monkeys[i].thread);
-    }
-    for (int i = 0; i < MONKEYS; i++)
-        assert_caught_up(&j.monkeys[i]);
-    ki_client_free(j.client);
-    for (int i = 0; i < MONKEYS; i++) {
-        ki_informer_free(j.monkeys[i].informer);
-        assert_int_equal(j.monkeys[i].added, j.monkeys[i].released);
-    }
-    assert_int_equal(local_source_released(j.source), local_source_opened(j.source));
-    local_source_free(j.source);
-    assert_int_equal(failures, 0);
+    run_jungle(false);
+}
+
+static void a_thread_that_forks_disturbs_nobody(void **state)
+{
+    (void)state;
+    run_jungle(true);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(monkeys_leave_the_caches_right),
+        cmocka_unit_test(a_thread_that_forks_disturbs_nobody),
     };
     return RUN_TESTS(tests);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every callback frees everything that a callback may free, in every order, while the main thread starts what
- * is freed and then frees the client; with delays wherever a lock is given away (support/delays.c). Worst
- * under the sanitizers. The threads are the library's: ki_thread_start(). */
+/* Every callback frees everything, in every order, the client at every place in it or after the callback,
+ * while the main thread starts what is freed; with delays wherever a lock is given away (support/delays.c).
+ * Worst under the sanitizers. The threads are the library's: ki_thread_start(). */
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
@@ -11,7 +11,9 @@
 #include "support/delays.h"
 #include "support/local_source.h"
 #include "support/patience.h"
+#include "support/process.h"
 #include "support/unit.h"
+#include "util/loop/loop.h"
 
 typedef enum callback {
     ON_ADD,
@@ -26,10 +28,15 @@ typedef enum callback {
     ON_STATUS,
     ON_CHANGE,
     POSTED,
+    INDEX,
+    LOG,
     CALLBACKS
 } callback;
 
 enum { THINGS = 4, ORDERS = 24, MODES = 3 };
+
+/* When the client is freed: before the n-th of the others, after all of them, or by the main thread. */
+enum { CLIENT_LAST = THINGS, CLIENT_AFTERWARDS, CLIENT_PLACES };
 
 /* Where a call can be held up, and some more. */
 enum { PLACES = 24 };
@@ -44,8 +51,12 @@ typedef struct world {
     ki_registration *registration;
     callback where;
     int order[THINGS];
+    int client_place;
+    atomic_bool is_armed;
     atomic_bool has_begun; /* to free */
     atomic_bool is_freed;
+    int threads; /* before it began, as the next */
+    int descriptors;
     atomic_int handler_releases;
     atomic_int feed_releases;
 } world;
@@ -73,10 +84,14 @@ static void free_thing(world *w, int thing)
 /* The first time only: callbacks of several kinds may run at once, and again. */
 static void reenter(world *w, callback where)
 {
-    if (w->where != where || atomic_exchange(&w->has_begun, true))
+    if (w->where != where || !w->is_armed || atomic_exchange(&w->has_begun, true))
         return;
-    for (int i = 0; i < THINGS; i++)
-        free_thing(w, w->order[i]);
+    for (int i = 0; i <= THINGS; i++) {
+        if (i == w->client_place)
+            ki_client_free(w->client);
+        if (i < THINGS)
+            free_thing(w, w->order[i]);
+    }
     w->is_freed = true;
 }
 
@@ -161,6 +176,21 @@ static void posted(void *user)
     reenter(user, POSTED);
 }
 
+static int index_function(const ki_object *object, ki_index_emit *emit, void *user)
+{
+    (void)object;
+    reenter(user, INDEX);
+    return ki_index_emit_value(emit, ki_str_of("all"));
+}
+
+/* On threads of the library's, or inside ki_client_dispatch(). */
+static void on_log(const ki_log_record *record, void *user)
+{
+    (void)record;
+    if (ki_loop_is_current(NULL))
+        reenter(user, LOG);
+}
+
 /* ---- a world ----------------------------------------------------------------------------------------- */
 
 static void order_of(int n, int out[THINGS])
@@ -193,16 +223,24 @@ static void add_callbacks(world *w)
     assert_int_equal(ki_informer_set_transform(w->informer, transform, w), 0);
     assert_int_equal(ki_informer_set_watch_error_handler(w->informer, on_watch_error, w), 0);
     assert_int_equal(ki_informer_set_status_handler(w->informer, on_status, w), 0);
+    assert_int_equal(ki_informer_add_index(w->informer, "all", index_function, w), 0);
     add_handler(w);
 }
 
 static void world_init_without_callbacks(world *w, int mode)
 {
+    w->threads = process_idle_threads();
+    w->descriptors = process_descriptors();
     w->source = local_source_new();
     (void)local_source_put(w->source, "a", "x", 0);
     (void)local_source_put(w->source, "a", "y", 0);
-    w->client = ki_client_new(
-        &(ki_client_options){.mode = mode, .source = local_source_open, .source_user = w->source}, NULL);
+    w->client = ki_client_new(&(ki_client_options){.mode = mode,
+                                                   .source = local_source_open,
+                                                   .source_user = w->source,
+                                                   .log = on_log,
+                                                   .log_user = w,
+                                                   .log_level = KI_LOG_DEBUG},
+                              NULL);
     assert_non_null(w->client);
     local_source_attach(w->source, w->client);
     ki_informer_options options = {.backoff_ms = 1};
@@ -229,7 +267,9 @@ static void world_start(world *w)
     assert_int_equal(ki_informer_start(w->other, NULL), 0);
     assert_int_equal(ki_factory_start(w->factory, NULL), 0);
     assert_int_equal(is_feed_last ? ki_informer_start(w->informer, NULL) : ki_feed_start(w->feed, NULL), 0);
-    assert_int_equal(is_feed_last ? ki_feed_start(w->feed, NULL) : ki_informer_start(w->informer, NULL), 0);
+    w->is_armed = true;
+    int rc = is_feed_last ? ki_feed_start(w->feed, NULL) : ki_informer_start(w->informer, NULL);
+    assert_true(rc == 0 || (rc == KI_ERR_STOPPED && w->has_begun));
 }
 
 /* Has the callback called that does not come by itself. */
@@ -239,7 +279,7 @@ static void provoke(world *w, int i)
         (void)local_source_put(w->source, "a", "x", i + 1);
     else if (w->where == ON_DELETE)
         (void)local_source_delete(w->source, "a", "x");
-    else if (w->where == ON_WATCH_ERROR)
+    else if (w->where == ON_WATCH_ERROR || w->where == LOG)
         local_source_cut(w->source);
     else if (w->where == ON_RELEASE && i == 0)
         ki_registration_remove(w->registration);
@@ -265,16 +305,19 @@ static void world_end(world *w, int mode)
     }
     if (!w->is_freed)
         fail_msg("callback %d, mode %d: it does not come, or hangs", (int)w->where, mode);
-    ki_client_free(w->client);
+    if (w->client_place == CLIENT_AFTERWARDS)
+        ki_client_free(w->client);
+    assert_true(process_has_threads(w->threads));
+    assert_int_equal(process_descriptors(), w->descriptors);
     assert_int_equal(w->handler_releases, 1);
     assert_int_equal(w->feed_releases, 1);
     assert_int_equal(local_source_released(w->source), local_source_opened(w->source));
     local_source_free(w->source);
 }
 
-static void run_round(callback where, int order, int mode)
+static void run_round(callback where, int order, int mode, int place)
 {
-    world w = {.where = where};
+    world w = {.where = where, .client_place = place};
     order_of(order, w.order);
     world_init(&w, mode);
     world_start(&w);
@@ -284,10 +327,9 @@ static void run_round(callback where, int order, int mode)
 static void every_callback_frees_everything_in_every_order(void **state)
 {
     (void)state;
-    int round = 0;
     for (int order = 0; order < ORDERS; order++)
         for (int where = 0; where < CALLBACKS; where++)
-            run_round((callback)where, order, round++ % MODES);
+            run_round((callback)where, order, order % MODES, (order / MODES + where) % CLIENT_PLACES);
 }
 
 /* A handler may free its informer before the call that has started it is over. */
@@ -295,7 +337,7 @@ static void a_start_is_overtaken_at_every_place(void **state)
 {
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
-        world w = {.where = ON_ADD};
+        world w = {.where = ON_ADD, .client_place = place % CLIENT_PLACES, .is_armed = true};
         order_of(0, w.order);
         world_init(&w, KI_MODE_THREADS);
         delays_hold_up(place);
@@ -310,7 +352,7 @@ static void the_adding_of_a_handler_is_overtaken_at_every_place(void **state)
 {
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
-        world w = {.where = ON_SYNCED};
+        world w = {.where = ON_SYNCED, .client_place = place % CLIENT_PLACES, .is_armed = true};
         order_of(0, w.order);
         world_init_without_callbacks(&w, KI_MODE_THREADS);
         assert_int_equal(ki_informer_start(w.informer, NULL), 0);

@@ -71,24 +71,43 @@ static ki_descriptor describe(int fd)
     return (ki_descriptor){fd, about.st_dev, about.st_ino};
 }
 
-void ki_descriptors_add(ki_descriptors *descriptors, int fd)
+void ki_descriptors_lock(ki_descriptors *descriptors)
 {
-    ki_descriptor fresh = describe(fd);
     ki_mutex_lock(&descriptors->mu);
+}
+
+void ki_descriptors_unlock(ki_descriptors *descriptors)
+{
+    ki_mutex_unlock(&descriptors->mu);
+}
+
+void ki_descriptors_add_locked(ki_descriptors *descriptors, int fd)
+{
     ki_descriptor *place = find_locked(descriptors, fd);
     if (place == NULL && reserve_locked(descriptors, 1) == 0)
         place = &descriptors->open[descriptors->count++];
     if (place != NULL)
-        *place = fresh;
+        *place = describe(fd);
+}
+
+void ki_descriptors_add(ki_descriptors *descriptors, int fd)
+{
+    ki_mutex_lock(&descriptors->mu);
+    ki_descriptors_add_locked(descriptors, fd);
     ki_mutex_unlock(&descriptors->mu);
+}
+
+void ki_descriptors_remove_locked(ki_descriptors *descriptors, int fd)
+{
+    ki_descriptor *found = find_locked(descriptors, fd);
+    if (found != NULL)
+        *found = descriptors->open[--descriptors->count];
 }
 
 void ki_descriptors_remove(ki_descriptors *descriptors, int fd)
 {
     ki_mutex_lock(&descriptors->mu);
-    ki_descriptor *found = find_locked(descriptors, fd);
-    if (found != NULL)
-        *found = descriptors->open[--descriptors->count];
+    ki_descriptors_remove_locked(descriptors, fd);
     ki_mutex_unlock(&descriptors->mu);
 }
 

@@ -40,12 +40,19 @@ void ki_descriptors_fini(ki_descriptors *descriptors);
 KI_NODISCARD int ki_descriptors_reserve(ki_descriptors *descriptors, size_t more)
     KI_EXCLUDES(descriptors->mu);
 
+/* Around the opening, moving and closing of a descriptor: no child is made between that and the note of
+ * it. */
+void ki_descriptors_lock(ki_descriptors *descriptors) KI_ACQUIRE(descriptors->mu);
+void ki_descriptors_unlock(ki_descriptors *descriptors) KI_RELEASE(descriptors->mu);
+
 /* In the place of what was there under the same number. Never fails where there is room; without room and
  * memory it is not known, and a child leaves it open. */
 void ki_descriptors_add(ki_descriptors *descriptors, int fd) KI_EXCLUDES(descriptors->mu);
+void ki_descriptors_add_locked(ki_descriptors *descriptors, int fd) KI_REQUIRES(descriptors->mu);
 
 /* Before it is closed, lest its number be another's. Takes one that was never added. */
 void ki_descriptors_remove(ki_descriptors *descriptors, int fd) KI_EXCLUDES(descriptors->mu);
+void ki_descriptors_remove_locked(ki_descriptors *descriptors, int fd) KI_REQUIRES(descriptors->mu);
 
 /* Closes all of them that are still what they were, and forgets them.
  * In a child, where nobody else has them. */

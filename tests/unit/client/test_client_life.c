@@ -2,7 +2,6 @@
 /* A client and what is made with it, freed in every order: nothing waits for ever, nothing is left, and what
  * is left to the last is harmless. Threads are the library's, and those that support/aside.c starts with
  * ki_thread_start(). */
-#include <dirent.h>
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
@@ -14,6 +13,7 @@
 #include "support/aside.h"
 #include "support/informer_rig.h"
 #include "support/patience.h"
+#include "support/process.h"
 #include "support/unit.h"
 
 enum { THINGS = 4, ORDERS = 24, MODES = 3 };
@@ -28,33 +28,6 @@ typedef struct world {
     heard what;            /* of the informer */
     int releases;          /* of the feed */
 } world;
-
-/* ---- what is left ------------------------------------------------------------------------------------ */
-
-static int entries_of(const char *path)
-{
-    DIR *folder = opendir(path);
-    int count = 0;
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    (void)closedir(folder);
-    return count;
-}
-
-static int descriptors(void)
-{
-    return entries_of("/proc/self/fd");
-}
-
-/* A thread that was joined may still be on its way out of the kernel. */
-static void assert_threads(int expected)
-{
-    int count = 0;
-    for (int ms = 0; ms < AT_ONCE_MS && (count = entries_of("/proc/self/task")) > expected; ms++)
-        aside_pause(1);
-    assert_int_equal(count, expected);
-}
 
 /* ---- a world ----------------------------------------------------------------------------------------- */
 
@@ -140,10 +113,10 @@ static void order_of(int n, int out[THINGS])
 
 static void free_in_order(int mode, int n, bool is_started)
 {
-    static int threads; /* a sanitizer has one of its own from the first one on */
     world w;
     int order[THINGS];
-    int before = descriptors();
+    int before = process_descriptors();
+    int threads = process_idle_threads();
     world_init(&w, mode);
     if (is_started)
         world_start(&w);
@@ -151,14 +124,12 @@ static void free_in_order(int mode, int n, bool is_started)
     for (int i = 0; i < THINGS; i++) {
         world_free(&w, order[i]);
         if (order[i] == 0) {
-            assert_int_equal(descriptors(), before);
-            if (threads == 0)
-                threads = entries_of("/proc/self/task");
-            assert_threads(threads);
+            assert_int_equal(process_descriptors(), before);
+            assert_true(process_has_threads(threads));
         }
     }
     world_fini(&w);
-    assert_int_equal(descriptors(), before);
+    assert_int_equal(process_descriptors(), before);
 }
 
 static void every_order_of_frees_works(void **state)

@@ -84,7 +84,7 @@ static const row rows[] = {
      stage_has_nothing_to_show,
      {WORKS, REFUSED, REFUSED, REFUSED},
      0},
-    {"client: free", call_free_client, stage_is_client_gone, {WAITS, NOTHING, NOTHING, NOTHING}, 0},
+    {"client: free", call_free_client, stage_is_client_gone, {WAITS, REQUEST, REQUEST, REQUEST}, 0},
     {"store: put, remove, replace, add_index, check",
      call_write_store,
      stage_has_nothing_to_show,

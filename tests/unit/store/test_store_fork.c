@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,7 +27,8 @@ static bool is_same_mask(const sigset_t *a, const sigset_t *b)
     return true;
 }
 
-/* In the child: says through the exit status whether `function` came to its end. */
+/* In the child: says through the exit status whether `function` came to its end. A sanitizer looks for leaks
+ * in _exit(), with locks that another thread may have had. */
 static void expect_of_child(void (*function)(void *user), void *user)
 {
     int status = 0;
@@ -39,7 +41,8 @@ static void expect_of_child(void (*function)(void *user), void *user)
         (void)alarm(CHILD_SECONDS);
         function(user);
         require(sigprocmask(SIG_BLOCK, NULL, &after) == 0);
-        _exit(is_same_mask(&before, &after) ? 0 : 3);
+        require(is_same_mask(&before, &after));
+        (void)syscall(SYS_exit_group, failures > 0 ? 1 : 0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
@@ -106,16 +109,6 @@ static void a_child_uses_a_store_that_another_thread_reads(void **state)
     store_end(store);
 }
 
-/* The allocator of the sanitizers does not survive a fork() beside threads that allocate: the address
- * sanitizers of gcc 12 and 14 take none of their locks for that, and the child waits for one for ever; beside
- * the thread sanitizer it hung once in twelve runs. The other builds have this test. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_FORKABLE_MALLOC 0
-#else
-#define HAS_FORKABLE_MALLOC 1
-#endif
-
-#if HAS_FORKABLE_MALLOC
 typedef struct busy {
     ki_store *store;
     atomic_bool is_over;
@@ -143,6 +136,36 @@ static void list_on(void *user)
     }
 }
 
+static int count_object(const ki_object *object, void *user)
+{
+    size_t *count = user;
+    *count += ki_object_name(object).len > 0;
+    return 0;
+}
+
+/* Lock-free, and without memory. */
+static void look_at_inherited(void *user)
+{
+    ki_store *store = user;
+    size_t count = 0;
+    ki_store_walk(store, count_object, &count);
+    require(count == OBJECTS && ki_store_count(store) == OBJECTS);
+    ki_read_lock();
+    require(ki_store_peek(store, "ns", "n1") != NULL);
+    ki_read_unlock();
+    ki_object *object = ki_store_get(store, "ns", "n2");
+    require(object != NULL);
+    (void)ki_object_unref(object);
+}
+
+/* The allocator of the sanitizers does not survive a fork() beside threads that allocate: gcc 12's takes none
+ * of its locks for that, and the child waits for one for ever. There it only looks. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define use_wholly look_at_inherited
+#else
+#define use_wholly use_inherited
+#endif
+
 static void a_child_finds_a_store_whole_at_whatever_moment_it_was_made(void **state)
 {
     (void)state;
@@ -154,13 +177,31 @@ static void a_child_finds_a_store_whole_at_whatever_moment_it_was_made(void **st
     aside_start(&writer, write_on, &b);
     aside_start(&lister, list_on, &b);
     for (int i = 0; i < FORKS; i++)
-        expect_of_child(use_inherited, b.store);
+        expect_of_child(i % 2 == 0 ? look_at_inherited : use_wholly, b.store);
     atomic_store(&b.is_over, true);
     aside_join(&writer);
     aside_join(&lister);
     store_end(b.store);
+    assert_int_equal(failures, 0);
 }
 
+/* fork() holds two locks of each. The thread sanitizer's search for deadlocks cannot count beyond 64 that a
+ * thread has, and ends the program; nothing else has such a limit. */
+#if !defined(__SANITIZE_THREAD__)
+static void a_child_has_as_many_stores_as_its_parent(void **state)
+{
+    (void)state;
+    enum { STORES = 200 };
+    ki_store *stores[STORES];
+    for (int i = 0; i < STORES; i++) {
+        stores[i] = store_begin();
+        put_some(stores[i], 1, "");
+    }
+    for (int i = 0; i < STORES; i += STORES / 4)
+        expect_of_child(use_inherited, stores[i]);
+    for (int i = 0; i < STORES; i++)
+        store_end(stores[i]);
+}
 #endif
 
 static void leave_and_free(void *user)
@@ -187,8 +228,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_of_a_process_with_a_reader_has_grace_periods_of_its_own),
         cmocka_unit_test(a_child_uses_a_store_that_another_thread_reads),
-#if HAS_FORKABLE_MALLOC
         cmocka_unit_test(a_child_finds_a_store_whole_at_whatever_moment_it_was_made),
+#if !defined(__SANITIZE_THREAD__)
+        cmocka_unit_test(a_child_has_as_many_stores_as_its_parent),
 #endif
         cmocka_unit_test(a_child_that_was_made_inside_of_a_section_is_inside_of_it),
     };

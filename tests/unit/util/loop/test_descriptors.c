@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/aside.h"
 #include "support/failing_allocator.h"
+#include "support/patience.h"
 #include "support/unit.h"
 
 enum { MANY = 40 };
@@ -39,6 +41,32 @@ static void a_child_closes_its_copies_and_the_parent_keeps_its_own(void **state)
     ki_descriptors_fini(&descriptors);
     (void)close(fds[0]);
     (void)close(fds[1]);
+}
+
+static void fork_once(void *user)
+{
+    (void)user;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    (void)waitpid(pid, NULL, 0);
+}
+
+static void no_child_is_made_between_a_change_and_the_note_of_it(void **state)
+{
+    (void)state;
+    ki_descriptors descriptors;
+    aside forking = {0};
+    assert_int_equal(ki_descriptors_init(&descriptors), 0);
+    ki_descriptors_lock(&descriptors);
+    aside_start(&forking, fork_once, NULL);
+    assert_false(aside_ends_within(&forking, 50));
+    ki_descriptors_add_locked(&descriptors, 1000);
+    ki_descriptors_remove_locked(&descriptors, 1000);
+    ki_descriptors_unlock(&descriptors);
+    assert_true(aside_ends_within(&forking, HANG_MS));
+    aside_join(&forking);
+    ki_descriptors_fini(&descriptors);
 }
 
 static void what_is_removed_is_not_closed(void **state)
@@ -102,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DESCRIPTORS_TEST(a_child_closes_its_copies_and_the_parent_keeps_its_own),
+        DESCRIPTORS_TEST(no_child_is_made_between_a_change_and_the_note_of_it),
         DESCRIPTORS_TEST(what_is_removed_is_not_closed),
         DESCRIPTORS_TEST(what_was_closed_without_a_word_is_not_closed_again),
         DESCRIPTORS_TEST(where_room_was_made_no_memory_is_needed),

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A client that is freed inside a callback or a read section. Nothing may be waited for there, so it is
+ * closed afterwards: on the program's thread by the call that has run the callback (ki_client_dispatch(), a
+ * wait, a free), when that has left all clients; else, as on threads of ours, which would have to wait for
+ * themselves, by a thread that is started for this and ends with it. */
+#include "client/client.h"
+#include "util/fork.h"
+#include "util/units.h"
+
+/* After the system had no thread. */
+enum { TRY_AGAIN_MS = 100 };
+
+/* Of the calling thread. */
+typedef struct visits {
+    unsigned generation; /* of the process that they are of: see util/fork.h */
+    unsigned depth;      /* calls that are inside a client */
+    ki_client *freed;    /* to be closed when there are none */
+} visits;
+
+static _Thread_local visits visits_of_thread;
+
+/* A child that was forked inside a callback does not return from it. */
+static visits *mine(void)
+{
+    unsigned generation = ki_fork_generation();
+    if (visits_of_thread.generation != generation)
+        visits_of_thread = (visits){.generation = generation};
+    return &visits_of_thread;
+}
+
+void ki_client_visit_begin(void)
+{
+    mine()->depth++;
+}
+
+/* To close one is a visit, too, in which more may be freed. */
+void ki_client_visit_end(void)
+{
+    visits *here = mine();
+    if (here->depth == 0 || --here->depth > 0)
+        return;
+    for (ki_client *client = here->freed; client != NULL; client = here->freed) {
+        here->freed = client->next_freed;
+        ki_client_close(client);
+    }
+}
+
+static void close_it(void *user)
+{
+    ki_client_close(user);
+}
+
+/* From the moment the thread has begun the client may be gone. */
+static bool start_closer(ki_client *client)
+{
+    ki_thread_options options = {.name = "close", .run = close_it, .user = client};
+    return ki_thread_start_detached(&options, NULL) == 0;
+}
+
+static void try_again(ki_client *client)
+{
+    ki_job_wake_at(&client->close_job, ki_clock_now_ns(client->clock) + ki_ns_of_ms(TRY_AGAIN_MS));
+}
+
+void ki_client_close_again(ki_job *job)
+{
+    ki_client *client = KI_CONTAINER_OF(job, ki_client, close_job);
+    if (!start_closer(client))
+        try_again(client);
+}
+
+void ki_client_close_later(ki_client *client)
+{
+    visits *here = mine();
+    if (here->depth > 0) {
+        client->next_freed = here->freed;
+        here->freed = client;
+        return;
+    }
+    if (start_closer(client))
+        return;
+    if (ki_loop_has_threads(client->dispatch))
+        try_again(client);
+    else
+        ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
+                  "freed inside a callback or a read section, and no thread could be started that closes it: "
+                  "it stays");
+}
