@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/write_gate.h"
 
+#include "client/callback.h"
 #include "client/client.h"
 #include "util/error.h"
 
