@@ -19,6 +19,7 @@
 #include <kinformer/informer.h>
 #include <kinformer/json.h>
 #include <kinformer/key.h>
+#include <kinformer/leader.h>
 #include <kinformer/list_watch.h>
 #include <kinformer/lister.h>
 #include <kinformer/log.h>

@@ -124,7 +124,8 @@ void ki_election_stop(ki_election *election, uint64_t now_ns)
         become(election, KI_ELECTION_ENDING, UINT64_MAX);
     else if (election->phase == KI_ELECTION_SEEKING && may_hold && !election->options.keeps_lease)
         release(election, now_ns);
-    else if (election->phase == KI_ELECTION_SEEKING)
+    else if (election->phase == KI_ELECTION_SEEKING ||
+             (election->phase == KI_ELECTION_RELEASING && election->options.keeps_lease))
         become(election, KI_ELECTION_STOPPED, UINT64_MAX);
 }
 
