@@ -15,7 +15,8 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS
      src/handler/*.c
      src/informer/*.c
      src/feed/*.c
-     src/controller/*.c)
+     src/controller/*.c
+     src/workqueue/*.c)
 
 find_package(PkgConfig REQUIRED)
 # Requests; 7.87 is the first that lets go of a name lookup (CURLOPT_QUICK_EXIT).

@@ -20,11 +20,13 @@
 #include <kinformer/json.h>
 #include <kinformer/key.h>
 #include <kinformer/leader.h>
+#include <kinformer/limiter.h>
 #include <kinformer/list_watch.h>
 #include <kinformer/lister.h>
 #include <kinformer/log.h>
 #include <kinformer/metrics.h>
 #include <kinformer/object.h>
+#include <kinformer/parallelize.h>
 #include <kinformer/quantity.h>
 #include <kinformer/resource.h>
 #include <kinformer/resources.h>
@@ -33,5 +35,6 @@
 #include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/timestamp.h>
+#include <kinformer/workqueue.h>
 
 #endif

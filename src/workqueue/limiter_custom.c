@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A limiter of the program's own. */
+#include "util/error.h"
+#include "workqueue/limiter.h"
+
+typedef struct custom_limiter {
+    ki_limiter base;
+    ki_limiter_functions functions;
+} custom_limiter;
+
+static const ki_limiter_functions *functions_of(ki_limiter *limiter)
+{
+    return &((const custom_limiter *)limiter)->functions;
+}
+
+static int custom_when(ki_limiter *limiter, ki_str key, uint64_t now_ns, uint64_t *out_delay_ns)
+{
+    const ki_limiter_functions *functions = functions_of(limiter);
+    (void)now_ns;
+    return functions->when(key, out_delay_ns, functions->user);
+}
+
+static void custom_forget(ki_limiter *limiter, ki_str key)
+{
+    const ki_limiter_functions *functions = functions_of(limiter);
+    if (functions->forget != NULL)
+        functions->forget(key, functions->user);
+}
+
+static uint32_t custom_num_requeues(ki_limiter *limiter, ki_str key)
+{
+    const ki_limiter_functions *functions = functions_of(limiter);
+    return functions->num_requeues == NULL ? 0 : functions->num_requeues(key, functions->user);
+}
+
+static void custom_fini(ki_limiter *limiter)
+{
+    const ki_limiter_functions *functions = functions_of(limiter);
+    if (functions->on_release != NULL)
+        functions->on_release(functions->user);
+}
+
+ki_limiter *ki_limiter_new_custom(const ki_limiter_functions *functions, ki_error *err)
+{
+    static const ki_limiter_kind kind = {custom_when, custom_forget, custom_num_requeues, custom_fini};
+    if (functions == NULL || functions->when == NULL) {
+        (void)ki_fail(err, KI_ERR_INVALID, "a limiter needs the function `when`");
+        return NULL;
+    }
+    ki_limiter *limiter = ki_limiter_make(sizeof(custom_limiter), &kind, err);
+    if (limiter != NULL)
+        ((custom_limiter *)limiter)->functions = *functions;
+    return limiter;
+}

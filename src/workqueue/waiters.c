@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workqueue/waiters.h"
+
+/* The clock of conditions stands still while the machine is suspended, that of delays does not. */
+enum { LOOK_AGAIN_MS = 10 * 1000 };
+
+void ki_work_waiters_init(ki_work_waiters *waiters)
+{
+    *waiters = (ki_work_waiters){0};
+    ki_cond_init(&waiters->ready);
+    ki_cond_init(&waiters->timer);
+    ki_cond_init(&waiters->drained);
+}
+
+void ki_work_waiters_fini(ki_work_waiters *waiters)
+{
+    ki_wake_fd_close(&waiters->fd);
+    ki_cond_fini(&waiters->drained);
+    ki_cond_fini(&waiters->timer);
+    ki_cond_fini(&waiters->ready);
+}
+
+/* Ending a condition waits for those who are in it, so they are made anew. */
+void ki_work_waiters_forget(ki_work_waiters *waiters)
+{
+    ki_wake_fd fd = waiters->fd;
+    ki_work_waiters_init(waiters);
+    waiters->fd = fd;
+}
+
+void ki_work_waiters_wake_one(ki_work_waiters *waiters)
+{
+    if (waiters->sleepers > waiters->woken) {
+        waiters->woken++;
+        waiters->signals++;
+    } else if (waiters->has_keeper && !waiters->is_keeper_woken) {
+        waiters->is_keeper_woken = true;
+        waiters->signal_keeper = true;
+    }
+}
+
+void ki_work_waiters_wake_all(ki_work_waiters *waiters)
+{
+    while (waiters->sleepers > waiters->woken)
+        ki_work_waiters_wake_one(waiters);
+    ki_work_waiters_wake_one(waiters);
+    ki_cond_broadcast(&waiters->drained);
+}
+
+void ki_work_waiters_wake_keeper(ki_work_waiters *waiters)
+{
+    if (!waiters->has_keeper) {
+        ki_work_waiters_wake_one(waiters);
+    } else if (!waiters->is_keeper_woken) {
+        waiters->is_keeper_woken = true;
+        waiters->signal_keeper = true;
+    }
+}
+
+ki_work_signals ki_work_waiters_take_signals(ki_work_waiters *waiters)
+{
+    ki_work_signals signals = {waiters->signals, waiters->signal_keeper};
+    waiters->signals = 0;
+    waiters->signal_keeper = false;
+    return signals;
+}
+
+void ki_work_waiters_send(ki_work_waiters *waiters, ki_work_signals signals)
+{
+    for (size_t i = 0; i < signals.sleepers; i++)
+        ki_cond_signal(&waiters->ready);
+    if (signals.keeper)
+        ki_cond_signal(&waiters->timer);
+}
+
+static void wait_ms(ki_cond *cond, ki_mutex *mu, uint64_t timeout_ms) KI_REQUIRES(*mu)
+{
+    if (timeout_ms == UINT64_MAX)
+        ki_cond_wait(cond, mu);
+    else
+        (void)ki_cond_wait_ms(cond, mu, timeout_ms);
+}
+
+static uint64_t shorter(uint64_t a_ms, uint64_t b_ms)
+{
+    return a_ms < b_ms ? a_ms : b_ms;
+}
+
+void ki_work_waiters_sleep(ki_work_waiters *waiters, ki_mutex *mu, uint64_t timeout_ms, uint64_t due_ms)
+{
+    ki_work_waiters_send(waiters, ki_work_waiters_take_signals(waiters));
+    if (timeout_ms != UINT64_MAX)
+        timeout_ms = shorter(timeout_ms, LOOK_AGAIN_MS);
+    if (due_ms != UINT64_MAX && !waiters->has_keeper) {
+        waiters->has_keeper = true;
+        wait_ms(&waiters->timer, mu, shorter(timeout_ms, shorter(due_ms, LOOK_AGAIN_MS)));
+        waiters->has_keeper = false;
+        waiters->is_keeper_woken = false;
+        return;
+    }
+    waiters->sleepers++;
+    wait_ms(&waiters->ready, mu, timeout_ms);
+    waiters->sleepers--;
+    if (waiters->woken > 0)
+        waiters->woken--;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public calls of a work queue, but for delays, rate limits and the end. */
+#include <assert.h>
+
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/units.h"
+#include "workqueue/queue.h"
+
+/* ---- making and freeing -------------------------------------------------------------------------------- */
+
+KI_NO_THREAD_SAFETY_ANALYSIS
+static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
+{
+    ki_workqueue *queue = KI_CONTAINER_OF(hook, ki_workqueue, fork_hook);
+    if (phase == KI_FORK_PREPARE) {
+        ki_mutex_lock(&queue->mu);
+        return;
+    }
+    if (phase == KI_FORK_CHILD)
+        ki_work_waiters_forget(&queue->waiters);
+    ki_mutex_unlock(&queue->mu);
+}
+
+/* Called when the text of the metrics is written: a worker that hangs changes nothing by itself. */
+static void refresh(ki_metrics_refresh *of)
+{
+    ki_workqueue *queue = KI_CONTAINER_OF(of, ki_workqueue, metrics.refresh);
+    uint64_t sum_ns = 0;
+    uint64_t longest_ns = 0;
+    ki_mutex_lock(&queue->mu);
+    uint64_t now_ns = ki_clock_now_ns(queue->clock);
+    for (ki_list_node *node = ki_list_first(&queue->processing); node != NULL;
+         node = ki_list_next(&queue->processing, node)) {
+        uint64_t age_ns = now_ns - KI_CONTAINER_OF(node, ki_work_entry, node)->started_ns;
+        sum_ns += age_ns;
+        longest_ns = ki_ns_max(longest_ns, age_ns);
+    }
+    ki_mutex_unlock(&queue->mu);
+    ki_gauge_set(queue->metrics.unfinished, (int64_t)sum_ns);
+    ki_gauge_set(queue->metrics.longest, (int64_t)longest_ns);
+}
+
+static int init(ki_workqueue *queue, const ki_workqueue_options *options, ki_error *err)
+{
+    queue->fork_hook = (ki_fork_hook){.order = KI_FORK_LEAVES, .run = on_fork};
+    queue->generation = ki_fork_generation();
+    ki_mutex_init(&queue->mu);
+    ki_work_waiters_init(&queue->waiters);
+    ki_work_order_init(&queue->order);
+    ki_list_init(&queue->processing);
+    ki_map_init(&queue->keys);
+    ki_workqueue_delays_init(queue);
+    ki_work_metrics_init(&queue->metrics, options->metrics, options->name);
+    queue->metrics.refresh.run = refresh;
+    ki_metrics_add_refresh(queue->metrics.metrics, &queue->metrics.refresh);
+    if (ki_hash_key_init(&queue->secret) < 0)
+        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+    return ki_fork_add(&queue->fork_hook) < 0 ? ki_fail_no_memory(err) : 0;
+}
+
+ki_workqueue *ki_workqueue_new_simulated(const ki_workqueue_options *options, const ki_clock *clock,
+                                         ki_error *err)
+{
+    static const ki_workqueue_options defaults = {0};
+    if (options == NULL)
+        options = &defaults;
+    ki_limiter *limiter = options->limiter == NULL ? ki_limiter_new_default(err) : options->limiter;
+    ki_workqueue *queue = limiter == NULL ? NULL : ki_calloc(1, sizeof(*queue));
+    if (queue == NULL) {
+        if (limiter != NULL)
+            (void)ki_fail_no_memory(err);
+        (void)ki_limiter_unref(limiter);
+        return NULL;
+    }
+    queue->clock = clock;
+    queue->limiter = limiter;
+    if (init(queue, options, err) < 0) {
+        ki_workqueue_free(queue);
+        return NULL;
+    }
+    return queue;
+}
+
+ki_workqueue *ki_workqueue_new(const ki_workqueue_options *options, ki_error *err)
+{
+    return ki_workqueue_new_simulated(options, ki_clock_real(), err);
+}
+
+static void free_entries(ki_workqueue *queue)
+{
+    for (size_t i = 0; i < queue->keys.bucket_count; i++)
+        for (ki_map_node *node = queue->keys.buckets[i], *next = NULL; node != NULL; node = next) {
+            next = node->next;
+            ki_free(KI_CONTAINER_OF(node, ki_work_entry, by_key));
+        }
+}
+
+/* The refresh comes first: it looks at what is freed below. */
+void ki_workqueue_free(ki_workqueue *queue)
+{
+    if (queue == NULL)
+        return;
+    ki_metrics_remove_refresh(queue->metrics.metrics, &queue->metrics.refresh);
+    ki_fork_remove(&queue->fork_hook);
+    ki_gauge_add(queue->metrics.depth, -(int64_t)queue->depth); /* another queue may have the same name */
+    ki_work_metrics_fini(&queue->metrics);
+    ki_heap_fini(&queue->delayed);
+    free_entries(queue);
+    ki_map_fini(&queue->keys);
+    ki_work_waiters_fini(&queue->waiters);
+    ki_mutex_fini(&queue->mu);
+    (void)ki_limiter_unref(queue->limiter);
+    ki_free(queue);
+}
+
+/* ---- adding -------------------------------------------------------------------------------------------- */
+
+static int add_locked(ki_workqueue *queue, ki_str key, uint64_t hash, ki_priority priority)
+    KI_REQUIRES(queue->mu)
+{
+    if (queue->is_stopping)
+        return KI_ERR_STOPPED;
+    ki_work_entry *entry = ki_workqueue_intern_locked(queue, key, hash);
+    if (entry == NULL)
+        return KI_ERR_NO_MEMORY;
+    ki_workqueue_make_dirty_locked(queue, entry, priority);
+    return 0;
+}
+
+int ki_workqueue_add(ki_workqueue *queue, ki_str key, ki_priority priority)
+{
+    int rc = ki_workqueue_check_key(queue, key, priority);
+    if (rc < 0)
+        return rc;
+    uint64_t hash = ki_workqueue_hash(queue, key);
+    ki_workqueue_lock(queue);
+    rc = add_locked(queue, key, hash, priority);
+    ki_workqueue_unlock(queue);
+    return rc;
+}
+
+/* ---- working ------------------------------------------------------------------------------------------- */
+
+/* In milliseconds, rounded up: whoever sleeps so long does not wake too early. */
+static uint64_t left_ms(uint64_t now_ns, uint64_t until_ns)
+{
+    if (until_ns == UINT64_MAX)
+        return UINT64_MAX;
+    return until_ns <= now_ns ? 0 : (until_ns - now_ns + KI_NS_PER_MS - 1) / KI_NS_PER_MS;
+}
+
+/* Sleeps once. Returns 0 to look again, or KI_ERR_TIMEOUT. */
+static int sleep_locked(ki_workqueue *queue, uint64_t until_ns) KI_REQUIRES(queue->mu)
+{
+    uint64_t due_ns = ki_workqueue_next_due_locked(queue);
+    uint64_t now_ns = until_ns == UINT64_MAX && due_ns == UINT64_MAX ? 0 : ki_clock_now_ns(queue->clock);
+    if (until_ns <= now_ns || queue->clock->is_virtual)
+        return KI_ERR_TIMEOUT;
+    ki_work_waiters_sleep(&queue->waiters, &queue->mu, left_ms(now_ns, until_ns), left_ms(now_ns, due_ns));
+    ki_workqueue_ripen_locked(queue);
+    return 0;
+}
+
+static int get_locked(ki_workqueue *queue, uint64_t until_ns, ki_work_item *out_item) KI_REQUIRES(queue->mu)
+{
+    for (;;) {
+        ki_work_entry *entry = ki_workqueue_take_locked(queue);
+        if (entry != NULL) {
+            *out_item =
+                (ki_work_item){.key = ki_work_entry_key(entry), .priority = (ki_priority)entry->priority};
+            return 0;
+        }
+        if (queue->is_stopping)
+            return KI_ERR_STOPPED;
+        int rc = sleep_locked(queue, until_ns);
+        if (rc < 0)
+            return rc;
+    }
+}
+
+int ki_workqueue_get(ki_workqueue *queue, uint64_t timeout_ms, ki_work_item *out_item)
+{
+    int rc = out_item == NULL ? KI_ERR_INVALID : ki_workqueue_check(queue);
+    if (rc < 0)
+        return rc;
+    uint64_t until_ns = 0;
+    if (timeout_ms == UINT64_MAX)
+        until_ns = UINT64_MAX;
+    else if (timeout_ms > 0)
+        until_ns = ki_clock_now_ns(queue->clock) + ki_ns_of_ms(timeout_ms);
+    ki_workqueue_lock(queue);
+    rc = get_locked(queue, until_ns, out_item);
+    if (queue->delayed.count > 0 && !queue->waiters.has_keeper) /* it may have been this worker */
+        ki_work_waiters_wake_keeper(&queue->waiters);
+    ki_workqueue_unlock(queue);
+    return rc;
+}
+
+int ki_workqueue_done(ki_workqueue *queue, ki_str key)
+{
+    int rc = ki_workqueue_check_key(queue, key, KI_PRIORITY_HIGH);
+    if (rc < 0)
+        return rc == KI_ERR_TOO_LARGE ? KI_ERR_NOT_FOUND : rc;
+    uint64_t hash = ki_workqueue_hash(queue, key);
+    ki_work_entry *ended = NULL;
+    ki_workqueue_lock(queue);
+    ki_work_entry *entry = ki_workqueue_find_locked(queue, key, hash);
+    if (entry == NULL || !entry->is_processing)
+        rc = KI_ERR_NOT_FOUND;
+    else
+        ended = ki_workqueue_finish_locked(queue, entry);
+    ki_workqueue_unlock(queue);
+    ki_free(ended);
+    return rc;
+}
+
+int ki_workqueue_fd(ki_workqueue *queue, ki_error *err)
+{
+    int rc = ki_workqueue_check(queue);
+    if (rc < 0 || queue->clock->is_virtual)
+        return ki_fail(err, rc < 0 ? rc : KI_ERR_INVALID, "%s", ki_error_text(rc < 0 ? rc : KI_ERR_INVALID));
+    ki_workqueue_lock(queue);
+    if (!queue->waiters.fd.is_open)
+        rc = ki_wake_fd_open(&queue->waiters.fd, err);
+    if (rc == 0)
+        rc = queue->waiters.fd.epoll_fd;
+    ki_workqueue_unlock(queue);
+    return rc;
+}
+
+/* ---- looking at it ------------------------------------------------------------------------------------- */
+
+void ki_workqueue_read_stats(ki_workqueue *queue, ki_workqueue_stats *out_stats)
+{
+    *out_stats = (ki_workqueue_stats){0};
+    if (ki_workqueue_check(queue) < 0)
+        return;
+    ki_workqueue_lock(queue);
+    *out_stats = (ki_workqueue_stats){.waiting = ki_work_order_count(&queue->order),
+                                      .low = queue->order.counts[KI_PRIORITY_LOW],
+                                      .depth = queue->depth,
+                                      .processing = queue->processing_count,
+                                      .delayed = queue->delayed.count,
+                                      .dropped = queue->dropped};
+    ki_workqueue_unlock(queue);
+}
+
+size_t ki_workqueue_len(ki_workqueue *queue)
+{
+    ki_workqueue_stats stats;
+    ki_workqueue_read_stats(queue, &stats);
+    return stats.waiting;
+}

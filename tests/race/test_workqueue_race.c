@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Producers, workers and somebody who reads the metrics, all at once: each key is on one worker at a time,
+ * the last run of each begins after its last add, and a drain returns when all is done. */
+#include <kinformer/metrics.h>
+#include <kinformer/parallelize.h>
+#include <kinformer/workqueue.h>
+
+#include "support/patience.h"
+#include "support/require.h"
+#include "support/unit.h"
+#include "util/random.h"
+#include "util/thread.h"
+
+enum { KEYS = 64, PRODUCERS = 3, WORKERS = 4, STEPS = 8000 };
+
+typedef struct shared {
+    ki_workqueue *queue;
+    ki_metrics *metrics;
+    atomic_uint added[KEYS]; /* how often, counted before the add */
+    atomic_uint seen[KEYS];  /* what a worker has read of that at the beginning of its work */
+    atomic_int on_workers[KEYS];
+    atomic_int is_over;
+} shared;
+
+typedef struct thread {
+    ki_thread thread;
+    shared *shared;
+    uint64_t seed;
+} thread;
+
+static int number_of(ki_str key)
+{
+    return (key.ptr[0] - '0') * 10 + key.ptr[1] - '0';
+}
+
+static ki_str key_of(int number, char text[3])
+{
+    text[0] = (char)('0' + number / 10);
+    text[1] = (char)('0' + number % 10);
+    return (ki_str){text, 2};
+}
+
+static int add_somehow(ki_workqueue *queue, ki_random *random, ki_str key)
+{
+    ki_priority priority = (ki_priority)ki_random_below(random, 2);
+    switch (ki_random_below(random, 8)) {
+    case 0:
+        return ki_workqueue_add_after(queue, key, priority, ki_random_below(random, 3));
+    case 1:
+        return ki_workqueue_add_rate_limited(queue, key, priority);
+    default:
+        return ki_workqueue_add(queue, key, priority);
+    }
+}
+
+/* Delayed keys would be dropped at the end, so the last add of each key is a plain one. */
+static void produce(void *user)
+{
+    thread *t = user;
+    ki_random random;
+    char text[3];
+    ki_random_init(&random, t->seed);
+    for (int step = 0; step < STEPS + KEYS; step++) {
+        int number = step < STEPS ? (int)ki_random_below(&random, KEYS) : step - STEPS;
+        ki_str key = key_of(number, text);
+        atomic_fetch_add(&t->shared->added[number], 1);
+        int rc = step < STEPS ? add_somehow(t->shared->queue, &random, key)
+                              : ki_workqueue_add(t->shared->queue, key, KI_PRIORITY_LOW);
+        require(rc == 0);
+    }
+}
+
+static void work(void *user)
+{
+    thread *t = user;
+    shared *s = t->shared;
+    ki_work_item item;
+    int rc = 0;
+    for (uint64_t round = 0; rc != KI_ERR_STOPPED; round++) {
+        rc = ki_workqueue_get(s->queue, round % 3 == 0 ? 1 : UINT64_MAX, &item);
+        if (rc != 0)
+            continue;
+        int number = number_of(item.key);
+        require(atomic_fetch_add(&s->on_workers[number], 1) == 0);
+        atomic_store(&s->seen[number], atomic_load(&s->added[number]));
+        if (round % 5 == 0)
+            ki_workqueue_forget(s->queue, item.key);
+        atomic_fetch_sub(&s->on_workers[number], 1);
+        require(ki_workqueue_done(s->queue, item.key) == 0);
+    }
+}
+
+static void look(void *user)
+{
+    thread *t = user;
+    while (!atomic_load(&t->shared->is_over)) {
+        ki_metrics_text text = {0};
+        ki_workqueue_stats stats;
+        require(ki_metrics_render(t->shared->metrics, &text, NULL) == 0);
+        ki_metrics_text_fini(&text);
+        ki_workqueue_read_stats(t->shared->queue, &stats);
+        require(stats.processing <= WORKERS && stats.waiting <= KEYS && stats.depth >= stats.waiting);
+    }
+}
+
+static void start(thread *t, shared *s, ki_thread_cb run, uint64_t seed)
+{
+    *t = (thread){.shared = s, .seed = seed};
+    assert_int_equal(
+        ki_thread_start(&t->thread, &(ki_thread_options){.name = "test", .run = run, .user = t}, NULL), 0);
+}
+
+static void no_add_is_missed_and_no_key_is_on_two_workers(void **state)
+{
+    (void)state;
+    static shared s;
+    thread producers[PRODUCERS];
+    thread workers[WORKERS];
+    thread looker;
+    s.metrics = ki_metrics_new(NULL, NULL);
+    s.queue = ki_workqueue_new(&(ki_workqueue_options){.name = "q",
+                                                       .metrics = s.metrics,
+                                                       .limiter = ki_limiter_new_exponential(1, 2, NULL)},
+                               NULL);
+    assert_non_null(s.queue);
+    start(&looker, &s, look, 0);
+    for (int i = 0; i < WORKERS; i++)
+        start(&workers[i], &s, work, 0);
+    for (uint64_t i = 0; i < PRODUCERS; i++)
+        start(&producers[i], &s, produce, i + 1);
+    for (int i = 0; i < PRODUCERS; i++)
+        ki_thread_join(&producers[i].thread);
+    assert_int_equal(ki_workqueue_shut_down_with_drain(s.queue, HANG_MS), 0);
+    for (int i = 0; i < WORKERS; i++)
+        ki_thread_join(&workers[i].thread);
+    atomic_store(&s.is_over, 1);
+    ki_thread_join(&looker.thread);
+    for (int i = 0; i < KEYS; i++)
+        assert_int_equal(atomic_load(&s.seen[i]), atomic_load(&s.added[i]));
+    assert_int_equal(failures, 0);
+    ki_workqueue_free(s.queue);
+    ki_metrics_free(s.metrics);
+}
+
+/* Queues come and go while somebody reads the metrics that they have in common. */
+static int make_and_free(size_t piece, void *user)
+{
+    shared *s = user;
+    ki_metrics_text text = {0};
+    if (piece % 4 == 0) {
+        int rc = ki_metrics_render(s->metrics, &text, NULL);
+        ki_metrics_text_fini(&text);
+        return rc;
+    }
+    ki_workqueue *queue = ki_workqueue_new(&(ki_workqueue_options){.name = "q", .metrics = s->metrics}, NULL);
+    int rc = queue == NULL ? KI_ERR_NO_MEMORY : ki_workqueue_add(queue, KI_STR("a"), KI_PRIORITY_HIGH);
+    ki_workqueue_free(queue);
+    return rc;
+}
+
+static void queues_come_and_go_while_metrics_are_read(void **state)
+{
+    (void)state;
+    shared s = {.metrics = ki_metrics_new(NULL, NULL)};
+    assert_int_equal(ki_parallelize_until(2000, make_and_free, &(ki_parallelize_options){.workers = 4}, &s),
+                     0);
+    ki_metrics_free(s.metrics);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_add_is_missed_and_no_key_is_on_two_workers),
+        cmocka_unit_test(queues_come_and_go_while_metrics_are_read),
+    };
+    return RUN_TESTS(tests);
+}
