@@ -10,6 +10,7 @@
 #include <kinformer/client.h>
 #include <kinformer/common.h>
 #include <kinformer/config.h>
+#include <kinformer/controller.h>
 #include <kinformer/delta_queue.h>
 #include <kinformer/discovery.h>
 #include <kinformer/error.h>
@@ -27,6 +28,7 @@
 #include <kinformer/metrics.h>
 #include <kinformer/object.h>
 #include <kinformer/parallelize.h>
+#include <kinformer/predicate.h>
 #include <kinformer/quantity.h>
 #include <kinformer/resource.h>
 #include <kinformer/resources.h>
