@@ -15,6 +15,7 @@ file(GLOB_RECURSE library_sources CONFIGURE_DEPENDS
      src/handler/*.c
      src/informer/*.c
      src/feed/*.c
+     src/controller/*.c
      src/workqueue/*.c)
 
 find_package(PkgConfig REQUIRED)

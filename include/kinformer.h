@@ -11,6 +11,7 @@
 #include <kinformer/client.h>
 #include <kinformer/common.h>
 #include <kinformer/config.h>
+#include <kinformer/controller.h>
 #include <kinformer/delta_queue.h>
 #include <kinformer/discovery.h>
 #include <kinformer/error.h>
@@ -20,6 +21,7 @@
 #include <kinformer/informer.h>
 #include <kinformer/json.h>
 #include <kinformer/key.h>
+#include <kinformer/leader.h>
 #include <kinformer/limiter.h>
 #include <kinformer/list_watch.h>
 #include <kinformer/lister.h>
@@ -27,6 +29,7 @@
 #include <kinformer/metrics.h>
 #include <kinformer/object.h>
 #include <kinformer/parallelize.h>
+#include <kinformer/predicate.h>
 #include <kinformer/quantity.h>
 #include <kinformer/resource.h>
 #include <kinformer/resources.h>

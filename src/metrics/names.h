@@ -17,6 +17,13 @@
  * buckets. */
 /* clang-format off */
 #define KI_METRIC_NAMES(X)                                                                                   \
+    X(controller_active_workers, GAUGE, LABELS("controller"), "Reconciles that run.")                        \
+    X(controller_expectations_total, COUNTER, LABELS("controller", "result"),                                \
+      "Writes that a key waited for the cache to see.")                                                      \
+    X(controller_overdue_total, COUNTER, LABELS("controller"), "Reconciles that took longer than allowed.")  \
+    X(controller_reconcile_duration_seconds, HISTOGRAM_SECONDS(request), LABELS("controller"),               \
+      "Time that a reconcile took.")                                                                         \
+    X(controller_reconcile_total, COUNTER, LABELS("controller", "result"), "Reconciles, by how they ended.") \
     X(informer_bytes_read_total, COUNTER, INFORMER, "Bytes of lists and watches read.")                      \
     X(informer_errors_total, COUNTER, INFORMER_AND("reason"), "Failed lists and watches.")                   \
     X(informer_handler_duration_seconds, HISTOGRAM_SECONDS(handler), INFORMER_AND("handler"),                \

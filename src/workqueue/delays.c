@@ -113,3 +113,11 @@ int ki_workqueue_add_after(ki_workqueue *queue, ki_str key, ki_priority priority
 {
     return ki_workqueue_add_after_ns(queue, key, priority, ki_ns_of_ms(delay_ms));
 }
+
+uint64_t ki_workqueue_next_ns(ki_workqueue *queue)
+{
+    ki_workqueue_lock(queue);
+    uint64_t next_ns = ki_work_order_count(&queue->order) > 0 ? 0 : ki_workqueue_next_due_locked(queue);
+    ki_workqueue_unlock(queue);
+    return next_ns;
+}

@@ -113,6 +113,9 @@ void ki_workqueue_ripen_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
 /* When the next delay ends; UINT64_MAX: there is none. */
 uint64_t ki_workqueue_next_due_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
+/* When ki_workqueue_get() has something: 0: now; UINT64_MAX: not before something is added. */
+uint64_t ki_workqueue_next_ns(ki_workqueue *queue) KI_EXCLUDES(queue->mu);
+
 /* Drops all delays and counts those of keys that are not dirty. */
 void ki_workqueue_drop_delays_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
 

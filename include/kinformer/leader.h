@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leader - leader election: of several processes, at most one acts at a time.
+ *
+ * The processes share a Lease (coordination.k8s.io/v1). Its holder renews it; the others take it over when it has
+ * not been renewed for its whole duration.
+ *
+ *   ki_leader *leader = ki_leader_new(lease_client,
+ *                                     &(ki_leader_options){.name = "my-controller", .on_started = begin_to_act,
+ *                                                          .on_stopped = end_acting}, &err);
+ *   rc = ki_leader_start(leader, &err);
+ *   …
+ *   ki_leader_free(leader);
+ *
+ * Give it a client of its own, so that a renewal never waits behind other requests.
+ *
+ * What is promised, for machines whose clocks run equally fast within 1/64:
+ *   - ki_leader_is_leading() is true in at most one process at a time. It reads the clock: after a suspend or
+ *     SIGSTOP that outlasted the lease it is false at once. The lease counts from when its renewal was sent.
+ *   - on_stopped is called before the lease is released, and renew_deadline_ms after the last renewal at the
+ *     latest, so there is time to stop before the lease ends.
+ *   - The lease is released only if it is still ours.
+ *
+ * What no lease can promise: a request that was sent while leading may reach the server afterwards. Writes must
+ * therefore carry a resourceVersion wherever a late one would do harm.
+ *
+ * Threads: any, for all calls.
+ */
+#ifndef KI_LEADER_H
+#define KI_LEADER_H
+
+#include <kinformer/client.h>
+#include <kinformer/common.h>
+#include <kinformer/error.h>
+
+KI_EXTERN_C_BEGIN
+
+typedef struct ki_leader ki_leader;
+
+typedef void (*ki_leader_cb)(ki_leader *leader, void *user);
+
+/** Called with the identity of the holder; "" when nobody holds the lease. */
+typedef void (*ki_leader_change_cb)(ki_leader *leader, const char *identity, void *user);
+
+/** Zero means default. Texts are copied. */
+typedef struct ki_leader_options {
+    const char *name;           /* of the Lease; required */
+    const char *ns;             /* NULL: the namespace of the client */
+    const char *identity;       /* unique among the contenders; NULL: the host name and a random number */
+    uint64_t lease_duration_ms; /* 0: 15,000; must be more than renew_deadline_ms */
+    uint64_t renew_deadline_ms; /* 0: 10,000; must be more than 1.2 times retry_period_ms */
+    uint64_t retry_period_ms;   /* 0: 2,000 */
+    int keep_lease_on_stop;     /* 1: a stop does not release the lease; it ends by itself */
+    int reserved_number;
+    /* Callbacks run one at a time, on a handler thread or inside ki_client_dispatch(), and never while the
+     * lease is being renewed: a slow one does not lose it. */
+    ki_leader_cb on_started; /* acting may begin */
+    ki_leader_cb on_stopped; /* acting must end; when this returns, it has. Once for each on_started */
+    ki_leader_change_cb on_new_leader;
+    void (*on_release)(void *user); /* once, after the last callback */
+    void *user;
+    uint64_t reserved[8];
+} ki_leader_options;
+
+/**
+ * Makes a contender that is not started.
+ *
+ * Returns:   a leader to free, or NULL with KI_ERR_INVALID (which option), KI_ERR_NO_MEMORY, KI_ERR_SYSTEM,
+ *            KI_ERR_STOPPED (the client has been freed), KI_ERR_FORKED.
+ * Ownership: the caller frees it with ki_leader_free(). It keeps the memory of the client.
+ */
+KI_API KI_NODISCARD ki_leader *ki_leader_new(ki_client *client, const ki_leader_options *options,
+                                             ki_error *err);
+
+/**
+ * Begins to contend. When the lease is lost, it stops acting and contends again. Started already: nothing
+ * happens.
+ *
+ * Returns: 0, KI_ERR_INVALID, KI_ERR_SYSTEM, KI_ERR_NO_MEMORY, KI_ERR_STOPPED, KI_ERR_FORKED.
+ */
+KI_API KI_NODISCARD int ki_leader_start(ki_leader *leader, ki_error *err);
+
+/**
+ * Stops acting, then releases the lease. Returns when on_stopped has returned and the release was answered,
+ * or could not be sent within renew_deadline_ms. From a callback or inside a read section it returns at once.
+ * Idempotent.
+ */
+KI_API void ki_leader_stop(ki_leader *leader);
+
+/** Stops and frees it, as ki_informer_free() does: from a callback this is carried out soon. NULL is allowed. */
+KI_API void ki_leader_free(ki_leader *leader);
+
+/**
+ * Whether this process may act now. A read of the clock, without a lock: ask before every write, not once for
+ * a whole piece of work.
+ *
+ * Returns: 1 or 0; 0 for NULL and in a forked child.
+ */
+KI_API int ki_leader_is_leading(const ki_leader *leader);
+
+/**
+ * Who holds the lease, as last seen; "" when nobody does or it was never read.
+ *
+ * Returns: the length as snprintf does.
+ */
+KI_API size_t ki_leader_holder(ki_leader *leader, char *buffer, size_t buffer_bytes);
+
+/** The identity of this contender. Lives as long as the leader. */
+KI_API const char *ki_leader_identity(const ki_leader *leader);
+
+KI_EXTERN_C_END
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From an event of an informer to the keys that it concerns. */
+#include <kinformer/key.h>
+#include <kinformer/store.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "controller/controller.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/refcount.h"
+
+typedef enum source_kind { OBJECTS, OWNED, MAPPED } source_kind;
+
+/* A handler of an informer. It belongs to the registration as well, which may outlive the controller: closed, it
+ * lets nothing through, and takes itself out with the next event. */
+typedef struct source {
+    ki_refcount refs;
+    ki_list_node node; /* guarded by the controller's mu */
+    source_kind kind;  /* constant, as all up to mu */
+    ki_resource *owner;
+    ki_map_cb map;
+    void *user;
+    const ki_predicate *predicate;
+    ki_mutex mu;
+    ki_controller *controller; /* guarded by mu, as all below; NULL: closed */
+    ki_informer *informer;     /* NULL: the registration has ended */
+    ki_registration *registration;
+    size_t inside; /* of handlers that use the controller */
+    bool has_synced;
+} source;
+
+struct ki_key_emit {
+    ki_controller *controller;
+    ki_priority priority;
+};
+
+static void source_unref(source *s)
+{
+    if (!ki_refcount_unref(&s->refs))
+        return;
+    ki_resource_free(s->owner);
+    ki_mutex_fini(&s->mu);
+    ki_free(s);
+}
+
+/* ---- keys -------------------------------------------------------------------------------------------- */
+
+/* A key that no store could have is of no object either. */
+void ki_key_emit_key(ki_key_emit *emit, ki_str ns, ki_str name)
+{
+    char key[KI_KEY_BYTES + 1];
+    int n = ki_key_join(ns, name, key, sizeof(key));
+    if (n > 0 && (size_t)n < sizeof(key))
+        (void)!ki_controller_add(emit->controller, (ki_str){key, (size_t)n}, emit->priority);
+}
+
+static ki_str group_of(ki_str api_version)
+{
+    const char *slash = api_version.len == 0 ? NULL : memchr(api_version.ptr, '/', api_version.len);
+    return slash == NULL ? (ki_str){0} : (ki_str){api_version.ptr, (size_t)(slash - api_version.ptr)};
+}
+
+static void emit_owner(const source *s, const ki_object *object, ki_key_emit *emit)
+{
+    ki_owner owner;
+    if (ki_object_controller(object, &owner) < 0 || !ki_str_equal(owner.kind, ki_str_of(s->owner->kind)) ||
+        !ki_str_equal(group_of(owner.api_version), ki_str_of(s->owner->group)))
+        return;
+    bool has_namespace = s->owner->scope == KI_SCOPE_NAMESPACED;
+    ki_key_emit_key(emit, has_namespace ? ki_object_namespace(object) : (ki_str){0}, owner.name);
+}
+
+static void emit_keys(const source *s, const ki_object *object, ki_key_emit *emit)
+{
+    if (s->kind == OBJECTS)
+        (void)!ki_controller_add(emit->controller, ki_object_key_str(object), emit->priority);
+    else if (s->kind == OWNED)
+        emit_owner(s, object, emit);
+    else
+        s->map(object, emit, s->user);
+}
+
+/* ---- handlers ---------------------------------------------------------------------------------------- */
+
+/* NULL: the source is closed. What is entered is left. */
+static ki_controller *enter(source *s)
+{
+    ki_registration *ended = NULL;
+    ki_mutex_lock(&s->mu);
+    ki_controller *c = s->controller;
+    if (c != NULL)
+        s->inside++;
+    else
+        ended = s->registration;
+    if (ended != NULL)
+        s->registration = NULL;
+    ki_mutex_unlock(&s->mu);
+    ki_registration_remove(ended);
+    return c;
+}
+
+static void leave(source *s, ki_controller *c)
+{
+    ki_mutex_lock(&s->mu);
+    s->inside--;
+    if (s->controller == NULL)
+        ki_job_wake(&c->job); /* it waits for this, and is there until the lock is given away */
+    ki_mutex_unlock(&s->mu);
+}
+
+static void take_event(const ki_event *event, void *user)
+{
+    source *s = user;
+    ki_controller *c = enter(s);
+    if (c == NULL)
+        return;
+    ki_key_emit emit = {.controller = c, .priority = KI_PRIORITY_HIGH};
+    if ((event->flags & (KI_EVENT_INITIAL | KI_EVENT_RESYNC)) != 0)
+        emit.priority = KI_PRIORITY_LOW;
+    if (ki_predicate_passes(s->predicate, event)) {
+        emit_keys(s, event->object, &emit);
+        if (event->old != NULL && s->kind != OBJECTS)
+            emit_keys(s, event->old, &emit);
+    }
+    leave(s, c);
+}
+
+static void note_synced(source *s, ki_controller *c)
+{
+    ki_mutex_lock(&c->mu);
+    if (!s->has_synced)
+        c->unsynced--;
+    s->has_synced = true;
+    ki_mutex_unlock(&c->mu);
+    ki_controller_wake(c);
+}
+
+static void take_synced(void *user)
+{
+    source *s = user;
+    ki_controller *c = enter(s);
+    if (c == NULL)
+        return;
+    note_synced(s, c);
+    leave(s, c);
+}
+
+/* An informer that was freed is not waited for. */
+static void take_release(void *user)
+{
+    source *s = user;
+    ki_controller *c = enter(s);
+    ki_mutex_lock(&s->mu);
+    s->informer = NULL;
+    s->registration = NULL;
+    ki_mutex_unlock(&s->mu);
+    if (c != NULL) {
+        note_synced(s, c);
+        leave(s, c);
+    }
+    source_unref(s);
+}
+
+/* ---- set-up ------------------------------------------------------------------------------------------ */
+
+static source *make_source(const source *like, const ki_resource *owner, ki_error *err)
+{
+    source *s = ki_malloc(sizeof(*s));
+    if (s == NULL) {
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    *s = *like;
+    ki_refcount_init(&s->refs);
+    ki_mutex_init(&s->mu);
+    if (owner != NULL && (s->owner = ki_resource_new(owner, err)) == NULL) {
+        source_unref(s);
+        return NULL;
+    }
+    return s;
+}
+
+/* In the list before its first event, which may come before the handler is added. */
+static int add_source(ki_controller *c, source *s, ki_error *err)
+{
+    ki_handler handler = {.on_add = take_event,
+                          .on_update = take_event,
+                          .on_delete = take_event,
+                          .on_synced = take_synced,
+                          .on_release = take_release,
+                          .user = s,
+                          .name = c->name};
+    ki_mutex_lock(&c->mu);
+    ki_list_push_back(&c->sources, &s->node);
+    c->unsynced++;
+    ki_mutex_unlock(&c->mu);
+    ki_refcount_ref(&s->refs); /* the registration's */
+    ki_registration *registration = ki_informer_add_handler(s->informer, &handler, err);
+    if (registration == NULL) {
+        source_unref(s);
+        note_synced(s, c);
+        return KI_ERR_INVALID;
+    }
+    ki_mutex_lock(&s->mu);
+    if (s->informer != NULL)
+        s->registration = registration;
+    ki_mutex_unlock(&s->mu);
+    return 0;
+}
+
+static int watch(ki_controller *c, ki_informer *informer, source like, const ki_resource *owner)
+{
+    ki_error err = {0};
+    if (c == NULL)
+        return KI_ERR_INVALID;
+    int rc = ki_client_check_process(c->client, &err);
+    if (rc < 0)
+        return rc;
+    if (informer == NULL)
+        rc = ki_fail(&err, KI_ERR_INVALID, "controller %s: no informer to watch", c->name);
+    like.controller = c;
+    like.informer = informer;
+    source *s = rc < 0 ? NULL : make_source(&like, owner, &err);
+    rc = s == NULL ? err.code : add_source(c, s, &err);
+    if (rc < 0) {
+        ki_mutex_lock(&c->mu);
+        if (c->setup_error.code == 0)
+            c->setup_error = err;
+        ki_mutex_unlock(&c->mu);
+    }
+    return rc;
+}
+
+int ki_controller_watch(ki_controller *controller, ki_informer *informer, const ki_predicate *predicate)
+{
+    return watch(controller, informer, (source){.kind = OBJECTS, .predicate = predicate}, NULL);
+}
+
+int ki_controller_watch_owned(ki_controller *controller, ki_informer *informer, const ki_resource *owner,
+                              const ki_predicate *predicate)
+{
+    return owner == NULL
+               ? KI_ERR_INVALID
+               : watch(controller, informer, (source){.kind = OWNED, .predicate = predicate}, owner);
+}
+
+int ki_controller_watch_mapped(ki_controller *controller, ki_informer *informer, ki_map_cb map, void *user,
+                               const ki_predicate *predicate)
+{
+    source like = {.kind = MAPPED, .map = map, .user = user, .predicate = predicate};
+    return map == NULL ? KI_ERR_INVALID : watch(controller, informer, like, NULL);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------- */
+
+bool ki_controller_close_sources(ki_controller *c)
+{
+    bool is_quiet = true;
+    for (ki_list_node *node = ki_list_first(&c->sources); node != NULL;
+         node = ki_list_next(&c->sources, node)) {
+        source *s = KI_CONTAINER_OF(node, source, node);
+        ki_mutex_lock(&s->mu);
+        s->controller = NULL;
+        is_quiet &= s->inside == 0;
+        ki_mutex_unlock(&s->mu);
+    }
+    return is_quiet;
+}
+
+void ki_controller_drop_sources(ki_controller *c)
+{
+    for (ki_list_node *node = ki_list_pop_front(&c->sources); node != NULL;
+         node = ki_list_pop_front(&c->sources))
+        source_unref(KI_CONTAINER_OF(node, source, node));
+}
+
+static int add_one(const ki_object *object, void *user)
+{
+    ki_controller *c = user;
+    return ki_workqueue_add(c->queue, ki_object_key_str(object), KI_PRIORITY_LOW) == KI_ERR_NO_MEMORY
+               ? KI_ERR_NO_MEMORY
+               : 0;
+}
+
+/* Sources are only ever added, so the list can be walked without the lock once its next is known. */
+static source *next_source(ki_controller *c, source *s)
+{
+    ki_mutex_lock(&c->mu);
+    ki_list_node *node = s == NULL ? ki_list_first(&c->sources) : ki_list_next(&c->sources, &s->node);
+    ki_mutex_unlock(&c->mu);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, source, node);
+}
+
+int ki_controller_add_all(ki_controller *c)
+{
+    int rc = 0;
+    for (source *s = next_source(c, NULL); s != NULL && rc == 0; s = next_source(c, s)) {
+        ki_mutex_lock(&s->mu);
+        if (s->kind == OBJECTS && s->informer != NULL)
+            rc = ki_store_walk(ki_informer_store(s->informer), add_one, c);
+        ki_mutex_unlock(&s->mu);
+    }
+    return rc;
+}
+
+static void describe(ki_informer *informer, char *buffer, size_t buffer_bytes)
+{
+    ki_informer_status status = {0};
+    ki_informer_read_status(informer, &status);
+    const char *reason = status.reason == KI_REASON_NONE ? "" : ki_reason_name(status.reason);
+    (void)snprintf(buffer, buffer_bytes, "%s: %s%s%s%s%s", ki_informer_resource(informer)->plural,
+                   ki_phase_name(status.phase), reason[0] == 0 ? "" : ", ", reason,
+                   status.message[0] == 0 ? "" : ": ", status.message);
+}
+
+void ki_controller_describe_unsynced(ki_controller *c, char *buffer, size_t buffer_bytes)
+{
+    buffer[0] = 0;
+    for (source *s = next_source(c, NULL); s != NULL && buffer[0] == 0; s = next_source(c, s)) {
+        ki_mutex_lock(&s->mu);
+        if (!s->has_synced && s->informer != NULL)
+            describe(s->informer, buffer, buffer_bytes);
+        ki_mutex_unlock(&s->mu);
+    }
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/expectation.h"
+
+#include <string.h>
+
+#include "util/alloc.h"
+
+enum { POLL_MS_MIN = 5, POLL_MS_MAX = 100 };
+
+/* One key. */
+typedef struct expected {
+    ki_map_node by_key;
+    ki_list_node node;
+    ki_list writes;
+    uint64_t poll_ms;
+    size_t key_len;
+    char key[];
+} expected;
+
+typedef struct expected_write {
+    ki_list_node node;
+    ki_informer *informer;
+    uint64_t until_ns;
+    size_t version_len;
+    size_t known_len; /* up to which version the store was complete when this was written */
+    char texts[];     /* both */
+} expected_write;
+
+static int has_key(const ki_map_node *node, const void *key)
+{
+    const expected *e = KI_CONTAINER_OF(node, expected, by_key);
+    return ki_str_equal((ki_str){e->key, e->key_len}, *(const ki_str *)key);
+}
+
+static expected *find(const ki_expectations *expectations, ki_str key)
+{
+    ki_map_node *node =
+        ki_map_find(&expectations->by_key, ki_hash(&expectations->secret, key), has_key, &key);
+    return node == NULL ? NULL : KI_CONTAINER_OF(node, expected, by_key);
+}
+
+static void free_expected(expected *e)
+{
+    for (ki_list_node *node = ki_list_pop_front(&e->writes); node != NULL;
+         node = ki_list_pop_front(&e->writes))
+        ki_free(KI_CONTAINER_OF(node, expected_write, node));
+    ki_free(e);
+}
+
+int ki_expectations_init(ki_expectations *expectations, uint64_t seed)
+{
+    *expectations = (ki_expectations){0};
+    ki_list_init(&expectations->all);
+    if (seed == 0)
+        return ki_hash_key_init(&expectations->secret);
+    ki_hash_key_init_seeded(&expectations->secret, seed);
+    return 0;
+}
+
+void ki_expectations_fini(ki_expectations *expectations)
+{
+    for (ki_list_node *node = ki_list_pop_front(&expectations->all); node != NULL;
+         node = ki_list_pop_front(&expectations->all))
+        free_expected(KI_CONTAINER_OF(node, expected, node));
+    ki_map_fini(&expectations->by_key);
+}
+
+static void forget(ki_expectations *expectations, expected *e)
+{
+    ki_map_remove(&expectations->by_key, &e->by_key);
+    ki_list_remove(&e->node);
+    free_expected(e);
+}
+
+/* ---- adding ------------------------------------------------------------------------------------------ */
+
+static expected *find_or_make(ki_expectations *expectations, ki_str key)
+{
+    expected *e = find(expectations, key);
+    if (e != NULL)
+        return e;
+    e = ki_malloc(sizeof(*e) + key.len);
+    if (e == NULL)
+        return NULL;
+    *e = (expected){.key_len = key.len};
+    memcpy(e->key, key.ptr, key.len);
+    ki_list_init(&e->writes);
+    if (ki_map_insert(&expectations->by_key, &e->by_key, ki_hash(&expectations->secret, key)) < 0) {
+        ki_free(e);
+        return NULL;
+    }
+    ki_list_push_back(&expectations->all, &e->node);
+    return e;
+}
+
+static void drop_older(expected *e, const ki_informer *informer)
+{
+    for (ki_list_node *node = ki_list_first(&e->writes), *next; node != NULL; node = next) {
+        expected_write *write = KI_CONTAINER_OF(node, expected_write, node);
+        next = ki_list_next(&e->writes, node);
+        if (write->informer != informer)
+            continue;
+        ki_list_remove(node);
+        ki_free(write);
+    }
+}
+
+int ki_expectations_add(ki_expectations *expectations, ki_str key, ki_informer *informer, ki_str version,
+                        uint64_t until_ns)
+{
+    char known[KI_RESOURCE_VERSION_BYTES_MAX + 1];
+    size_t known_len = ki_informer_last_resource_version(informer, known, sizeof(known));
+    if (version.len == 0 || version.len > KI_RESOURCE_VERSION_BYTES_MAX)
+        return KI_ERR_INVALID;
+    expected_write *write = ki_malloc(sizeof(*write) + version.len + known_len);
+    expected *e = write == NULL ? NULL : find_or_make(expectations, key);
+    if (e == NULL) {
+        ki_free(write);
+        return KI_ERR_NO_MEMORY;
+    }
+    *write = (expected_write){
+        .informer = informer, .until_ns = until_ns, .version_len = version.len, .known_len = known_len};
+    memcpy(write->texts, version.ptr, version.len);
+    memcpy(write->texts + version.len, known, known_len);
+    drop_older(e, informer);
+    ki_list_push_back(&e->writes, &write->node);
+    e->poll_ms = POLL_MS_MIN;
+    return 0;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------ */
+
+static bool is_seen(const expected_write *write)
+{
+    char text[KI_RESOURCE_VERSION_BYTES_MAX + 1];
+    ki_str now = {text, ki_informer_last_resource_version(write->informer, text, sizeof(text))};
+    ki_str wanted = {write->texts, write->version_len};
+    ki_str known = {write->texts + write->version_len, write->known_len};
+    int order = 0;
+    if (now.len == 0)
+        return known.len > 0; /* the history was reset */
+    if (ki_resource_version_compare(now, wanted, &order) < 0)
+        return ki_str_equal(now, wanted);
+    return order >= 0 || (ki_resource_version_compare(now, known, &order) == 0 && order < 0);
+}
+
+ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str key, uint64_t now_ns,
+                                           uint64_t *out_poll_ms)
+{
+    expected *e = find(expectations, key);
+    bool is_late = false;
+    if (e == NULL)
+        return KI_EXPECTATION_NONE;
+    for (ki_list_node *node = ki_list_first(&e->writes), *next; node != NULL; node = next) {
+        expected_write *write = KI_CONTAINER_OF(node, expected_write, node);
+        next = ki_list_next(&e->writes, node);
+        bool is_over = now_ns >= write->until_ns, has_come = is_seen(write);
+        is_late |= is_over && !has_come;
+        if (!is_over && !has_come)
+            continue;
+        ki_list_remove(node);
+        ki_free(write);
+    }
+    if (ki_list_is_empty(&e->writes)) {
+        forget(expectations, e);
+        return is_late ? KI_EXPECTATION_TIMED_OUT : KI_EXPECTATION_SEEN;
+    }
+    *out_poll_ms = e->poll_ms;
+    e->poll_ms = e->poll_ms * 2 > POLL_MS_MAX ? POLL_MS_MAX : e->poll_ms * 2;
+    return KI_EXPECTATION_WAITING;
+}

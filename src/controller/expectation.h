@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* expectation - what a key's last reconcile has written, and the cache may not have seen yet.
+ *
+ *   From:     controller/request.c adds, controller/controller_work.c asks
+ *   To:       <kinformer/informer.h>: how far a store is complete
+ *   Locks:    the owner's.
+ *   Not here: keeping the key from being worked on.
+ *
+ * Of one key and informer the last write counts: versions of a server only rise. It has been seen when the store
+ * is complete up to that version; a delete of the object and a relist move that as any event does. When the
+ * server's history was reset, the version up to which the store is complete goes back, or is unset: then
+ * nothing that was known counts. In the end time is up.
+ */
+#ifndef KI_CONTROLLER_EXPECTATION_H
+#define KI_CONTROLLER_EXPECTATION_H
+
+#include <kinformer/informer.h>
+#include <stdbool.h>
+
+#include "util/hash.h"
+#include "util/list.h"
+#include "util/map.h"
+
+typedef struct ki_expectations {
+    ki_map by_key;
+    ki_list all;
+    ki_hash_key secret;
+} ki_expectations;
+
+typedef enum ki_expectation_state {
+    KI_EXPECTATION_NONE = 0, /* nothing is waited for */
+    KI_EXPECTATION_SEEN,
+    KI_EXPECTATION_TIMED_OUT,
+    KI_EXPECTATION_WAITING
+} ki_expectation_state;
+
+/* Returns 0 or KI_ERR_SYSTEM. */
+KI_NODISCARD int ki_expectations_init(ki_expectations *expectations, uint64_t seed);
+void ki_expectations_fini(ki_expectations *expectations);
+
+/* Returns 0, KI_ERR_NO_MEMORY, or KI_ERR_INVALID for an empty version. */
+KI_NODISCARD int ki_expectations_add(ki_expectations *expectations, ki_str key, ki_informer *informer,
+                                     ki_str version, uint64_t until_ns);
+
+/* What has been seen, or is too late, is forgotten. While it is waited for, *out_poll_ms says when to ask
+ * again. */
+ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str key, uint64_t now_ns,
+                                           uint64_t *out_poll_ms);
+
+#endif

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "controller/leader.h"
+
+#include <kinformer/resources.h>
+#include <kinformer/rest.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "metrics/names.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/log.h"
+#include "util/random.h"
+#include "util/units.h"
+
+enum { HOST_BYTES = 256, LEASE_MS = 15000, RENEW_MS = 10000, RETRY_MS = 2000 };
+
+static char *copy_text(ki_str text)
+{
+    char *copy = ki_malloc(text.len + 1);
+    if (copy == NULL)
+        return NULL;
+    if (text.len > 0)
+        memcpy(copy, text.ptr, text.len);
+    copy[text.len] = 0;
+    return copy;
+}
+
+/* ---- steer: the election ------------------------------------------------------------------------------ */
+
+static void take_answer(const ki_rest_answer *answer, void *user)
+{
+    ki_leader *leader = user;
+    ki_election_outcome outcome = KI_ELECTION_FAILED;
+    if (answer->error.code == 0)
+        outcome = KI_ELECTION_DONE;
+    else if (answer->code == 404)
+        outcome = KI_ELECTION_NOT_FOUND;
+    else if (answer->code == 409)
+        outcome = KI_ELECTION_CONFLICT;
+    if (outcome == KI_ELECTION_FAILED)
+        ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s",
+                  leader->ns, leader->name, answer->error.message);
+    ki_mutex_lock(&leader->mu);
+    leader->has_answer = true;
+    leader->outcome = outcome;
+    leader->answer = outcome == KI_ELECTION_DONE ? ki_object_ref(answer->object) : NULL;
+    ki_job_wake(&leader->steer);
+    ki_mutex_unlock(&leader->mu);
+}
+
+static const int verbs[] = {[KI_ELECTION_GET] = KI_REST_GET,
+                            [KI_ELECTION_CREATE] = KI_REST_CREATE,
+                            [KI_ELECTION_UPDATE] = KI_REST_UPDATE};
+
+/* What cannot be sent has failed. */
+static void send_request(ki_leader *leader, ki_election_request request, uint64_t now_ns)
+{
+    ki_error err = {0};
+    ki_rest_request call = {.verb = verbs[request.action],
+                            .resource = &KI_COORDINATION_V1_LEASES,
+                            .ns = leader->ns,
+                            .name = request.action == KI_ELECTION_CREATE ? NULL : leader->name,
+                            .body = request.body,
+                            .timeout_ms = request.timeout_ns / KI_NS_PER_MS + 1,
+                            .retries_max = -1,
+                            .on_answer = take_answer,
+                            .user = leader};
+    if (ki_rest_begin(leader->client, &call, NULL, &err) == 0)
+        return;
+    ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s", leader->ns,
+              leader->name, err.message);
+    ki_election_answer(&leader->election, KI_ELECTION_FAILED, NULL, now_ns);
+}
+
+/* In a client that is being freed nothing is sent any more: the lease ends by itself. */
+static void take_requests(ki_leader *leader, uint64_t now_ns)
+{
+    ki_election *election = &leader->election;
+    ki_mutex_lock(&leader->mu);
+    bool is_closing = leader->client->is_closing, is_wanted = leader->is_wanted && !is_closing;
+    bool has_answer = leader->has_answer, is_acting_ended = leader->is_acting_ended;
+    ki_election_outcome outcome = leader->outcome;
+    ki_object *answer = leader->answer;
+    leader->answer = NULL;
+    leader->has_answer = leader->is_acting_ended = false;
+    ki_mutex_unlock(&leader->mu);
+    if (is_closing)
+        election->options.keeps_lease = true;
+    if (has_answer)
+        ki_election_answer(election, outcome, answer, now_ns);
+    ki_object_unref(answer);
+    if (is_acting_ended && election->phase == KI_ELECTION_ENDING)
+        ki_election_acting_ended(election, now_ns);
+    if (is_wanted)
+        ki_election_start(election, now_ns);
+    else
+        ki_election_stop(election, now_ns);
+}
+
+/* Without memory for a name, nobody is told of it. */
+static void note_holder_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
+{
+    ki_str holder = ki_election_holder(&leader->election);
+    ki_str known = ki_str_of(leader->holder);
+    if (ki_str_equal(holder, known))
+        return;
+    char *copy = copy_text(holder);
+    if (copy == NULL)
+        return;
+    ki_free(leader->holder);
+    leader->holder = copy;
+    leader->holders++;
+}
+
+/* Published before anybody is told. */
+static void publish(ki_leader *leader)
+{
+    const ki_election *election = &leader->election;
+    uint64_t slow = election->slow_renewals;
+    leader->leads_until_ns = election->leads_until_ns;
+    ki_gauge_set(leader->is_master, election->phase == KI_ELECTION_LEADING);
+    ki_counter_add(leader->slow_renewals, slow);
+    leader->election.slow_renewals = 0;
+    ki_mutex_lock(&leader->mu);
+    leader->phase = election->phase;
+    leader->is_quiet = election->phase == KI_ELECTION_STOPPED && election->in_flight == KI_ELECTION_NOTHING;
+    note_holder_locked(leader);
+    ki_job_wake(&leader->tell);
+    ki_client_notify(leader->client); /* who waits for the stop */
+    ki_mutex_unlock(&leader->mu);
+}
+
+static void run_steer(ki_job *job)
+{
+    ki_leader *leader = KI_CONTAINER_OF(job, ki_leader, steer);
+    uint64_t now_ns = ki_clock_now_ns(leader->client->clock);
+    take_requests(leader, now_ns);
+    ki_election_request request =
+        ki_election_step(&leader->election, now_ns, ki_clock_wall_ns(leader->client->clock));
+    if (request.action != KI_ELECTION_NOTHING)
+        send_request(leader, request, now_ns);
+    ki_job_wake_at(job, ki_election_next_ns(&leader->election));
+    publish(leader);
+}
+
+/* ---- tell: the program ------------------------------------------------------------------------------- */
+
+typedef enum word { NOTHING = 0, STARTED, STOPPED, NEW_LEADER, ACTING_ENDED, IDLE, GONE } word;
+
+/* What is to be said next: an end before anything else, a beginning after who leads. */
+static word next_word_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
+{
+    if (leader->is_told_started && leader->phase != KI_ELECTION_LEADING)
+        return STOPPED;
+    if (leader->phase == KI_ELECTION_ENDING && !leader->is_acting_ended)
+        return ACTING_ENDED;
+    if (leader->is_freed && leader->is_quiet)
+        return GONE;
+    if (leader->holders_told != leader->holders)
+        return NEW_LEADER;
+    if (!leader->is_told_started && leader->phase == KI_ELECTION_LEADING)
+        return STARTED;
+    return leader->is_quiet && !leader->is_freed && (!leader->is_wanted || leader->client->is_closing)
+               ? IDLE
+               : NOTHING;
+}
+
+/* A copy, since the callback may last while another takes its place. */
+static void tell_new_leader(ki_leader *leader)
+{
+    ki_mutex_lock(&leader->mu);
+    char *copy = copy_text(ki_str_of(leader->holder));
+    leader->holders_told = leader->holders;
+    ki_mutex_unlock(&leader->mu);
+    if (copy != NULL && leader->options.on_new_leader != NULL)
+        leader->options.on_new_leader(leader, copy, leader->options.user);
+    ki_free(copy);
+}
+
+static void end_acting(ki_leader *leader)
+{
+    ki_mutex_lock(&leader->mu);
+    leader->is_told_started = false;
+    if (leader->phase == KI_ELECTION_ENDING) {
+        leader->is_acting_ended = true;
+        ki_job_wake(&leader->steer);
+    }
+    ki_mutex_unlock(&leader->mu);
+}
+
+static void leader_fini(ki_leader *leader)
+{
+    ki_job_fini(&leader->steer);
+    ki_job_fini(&leader->tell);
+    ki_election_fini(&leader->election);
+    ki_object_unref(leader->answer);
+    ki_gauge_drop(leader->is_master);
+    ki_counter_drop(leader->slow_renewals);
+    ki_free(leader->holder);
+    ki_free(leader->identity);
+    ki_free(leader->name);
+    ki_free(leader->ns);
+    ki_mutex_fini(&leader->mu);
+}
+
+static void leave(ki_leader *leader)
+{
+    ki_client *client = leader->client;
+    if (!ki_client_is_foreign(client))
+        ki_client_leave(client, &leader->alive);
+    ki_free(leader);
+    ki_client_unref(client);
+}
+
+static void go(ki_leader *leader)
+{
+    void (*on_release)(void *user) = leader->options.on_release;
+    void *user = leader->options.user;
+    ki_client_count_handlers(leader->client, -1);
+    leader_fini(leader);
+    if (on_release != NULL)
+        on_release(user);
+    leave(leader);
+}
+
+static void say(ki_leader *leader, word what)
+{
+    const ki_leader_options *options = &leader->options;
+    if (what == STARTED && options->on_started != NULL)
+        options->on_started(leader, options->user);
+    if (what == STOPPED && options->on_stopped != NULL)
+        options->on_stopped(leader, options->user);
+    if (what == NEW_LEADER)
+        tell_new_leader(leader);
+    if (what == STOPPED || what == ACTING_ENDED)
+        end_acting(leader);
+}
+
+/* One word at a time, so that others have their turn. */
+static void run_tell(ki_job *job)
+{
+    ki_leader *leader = KI_CONTAINER_OF(job, ki_leader, tell);
+    ki_mutex_lock(&leader->mu);
+    word what = next_word_locked(leader);
+    if (what == STARTED)
+        leader->is_told_started = true;
+    if (what == IDLE)
+        ki_client_set_busy(leader->client, &leader->alive, false);
+    leader->is_told_all = what == IDLE;
+    ki_client_notify(leader->client);
+    if (what != NOTHING && what != IDLE && what != GONE)
+        ki_job_wake(job);
+    ki_mutex_unlock(&leader->mu);
+    if (what == GONE)
+        go(leader);
+    else
+        say(leader, what);
+}
+
+/* ---- making ------------------------------------------------------------------------------------------ */
+
+static int check(const ki_leader_options *options, ki_error *err)
+{
+    uint64_t lease_ms = options->lease_duration_ms, renew_ms = options->renew_deadline_ms;
+    if (options->name == NULL || options->name[0] == 0)
+        return ki_fail(err, KI_ERR_INVALID, "leader: no name for the lease");
+    if (options->identity != NULL && options->identity[0] == 0)
+        return ki_fail(err, KI_ERR_INVALID, "leader: the identity is empty");
+    if (lease_ms <= renew_ms)
+        return ki_fail(err, KI_ERR_INVALID, "leader: lease_duration_ms must be more than renew_deadline_ms");
+    if (renew_ms <= options->retry_period_ms + options->retry_period_ms / 5)
+        return ki_fail(err, KI_ERR_INVALID,
+                       "leader: renew_deadline_ms must be more than 1.2 times retry_period_ms");
+    if (lease_ms < 1000 || lease_ms > (uint64_t)INT32_MAX)
+        return ki_fail(err, KI_ERR_INVALID, "leader: lease_duration_ms must be between 1,000 and %d",
+                       INT32_MAX);
+    return 0;
+}
+
+/* As client-go's controllers call themselves: two on one host differ. */
+static char *make_identity(void)
+{
+    char host[HOST_BYTES] = "", text[HOST_BYTES + 32];
+    uint64_t number = 0;
+    if (gethostname(host, sizeof(host) - 1) < 0 || ki_random_system_seed(&number) < 0)
+        return NULL;
+    (void)snprintf(text, sizeof(text), "%s_%016llx", host, (unsigned long long)number);
+    return copy_text(ki_str_of(text));
+}
+
+static int copy_texts(ki_leader *leader, ki_error *err)
+{
+    const ki_leader_options *given = &leader->options;
+    const char *ns = given->ns != NULL && given->ns[0] != 0 ? given->ns : ki_client_namespace(leader->client);
+    leader->identity = given->identity == NULL ? make_identity() : copy_text(ki_str_of(given->identity));
+    leader->name = copy_text(ki_str_of(given->name));
+    leader->ns = copy_text(ki_str_of(ns));
+    if (leader->identity == NULL || leader->name == NULL || leader->ns == NULL)
+        return ki_fail_no_memory(err);
+    leader->options.identity = leader->options.name = leader->options.ns = NULL;
+    return 0;
+}
+
+static void init_election(ki_leader *leader, uint64_t seed)
+{
+    const ki_leader_options *options = &leader->options;
+    ki_election_init(&leader->election,
+                     &(ki_election_options){.ns = leader->ns,
+                                            .name = leader->name,
+                                            .identity = leader->identity,
+                                            .lease_ns = ki_ns_of_ms(options->lease_duration_ms),
+                                            .renew_ns = ki_ns_of_ms(options->renew_deadline_ms),
+                                            .retry_ns = ki_ns_of_ms(options->retry_period_ms),
+                                            .keeps_lease = options->keep_lease_on_stop != 0,
+                                            .seed = seed});
+}
+
+static int init(ki_leader *leader, ki_error *err)
+{
+    ki_client *client = leader->client;
+    uint64_t seed = client->seed;
+    char name[KI_CLIENT_NAME_BYTES];
+    int rc = ki_client_check_process(client, err);
+    if (rc == 0)
+        rc = copy_texts(leader, err);
+    if (rc < 0)
+        return rc;
+    if (seed == 0 && ki_random_system_seed(&seed) < 0)
+        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+    init_election(leader, seed);
+    if (ki_job_init(&leader->steer, client->dispatch, run_steer) < 0 ||
+        ki_job_init(&leader->tell, client->handlers, run_tell) < 0)
+        return ki_fail_no_memory(err);
+    leader->alive.job = &leader->steer;
+    (void)snprintf(name, sizeof(name), "leader %.100s", leader->name);
+    if (ki_client_join(client, &leader->alive, name) < 0)
+        return ki_fail(err, KI_ERR_STOPPED, "leader: the client has been freed");
+    ki_str label = ki_str_of(leader->name);
+    leader->is_master = ki_metrics_gauge(client->metrics, &ki_metric_leader_election_master_status, &label);
+    leader->slow_renewals =
+        ki_metrics_counter(client->metrics, &ki_metric_leader_election_slowpath_total, &label);
+    ki_client_count_handlers(client, 1);
+    ki_client_set_busy(client, &leader->alive, false);
+    return 0;
+}
+
+ki_leader *ki_leader_new(ki_client *client, const ki_leader_options *options, ki_error *err)
+{
+    if (client == NULL || options == NULL) {
+        ki_error_set(err, KI_ERR_INVALID, 0, "leader: no client or no options");
+        return NULL;
+    }
+    ki_leader_options used = *options;
+    used.lease_duration_ms = used.lease_duration_ms == 0 ? LEASE_MS : used.lease_duration_ms;
+    used.renew_deadline_ms = used.renew_deadline_ms == 0 ? RENEW_MS : used.renew_deadline_ms;
+    used.retry_period_ms = used.retry_period_ms == 0 ? RETRY_MS : used.retry_period_ms;
+    if (check(&used, err) < 0)
+        return NULL;
+    ki_leader *leader = ki_calloc(1, sizeof(*leader));
+    if (leader == NULL) {
+        (void)ki_fail_no_memory(err);
+        return NULL;
+    }
+    ki_mutex_init(&leader->mu);
+    ki_client_ref(client);
+    leader->client = client;
+    leader->options = used;
+    leader->is_quiet = leader->is_told_all = true;
+    if (init(leader, err) < 0) {
+        leader_fini(leader);
+        leave(leader);
+        return NULL;
+    }
+    return leader;
+}
+
+/* ---- any thread -------------------------------------------------------------------------------------- */
+
+int ki_leader_start(ki_leader *leader, ki_error *err)
+{
+    if (leader == NULL)
+        return ki_fail(err, KI_ERR_INVALID, "no leader");
+    int rc = ki_client_run(leader->client, err);
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&leader->mu);
+    if (!leader->is_freed && !ki_client_begin(leader->client, &leader->alive))
+        rc = ki_fail(err, KI_ERR_STOPPED, "leader: the client has been freed");
+    if (rc == 0 && !leader->is_freed) {
+        leader->is_wanted = true;
+        leader->is_quiet = leader->is_told_all = false;
+        ki_job_wake(&leader->steer);
+    }
+    ki_mutex_unlock(&leader->mu);
+    return rc;
+}
+
+static bool is_stopped(void *user)
+{
+    const ki_leader *leader = user;
+    return leader->is_told_all || leader->is_wanted;
+}
+
+void ki_leader_stop(ki_leader *leader)
+{
+    if (leader == NULL || ki_client_is_foreign(leader->client))
+        return;
+    ki_mutex_lock(&leader->mu);
+    leader->is_wanted = false;
+    ki_job_wake(&leader->steer);
+    ki_mutex_unlock(&leader->mu);
+    if (ki_client_may_wait() == 0)
+        (void)ki_client_wait(leader->client, &(ki_wait){&leader->mu, is_stopped, leader, false}, UINT64_MAX);
+}
+
+void ki_leader_free(ki_leader *leader)
+{
+    if (leader == NULL || ki_client_is_foreign(leader->client))
+        return;
+    ki_client *client = leader->client;
+    ki_client_ref(client);
+    ki_mutex_lock(&leader->mu);
+    uint64_t serial = leader->alive.serial;
+    ki_client_set_busy(client, &leader->alive, true);
+    leader->is_freed = true;
+    leader->is_wanted = false;
+    ki_job_wake(&leader->steer);
+    ki_mutex_unlock(&leader->mu);
+    ki_client_wait_gone(client, serial);
+    ki_client_unref(client);
+}
+
+int ki_leader_is_leading(const ki_leader *leader)
+{
+    if (leader == NULL || ki_client_is_foreign(leader->client))
+        return 0;
+    return ki_clock_now_ns(leader->client->clock) < leader->leads_until_ns;
+}
+
+size_t ki_leader_holder(ki_leader *leader, char *buffer, size_t buffer_bytes)
+{
+    if (leader == NULL || ki_client_is_foreign(leader->client))
+        return (size_t)snprintf(buffer, buffer_bytes, "%s", "");
+    ki_mutex_lock(&leader->mu);
+    int n = snprintf(buffer, buffer_bytes, "%s", leader->holder == NULL ? "" : leader->holder);
+    ki_mutex_unlock(&leader->mu);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+const char *ki_leader_identity(const ki_leader *leader)
+{
+    return leader == NULL ? "" : leader->identity;
+}

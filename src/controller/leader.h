@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leader - drives an election: sends its requests, keeps its time, calls back.
+ *
+ *   From:     the program's calls (any thread); answers of single calls
+ *   To:       controller/election.c; <kinformer/rest.h>; the program's callbacks
+ *   Locks:    mu, for requests, answers and what is to be told; no callback runs while it is held. Taken under
+ *             it: the client's, a loop's.
+ *   Not here: when the lease is ours.
+ *
+ * Two jobs. `steer`, on dispatch, owns the election and waits for nobody. `tell`, on the handlers' loop, calls
+ * the program; acting has ended when it has returned from on_stopped, and only then does the election go on.
+ */
+#ifndef KI_CONTROLLER_LEADER_H
+#define KI_CONTROLLER_LEADER_H
+
+#include <kinformer/leader.h>
+
+#include "client/client.h"
+#include "controller/election.h"
+#include "metrics/metrics.h"
+
+struct ki_leader {
+    ki_client *client; /* constant, as all up to the first blank line */
+    ki_leader_options options;
+    char *identity;
+    char *name;
+    char *ns;
+    ki_gauge *is_master;
+    ki_counter *slow_renewals;
+
+    _Atomic uint64_t leads_until_ns; /* of the client's clock; 0: not leading. Written by steer */
+
+    ki_client_user alive;
+    ki_job steer;
+    ki_job tell;
+    ki_election election; /* steer's */
+
+    ki_mutex mu;
+    bool is_wanted; /* guarded by mu, as all below: started */
+    bool is_freed;
+    bool has_answer;
+    ki_election_outcome outcome;
+    ki_object *answer;
+    ki_election_phase phase; /* as steer saw it last */
+    bool is_told_started;    /* on_started was called, or is about to be, and on_stopped was not */
+    bool is_acting_ended;    /* on_stopped has returned, or there was nothing to stop */
+    bool is_quiet;           /* the election is over, and no request is on its way */
+    bool is_told_all;        /* and the program knows */
+    char *holder;            /* NULL: never read */
+    uint64_t holders;        /* how often that has changed */
+    uint64_t holders_told;   /* to on_new_leader */
+};
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lease - the text of a Lease of coordination.k8s.io/v1.
+ *
+ *   From:     controller/election.c
+ *   To:       <kinformer/json.h>
+ *   Locks:    none.
+ *   Not here: what is written when.
+ */
+#ifndef KI_CONTROLLER_LEASE_H
+#define KI_CONTROLLER_LEASE_H
+
+#include <kinformer/object.h>
+
+#include "util/buf.h"
+
+typedef struct ki_lease_record {
+    ki_str holder; /* empty: nobody */
+    int64_t duration_seconds;
+    int64_t acquire_wall_ns; /* when the holder got it; INT64_MIN: as the lease that is changed says */
+    int64_t renew_wall_ns;
+    int64_t transitions; /* how often the holder has changed */
+} ki_lease_record;
+
+/* Who holds it, for how many seconds, and how often that has changed; empty and 0 where it does not say. */
+ki_str ki_lease_holder(const ki_object *lease);
+int64_t ki_lease_duration_seconds(const ki_object *lease);
+int64_t ki_lease_transitions(const ki_object *lease);
+
+/* Replaces what `out` holds: `lease` with another spec, all else as it is; a new one when it is NULL.
+ * Returns 0, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
+KI_NODISCARD int ki_lease_write(const ki_object *lease, const char *ns, const char *name,
+                                const ki_lease_record *record, ki_buf *out);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <kinformer/json.h>
+#include <kinformer/predicate.h>
+
+int ki_predicate_passes(const ki_predicate *predicate, const ki_event *event)
+{
+    return predicate == NULL || predicate->passes == NULL || predicate->passes(event, predicate) != 0;
+}
+
+static int has_two_states(const ki_event *event)
+{
+    return event->type == KI_EVENT_UPDATE && event->old != NULL;
+}
+
+static int generation_changed(const ki_event *event, const ki_predicate *self)
+{
+    (void)self;
+    return !has_two_states(event) || ki_object_generation(event->object) != ki_object_generation(event->old);
+}
+
+static int version_changed(const ki_event *event, const ki_predicate *self)
+{
+    (void)self;
+    return !has_two_states(event) ||
+           !ki_str_equal(ki_object_resource_version(event->object), ki_object_resource_version(event->old));
+}
+
+/* What cannot be compared has changed. */
+static int labels_changed(const ki_event *event, const ki_predicate *self)
+{
+    (void)self;
+    return !has_two_states(event) ||
+           ki_json_equal(ki_object_labels(event->object), ki_object_labels(event->old)) != 1;
+}
+
+static int annotations_changed(const ki_event *event, const ki_predicate *self)
+{
+    (void)self;
+    return !has_two_states(event) ||
+           ki_json_equal(ki_object_annotations(event->object), ki_object_annotations(event->old)) != 1;
+}
+
+const ki_predicate KI_PREDICATE_GENERATION_CHANGED = {.passes = generation_changed};
+const ki_predicate KI_PREDICATE_RESOURCE_VERSION_CHANGED = {.passes = version_changed};
+const ki_predicate KI_PREDICATE_LABELS_CHANGED = {.passes = labels_changed};
+const ki_predicate KI_PREDICATE_ANNOTATIONS_CHANGED = {.passes = annotations_changed};
+
+static int both(const ki_event *event, const ki_predicate *self)
+{
+    return ki_predicate_passes(self->a, event) && ki_predicate_passes(self->b, event);
+}
+
+static int either(const ki_event *event, const ki_predicate *self)
+{
+    return ki_predicate_passes(self->a, event) || ki_predicate_passes(self->b, event);
+}
+
+static int neither(const ki_event *event, const ki_predicate *self)
+{
+    return !ki_predicate_passes(self->a, event);
+}
+
+ki_predicate ki_predicate_and(const ki_predicate *a, const ki_predicate *b)
+{
+    return (ki_predicate){.passes = both, .a = a, .b = b};
+}
+
+ki_predicate ki_predicate_or(const ki_predicate *a, const ki_predicate *b)
+{
+    return (ki_predicate){.passes = either, .a = a, .b = b};
+}
+
+ki_predicate ki_predicate_not(const ki_predicate *a)
+{
+    return (ki_predicate){.passes = neither, .a = a};
+}

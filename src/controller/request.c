@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a reconcile function is given, and what it may say. */
+#include <kinformer/key.h>
+#include <stdio.h>
+
+#include "controller/controller.h"
+#include "util/units.h"
+
+ki_str ki_request_key(const ki_request *request)
+{
+    return request->item.key;
+}
+
+/* What is not "namespace/name" is a name. */
+static ki_str part(const ki_request *request, bool is_namespace)
+{
+    ki_str ns = {0}, name = {0};
+    if (ki_key_split(request->item.key, &ns, &name) < 0)
+        return is_namespace ? (ki_str){0} : request->item.key;
+    return is_namespace ? ns : name;
+}
+
+ki_str ki_request_namespace(const ki_request *request)
+{
+    return part(request, true);
+}
+
+ki_str ki_request_name(const ki_request *request)
+{
+    return part(request, false);
+}
+
+uint32_t ki_request_failures(const ki_request *request)
+{
+    return ki_limiter_num_requeues(request->controller->limiter, request->item.key);
+}
+
+/* ---- results ----------------------------------------------------------------------------------------- */
+
+ki_result ki_done(void)
+{
+    return (ki_result){.verdict = KI_VERDICT_DONE};
+}
+
+ki_result ki_requeue_after(uint64_t after_ms)
+{
+    return (ki_result){.verdict = KI_VERDICT_REQUEUE_AFTER, .after_ms = after_ms};
+}
+
+static ki_result failed(ki_verdict verdict, const ki_error *err)
+{
+    ki_result result = {.verdict = verdict};
+    if (err == NULL)
+        return result;
+    result.code = err->code;
+    (void)snprintf(result.message, sizeof(result.message), "%s", err->message);
+    return result;
+}
+
+ki_result ki_retry(const ki_error *err)
+{
+    return failed(KI_VERDICT_RETRY, err);
+}
+
+ki_result ki_retry_answer(const ki_rest_answer *answer)
+{
+    ki_result result = failed(KI_VERDICT_RETRY, answer == NULL ? NULL : &answer->error);
+    if (answer != NULL)
+        result.after_ms = (uint64_t)answer->retry_after_seconds * 1000;
+    return result;
+}
+
+ki_result ki_give_up(const ki_error *err)
+{
+    return failed(KI_VERDICT_GIVE_UP, err);
+}
+
+ki_result ki_later(void)
+{
+    return (ki_result){.verdict = KI_VERDICT_LATER};
+}
+
+/* ---- what it asks for -------------------------------------------------------------------------------- */
+
+/* The key is being worked on, so nobody asks for it before the request has ended. */
+int ki_request_expect(ki_request *request, ki_informer *informer, const ki_object *written)
+{
+    if (request == NULL || informer == NULL || written == NULL)
+        return KI_ERR_INVALID;
+    ki_controller *c = request->controller;
+    uint64_t until_ns = ki_clock_now_ns(c->client->clock) + ki_ns_of_ms(c->options.expect_timeout_ms);
+    ki_mutex_lock(&c->mu);
+    int rc = ki_expectations_add(&c->expectations, request->item.key, informer,
+                                 ki_object_resource_version(written), until_ns);
+    ki_mutex_unlock(&c->mu);
+    return rc;
+}
+
+/* Another thread may be faster than the return of the function: then the worker completes it. */
+void ki_request_finish(ki_request *request, ki_result result)
+{
+    if (request == NULL)
+        return;
+    ki_controller *c = request->controller;
+    ki_mutex_lock(&c->mu);
+    bool is_running = request->is_running;
+    if (is_running) {
+        request->result = result;
+        request->is_finished = true;
+    }
+    ki_mutex_unlock(&c->mu);
+    if (!is_running)
+        ki_controller_complete(request, &result);
+}
