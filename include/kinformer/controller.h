@@ -22,8 +22,8 @@
  *   - after ki_request_expect(), the key is not worked on again before the cache has seen what was written;
  *   - what has just changed goes before what the first list or a resync has brought.
  *
- * With KI_MODE_THREADS reconciles run on threads of the controller's own, and may wait, as in ki_rest_run(). In
- * the other modes they run inside ki_client_dispatch() and must not wait: return ki_later() after
+ * With KI_MODE_THREADS reconciles run on threads of the controller's own, and may wait, as in ki_rest_run().
+ * In the other modes they run inside ki_client_dispatch() and must not wait: return ki_later() after
  * ki_rest_begin(), and call ki_request_finish() from its callback.
  *
  * Threads: any, for all calls.
@@ -78,11 +78,9 @@ KI_API ki_result ki_done(void);
 /** Done for now; the key is worked on again after so long, or earlier when something changes. */
 KI_API ki_result ki_requeue_after(uint64_t after_ms);
 
-/** Failed; the key is tried again after a delay that grows with each failure. `err`, which may be NULL, is logged. */
+/** Failed; the key is tried again after a delay that grows with each failure. `err`, which may be NULL, is
+ * logged; a server that has said when to come back (Retry-After) is not asked before. */
 KI_API ki_result ki_retry(const ki_error *err);
-
-/** The same after a call: waits at least as long as the server asks for (Retry-After). */
-KI_API ki_result ki_retry_answer(const ki_rest_answer *answer);
 
 /** Failed for good: nothing happens before the next change. `err`, which may be NULL, is logged. */
 KI_API ki_result ki_give_up(const ki_error *err);
@@ -108,8 +106,8 @@ KI_API int ki_request_expect(ki_request *request, ki_informer *informer, const k
 /**
  * Makes the cluster as the object with this key wants it.
  *
- * Threads: a worker of the controller, or inside ki_client_dispatch(): see above. All calls of the library are
- *          allowed.
+ * Threads: a worker of the controller, or inside ki_client_dispatch(): see above. All calls of the library
+ *          are allowed.
  */
 typedef ki_result (*ki_reconcile_cb)(ki_request *request, void *user);
 
@@ -133,21 +131,21 @@ typedef struct ki_controller_options {
 /**
  * Makes a controller that is not started.
  *
- * Returns:   a controller to free, or NULL with KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM, KI_ERR_STOPPED
- *            (the client has been freed), KI_ERR_FORKED.
+ * Returns:   a controller to free, or NULL with KI_ERR_INVALID, KI_ERR_NO_MEMORY, KI_ERR_SYSTEM,
+ *            KI_ERR_STOPPED (the client has been freed), KI_ERR_FORKED.
  * Ownership: the caller frees it with ki_controller_free(). It keeps the memory of the client.
  */
 KI_API KI_NODISCARD ki_controller *ki_controller_new(ki_client *client, const ki_controller_options *options,
                                                      ki_error *err);
 
-/** Stops and frees it: see ki_controller_stop(). Waits for all reconciles that run, however long they take. From a callback
- * or a reconcile it returns at once, and is carried out soon. NULL is allowed. */
+/** Stops and frees it: see ki_controller_stop(). Waits for all reconciles that run, however long they take.
+ * From a callback or a reconcile it returns at once, and is carried out soon. NULL is allowed. */
 KI_API void ki_controller_free(ki_controller *controller);
 
 /* ---- what to watch ----------------------------------------------------------------------------------- */
 
-/* Each adds a handler to the informer, before or after the start of either. An error is remembered, and the next
- * ki_controller_start() reports it: set-up may ignore what these return. Returns: 0, KI_ERR_INVALID,
+/* Each adds a handler to the informer, before or after the start of either. An error is remembered, and the
+ * next ki_controller_start() reports it: set-up may ignore what these return. Returns: 0, KI_ERR_INVALID,
  * KI_ERR_NO_MEMORY, KI_ERR_FORKED. A predicate, which may be NULL, must live as long as the controller. */
 
 /** The key is that of the object. */
@@ -183,19 +181,20 @@ KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str 
 KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error *err);
 
 /**
- * Begins no reconcile any more, and waits for those that run. Keys are kept for the next start. From a reconcile
- * of the same controller, inside a read section, or in the modes without worker threads from any callback, it
- * returns at once.
+ * Begins no reconcile any more, and waits for those that run. Keys are kept for the next start. From a
+ * reconcile of the same controller, inside a read section, or in the modes without worker threads from any
+ * callback, it returns at once.
  *
  * Returns: 0; KI_ERR_TIMEOUT: reconciles still run after stop_timeout_ms, `err` names one.
  */
 KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 
 /**
- * Starts it and returns when it has been stopped. With KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it runs the
- * loop of the client meanwhile.
+ * Starts it and returns when it has been stopped. With KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it
+ * runs the loop of the client meanwhile.
  *
- * Returns: as ki_controller_start(); KI_ERR_TIMEOUT as ki_controller_stop(); KI_ERR_WOULD_DEADLOCK from a callback.
+ * Returns: as ki_controller_start(); KI_ERR_TIMEOUT as ki_controller_stop();
+ *          KI_ERR_WOULD_DEADLOCK from a callback.
  */
 KI_API KI_NODISCARD int ki_controller_run(ki_controller *controller, ki_error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* leader - leader election: of several processes, at most one acts at a time.
  *
- * The processes share a Lease (coordination.k8s.io/v1). Its holder renews it; the others take it over when it has
- * not been renewed for its whole duration.
+ * The processes share a Lease (coordination.k8s.io/v1). Its holder renews it; the others take it over when it
+ * has not been renewed for its whole duration.
  *
  *   ki_leader *leader = ki_leader_new(lease_client,
  *                                     &(ki_leader_options){.name = "my-controller", .on_started = begin_to_act,
@@ -20,8 +20,8 @@
  *     latest, so there is time to stop before the lease ends.
  *   - The lease is released only if it is still ours.
  *
- * What no lease can promise: a request that was sent while leading may reach the server afterwards. Writes must
- * therefore carry a resourceVersion wherever a late one would do harm.
+ * What no lease can promise: a request that was sent while leading may reach the server afterwards. Writes
+ * must therefore carry a resourceVersion wherever a late one would do harm.
  *
  * Threads: any, for all calls.
  */
@@ -86,7 +86,8 @@ KI_API KI_NODISCARD int ki_leader_start(ki_leader *leader, ki_error *err);
  */
 KI_API void ki_leader_stop(ki_leader *leader);
 
-/** Stops and frees it, as ki_informer_free() does: from a callback this is carried out soon. NULL is allowed. */
+/** Stops and frees it, as ki_informer_free() does: from a callback this is carried out soon.
+ * NULL is allowed. */
 KI_API void ki_leader_free(ki_leader *leader);
 
 /**
@@ -96,6 +97,16 @@ KI_API void ki_leader_free(ki_leader *leader);
  * Returns: 1 or 0; 0 for NULL and in a forked child.
  */
 KI_API int ki_leader_is_leading(const ki_leader *leader);
+
+/**
+ * Has a client refuse its writes (POST, PUT, PATCH, DELETE) with KI_ERR_REFUSED while this process does not
+ * lead: each is asked about when its first byte would be sent, so after a pause at most what was already
+ * under way follows. It takes the place of another write gate of the client. When the leader is freed, all
+ * writes are refused.
+ *
+ * Returns: 0; KI_ERR_INVALID for the client that the leader itself uses; KI_ERR_NO_MEMORY; KI_ERR_FORKED.
+ */
+KI_API int ki_leader_guard(ki_leader *leader, ki_client *client);
 
 /**
  * Who holds the lease, as last seen; "" when nobody does or it was never read.

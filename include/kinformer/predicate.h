@@ -5,8 +5,8 @@
  *   ki_predicate either = ki_predicate_or(&KI_PREDICATE_GENERATION_CHANGED, &KI_PREDICATE_LABELS_CHANGED);
  *   ki_controller_watch(controller, informer, &either);
  *
- * The ready-made ones look at updates; adds and deletes always pass them. Predicates are plain values that borrow
- * what they are made of.
+ * The ready-made ones look at updates; adds and deletes always pass them. Predicates are plain values that
+ * borrow what they are made of.
  */
 #ifndef KI_PREDICATE_H
 #define KI_PREDICATE_H

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/callback.h"
 #include "metrics/names.h"
 #include "util/alloc.h"
 #include "util/error.h"

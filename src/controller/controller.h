@@ -3,8 +3,8 @@
  *
  *   From:     handlers of informers (controller/controller_watch.c), the program's calls
  *   To:       workqueue/queue.h; the program's reconcile function
- *   Locks:    mu; no callback runs while it is held. Taken under it: the work queue's, the client's, a loop's,
- *             an informer's. A source's own mutex is taken without it.
+ *   Locks:    mu; no callback runs while it is held. Taken under it: the work queue's, the client's, a
+ *             loop's, an informer's. A source's own mutex is taken without it.
  *   Not here: how keys wait, and for how long.
  *
  *   controller.c        making, starting, stopping, freeing
@@ -13,8 +13,8 @@
  *   request.c           what a call may say and ask for
  *   expectation.c       keys that wait for the cache to see what was written
  *
- * `job`, on the handlers' loop, works where there are no threads, and in every mode carries out what was asked
- * for: the end of a stop, of the client, of the controller.
+ * `job`, on the handlers' loop, works where there are no threads, and in every mode carries out what was
+ * asked for: the end of a stop, of the client, of the controller.
  */
 #ifndef KI_CONTROLLER_CONTROLLER_H
 #define KI_CONTROLLER_CONTROLLER_H

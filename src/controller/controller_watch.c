@@ -12,8 +12,8 @@
 
 typedef enum source_kind { OBJECTS, OWNED, MAPPED } source_kind;
 
-/* A handler of an informer. It belongs to the registration as well, which may outlive the controller: closed, it
- * lets nothing through, and takes itself out with the next event. */
+/* A handler of an informer. It belongs to the registration as well, which may outlive the controller: closed,
+ * it lets nothing through, and takes itself out with the next event. */
 typedef struct source {
     ki_refcount refs;
     ki_list_node node; /* guarded by the controller's mu */

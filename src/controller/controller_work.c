@@ -11,8 +11,8 @@
 #include "workqueue/queue.h"
 
 /* How many reconciles the loop runs before others have their turn; when memory is looked for again; how often
- * it is said what is waited for; and the longest sleep, since neither a condition nor a timer knows of a machine
- * that was suspended. */
+ * it is said what is waited for; and the longest sleep, since neither a condition nor a timer knows of a
+ * machine that was suspended. */
 enum { AT_ONCE = 16, MEMORY_AGAIN_MS = 100, TELL_MS = 10000, NAP_MS = 1000 };
 
 static _Thread_local const ki_controller *working;
@@ -29,8 +29,8 @@ static uint64_t now_of(const ki_controller *c)
 
 /* ---- taking a key ------------------------------------------------------------------------------------ */
 
-/* Without memory: nothing is tried for a moment, and the key is not lost, since one that is being worked on is
- * made dirty without any. */
+/* Without memory: nothing is tried for a moment, and the key is not lost, since one that is being worked on
+ * is made dirty without any. */
 static void put_back_locked(ki_controller *c, ki_str key, ki_priority priority) KI_REQUIRES(c->mu)
 {
     int rc = ki_workqueue_add(c->queue, key, priority);

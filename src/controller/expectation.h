@@ -6,9 +6,9 @@
  *   Locks:    the owner's.
  *   Not here: keeping the key from being worked on.
  *
- * Of one key and informer the last write counts: versions of a server only rise. It has been seen when the store
- * is complete up to that version; a delete of the object and a relist move that as any event does. When the
- * server's history was reset, the version up to which the store is complete goes back, or is unset: then
+ * Of one key and informer the last write counts: versions of a server only rise. It has been seen when the
+ * store is complete up to that version; a delete of the object and a relist move that as any event does. When
+ * the server's history was reset, the version up to which the store is complete goes back, or is unset: then
  * nothing that was known counts. In the end time is up.
  */
 #ifndef KI_CONTROLLER_EXPECTATION_H

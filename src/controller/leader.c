@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/callback.h"
 #include "metrics/names.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -192,6 +193,7 @@ static void end_acting(ki_leader *leader)
 
 static void leader_fini(ki_leader *leader)
 {
+    ki_leader_end_guards(leader);
     ki_job_fini(&leader->steer);
     ki_job_fini(&leader->tell);
     ki_election_fini(&leader->election);
@@ -364,6 +366,7 @@ ki_leader *ki_leader_new(ki_client *client, const ki_leader_options *options, ki
         return NULL;
     }
     ki_mutex_init(&leader->mu);
+    ki_list_init(&leader->guards);
     ki_client_ref(client);
     leader->client = client;
     leader->options = used;

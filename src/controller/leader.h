@@ -3,12 +3,13 @@
  *
  *   From:     the program's calls (any thread); answers of single calls
  *   To:       controller/election.c; <kinformer/rest.h>; the program's callbacks
- *   Locks:    mu, for requests, answers and what is to be told; no callback runs while it is held. Taken under
- *             it: the client's, a loop's.
+ *   Locks:    mu, for requests, answers and what is to be told; no callback runs while it is held. Taken
+ *             under it: the client's, a loop's.
  *   Not here: when the lease is ours.
  *
- * Two jobs. `steer`, on dispatch, owns the election and waits for nobody. `tell`, on the handlers' loop, calls
- * the program; acting has ended when it has returned from on_stopped, and only then does the election go on.
+ * Two jobs. `steer`, on dispatch, owns the election and waits for nobody. `tell`, on the handlers' loop,
+ * calls the program; acting has ended when it has returned from on_stopped,
+ * and only then does the election go on.
  */
 #ifndef KI_CONTROLLER_LEADER_H
 #define KI_CONTROLLER_LEADER_H
@@ -47,8 +48,12 @@ struct ki_leader {
     bool is_quiet;           /* the election is over, and no request is on its way */
     bool is_told_all;        /* and the program knows */
     char *holder;            /* NULL: never read */
+    ki_list guards;          /* clients whose writes are refused while we do not lead */
     uint64_t holders;        /* how often that has changed */
     uint64_t holders_told;   /* to on_new_leader */
 };
+
+/* The leader goes: from here on the guarded clients write nothing. */
+void ki_leader_end_guards(ki_leader *leader);
 
 #endif

@@ -53,6 +53,7 @@ static ki_result failed(ki_verdict verdict, const ki_error *err)
     if (err == NULL)
         return result;
     result.code = err->code;
+    result.after_ms = verdict == KI_VERDICT_RETRY ? err->retry_after_ms : 0;
     (void)snprintf(result.message, sizeof(result.message), "%s", err->message);
     return result;
 }
@@ -60,14 +61,6 @@ static ki_result failed(ki_verdict verdict, const ki_error *err)
 ki_result ki_retry(const ki_error *err)
 {
     return failed(KI_VERDICT_RETRY, err);
-}
-
-ki_result ki_retry_answer(const ki_rest_answer *answer)
-{
-    ki_result result = failed(KI_VERDICT_RETRY, answer == NULL ? NULL : &answer->error);
-    if (answer != NULL)
-        result.after_ms = (uint64_t)answer->retry_after_seconds * 1000;
-    return result;
 }
 
 ki_result ki_give_up(const ki_error *err)

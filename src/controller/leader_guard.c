@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clients that write only while their process leads. */
+#include "controller/leader.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+typedef struct guard {
+    ki_list_node node;
+    ki_client *client;
+} guard;
+
+static int ask_leader(const ki_write *write, ki_error *why, void *user)
+{
+    const ki_leader *leader = user;
+    (void)write;
+    if (ki_leader_is_leading(leader))
+        return 0;
+    return ki_fail(why, KI_ERR_REFUSED, "not the leader: lease %s/%s is not held by %s", leader->ns,
+                   leader->name, leader->identity);
+}
+
+/* A leader that was freed does not lead any more. */
+static int refuse(const ki_write *write, ki_error *why, void *user)
+{
+    (void)write;
+    (void)user;
+    return ki_fail(why, KI_ERR_REFUSED, "not the leader: leader election has ended");
+}
+
+int ki_leader_guard(ki_leader *leader, ki_client *client)
+{
+    if (leader == NULL || client == NULL || client == leader->client)
+        return KI_ERR_INVALID;
+    guard *fresh = ki_calloc(1, sizeof(*fresh));
+    if (fresh == NULL)
+        return KI_ERR_NO_MEMORY;
+    int rc = ki_client_set_write_gate(client, ask_leader, leader);
+    if (rc < 0) {
+        ki_free(fresh);
+        return rc;
+    }
+    ki_client_ref(client);
+    fresh->client = client;
+    ki_mutex_lock(&leader->mu);
+    ki_list_push_back(&leader->guards, &fresh->node);
+    ki_mutex_unlock(&leader->mu);
+    return 0;
+}
+
+void ki_leader_end_guards(ki_leader *leader)
+{
+    for (ki_list_node *node = ki_list_pop_front(&leader->guards); node != NULL;
+         node = ki_list_pop_front(&leader->guards)) {
+        guard *g = KI_CONTAINER_OF(node, guard, node);
+        (void)ki_client_set_write_gate(g->client, refuse, NULL);
+        ki_client_unref(g->client);
+        ki_free(g);
+    }
+}
