@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reflector/source.h"
 
+#include "client/callback.h"
 #include "client/client.h"
 #include "reflector/http_source.h"
 #include "util/error.h"

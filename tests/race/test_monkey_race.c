@@ -201,7 +201,7 @@ static int read_more(ki_store *store)
 static int read_more(ki_store *store)
 {
     ki_object_list list = {0};
-    if (ki_store_list(store, &list) != 0 || list.count > KEYS || ki_store_check(store, NULL) != 0)
+    if (ki_store_list(store, &list) != 0 || list.count > KEYS || store_check(store, NULL) != 0)
         return 3;
     ki_object_list_fini(&list);
     ki_client *own = ki_client_new(&(ki_client_options){.no_cluster = 1}, NULL);
