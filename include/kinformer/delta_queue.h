@@ -17,6 +17,7 @@
 #ifndef KI_DELTA_QUEUE_H
 #define KI_DELTA_QUEUE_H
 
+#include <kinformer/change.h>
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 #include <kinformer/object.h>
@@ -28,17 +29,9 @@ typedef struct ki_delta_queue ki_delta_queue;
 
 /* ---- deltas ------------------------------------------------------------------------------------------ */
 
-typedef enum ki_queued_type {
-    KI_QUEUED_ADDED = 1,
-    KI_QUEUED_UPDATED,
-    KI_QUEUED_DELETED,
-    KI_QUEUED_REPLACED, /* part of a collection that was replaced: new, changed or as before */
-    KI_QUEUED_SYNC      /* an object of the store once more, by ki_delta_queue_resync() */
-} ki_queued_type;
-
-/** One change of an object. */
+/** One change of an object: KI_CHANGE_ADDED, _UPDATED, _DELETED, _REPLACED or _SYNC. */
 typedef struct ki_queued_delta {
-    ki_queued_type type;
+    ki_change_type type;
     int final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
     const ki_object *object;
     size_t bytes; /* of the object when it was queued; the queue sets it */
@@ -86,7 +79,7 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 /* ---- producing --------------------------------------------------------------------------------------- */
 
 /**
- * Queues one change: KI_QUEUED_ADDED, KI_QUEUED_UPDATED or KI_QUEUED_DELETED. A delete of an object that
+ * Queues one change: KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED. A delete of an object that
  * neither waits, nor is being processed, nor is in the store of known objects is left out. Of two deletes in
  * a row the earlier stays, unless it was not seen.
  *
@@ -99,7 +92,7 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 KI_API KI_NODISCARD int ki_delta_queue_push(ki_delta_queue *queue, ki_queued_delta delta);
 
 /**
- * Says what the whole collection consists of. Queues, as one change: KI_QUEUED_REPLACED for each object; a
+ * Says what the whole collection consists of. Queues, as one change: KI_CHANGE_REPLACED for each object; a
  * delete of unknown final state for each key that waits or is being processed and is not among the objects,
  * with the newest object that waits; and for each that is in the store of known objects only, with the object
  * there. A key that waits with a delete as its last delta gets no second one.
@@ -111,7 +104,7 @@ KI_API KI_NODISCARD int ki_delta_queue_replace(ki_delta_queue *queue, ki_object 
                                                size_t count);
 
 /**
- * Queues KI_QUEUED_SYNC for each known object whose key neither waits nor is being processed. Nothing
+ * Queues KI_CHANGE_SYNC for each known object whose key neither waits nor is being processed. Nothing
  * without a store of known objects.
  *
  * Returns: as ki_delta_queue_push(). Nothing changes on failure.

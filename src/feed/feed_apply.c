@@ -67,12 +67,8 @@ static int write_store(ki_feed *feed, const ki_change *change)
 
 static int push(ki_feed *feed, const ki_change *change)
 {
-    ki_queued_delta delta = {.type = KI_QUEUED_UPDATED, .object = change->object};
-    if (change->type == KI_CHANGE_ADDED)
-        delta.type = KI_QUEUED_ADDED;
-    else if (change->type == KI_CHANGE_DELETED)
-        delta.type = KI_QUEUED_DELETED;
-    return ki_delta_queue_push(feed->options.queue, delta);
+    return ki_delta_queue_push(feed->options.queue,
+                               (ki_queued_delta){.type = change->type, .object = change->object});
 }
 
 static int take_event(ki_feed *feed, const ki_change *change)
@@ -148,7 +144,7 @@ static int write_change(ki_feed *feed, const ki_change *change)
     case KI_CHANGE_ADDED:
     case KI_CHANGE_UPDATED:
         return take_event(feed, change);
-    case KI_CHANGE_ITEM:
+    case KI_CHANGE_REPLACED:
     case KI_CHANGE_SEEN:
         return gather(feed, change);
     case KI_CHANGE_LIST_END:
@@ -157,6 +153,7 @@ static int write_change(ki_feed *feed, const ki_change *change)
         ki_list_buffer_clear(&feed->buffer);
         return 0;
     case KI_CHANGE_BOOKMARK:
+    case KI_CHANGE_SYNC: /* never comes from a reflector */
         break;
     }
     return 0;

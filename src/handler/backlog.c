@@ -56,7 +56,7 @@ static void prefetch_initial(const ki_backlog *backlog)
 
 static ki_notification take_initial(ki_backlog *backlog)
 {
-    ki_notification what = {.type = KI_EVENT_ADD,
+    ki_notification what = {.type = KI_CHANGE_ADDED,
                             .flags = KI_EVENT_INITIAL,
                             .object = backlog->initial.objects[backlog->initial_gone++]};
     if (!has_initial(backlog)) {

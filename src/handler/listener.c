@@ -115,9 +115,9 @@ static void call_update(ki_listener *listener, const ki_event *event)
         call(handler->on_update, event, handler->user);
         return;
     }
-    ki_event gone = {.type = KI_EVENT_DELETE, .flags = KI_EVENT_FINAL_STATE_UNKNOWN, .object = event->old};
+    ki_event gone = {.type = KI_CHANGE_DELETED, .flags = KI_EVENT_FINAL_STATE_UNKNOWN, .object = event->old};
     ki_event come = {
-        .type = KI_EVENT_ADD, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
+        .type = KI_CHANGE_ADDED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
     call(handler->on_delete, &gone, handler->user);
     if (!is_closed(listener))
         call(handler->on_add, &come, handler->user);
@@ -130,10 +130,10 @@ static int filter_update(const ki_handler *handler, ki_event *event)
     int knows = handler->filter(event->object, handler->user);
     if (knew && !knows)
         *event = (ki_event){
-            .type = KI_EVENT_DELETE, .flags = event->flags & KI_EVENT_COALESCED, .object = event->old};
+            .type = KI_CHANGE_DELETED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->old};
     else if (!knew && knows)
         *event = (ki_event){
-            .type = KI_EVENT_ADD, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
+            .type = KI_CHANGE_ADDED, .flags = event->flags & KI_EVENT_COALESCED, .object = event->object};
     return knew || knows;
 }
 
@@ -141,7 +141,7 @@ static int filter_update(const ki_handler *handler, ki_event *event)
  * state may differ from. */
 static int passes(const ki_handler *handler, const ki_notification *what)
 {
-    const ki_object *judged = what->type == KI_EVENT_DELETE && what->old != NULL ? what->old : what->object;
+    const ki_object *judged = what->type == KI_CHANGE_DELETED && what->old != NULL ? what->old : what->object;
     return handler->filter == NULL || handler->filter(judged, handler->user);
 }
 
@@ -150,17 +150,17 @@ static int call_handler(ki_listener *listener, const ki_notification *what)
 {
     const ki_handler *handler = &listener->handler;
     ki_event event = {.type = what->type, .flags = what->flags, .object = what->object};
-    if (event.type == KI_EVENT_UPDATE)
+    if (event.type == KI_CHANGE_UPDATED)
         event.old = what->old;
     else
         event.flags &= ~KI_EVENT_REPLACED;
-    if (handler->filter != NULL && event.type == KI_EVENT_UPDATE && !filter_update(handler, &event))
+    if (handler->filter != NULL && event.type == KI_CHANGE_UPDATED && !filter_update(handler, &event))
         return 0;
-    if (what->type != KI_EVENT_UPDATE && !passes(handler, what))
+    if (what->type != KI_CHANGE_UPDATED && !passes(handler, what))
         return 0;
-    if (event.type == KI_EVENT_ADD)
+    if (event.type == KI_CHANGE_ADDED)
         call(handler->on_add, &event, handler->user);
-    else if (event.type == KI_EVENT_UPDATE)
+    else if (event.type == KI_CHANGE_UPDATED)
         call_update(listener, &event);
     else
         call(handler->on_delete, &event, handler->user);

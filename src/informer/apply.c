@@ -33,9 +33,9 @@ static bool forget(ki_apply *apply, ki_list *entries)
     bool has_list_end = false;
     for (ki_list_node *node = ki_list_pop_front(entries); node != NULL; node = ki_list_pop_front(entries)) {
         ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
-        if (entry->kind == KI_ENTRY_RESET)
+        if (entry->marker == KI_CHANGE_RESET)
             ki_apply_reset(apply, entry);
-        has_list_end = has_list_end || entry->kind == KI_ENTRY_LIST_END;
+        has_list_end = has_list_end || entry->marker == KI_CHANGE_LIST_END;
         ki_delta_entry_free(entry);
     }
     return has_list_end;
@@ -158,9 +158,9 @@ static bool same_uid(const ki_object *a, const ki_object *b)
 static void tell_put(ki_apply *apply, const ki_object *object, const ki_object *former)
 {
     ki_notification told = {
-        .type = KI_EVENT_UPDATE, .object = (ki_object *)object, .old = (ki_object *)former};
+        .type = KI_CHANGE_UPDATED, .object = (ki_object *)object, .old = (ki_object *)former};
     if (former == NULL) {
-        told.type = KI_EVENT_ADD;
+        told.type = KI_CHANGE_ADDED;
         told.flags = apply->is_synced ? 0 : KI_EVENT_INITIAL;
     } else if (!same_uid(object, former)) {
         told.flags = KI_EVENT_REPLACED;
@@ -205,7 +205,7 @@ int ki_apply_remove(ki_apply *apply, const ki_place *place, const ki_object *fin
     if (rc < 0)
         return rc;
     ki_store_batch_remove_at(apply->options.store, place);
-    ki_notification told = {.type = KI_EVENT_DELETE,
+    ki_notification told = {.type = KI_CHANGE_DELETED,
                             .flags = final == NULL ? KI_EVENT_FINAL_STATE_UNKNOWN : 0,
                             .object = final == NULL ? former : (ki_object *) final,
                             .old = former};
@@ -229,7 +229,7 @@ int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
     case KI_VERDICT_IGNORE:
         break;
     case KI_VERDICT_SEEN:
-        if (delta->type == KI_DELTA_SEEN)
+        if (delta->type == KI_CHANGE_SEEN)
             mark_alive(apply, stored, delta);
         else
             mark_same(apply, stored, delta);
@@ -253,7 +253,7 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
         .hash = entry->by_key.hash,
         .delta = delta,
         .complete = ki_resource_version_text_is_newer(apply->deleted, before) ? apply->deleted : before};
-    const ki_delta seen = {.type = KI_DELTA_SEEN, .list = delta->list}; /* all that an echo says */
+    const ki_delta seen = {.type = KI_CHANGE_SEEN, .list = delta->list}; /* all that an echo says */
     if (ki_held_back_count(&apply->held) > 0 && ki_held_back_meet(&apply->held, delta, change.hash))
         change.delta = &seen;
     return ki_apply_by_rules(apply, &change);
@@ -262,7 +262,7 @@ static int apply_delta(ki_apply *apply, const ki_delta_entry *entry, const ki_de
 /* What this key was before its delete may be told once more behind it. */
 static void note_delete(ki_apply *apply, const ki_delta *delta)
 {
-    if (delta->type == KI_DELTA_DELETED && delta->list == 0 &&
+    if (delta->type == KI_CHANGE_DELETED && delta->list == 0 &&
         ki_resource_version_text_is_newer(ki_object_resource_version(delta->object), apply->deleted))
         apply->deleted = ki_object_resource_version(delta->object);
 }
@@ -312,7 +312,7 @@ typedef struct lookahead {
 static void fetch_place(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->options.store->mu)
 {
     const ki_delta_entry *entry = KI_CONTAINER_OF(ahead->far, ki_delta_entry, node);
-    if (entry->kind == KI_ENTRY_DELTAS) {
+    if (entry->marker == 0) {
         ki_store_batch_expect_hash(apply->options.store, entry->by_key.hash);
         ki_object_prefetch(object_of(entry, 0));
         ki_object_prefetch(object_of(entry, 1));
@@ -323,7 +323,7 @@ static void fetch_place(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->op
 static void fetch_object(ki_apply *apply, lookahead *ahead) KI_REQUIRES(apply->options.store->mu)
 {
     const ki_delta_entry *entry = KI_CONTAINER_OF(ahead->near, ki_delta_entry, node);
-    if (entry->kind == KI_ENTRY_DELTAS)
+    if (entry->marker == 0)
         ki_store_batch_expect(apply->options.store, entry->by_key.hash, entry->deltas[0].object);
     ahead->near = ki_list_next(&apply->batch, ahead->near);
 }
@@ -345,7 +345,7 @@ static int apply_changes(ki_apply *apply)
     ki_store_batch_begin(apply->options.store);
     lookahead ahead = begin_lookahead(apply);
     ki_delta_entry *entry = first_of(apply);
-    while (rc == 0 && entry != NULL && entry->kind == KI_ENTRY_DELTAS) {
+    while (rc == 0 && entry != NULL && entry->marker == 0) {
         if (ahead.far != NULL)
             fetch_place(apply, &ahead);
         if (ahead.near != NULL)
@@ -388,7 +388,7 @@ int ki_apply_step(ki_apply *apply)
             return 0;
     }
     ki_delta_entry *entry = first_of(apply);
-    int rc = entry->kind == KI_ENTRY_DELTAS ? apply_changes(apply) : ki_apply_marker(apply, entry);
+    int rc = entry->marker == 0 ? apply_changes(apply) : ki_apply_marker(apply, entry);
     if (rc < 0)
         return rc;
     if (rc == 1)

@@ -161,7 +161,7 @@ static int remind_some(ki_apply *apply)
         ki_fanout_tell(
             apply->options.fanout, KI_TO_RESYNCING,
             &(ki_notification){
-                .type = KI_EVENT_UPDATE, .flags = KI_EVENT_RESYNC, .object = object, .old = object});
+                .type = KI_CHANGE_UPDATED, .flags = KI_EVENT_RESYNC, .object = object, .old = object});
         (void)ki_object_unref(object);
     }
     ki_fanout_flush(apply->options.fanout);
@@ -199,17 +199,16 @@ void ki_apply_reset(ki_apply *apply, const ki_delta_entry *entry)
 
 int ki_apply_marker(ki_apply *apply, const ki_delta_entry *entry)
 {
-    switch (entry->kind) {
-    case KI_ENTRY_LIST_END:
+    switch (entry->marker) {
+    case KI_CHANGE_LIST_END:
         return apply_list_end(apply, entry);
-    case KI_ENTRY_RESYNC:
+    case KI_CHANGE_SYNC:
         return apply_resync(apply, entry);
-    case KI_ENTRY_RESET:
+    case KI_CHANGE_RESET:
         ki_apply_reset(apply, entry);
         return 1;
-    case KI_ENTRY_BOOKMARK: /* says how far the queue was complete, which its end of batch makes true */
-    case KI_ENTRY_DELTAS:
-        break;
+    default: /* a bookmark says how far the queue was complete, which the end of its batch makes true */
+        assert(entry->marker == KI_CHANGE_BOOKMARK);
+        return 1;
     }
-    return 1;
 }

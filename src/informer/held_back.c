@@ -27,7 +27,7 @@ static bool is_over(const ki_delta *held, const ki_delta *delta)
     int order = 1; /* of versions that cannot be compared the later one counts */
     (void)!ki_resource_version_compare(ki_object_resource_version(delta->object),
                                        ki_object_resource_version(held->object), &order);
-    return order > 0 || (order == 0 && held->type != KI_DELTA_DELETED);
+    return order > 0 || (order == 0 && held->type != KI_CHANGE_DELETED);
 }
 
 static bool is_of_same(const ki_delta *held, const ki_delta *delta)

@@ -17,9 +17,9 @@ enum { STEPS_AT_A_TIME = 4 };
 
 /* ---- io: the reflector ------------------------------------------------------------------------------- */
 
-static int push_object(ki_informer *informer, const ki_change *change, ki_delta_type type)
+static int push_object(ki_informer *informer, const ki_change *change)
 {
-    ki_delta delta = {.type = type,
+    ki_delta delta = {.type = change->type,
                       .list = change->list,
                       .is_doubtful = change->is_doubtful != 0,
                       .object = ki_object_ref(change->object)};
@@ -34,21 +34,19 @@ static int push_change(ki_informer *informer, const ki_change *change)
     ki_delta_fifo *fifo = &informer->fifo;
     switch (change->type) {
     case KI_CHANGE_ADDED:
-        return push_object(informer, change, KI_DELTA_ADDED);
     case KI_CHANGE_UPDATED:
-        return push_object(informer, change, KI_DELTA_UPDATED);
     case KI_CHANGE_DELETED:
-        return push_object(informer, change, KI_DELTA_DELETED);
-    case KI_CHANGE_ITEM:
-        return push_object(informer, change, KI_DELTA_REPLACED);
+    case KI_CHANGE_REPLACED:
+        return push_object(informer, change);
     case KI_CHANGE_SEEN:
         return ki_delta_fifo_push_seen(fifo, change->key, change->list);
     case KI_CHANGE_LIST_END:
-        return ki_delta_fifo_push_marker(fifo, KI_ENTRY_LIST_END, change->list, change->version);
     case KI_CHANGE_BOOKMARK:
-        return ki_delta_fifo_push_marker(fifo, KI_ENTRY_BOOKMARK, 0, change->version);
+        return ki_delta_fifo_push_marker(fifo, change->type, change->list, change->version);
     case KI_CHANGE_RESET:
         return ki_delta_fifo_begin_history(fifo, change->list);
+    case KI_CHANGE_SYNC: /* dispatch's own: check_resync() */
+        break;
     }
     return KI_ERR_INVALID;
 }
@@ -279,7 +277,7 @@ static void check_resync(ki_informer *informer, uint64_t now_ms)
     timers->resync_ms = now_ms + informer->check_ms;
     ki_mutex_unlock(&informer->life.mu);
     if (informer->apply.is_synced && ki_fanout_begin_resync(&informer->fanout, now_ms) > 0 &&
-        ki_delta_fifo_push_marker(&informer->fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}) < 0)
+        ki_delta_fifo_push_marker(&informer->fifo, KI_CHANGE_SYNC, 0, (ki_str){0}) < 0)
         ki_fanout_end_resync(&informer->fanout); /* no memory: at the next check */
 }
 

@@ -72,12 +72,12 @@ void ki_delta_fifo_fini(ki_delta_fifo *fifo)
     *fifo = (ki_delta_fifo){0};
 }
 
-static ki_delta_entry *entry_new(ki_entry_kind kind, ki_str key)
+static ki_delta_entry *entry_new(ki_change_type marker, ki_str key)
 {
     ki_delta_entry *entry = ki_malloc(sizeof(*entry) + key.len + 1);
     if (entry == NULL)
         return NULL;
-    *entry = (ki_delta_entry){.kind = kind, .cap = 1, .key_len = key.len};
+    *entry = (ki_delta_entry){.marker = marker, .cap = 1, .key_len = key.len};
     entry->deltas = &entry->first;
     if (key.len > 0)
         memcpy(entry->key, key.ptr, key.len);
@@ -168,7 +168,7 @@ static int is_older(const ki_object *object, const ki_object *other)
 static int merges_delete(ki_delta_entry *entry, ki_delta delta)
 {
     ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
-    if (last == NULL || last->type != KI_DELTA_DELETED || delta.type != KI_DELTA_DELETED ||
+    if (last == NULL || last->type != KI_CHANGE_DELETED || delta.type != KI_CHANGE_DELETED ||
         last->list != delta.list) /* what a list tells may come to nothing */
         return 0;
     ki_object *superfluous = delta.object;
@@ -185,7 +185,7 @@ static int merges_delete(ki_delta_entry *entry, ki_delta delta)
 static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
 {
     const ki_delta *last = entry->count == 0 ? NULL : &entry->deltas[entry->count - 1];
-    return last != NULL && delta->type == KI_DELTA_SEEN && last->type != KI_DELTA_DELETED &&
+    return last != NULL && delta->type == KI_CHANGE_SEEN && last->type != KI_CHANGE_DELETED &&
            last->list == delta->list;
 }
 
@@ -206,7 +206,7 @@ static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
         ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, by_key);
         return reserve(entry) < 0 ? NULL : entry;
     }
-    ki_delta_entry *entry = entry_new(KI_ENTRY_DELTAS, key);
+    ki_delta_entry *entry = entry_new(0, key);
     if (entry != NULL && ki_map_insert(&fifo->keys, &entry->by_key, hash) < 0) {
         ki_free(entry);
         return NULL;
@@ -264,7 +264,7 @@ int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
 {
     const ki_resource_version none = {0};
     ki_mutex_lock(&fifo->mu);
-    int rc = push_locked(fifo, key, (ki_delta){.type = KI_DELTA_SEEN, .list = list}, &none);
+    int rc = push_locked(fifo, key, (ki_delta){.type = KI_CHANGE_SEEN, .list = list}, &none);
     ki_mutex_unlock(&fifo->mu);
     return rc;
 }
@@ -272,7 +272,7 @@ int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
 /* A list that is older than what was received proves nothing, nor does such a bookmark. */
 static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
 {
-    return (entry->kind == KI_ENTRY_LIST_END || entry->kind == KI_ENTRY_BOOKMARK) &&
+    return (entry->marker == KI_CHANGE_LIST_END || entry->marker == KI_CHANGE_BOOKMARK) &&
            !ki_resource_version_is_newer(&fifo->received, &entry->version);
 }
 
@@ -280,14 +280,14 @@ static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry
 static uint64_t heard_with_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
 {
     uint64_t at_ns = fifo->now_ns;
-    if (entry->kind == KI_ENTRY_LIST_END && entry->list == fifo->begun_list)
+    if (entry->marker == KI_CHANGE_LIST_END && entry->list == fifo->begun_list)
         at_ns = fifo->begun_ns;
     return fifo->heard_ns != UINT64_MAX && fifo->heard_ns > at_ns ? fifo->heard_ns : at_ns;
 }
 
-int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list, ki_str version)
+int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32_t list, ki_str version)
 {
-    ki_delta_entry *entry = entry_new(kind, (ki_str){0});
+    ki_delta_entry *entry = entry_new(marker, (ki_str){0});
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
     entry->list = list;
@@ -298,13 +298,13 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t 
     }
     ki_mutex_lock(&fifo->mu);
     int is_news = is_news_locked(fifo, entry);
-    enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news && kind == KI_ENTRY_BOOKMARK));
+    enqueue_locked(fifo, entry, fresh_before_locked(fifo, is_news && marker == KI_CHANGE_BOOKMARK));
     if (is_news)
         fifo->heard_ns = heard_with_locked(fifo, entry);
     (void)ki_resource_version_advance(&fifo->received, &entry->version);
-    if (kind == KI_ENTRY_LIST_END && list > fifo->ended_list)
+    if (marker == KI_CHANGE_LIST_END && list > fifo->ended_list)
         fifo->ended_list = list;
-    if (kind == KI_ENTRY_LIST_END && fifo->first_list_end == 0)
+    if (marker == KI_CHANGE_LIST_END && fifo->first_list_end == 0)
         fifo->first_list_end = fifo->pushed;
     rc = is_full_locked(fifo);
     ki_mutex_unlock(&fifo->mu);
@@ -317,7 +317,7 @@ static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
     ki_list_node *next = NULL;
     for (ki_list_node *node = ki_list_first(&fifo->queue); node != NULL; node = next) {
         next = ki_list_next(&fifo->queue, node);
-        if (entry_of(node)->kind != KI_ENTRY_RESYNC)
+        if (entry_of(node)->marker != KI_CHANGE_SYNC)
             continue;
         ki_list_remove(node);
         ki_list_push_back(out_resyncs, node);
@@ -331,7 +331,7 @@ int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
 {
     ki_list resyncs;
     ki_list_init(&resyncs);
-    ki_delta_entry *entry = entry_new(KI_ENTRY_RESET, (ki_str){0});
+    ki_delta_entry *entry = entry_new(KI_CHANGE_RESET, (ki_str){0});
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
     entry->list = list;
@@ -358,7 +358,7 @@ int ki_delta_fifo_has_room(ki_delta_fifo *fifo)
 
 static void take_locked(ki_delta_fifo *fifo, ki_delta_entry *entry)
 {
-    if (entry->kind == KI_ENTRY_DELTAS)
+    if (entry->marker == 0)
         ki_map_remove(&fifo->keys, &entry->by_key);
     fifo->items--;
     fifo->bytes -= entry->bytes;

@@ -19,6 +19,7 @@
 #ifndef KI_QUEUE_DELTA_FIFO_H
 #define KI_QUEUE_DELTA_FIFO_H
 
+#include <kinformer/change.h>
 #include <kinformer/object.h>
 #include <stdbool.h>
 
@@ -29,38 +30,24 @@
 #include "util/map.h"
 #include "util/thread.h"
 
-typedef enum ki_delta_type {
-    KI_DELTA_ADDED = 1, /* of a watch, as the next two */
-    KI_DELTA_UPDATED,
-    KI_DELTA_DELETED,
-    KI_DELTA_REPLACED, /* an item of a list */
-    KI_DELTA_SEEN      /* an item of a list that could not be used: its key is alive, and that is all */
-} ki_delta_type;
-
 typedef struct ki_delta {
-    ki_delta_type type;
+    ki_change_type type;
     uint32_t list;            /* the number of the list attempt that it came in; 0: none */
     uint32_t after_list;      /* the newest list that had ended before it; the queue sets it */
     bool is_doubtful;         /* that list may prove to be older than what we have; its end tells */
     bool final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
-    ki_object *object;        /* NULL for KI_DELTA_SEEN */
+    ki_object *object;        /* NULL for KI_CHANGE_SEEN */
     size_t bytes;             /* of the object when it was queued, since it may grow; the queue sets it */
 } ki_delta;
-
-typedef enum ki_entry_kind {
-    KI_ENTRY_DELTAS = 0,
-    KI_ENTRY_LIST_END, /* of list attempt `list`, at `version` */
-    KI_ENTRY_RESYNC,
-    KI_ENTRY_BOOKMARK, /* the server has no change up to `version` but those queued before */
-    KI_ENTRY_RESET     /* from here on, and from list `list` on, versions are of another history */
-} ki_entry_kind;
 
 /* What waits: the changes of one key, or a marker. Owned by the queue, and by whoever popped it until
  * ki_delta_entry_free(). */
 typedef struct ki_delta_entry {
     ki_list_node node;
-    ki_map_node by_key; /* its hash is the key's, also when it was popped */
-    ki_entry_kind kind;
+    ki_map_node by_key;    /* its hash is the key's, also when it was popped */
+    ki_change_type marker; /* 0: the changes of one key. Else the end of list attempt `list`, at `version`; a
+                            * bookmark, at `version`; a reset, from list attempt `list` on; or KI_CHANGE_SYNC,
+                            * for all objects */
     uint32_t list;
     ki_resource_version version;
     ki_resource_version version_before;
@@ -126,16 +113,16 @@ static inline void ki_delta_fifo_set_now(ki_delta_fifo *fifo, uint64_t now_ns)
 KI_NODISCARD int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
     KI_EXCLUDES(fifo->mu);
 
-/* For KI_DELTA_SEEN, which has no object. Returns as ki_delta_fifo_push. */
+/* For KI_CHANGE_SEEN, which has no object. Returns as ki_delta_fifo_push. */
 KI_NODISCARD int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
     KI_EXCLUDES(fifo->mu);
 
 /* Queue a marker. Returns as ki_delta_fifo_push. */
-KI_NODISCARD int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_entry_kind kind, uint32_t list,
+KI_NODISCARD int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32_t list,
                                            ki_str version) KI_EXCLUDES(fifo->mu);
 
 /* The server's history is another one: forgets what is queued, which is of the old one, and queues a marker
- * KI_ENTRY_RESET; a resync that waited does so behind it.
+ * KI_CHANGE_RESET; a resync that waited does so behind it.
  * Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
 KI_NODISCARD int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list) KI_EXCLUDES(fifo->mu);
 

@@ -172,7 +172,7 @@ static int is_known_locked(const ki_delta_queue *queue, ki_str key) KI_REQUIRES(
 
 static int push_locked(ki_delta_queue *queue, ki_str key, ki_queued_delta delta) KI_REQUIRES(queue->mu)
 {
-    int is_wanted = delta.type != KI_QUEUED_DELETED || is_known_locked(queue, key);
+    int is_wanted = delta.type != KI_CHANGE_DELETED || is_known_locked(queue, key);
     if (is_wanted && ki_delta_queue_append_locked(queue, key, delta) == NULL)
         return KI_ERR_NO_MEMORY;
     queue->is_populated = 1;
@@ -183,13 +183,13 @@ int ki_delta_queue_push(ki_delta_queue *queue, ki_queued_delta delta)
 {
     ki_key_buffer buffer;
     ki_str key = {0};
-    if (queue == NULL || delta.object == NULL || delta.type < KI_QUEUED_ADDED ||
-        delta.type > KI_QUEUED_DELETED)
+    if (queue == NULL || delta.object == NULL || delta.type < KI_CHANGE_ADDED ||
+        delta.type > KI_CHANGE_DELETED)
         return KI_ERR_INVALID;
     int rc = ki_delta_queue_key_of(queue, delta.object, &buffer, &key);
     if (rc < 0)
         return rc;
-    delta.final_state_unknown = delta.type == KI_QUEUED_DELETED && delta.final_state_unknown;
+    delta.final_state_unknown = delta.type == KI_CHANGE_DELETED && delta.final_state_unknown;
     ki_mutex_lock(&queue->mu);
     rc = push_locked(queue, key, delta);
     ki_mutex_unlock(&queue->mu);

@@ -60,7 +60,7 @@ static int reserve(ki_queued_entry *entry)
 
 int ki_queued_entry_ends_deleted(const ki_queued_entry *entry)
 {
-    return entry->count > 0 && entry->deltas[entry->count - 1].type == KI_QUEUED_DELETED;
+    return entry->count > 0 && entry->deltas[entry->count - 1].type == KI_CHANGE_DELETED;
 }
 
 /* Of two deletes in a row the earlier says it all, unless nobody saw it. */
@@ -79,7 +79,7 @@ int ki_queued_entry_append(ki_queued_entry *entry, ki_queued_delta delta)
 {
     assert(delta.object != NULL);
     delta.bytes = ki_object_bytes(delta.object);
-    if (delta.type == KI_QUEUED_DELETED && ki_queued_entry_ends_deleted(entry)) {
+    if (delta.type == KI_CHANGE_DELETED && ki_queued_entry_ends_deleted(entry)) {
         merge_delete(entry, delta);
         return 0;
     }

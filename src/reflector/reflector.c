@@ -372,13 +372,14 @@ static void refused(ki_answer *answer, void *user)
 
 static void count_event(const ki_reflector *reflector, int number)
 {
-    static const ki_event_label labels[] = {[KI_WATCH_ADDED] = KI_EVENT_LABEL_ADDED,
-                                            [KI_WATCH_MODIFIED] = KI_EVENT_LABEL_MODIFIED,
-                                            [KI_WATCH_DELETED] = KI_EVENT_LABEL_DELETED,
-                                            [KI_WATCH_BOOKMARK] = KI_EVENT_LABEL_BOOKMARK,
-                                            [KI_WATCH_ERROR] = KI_EVENT_LABEL_ERROR};
-    if (number >= KI_WATCH_ADDED && number <= KI_WATCH_ERROR)
-        ki_counter_add(reflector->options.metrics->watch_events[labels[number]], 1);
+    static const ki_event_label labels[] = {[KI_CHANGE_ADDED] = KI_EVENT_LABEL_ADDED,
+                                            [KI_CHANGE_UPDATED] = KI_EVENT_LABEL_MODIFIED,
+                                            [KI_CHANGE_DELETED] = KI_EVENT_LABEL_DELETED,
+                                            [KI_CHANGE_BOOKMARK] = KI_EVENT_LABEL_BOOKMARK};
+    if (number == KI_WATCH_REFUSED)
+        return;
+    ki_event_label label = number == KI_WATCH_ERROR ? KI_EVENT_LABEL_ERROR : labels[number];
+    ki_counter_add(reflector->options.metrics->watch_events[label], 1);
 }
 
 static void step(ki_answer *answer, int number, void *user)

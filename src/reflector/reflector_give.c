@@ -154,7 +154,7 @@ void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
     if (rc == 0 && usable == NULL)
         rc = give_seen(reflector, ki_object_key_str(object));
     else if (rc == 0)
-        rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_ITEM,
+        rc = ki_reflector_give(reflector, &(ki_change){.type = KI_CHANGE_REPLACED,
                                                        .list = reflector->list.number,
                                                        .is_doubtful = is_doubtful(reflector),
                                                        .object = usable});

@@ -91,17 +91,17 @@ static void take_deleted(ki_reflector *reflector, ki_object *object)
 
 static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
-    if (decoder->refused_type != KI_WATCH_BOOKMARK)
+    if (decoder->refused_type != KI_CHANGE_BOOKMARK)
         note_item(reflector);
     switch (decoder->refused_type) {
-    case KI_WATCH_ADDED:
-    case KI_WATCH_MODIFIED:
+    case KI_CHANGE_ADDED:
+    case KI_CHANGE_UPDATED:
         ki_reflector_give_refused(reflector, &decoder->refused);
         break;
     case KI_WATCH_ERROR:
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, decoder->refused.error.message);
         break;
-    case KI_WATCH_BOOKMARK:
+    case KI_CHANGE_BOOKMARK:
         reflector->quiet_ns = reflector->watch.item_ns;
         ki_reflector_report_refused(reflector, &decoder->refused.error, KI_STR(""));
         break;
@@ -125,7 +125,7 @@ static void take_object(ki_reflector *reflector, int step, ki_object *object)
     note_item(reflector);
     if (!ki_reflector_is_of_kind(reflector, object))
         ki_reflector_refuse_kind(reflector, object);
-    else if (step == KI_WATCH_DELETED)
+    else if (step == KI_CHANGE_DELETED)
         take_deleted(reflector, object);
     else
         ki_reflector_give_item(reflector, object);
@@ -135,12 +135,12 @@ void ki_reflector_stream_step(ki_reflector *reflector, int step)
 {
     ki_watch_decoder *decoder = &reflector->answer.decoder.watch;
     switch (step) {
-    case KI_WATCH_ADDED:
-    case KI_WATCH_MODIFIED:
-    case KI_WATCH_DELETED:
+    case KI_CHANGE_ADDED:
+    case KI_CHANGE_UPDATED:
+    case KI_CHANGE_DELETED:
         take_object(reflector, step, ki_watch_decoder_take_object(decoder));
         break;
-    case KI_WATCH_BOOKMARK:
+    case KI_CHANGE_BOOKMARK:
         take_bookmark(reflector, decoder);
         break;
     case KI_WATCH_ERROR:

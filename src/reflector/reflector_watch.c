@@ -303,11 +303,11 @@ static void take_error(ki_reflector *reflector, const ki_watch_decoder *decoder)
 static void take_refused(ki_reflector *reflector, const ki_watch_decoder *decoder)
 {
     ki_str key = ki_buf_str(&decoder->refused.key);
-    ki_watch_step type = decoder->refused_type;
-    int is_understood = key.len > 0 && (type == KI_WATCH_ADDED || type == KI_WATCH_MODIFIED);
+    int type = decoder->refused_type;
+    int is_understood = key.len > 0 && (type == KI_CHANGE_ADDED || type == KI_CHANGE_UPDATED);
     if (type == KI_WATCH_ERROR)
         end_with_error(reflector, &(ki_failure){.reason = KI_REASON_OTHER, .error = decoder->refused.error});
-    else if (is_understood || type == KI_WATCH_BOOKMARK)
+    else if (is_understood || type == KI_CHANGE_BOOKMARK)
         ki_reflector_report_refused(reflector, &decoder->refused.error, key);
     else
         take_nonsense(reflector, &decoder->refused.error, key);
@@ -317,16 +317,12 @@ void ki_reflector_watch_step(ki_reflector *reflector, int step)
 {
     ki_watch_decoder *decoder = &reflector->answer.decoder.watch;
     switch (step) {
-    case KI_WATCH_ADDED:
-        take_event(reflector, KI_CHANGE_ADDED, ki_watch_decoder_take_object(decoder));
+    case KI_CHANGE_ADDED:
+    case KI_CHANGE_UPDATED:
+    case KI_CHANGE_DELETED:
+        take_event(reflector, (ki_change_type)step, ki_watch_decoder_take_object(decoder));
         break;
-    case KI_WATCH_MODIFIED:
-        take_event(reflector, KI_CHANGE_UPDATED, ki_watch_decoder_take_object(decoder));
-        break;
-    case KI_WATCH_DELETED:
-        take_event(reflector, KI_CHANGE_DELETED, ki_watch_decoder_take_object(decoder));
-        break;
-    case KI_WATCH_BOOKMARK:
+    case KI_CHANGE_BOOKMARK:
         take_bookmark(reflector, decoder->resource_version);
         break;
     case KI_WATCH_ERROR:

@@ -43,8 +43,8 @@ static int push_version(pipeline *p, int v)
     snprintf(name, sizeof(name), "key-%d", p->key_of[v]);
     snprintf(text, sizeof(text), "%d", v);
     if (p->key_of[v] == 0)
-        return ki_delta_fifo_push_marker(&p->fifo, KI_ENTRY_BOOKMARK, 0, ki_str_of(text));
-    ki_delta delta = {.type = KI_DELTA_UPDATED, .object = object_of(name, (uint64_t)v, 0)};
+        return ki_delta_fifo_push_marker(&p->fifo, KI_CHANGE_BOOKMARK, 0, ki_str_of(text));
+    ki_delta delta = {.type = KI_CHANGE_UPDATED, .object = object_of(name, (uint64_t)v, 0)};
     return ki_delta_fifo_push(&p->fifo, delta, ki_str_of(text));
 }
 
@@ -94,7 +94,7 @@ static uint64_t number_of(const ki_resource_version *version)
 
 static void take(pipeline *p, ki_delta_entry *entry)
 {
-    if (entry->kind == KI_ENTRY_BOOKMARK)
+    if (entry->marker == KI_CHANGE_BOOKMARK)
         note_popped(p, number_of(&entry->version), 0);
     for (uint32_t i = 0; i < entry->count; i++) {
         uint64_t version = object_version(entry->deltas[i].object);
@@ -199,11 +199,11 @@ static void push_list(void *user)
     for (int i = 0; i < LIST_ITEMS; i++) {
         char name[16];
         snprintf(name, sizeof(name), "key-%d", i);
-        ki_delta delta = {.type = KI_DELTA_REPLACED, .list = 1, .object = object_of(name, 1, 0)};
+        ki_delta delta = {.type = KI_CHANGE_REPLACED, .list = 1, .object = object_of(name, 1, 0)};
         if (ki_delta_fifo_push(&p->fifo, delta, (ki_str){0}) < 0)
             atomic_store(&p->has_failed, 1);
     }
-    if (ki_delta_fifo_push_marker(&p->fifo, KI_ENTRY_LIST_END, 1, KI_STR("7")) < 0)
+    if (ki_delta_fifo_push_marker(&p->fifo, KI_CHANGE_LIST_END, 1, KI_STR("7")) < 0)
         atomic_store(&p->has_failed, 1);
     ki_delta_fifo_close(&p->fifo);
 }

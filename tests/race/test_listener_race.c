@@ -83,7 +83,7 @@ static void push_updates(void *user)
         ki_backlog_entry *entry = ki_backlog_entry_new();
         ki_object *old = s->objects[key];
         s->objects[key] = make(key, i + 2);
-        entry->what = (ki_notification){KI_EVENT_UPDATE, 0, ki_object_ref(s->objects[key]), old};
+        entry->what = (ki_notification){KI_CHANGE_UPDATED, 0, ki_object_ref(s->objects[key]), old};
         ki_list_push_back(&batch, &entry->node);
         if (i % BATCH == BATCH - 1)
             ki_listener_push_all(&s->listener, &batch);

@@ -38,7 +38,7 @@ void queue_assert_pops(ki_delta_queue *queue, const char *expected)
     assert_string_equal(n.text, expected);
 }
 
-int queue_push(ki_delta_queue *queue, ki_queued_type type, const char *name, uint64_t version)
+int queue_push(ki_delta_queue *queue, ki_change_type type, const char *name, uint64_t version)
 {
     ki_object *object = object_of(name, version, 0);
     int rc = ki_delta_queue_push(queue, (ki_queued_delta){.type = type, .object = object});
@@ -50,7 +50,7 @@ int queue_push_unseen_delete(ki_delta_queue *queue, const char *name, uint64_t v
 {
     ki_object *object = object_of(name, version, 0);
     int rc = ki_delta_queue_push(
-        queue, (ki_queued_delta){.type = KI_QUEUED_DELETED, .final_state_unknown = 1, .object = object});
+        queue, (ki_queued_delta){.type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object});
     (void)ki_object_unref(object);
     return rc;
 }

@@ -60,7 +60,7 @@ static void coalescing_marks_another_object_of_the_same_name(void **state)
     begin_tight(&l);
     listened_push_update(&l, "a", 1, 2);
     listened_push_delete(&l, "a", 3, 0);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_ADD, 0, listened_object("a", 4, 77), NULL});
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_ADDED, 0, listened_object("a", 4, 77), NULL});
     listened_expect(&l, "+9 ~1>4rc ; ");
 }
 
@@ -148,7 +148,7 @@ static void byte_limit_keeps_an_old_object_that_is_the_new_one(void **state)
     begin_without_bytes(&l);
     ki_object *object = listened_object("a", 2, 1);
     listened_push(&l.listener,
-                  (ki_notification){KI_EVENT_UPDATE, KI_EVENT_RESYNC, object, ki_object_ref(object)});
+                  (ki_notification){KI_CHANGE_UPDATED, KI_EVENT_RESYNC, object, ki_object_ref(object)});
     listened_expect(&l, "~2>2s ; ");
 }
 
@@ -161,7 +161,7 @@ static void byte_limit_ends_coalescing_only_at_half_of_it(void **state)
     size_t each = ki_content_object_bytes(object);
     handler.backlog_bytes_max = 4 * each;
     listened_init(&l, &handler);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_ADD, 0, object, NULL});
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_ADDED, 0, object, NULL});
     listened_push_add(&l, "b", 2, 0);
     listened_push_add(&l, "c", 3, 0);
     listened_push_add(&l, "d", 4, 0);
@@ -347,7 +347,7 @@ static void large_events_do_not_pile_up_behind_small_ones(void **state)
     assert_int_equal(ki_listener_read_stats(&l.listener).coalesced, 0);
     for (uint64_t version = 2; version < 100; version++) {
         listened_push(&l.listener,
-                      (ki_notification){KI_EVENT_UPDATE, 0,
+                      (ki_notification){KI_CHANGE_UPDATED, 0,
                                         listened_large_object("z", version, 1, LARGE_BYTES),
                                         listened_large_object("z", version - 1, 1, LARGE_BYTES)});
         assert_true(ki_listener_read_stats(&l.listener).bytes <
@@ -361,7 +361,7 @@ static void large_events_do_not_pile_up_behind_small_ones(void **state)
 
 static ki_notification update_of_a(uint64_t version)
 {
-    return (ki_notification){KI_EVENT_UPDATE, 0, listened_object("a", version, 1),
+    return (ki_notification){KI_CHANGE_UPDATED, 0, listened_object("a", version, 1),
                              listened_object("a", version - 1, 1)};
 }
 

@@ -190,7 +190,7 @@ static void split_replaced_is_a_delete_and_an_add(void **state)
     ki_handler handler = listened_handler(&l);
     handler.split_replaced = 1;
     listened_init(&l, &handler);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_UPDATE, KI_EVENT_REPLACED,
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_UPDATED, KI_EVENT_REPLACED,
                                                  listened_object("a", 2, 2), listened_object("a", 1, 1)});
     listened_push_update(&l, "a", 2, 3);
     listened_expect(&l, "-1u +2 ~2>3 ; ");
@@ -241,9 +241,9 @@ static void filter_judges_a_delete_by_what_the_handler_knows(void **state)
     listened l;
     init_odd(&l);
     listened_push_add(&l, "a", 1, 0);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_DELETE, 0, listened_object("a", 4, 1),
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_DELETED, 0, listened_object("a", 4, 1),
                                                  listened_object("a", 1, 1)});
-    listened_push(&l.listener, (ki_notification){KI_EVENT_DELETE, 0, listened_object("b", 5, 1),
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_DELETED, 0, listened_object("b", 5, 1),
                                                  listened_object("b", 2, 1)});
     listened_expect(&l, "+1 -4 ; ");
 }
@@ -274,7 +274,7 @@ static void handler_that_leaves_in_half_of_a_split_update_hears_no_more(void **s
     handler.on_delete = leave_on_delete;
     handler.split_replaced = 1;
     listened_init(&l, &handler);
-    listened_push(&l.listener, (ki_notification){KI_EVENT_UPDATE, KI_EVENT_REPLACED,
+    listened_push(&l.listener, (ki_notification){KI_CHANGE_UPDATED, KI_EVENT_REPLACED,
                                                  listened_object("a", 2, 2), listened_object("a", 1, 1)});
     listened_expect(&l, "-1u ");
 }

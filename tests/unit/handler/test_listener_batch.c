@@ -26,7 +26,7 @@ static void make_events(ki_list *out_events)
     for (uint64_t version = 1; version <= EVENTS; version++) {
         ki_backlog_entry *entry = ki_backlog_entry_new();
         assert_non_null(entry);
-        entry->what = (ki_notification){.type = KI_EVENT_UPDATE,
+        entry->what = (ki_notification){.type = KI_CHANGE_UPDATED,
                                         .object = object_of("a", version, 0),
                                         .old = object_of("a", version - 1, 0)};
         ki_list_push_back(out_events, &entry->node);

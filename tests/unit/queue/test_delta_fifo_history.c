@@ -18,7 +18,7 @@ static int push_event(ki_delta_fifo *fifo, const char *name, uint64_t version)
 {
     char text[24];
     int n = snprintf(text, sizeof(text), "%" PRIu64, version);
-    ki_delta delta = {.type = KI_DELTA_UPDATED, .object = object_of(name, version, 0)};
+    ki_delta delta = {.type = KI_CHANGE_UPDATED, .object = object_of(name, version, 0)};
     int rc = ki_delta_fifo_push(fifo, delta, (ki_str){text, (size_t)n});
     assert_true(rc >= 0);
     return rc;
@@ -26,14 +26,14 @@ static int push_event(ki_delta_fifo *fifo, const char *name, uint64_t version)
 
 static void push_item(ki_delta_fifo *fifo, uint32_t list, const char *name)
 {
-    ki_delta delta = {.type = KI_DELTA_REPLACED, .list = list, .object = object_of(name, 1, 0)};
+    ki_delta delta = {.type = KI_CHANGE_REPLACED, .list = list, .object = object_of(name, 1, 0)};
     assert_true(ki_delta_fifo_push(fifo, delta, (ki_str){0}) >= 0);
 }
 
 static void push_end(ki_delta_fifo *fifo, uint32_t list, const char *version)
 {
     ki_str text = {version, strlen(version)};
-    assert_true(ki_delta_fifo_push_marker(fifo, KI_ENTRY_LIST_END, list, text) >= 0);
+    assert_true(ki_delta_fifo_push_marker(fifo, KI_CHANGE_LIST_END, list, text) >= 0);
 }
 
 /* The only entry that waits; to be freed. */
@@ -52,7 +52,7 @@ static ki_delta_entry *pop_one(ki_delta_fifo *fifo, const char *expected_version
 static void expect_reset(ki_delta_fifo *fifo, uint32_t list)
 {
     ki_delta_entry *entry = pop_one(fifo, "");
-    assert_int_equal(entry->kind, KI_ENTRY_RESET);
+    assert_int_equal(entry->marker, KI_CHANGE_RESET);
     assert_int_equal(entry->list, list);
     assert_false(ki_resource_version_is_set(&entry->version));
     assert_false(ki_resource_version_is_set(&entry->version_before));
@@ -151,14 +151,14 @@ static void a_resync_that_waits_does_so_behind_the_marker_of_a_new_history(void 
     ki_delta_fifo fifo;
     fifo_init(&fifo);
     (void)push_event(&fifo, "a", 50);
-    assert_true(ki_delta_fifo_push_marker(&fifo, KI_ENTRY_RESYNC, 0, (ki_str){0}) >= 0);
+    assert_true(ki_delta_fifo_push_marker(&fifo, KI_CHANGE_SYNC, 0, (ki_str){0}) >= 0);
     (void)push_event(&fifo, "b", 60);
     assert_int_equal(ki_delta_fifo_begin_history(&fifo, 7), 0);
     push_end(&fifo, 7, "3");
     assert_int_equal(ki_delta_fifo_items(&fifo), 3);
     expect_reset(&fifo, 7);
     ki_delta_entry *entry = pop_one(&fifo, "");
-    assert_int_equal(entry->kind, KI_ENTRY_RESYNC);
+    assert_int_equal(entry->marker, KI_CHANGE_SYNC);
     ki_delta_entry_free(entry);
     ki_delta_entry_free(pop_one(&fifo, "3"));
     ki_delta_fifo_finish(&fifo, 3);

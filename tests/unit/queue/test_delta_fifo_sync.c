@@ -18,8 +18,8 @@ static void a_queue_has_synced_when_the_last_entry_of_the_first_list_is_finished
     fifo_push_item(&fifo, 1, "a", 1);
     fifo_push_item(&fifo, 1, "b", 2);
     fifo_push_item(&fifo, 1, "a", 1);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 1, "3");
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "c", 4);
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "3");
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "c", 4);
     fifo_assert_pops(&fifo, 2, "default/a =1@1 =1@1; default/b =2@1", "");
     ki_delta_fifo_finish(&fifo, 2);
     assert_false(ki_delta_fifo_has_synced(&fifo));
@@ -29,7 +29,7 @@ static void a_queue_has_synced_when_the_last_entry_of_the_first_list_is_finished
     assert_true(ki_delta_fifo_has_synced(&fifo));
     ki_delta_fifo_finish(&fifo, 1);
     fifo_push_item(&fifo, 2, "a", 1);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 2, "9");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 2, "9");
     assert_true(ki_delta_fifo_has_synced(&fifo));
     ki_delta_fifo_fini(&fifo);
 }
@@ -40,7 +40,7 @@ static void an_empty_list_syncs_as_well(void **state)
     ki_delta_fifo fifo;
     fifo_init(&fifo);
     ki_delta_fifo_finish(&fifo, 0);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 1, "3");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "3");
     ki_delta_fifo_finish(&fifo, 0);
     assert_false(ki_delta_fifo_has_synced(&fifo));
     fifo_assert_pops(&fifo, FIFO_ALL, "END1 3", "3");
@@ -62,7 +62,7 @@ static void a_list_that_broke_off_does_not_sync_but_the_next_one_does(void **sta
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a =1@2", "");
     ki_delta_fifo_finish(&fifo, 1);
     assert_false(ki_delta_fifo_has_synced(&fifo));
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 2, "3");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 2, "3");
     fifo_assert_pops(&fifo, FIFO_ALL, "END2 3", "3");
     ki_delta_fifo_finish(&fifo, 1);
     assert_true(ki_delta_fifo_has_synced(&fifo));
@@ -76,8 +76,8 @@ static void a_closed_queue_is_drained_before_it_ends(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 1);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "b", 2);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 1);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 2);
     ki_delta_fifo_close(&fifo);
     assert_int_equal(ki_delta_fifo_wait(&fifo, 0), 1);
     fifo_assert_pops(&fifo, 1, "default/a +1", "1");
@@ -101,7 +101,7 @@ static void a_wait_ends_when_the_time_is_over(void **state)
 
 static void push_resync(void *user)
 {
-    if (ki_delta_fifo_push_marker(user, KI_ENTRY_RESYNC, 0, (ki_str){0}) < 0)
+    if (ki_delta_fifo_push_marker(user, KI_CHANGE_SYNC, 0, (ki_str){0}) < 0)
         ki_delta_fifo_close(user);
 }
 
@@ -145,8 +145,8 @@ static void a_reset_forgets_what_waits_and_goes_on_from_a_version(void **state)
     (void)state;
     ki_delta_fifo fifo;
     fifo_init(&fifo);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 5);
-    fifo_push_marker(&fifo, KI_ENTRY_BOOKMARK, 0, "9");
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 5);
+    fifo_push_marker(&fifo, KI_CHANGE_BOOKMARK, 0, "9");
     ki_delta_fifo_close(&fifo);
     ki_resource_version from = version_of("3");
     ki_delta_fifo_reset(&fifo, &from);
@@ -154,8 +154,8 @@ static void a_reset_forgets_what_waits_and_goes_on_from_a_version(void **state)
     assert_int_equal(ki_delta_fifo_bytes(&fifo), 0);
     assert_int_equal(ki_delta_fifo_wait(&fifo, 0), 0);
     fifo_assert_pops(&fifo, FIFO_ALL, "", "3");
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "a", 4);
-    fifo_push_event(&fifo, KI_DELTA_ADDED, "b", 5);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 4);
+    fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 5);
     fifo_assert_pops(&fifo, 1, "default/a +4", "4");
     from = version_of("");
     ki_delta_fifo_reset(&fifo, &from);
@@ -170,12 +170,12 @@ static void after_a_reset_only_another_whole_list_syncs(void **state)
     ki_resource_version none = {0};
     fifo_init(&fifo);
     fifo_push_item(&fifo, 1, "a", 1);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 1, "3");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "3");
     fifo_assert_pops(&fifo, 1, "default/a =1@1", "");
     ki_delta_fifo_reset(&fifo, &none);
     ki_delta_fifo_finish(&fifo, 1);
     assert_false(ki_delta_fifo_has_synced(&fifo));
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 2, "3");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 2, "3");
     ki_delta_fifo_finish(&fifo, 0);
     assert_false(ki_delta_fifo_has_synced(&fifo));
     fifo_assert_pops(&fifo, 1, "END2 3", "3");
@@ -194,10 +194,10 @@ static void a_batch_that_is_given_up_with_a_reset_does_not_count(void **state)
     ki_resource_version none = {0};
     fifo_init(&fifo);
     fifo_push_item(&fifo, 1, "a", 1);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 1, "3");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "3");
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a =1@1; END1 3", "3");
     ki_delta_fifo_reset(&fifo, &none);
-    fifo_push_marker(&fifo, KI_ENTRY_LIST_END, 2, "4");
+    fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 2, "4");
     fifo_assert_pops(&fifo, FIFO_ALL, "END2 4", "4");
     assert_false(ki_delta_fifo_has_synced(&fifo));
     ki_delta_fifo_finish(&fifo, 1);

@@ -172,7 +172,7 @@ static void a_part_that_ends_the_answer_is_owed_no_pause(void **state)
 {
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
-    test->cancels_at = KI_WATCH_BOOKMARK;
+    test->cancels_at = KI_CHANGE_BOOKMARK;
     assert_int_equal(part(test, BOOKMARK), KI_ERR_NOT_FOUND);
     assert_int_equal(test->place, KI_ANSWER_INSIDE);
     test->place = KI_ANSWER_IN_PIECE;
@@ -212,7 +212,7 @@ static void a_watch_is_told_event_by_event(void **state)
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, BOOKMARK BOOKMARK), 0);
-    expect_log(test, "step 4\nstep 4\n");
+    expect_log(test, "step 8\nstep 8\n");
     end(test);
     expect_log(test, "over  0 0\n");
 }
@@ -238,7 +238,7 @@ static void what_is_no_json_is_cancelled(void **state)
     probe *test = *state;
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, BOOKMARK "]"), KI_ERR_NOT_FOUND);
-    expect_log(test, "step 4\ncancel\nover Malformed 0 0\n");
+    expect_log(test, "step 8\ncancel\nover Malformed 0 0\n");
     assert_int_equal(test->failure.error.code, KI_ERR_JSON_SYNTAX);
     assert_int_equal(body(test, BOOKMARK), KI_ERR_NOT_FOUND);
     end(test);
@@ -248,10 +248,10 @@ static void what_is_no_json_is_cancelled(void **state)
 static void an_owner_may_lose_interest_in_the_middle(void **state)
 {
     probe *test = *state;
-    test->cancels_at = KI_WATCH_BOOKMARK;
+    test->cancels_at = KI_CHANGE_BOOKMARK;
     begin_kind(test, KI_ANSWER_WATCH);
     assert_int_equal(body(test, BOOKMARK BOOKMARK), KI_ERR_NOT_FOUND);
-    expect_log(test, "step 4\ncancel\n");
+    expect_log(test, "step 8\ncancel\n");
 }
 
 static void a_full_owner_makes_the_source_wait(void **state)
