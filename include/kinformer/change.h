@@ -30,13 +30,15 @@ typedef enum ki_change_type {
 /** What a reflector reports; never KI_CHANGE_SYNC. */
 typedef struct ki_change {
     ki_change_type type;
-    uint32_t list; /* the number of the attempt: of REPLACED, SEEN, LIST_END, RESET, and of a DELETED that a
-                    * streamed list tells before its end, which counts with that */
+    /* The number of the attempt: of REPLACED, SEEN, LIST_END, RESET, and of a DELETED that a streamed list
+     * reports before its end, which counts with that. */
+    uint32_t list;
     const ki_object *object; /* of ADDED, UPDATED, DELETED, REPLACED; borrowed for the call */
     ki_str key;              /* of SEEN */
     ki_str version;          /* received until then; empty when this says nothing about that */
-    int is_doubtful; /* of REPLACED: the list may prove to be older than what was told before: its end tells. What
-                      * is not known, and not newer than that, may be an object that has been deleted since */
+    /* Of REPLACED: the list may turn out to be older than what was reported before; its end decides. An
+     * object that is not known, and not newer than that, may have been deleted since. */
+    int is_doubtful;
 } ki_change;
 
 /**

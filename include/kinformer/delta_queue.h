@@ -30,20 +30,24 @@ typedef struct ki_delta_queue ki_delta_queue;
 /* ---- deltas ------------------------------------------------------------------------------------------ */
 
 /** One change of an object: KI_CHANGE_ADDED, _UPDATED, _DELETED, _REPLACED or _SYNC. */
-typedef struct ki_queued_delta {
+typedef struct ki_delta {
     ki_change_type type;
-    int final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
+    uint32_t list; /* 0: informers use it, as the next two, for their own queues */
+    uint32_t after_list;
+    uint8_t is_doubtful;
+    uint8_t final_state_unknown; /* a delete that nobody saw: the object is the last that was known */
+    uint8_t reserved[2];
     const ki_object *object;
     size_t bytes; /* of the object when it was queued; the queue sets it */
-} ki_queued_delta;
+} ki_delta;
 
 /** What has happened to one key. Borrowed for the call. */
-typedef struct ki_queued_deltas {
+typedef struct ki_deltas {
     ki_str key;
-    const ki_queued_delta *items; /* oldest first, at least one */
+    const ki_delta *items; /* oldest first, at least one */
     size_t count;
     int is_initial; /* the queue had not synced when these left it */
-} ki_queued_deltas;
+} ki_deltas;
 
 /** Puts the deltas back into the queue: see ki_delta_queue_cb. */
 #define KI_DELTA_QUEUE_REQUEUE 1
@@ -55,7 +59,7 @@ typedef struct ki_queued_deltas {
  *          something newer waits for the key by now, which then stands for them; or a negative code of the
  *          callback's own, which ki_delta_queue_pop() returns: the deltas are dropped.
  */
-typedef int (*ki_delta_queue_cb)(const ki_queued_deltas *deltas, void *user);
+typedef int (*ki_delta_queue_cb)(const ki_deltas *deltas, void *user);
 
 /* ---- making one -------------------------------------------------------------------------------------- */
 
@@ -81,7 +85,7 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
 /**
  * Queues one change: KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED. A delete of an object that
  * neither waits, nor is being processed, nor is in the store of known objects is left out. Of two deletes in
- * a row the earlier stays, unless it was not seen.
+ * a row one stays: the later, unless it is older or only the earlier was seen.
  *
  * Returns:   0; 1: the queue is full now; KI_ERR_INVALID for another type, or for no object or one without a
  *            key; KI_ERR_TOO_LARGE for a key above KI_KEY_BYTES; KI_ERR_NO_MEMORY. Nothing changes on
@@ -89,7 +93,7 @@ KI_API void ki_delta_queue_free(ki_delta_queue *queue);
  *            for ki_delta_queue_has_room().
  * Ownership: the queue takes a reference of its own.
  */
-KI_API KI_NODISCARD int ki_delta_queue_push(ki_delta_queue *queue, ki_queued_delta delta);
+KI_API KI_NODISCARD int ki_delta_queue_push(ki_delta_queue *queue, ki_delta delta);
 
 /**
  * Says what the whole collection consists of. Queues, as one change: KI_CHANGE_REPLACED for each object; a

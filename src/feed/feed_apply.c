@@ -68,7 +68,7 @@ static int write_store(ki_feed *feed, const ki_change *change)
 static int push(ki_feed *feed, const ki_change *change)
 {
     return ki_delta_queue_push(feed->options.queue,
-                               (ki_queued_delta){.type = change->type, .object = change->object});
+                               (ki_delta){.type = change->type, .object = change->object});
 }
 
 static int take_event(ki_feed *feed, const ki_change *change)

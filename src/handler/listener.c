@@ -213,14 +213,15 @@ static void deliver_one(ki_listener *listener, ki_notification *what)
     ki_notification_fini(what);
 }
 
-size_t ki_listener_deliver(ki_listener *listener, size_t max)
+bool ki_listener_deliver(ki_listener *listener)
 {
-    size_t n = 0;
-    for (ki_notification what; n < max && take_first(listener, &what); n++)
-        deliver_one(listener, &what);
-    if (n < max)
+    ki_notification what;
+    if (!take_first(listener, &what)) {
         ki_listener_end_batch(listener);
-    return n;
+        return false;
+    }
+    deliver_one(listener, &what);
+    return true;
 }
 
 void ki_listener_end_batch(ki_listener *listener)

@@ -365,7 +365,7 @@ static int apply_changes(ki_apply *apply)
 static void end_batch(ki_apply *apply)
 {
     (void)ki_resource_version_advance(&apply->version, &apply->batch_version);
-    ki_delta_fifo_finish(apply->options.fifo, apply->batch_count);
+    ki_delta_fifo_reach(apply->options.fifo, NULL);
     apply->batch_count = 0;
 }
 

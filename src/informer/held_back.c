@@ -77,7 +77,7 @@ void ki_held_back_drop(ki_held_back *back, ki_held *held)
 {
     ki_list_remove(&held->node);
     ki_map_remove(&back->by_key, &held->by_key);
-    (void)ki_object_unref(held->delta.object);
+    (void)ki_object_unref((ki_object *)held->delta.object);
     ki_free(held);
 }
 

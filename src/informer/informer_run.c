@@ -22,11 +22,8 @@ static int push_object(ki_informer *informer, const ki_change *change)
     ki_delta delta = {.type = change->type,
                       .list = change->list,
                       .is_doubtful = change->is_doubtful != 0,
-                      .object = ki_object_ref(change->object)};
-    int rc = ki_delta_fifo_push(&informer->fifo, delta, change->version);
-    if (rc < 0)
-        (void)ki_object_unref(delta.object);
-    return rc;
+                      .object = change->object};
+    return ki_delta_fifo_push(&informer->fifo, delta, change->version);
 }
 
 static int push_change(ki_informer *informer, const ki_change *change)

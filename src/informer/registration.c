@@ -41,8 +41,7 @@ static void measure(ki_registration *registration)
 static bool deliver_one(ki_registration *registration)
 {
     ki_informer *informer = registration->informer;
-    bool was_one =
-        informer->life.may_deliver && ki_listener_deliver(&registration->subscriber.listener, 1) == 1;
+    bool was_one = informer->life.may_deliver && ki_listener_deliver(&registration->subscriber.listener);
     if (informer->is_blocked)
         ki_life_wake_dispatch(&informer->life);
     return was_one;

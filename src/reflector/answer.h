@@ -49,7 +49,8 @@ typedef struct ki_answer_owner {
     void (*heard)(ki_answer *answer, size_t bytes, void *user);
     /* The head is that of an error; what more there is to say comes with `over`. */
     void (*refused)(ki_answer *answer, void *user);
-    /* A ki_list_step, or what ki_watch_decoder_feed() returns: what it brought is in the decoder. May cancel the answer. */
+    /* A ki_list_step, or what ki_watch_decoder_feed() returns: what it brought is in the decoder.
+     * May cancel the answer. */
     void (*step)(ki_answer *answer, int step, void *user);
     /* The answer has ended or was given up; it is closed, its decoder can still be read. */
     void (*over)(ki_answer *answer, const ki_failure *failure, void *user);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/apply_model.h"
+#include "support/fifo_push.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,9 +88,9 @@ static void push_real(apply_model *model, unsigned key, const model_delta *delta
     ki_delta real = {.type = delta->type,
                      .list = delta->list,
                      .is_doubtful = delta->is_doubtful != 0,
-                     .final_state_unknown = delta->is_unseen,
+                     .final_state_unknown = delta->is_unseen != 0,
                      .object = object_of_state(model, key, delta->state)};
-    MODEL_CHECK(model, ki_delta_fifo_push(fifo, real, (ki_str){version.text, strlen(version.text)}) >= 0);
+    MODEL_CHECK(model, fifo_push_new(fifo, real, (ki_str){version.text, strlen(version.text)}) >= 0);
 }
 
 void apply_model_push(apply_model *model, unsigned key, model_delta delta)

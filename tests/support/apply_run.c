@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/apply_run.h"
+#include "support/deliver.h"
+#include "support/fifo_push.h"
 
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -97,7 +99,7 @@ void apply_run_join(apply_run *run, size_t number, const ki_handler *handler)
 
 void apply_run_deliver(apply_run *run, size_t number)
 {
-    while (ki_listener_deliver(&run->handlers[number].subscriber.listener, 64) == 64)
+    while (deliver_some(&run->handlers[number].subscriber.listener, 64) == 64)
         ;
 }
 
@@ -251,7 +253,7 @@ static ki_object *object_of_word(char *word)
 static void push_object(apply_run *run, ki_delta delta)
 {
     ki_str version = delta.list != 0 ? (ki_str){0} : ki_object_resource_version(delta.object);
-    assert_true(ki_delta_fifo_push(&run->fifo, delta, version) >= 0);
+    assert_true(fifo_push_new(&run->fifo, delta, version) >= 0);
 }
 
 static void push_event(apply_run *run, char *word)

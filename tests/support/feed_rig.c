@@ -234,13 +234,13 @@ int feed_rig_on_change(const ki_change *change, void *user)
     return 1;
 }
 
-int feed_rig_process(const ki_queued_deltas *deltas, void *user)
+int feed_rig_process(const ki_deltas *deltas, void *user)
 {
     feed_rig *r = user;
     if (r->answer != 0)
         return r->answer;
     for (size_t i = 0; i < deltas->count; i++) {
-        const ki_queued_delta *delta = &deltas->items[i];
+        const ki_delta *delta = &deltas->items[i];
         r->processed++;
         r->syncs += delta->type == KI_CHANGE_SYNC;
         r->replaced += delta->type == KI_CHANGE_REPLACED;

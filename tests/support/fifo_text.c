@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/fifo_text.h"
+#include "support/fifo_push.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@ int fifo_push_event(ki_delta_fifo *fifo, ki_change_type type, const char *name, 
 {
     char text[24];
     snprintf(text, sizeof(text), "%" PRIu64, version);
-    int rc = ki_delta_fifo_push(fifo, (ki_delta){.type = type, .object = object_of(name, version, 0)},
-                                ki_str_of(text));
+    int rc =
+        fifo_push_new(fifo, (ki_delta){.type = type, .object = object_of(name, version, 0)}, ki_str_of(text));
     assert_true(rc >= 0);
     return rc;
 }
@@ -26,14 +27,14 @@ int fifo_push_event(ki_delta_fifo *fifo, ki_change_type type, const char *name, 
 void fifo_push_item(ki_delta_fifo *fifo, uint32_t list, const char *name, uint64_t version)
 {
     ki_delta delta = {.type = KI_CHANGE_REPLACED, .list = list, .object = object_of(name, version, 0)};
-    assert_true(ki_delta_fifo_push(fifo, delta, (ki_str){0}) >= 0);
+    assert_true(fifo_push_new(fifo, delta, (ki_str){0}) >= 0);
 }
 
 void fifo_push_unseen_delete(ki_delta_fifo *fifo, const char *name, uint64_t version)
 {
     ki_delta delta = {
         .type = KI_CHANGE_DELETED, .final_state_unknown = 1, .object = object_of(name, version, 0)};
-    assert_true(ki_delta_fifo_push(fifo, delta, (ki_str){0}) >= 0);
+    assert_true(fifo_push_new(fifo, delta, (ki_str){0}) >= 0);
 }
 
 void fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32_t list, const char *version)

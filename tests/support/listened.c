@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/listened.h"
+#include "support/deliver.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -93,7 +94,7 @@ void listened_fini(listened *l)
 
 void listened_deliver_all(ki_listener *listener)
 {
-    while (ki_listener_deliver(listener, 3) == 3)
+    while (deliver_some(listener, 3) == 3)
         ;
 }
 

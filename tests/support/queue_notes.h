@@ -19,7 +19,7 @@ typedef struct queue_notes {
 } queue_notes;
 
 /* A callback for ki_delta_queue_pop(), whose `user` is a queue_notes. */
-int queue_note(const ki_queued_deltas *deltas, void *user);
+int queue_note(const ki_deltas *deltas, void *user);
 
 /* Pops all there is, which must read so. */
 void queue_assert_pops(ki_delta_queue *queue, const char *expected);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/content.h"
+#include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/listened.h"
 #include "support/unit.h"
@@ -168,10 +169,10 @@ static void byte_limit_ends_coalescing_only_at_half_of_it(void **state)
     assert_false(l.listener.backlog.is_coalescing);
     listened_push_add(&l, "e", 5, 0);
     for (size_t left = 4; left > 2; left--) {
-        assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+        assert_int_equal(deliver_some(&l.listener, 1), 1);
         assert_true(l.listener.backlog.is_coalescing);
     }
-    assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+    assert_int_equal(deliver_some(&l.listener, 1), 1);
     assert_false(l.listener.backlog.is_coalescing);
     listened_expect(&l, "+1 +2 +3 +4 +5 ; ");
 }
@@ -278,7 +279,7 @@ static void an_event_of_what_was_delivered_meanwhile_is_told_by_itself(void **st
     (void)state;
     listened l;
     begin_late(&l, 10);
-    assert_int_equal(ki_listener_deliver(&l.listener, 2), 2);
+    assert_int_equal(deliver_some(&l.listener, 2), 2);
     for (uint64_t version = 500; version < 504; version++)
         listened_push_update(&l, name_of(0), version == 500 ? 1 : version - 1, version);
     listened_deliver_all(&l.listener);
@@ -292,7 +293,7 @@ static void a_handler_that_overtakes_the_merging_hears_all_in_order(void **state
     listened l;
     char expected[1024];
     begin_late(&l, 10);
-    assert_int_equal(ki_listener_deliver(&l.listener, KI_BACKLOG_STEP + 3), KI_BACKLOG_STEP + 3);
+    assert_int_equal(deliver_some(&l.listener, KI_BACKLOG_STEP + 3), KI_BACKLOG_STEP + 3);
     listened_push_update(&l, name_of(0), 1, 500);
     size_t len = expect_initial(expected, sizeof(expected), LATE, "");
     (void)snprintf(expected + len, sizeof(expected) - len, "synced ~1>500 ; ");
@@ -308,7 +309,7 @@ static void the_end_of_coalescing_keeps_the_order(void **state)
     begin_late(&l, LATE); /* past it with the marker */
     assert_int_equal(merged_count(&l), KI_BACKLOG_STEP);
     for (size_t i = 0; i < LATE; i++)
-        assert_int_equal(ki_listener_deliver(&l.listener, 1), 1);
+        assert_int_equal(deliver_some(&l.listener, 1), 1);
     assert_false(l.listener.backlog.is_coalescing);
     assert_int_equal(l.listener.backlog.by_key.bucket_count, 0);
     size_t len = expect_initial(expected, sizeof(expected), LATE, "");

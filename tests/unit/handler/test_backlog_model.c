@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "store/content.h"
+#include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/listened.h"
 #include "support/objects.h"
@@ -196,7 +197,7 @@ static void run(uint64_t seed)
         for (uint64_t n = ki_random_below(&t.random, t.names == NAMES ? 60 : 12); n > 0; n--)
             change(&t, &listener);
         check_bounds(&t, &listener);
-        ki_listener_deliver(&listener, ki_random_below(&t.random, t.names == NAMES ? 80 : 6));
+        deliver_some(&listener, ki_random_below(&t.random, t.names == NAMES ? 80 : 6));
     }
     listened_deliver_all(&listener);
     check_end(&t, &b);

@@ -2,6 +2,7 @@
 #include "handler/fanout.h"
 
 #include "support/apply_run.h"
+#include "support/deliver.h"
 #include "support/failing_allocator.h"
 #include "support/unit.h"
 
@@ -66,7 +67,7 @@ static void counting_fini(counting *c)
 
 static void deliver(counting *c)
 {
-    while (ki_listener_deliver(&c->subscriber.listener, 8) == 8)
+    while (deliver_some(&c->subscriber.listener, 8) == 8)
         ;
 }
 

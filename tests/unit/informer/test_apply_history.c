@@ -3,6 +3,7 @@
  * was found by a simulation. */
 #include "informer/apply.h"
 #include "support/failing_allocator.h"
+#include "support/fifo_push.h"
 #include "support/objects.h"
 #include "support/unit.h"
 
@@ -40,7 +41,7 @@ static void push(fixture *f, ki_change_type type, uint32_t list, uint64_t versio
     ki_object *object = object_of("a", version, 0);
     ki_str received = list == 0 ? ki_object_resource_version(object) : KI_STR("");
     ki_delta delta = {.type = type, .list = list, .object = object};
-    assert_int_equal(ki_delta_fifo_push(&f->fifo, delta, received), 0);
+    assert_int_equal(fifo_push_new(&f->fifo, delta, received), 0);
 }
 
 static void push_end(fixture *f, uint32_t list, const char *version)

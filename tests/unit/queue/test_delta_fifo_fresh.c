@@ -12,7 +12,7 @@ static void begin(ki_delta_fifo *fifo)
     ki_delta_fifo_set_now(fifo, 10);
     fifo_push_marker(fifo, KI_CHANGE_LIST_END, 1, "3");
     fifo_assert_pops(fifo, FIFO_ALL, "END1 3", "3");
-    ki_delta_fifo_finish(fifo, 1);
+    ki_delta_fifo_reach(fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(fifo), 10);
 }
 
@@ -28,11 +28,11 @@ static void nothing_is_fresh_before_the_first_list_is_finished(void **state)
     ki_delta_fifo_set_now(&fifo, 7);
     fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 4);
     fifo_assert_pops(&fifo, 1, "default/a =1@1", "");
-    ki_delta_fifo_finish(&fifo, 1);
+    ki_delta_fifo_reach(&fifo, NULL);
     assert_true(ki_delta_fifo_fresh_ns(&fifo) == UINT64_MAX);
     fifo_assert_pops(&fifo, 1, "END1 3", "3");
     assert_true(ki_delta_fifo_fresh_ns(&fifo) == UINT64_MAX);
-    ki_delta_fifo_finish(&fifo, 1);
+    ki_delta_fifo_reach(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 7); /* since the event that waits */
     ki_delta_fifo_fini(&fifo);
 }
@@ -51,10 +51,10 @@ static void the_oldest_change_that_waits_counts(void **state)
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
     fifo_assert_pops(&fifo, 1, "default/a +4 ~6", "4");
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20); /* popped, and not finished */
-    ki_delta_fifo_finish(&fifo, 1);
+    ki_delta_fifo_reach(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 30);
     fifo_assert_pops(&fifo, 1, "default/b +5", "6");
-    ki_delta_fifo_finish(&fifo, 1);
+    ki_delta_fifo_reach(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 40); /* the last that was received */
     ki_delta_fifo_fini(&fifo);
 }
@@ -94,7 +94,7 @@ static void what_proves_nothing_makes_nothing_fresh(void **state)
     assert_int_equal(ki_delta_fifo_begin_history(&fifo, 3), 0);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 10);
     fifo_assert_pops(&fifo, FIFO_ALL, "RESET3; RESYNC", "");
-    ki_delta_fifo_finish(&fifo, 2);
+    ki_delta_fifo_reach(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 10);
     ki_delta_fifo_fini(&fifo);
 }
@@ -112,7 +112,7 @@ static void what_is_forgotten_made_nothing_fresh(void **state)
     assert_int_equal(ki_resource_version_set(&version, ki_str_of("3")), 0);
     ki_delta_fifo_reset(&fifo, &version);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
-    ki_delta_fifo_finish(&fifo, 0);
+    ki_delta_fifo_reach(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
     ki_delta_fifo_fini(&fifo);
 }

@@ -7,6 +7,7 @@
 
 #include "queue/delta_fifo.h"
 #include "support/failing_allocator.h"
+#include "support/fifo_push.h"
 #include "support/objects.h"
 #include "support/unit.h"
 #include "util/random.h"
@@ -38,10 +39,6 @@ typedef struct model {
     size_t resumed_at;   /* the length of the log then */
     uint32_t list;       /* the list attempt under way; 0: none, a watch */
     uint32_t list_count; /* attempts so far */
-    size_t first_end;    /* the record of the first list's end that is not forgotten; 0: none */
-    size_t batch[STEPS]; /* the last record of every popped entry that is not finished */
-    size_t batch_len;
-    int is_synced;
 } model;
 
 #define CHECK(m, condition)                                                                                  \
@@ -115,9 +112,8 @@ static void check_sizes(model *m)
     size_t bytes = 0;
     sizes_of(m, &items, &bytes);
     CHECK(m, ki_delta_fifo_items(&m->fifo) == items);
-    CHECK(m, ki_delta_fifo_bytes(&m->fifo) == bytes);
+    CHECK(m, m->fifo.bytes == bytes);
     CHECK(m, ki_delta_fifo_has_room(&m->fifo) == (items <= ITEMS_MAX / 2 && bytes <= BYTES_MAX / 2));
-    CHECK(m, ki_delta_fifo_has_synced(&m->fifo) == m->is_synced);
 }
 
 /* ---- pushing ------------------------------------------------------------------------------------------- */
@@ -145,10 +141,9 @@ static void push(model *m, record r)
     ki_object *object = object_of(name, m->log_len + 1, ki_random_below(&m->random, 1500));
     r.bytes = ki_object_bytes(object);
     ki_delta delta = {
-        .type = r.type, .list = r.list, .final_state_unknown = r.is_unseen_delete, .object = object};
+        .type = r.type, .list = r.list, .final_state_unknown = r.is_unseen_delete != 0, .object = object};
     m->log[++m->log_len] = r;
-    check_is_full(
-        m, ki_delta_fifo_push(&m->fifo, delta, ki_str_of(version_text(r.version, text, sizeof(text)))));
+    check_is_full(m, fifo_push_new(&m->fifo, delta, ki_str_of(version_text(r.version, text, sizeof(text)))));
 }
 
 static void push_seen(model *m)
@@ -165,8 +160,6 @@ static void push_marker(model *m, record r)
     char text[24];
     r.key = -1;
     m->log[++m->log_len] = r;
-    if (r.marker == KI_CHANGE_LIST_END && m->first_end == 0)
-        m->first_end = m->log_len;
     check_is_full(m, ki_delta_fifo_push_marker(&m->fifo, r.marker, r.list,
                                                ki_str_of(version_text(r.version, text, sizeof(text)))));
 }
@@ -250,7 +243,6 @@ static void check_entry(model *m, const ki_delta_entry *entry)
             m->log[i].is_gone = 1;
     while (m->oldest <= m->log_len && m->log[m->oldest].is_gone)
         m->oldest++;
-    m->batch[m->batch_len++] = at;
 }
 
 /* Everything up to `upto` is gone, and that cannot be said of any later version: what waits first came after
@@ -288,24 +280,9 @@ static void pop(model *m)
     check_version(m, number_of(&upto));
 }
 
-/* Finishes the first `count` of the batch. */
-static void finish(model *m, size_t count)
-{
-    ki_delta_fifo_finish(&m->fifo, count);
-    for (size_t i = 0; i < count; i++)
-        m->is_synced |= m->first_end != 0 && m->batch[i] == m->first_end;
-    for (size_t i = count; i < m->batch_len; i++)
-        m->batch[i - count] = m->batch[i];
-    m->batch_len -= count;
-}
-
 static void pop_and_finish(model *m)
 {
     pop(m);
-    if (ki_random_below(&m->random, 3) == 0) {
-        finish(m, ki_random_below(&m->random, m->batch_len + 1));
-        check_sizes(m);
-    }
     /* A reset in the middle of a batch, which is then finished late or never. */
     if (ki_random_below(&m->random, 60) == 0) {
         ki_resource_version from = {0};
@@ -318,13 +295,11 @@ static void pop_and_finish(model *m)
             m->log[i].is_gone = 1;
         m->resumed_at = m->log_len;
         m->oldest = m->log_len + 1;
-        m->first_end = 0;
         m->list = ++m->list_count;
         if (ki_random_below(&m->random, 2) == 0)
-            ki_delta_fifo_finish(&m->fifo, m->batch_len);
-        m->batch_len = 0;
+            return;
     }
-    finish(m, m->batch_len);
+    ki_delta_fifo_reach(&m->fifo, NULL);
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */

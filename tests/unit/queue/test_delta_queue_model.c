@@ -102,7 +102,7 @@ static void append(model *m, int key, model_delta delta, uint64_t place)
         *entry = (model_entry){.place = place};
     if (last == NULL || last->type != KI_CHANGE_DELETED || delta.type != KI_CHANGE_DELETED)
         entry->deltas[entry->count++] = delta;
-    else if (last->is_unseen)
+    else if (last->is_unseen || (!delta.is_unseen && delta.version >= last->version))
         *last = delta;
 }
 
@@ -156,7 +156,7 @@ static void push(model *m)
     plan_failure(m);
     int rc = ki_delta_queue_push(
         m->queue,
-        (ki_queued_delta){.type = delta.type, .final_state_unknown = delta.is_unseen, .object = object});
+        (ki_delta){.type = delta.type, .final_state_unknown = delta.is_unseen != 0, .object = object});
     (void)ki_object_unref(object);
     if (has_failed(m, rc))
         return;
@@ -261,7 +261,7 @@ static int key_number(ki_str key)
     return key.ptr[key.len - 1] - '0';
 }
 
-static void check_deltas(model *m, const ki_queued_deltas *deltas, const model_entry *entry)
+static void check_deltas(model *m, const ki_deltas *deltas, const model_entry *entry)
 {
     CHECK(m, deltas->count == entry->count);
     for (size_t i = 0; i < entry->count; i++) {
@@ -271,7 +271,7 @@ static void check_deltas(model *m, const ki_queued_deltas *deltas, const model_e
     }
 }
 
-static void apply_to_store(model *m, int key, const ki_queued_delta *last)
+static void apply_to_store(model *m, int key, const ki_delta *last)
 {
     if (m->store == NULL)
         return;
@@ -285,7 +285,7 @@ static void apply_to_store(model *m, int key, const ki_queued_delta *last)
     }
 }
 
-static int process(const ki_queued_deltas *deltas, void *user)
+static int process(const ki_deltas *deltas, void *user)
 {
     model *m = user;
     int key = key_number(deltas->key);

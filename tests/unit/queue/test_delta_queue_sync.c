@@ -26,7 +26,7 @@ static void requeued_deltas_go_to_the_end(void **state)
     ki_delta_queue_free(queue);
 }
 
-static int update_and_requeue(const ki_queued_deltas *deltas, void *user)
+static int update_and_requeue(const ki_deltas *deltas, void *user)
 {
     (void)deltas;
     assert_int_equal(queue_push(user, KI_CHANGE_UPDATED, "a", 2), 0);
@@ -206,7 +206,7 @@ static void without_memory_a_push_changes_nothing(void **state)
     size_t n = 1;
     for (; rc == KI_ERR_NO_MEMORY; n++) {
         failing_allocator_fail_at(n);
-        rc = ki_delta_queue_push(queue, (ki_queued_delta){.type = KI_CHANGE_ADDED, .object = object});
+        rc = ki_delta_queue_push(queue, (ki_delta){.type = KI_CHANGE_ADDED, .object = object});
         failing_allocator_fail_at(0);
         assert_int_equal(ki_delta_queue_len(queue), rc == 0);
         assert_int_equal(ki_delta_queue_has_synced(queue), rc == 0);
