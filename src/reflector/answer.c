@@ -14,10 +14,32 @@ void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_pl
     ki_buf_init(&answer->error_body, KI_ANSWER_ERROR_BYTES_MAX);
 }
 
-void ki_answer_set_owner(ki_answer *answer, const ki_answer_owner *owner, void *user)
+void ki_answer_set_owner(ki_answer *answer, ki_answer_cb on_report, void *user, const int *is_full)
 {
-    answer->owner = owner;
+    answer->on_report = on_report;
     answer->user = user;
+    answer->is_full = is_full;
+}
+
+static void report(ki_answer *answer, ki_answer_report what)
+{
+    answer->on_report(answer, &what, answer->user);
+}
+
+static void enter(ki_answer *answer)
+{
+    report(answer, (ki_answer_report){.event = KI_ANSWER_ENTERED});
+}
+
+static void leave(ki_answer *answer, ki_answer_place place)
+{
+    report(answer, (ki_answer_report){.event = KI_ANSWER_LEFT, .place = place});
+}
+
+static void report_over(ki_answer *answer, const ki_failure *failure)
+{
+    assert(!answer->is_open);
+    report(answer, (ki_answer_report){.event = KI_ANSWER_OVER, .failure = failure});
 }
 
 static void drop_decoder(ki_answer *answer)
@@ -57,7 +79,7 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
 static void close_answer(ki_answer *answer, const ki_failure *failure)
 {
     answer->is_open = 0;
-    answer->owner->over(answer, failure, answer->user);
+    report_over(answer, failure);
     if (!answer->is_feeding)
         drop_decoder(answer);
 }
@@ -105,25 +127,25 @@ void ki_answer_sent(ki_answer *answer)
 {
     if (answer == NULL || !answer->is_open)
         return;
-    answer->owner->enter(answer->user);
+    enter(answer);
     answer->is_sent = 1;
-    answer->owner->sent(answer, answer->user);
-    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
+    report(answer, (ki_answer_report){.event = KI_ANSWER_SENT});
+    leave(answer, KI_ANSWER_INSIDE);
 }
 
 void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_seconds)
 {
     if (answer == NULL || !answer->is_open)
         return;
-    answer->owner->enter(answer->user);
+    enter(answer);
     answer->is_sent = 1; /* what is answered was */
     answer->http_status = http_status;
     answer->retry_after_seconds = retry_after_seconds;
     if (is_good(answer))
-        answer->owner->heard(answer, 0, answer->user);
+        report(answer, (ki_answer_report){.event = KI_ANSWER_HEARD});
     else
-        answer->owner->refused(answer, answer->user);
-    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
+        report(answer, (ki_answer_report){.event = KI_ANSWER_REFUSED});
+    leave(answer, KI_ANSWER_INSIDE);
 }
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
@@ -152,7 +174,7 @@ static void give_up(ki_answer *answer, const ki_error *err)
     }
     answer->is_open = 0;
     answer->source->cancel(answer, answer->source->user);
-    answer->owner->over(answer, &failure, answer->user);
+    report_over(answer, &failure);
 }
 
 /* Before anybody reads what the server says: errors, and why something was refused. */
@@ -169,7 +191,7 @@ static void mask_step(ki_answer *answer, int step)
 static void take_body(ki_answer *answer, ki_str bytes)
 {
     ki_error err = {0};
-    answer->owner->heard(answer, bytes.len, answer->user);
+    report(answer, (ki_answer_report){.event = KI_ANSWER_HEARD, .bytes = bytes.len});
     ki_alloc_expect(bytes.len);
     while (answer->is_open && bytes.len > 0) {
         size_t used = 0;
@@ -180,7 +202,7 @@ static void take_body(ki_answer *answer, ki_str bytes)
         if (step < 0)
             give_up(answer, &err);
         else if (step > 0)
-            answer->owner->step(answer, step, answer->user);
+            report(answer, (ki_answer_report){.event = KI_ANSWER_STEP, .step = step});
     }
 }
 
@@ -199,7 +221,7 @@ static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
 {
     if (answer == NULL || !answer->is_open)
         return KI_ERR_NOT_FOUND;
-    answer->owner->enter(answer->user);
+    enter(answer);
     answer->is_feeding = 1;
     answer->is_sent = 1;
     if (is_good(answer))
@@ -210,9 +232,9 @@ static int feed(ki_answer *answer, ki_str bytes, ki_answer_place place)
     if (!answer->is_open)
         drop_decoder(answer);
     else
-        answer->is_waiting = answer->owner->is_full(answer, answer->user);
+        answer->is_waiting = answer->is_full != NULL && *answer->is_full;
     int rc = !answer->is_open ? KI_ERR_NOT_FOUND : answer->is_waiting;
-    answer->owner->leave(answer->is_open ? place : KI_ANSWER_INSIDE, answer->user);
+    leave(answer, answer->is_open ? place : KI_ANSWER_INSIDE);
     return rc;
 }
 
@@ -230,8 +252,8 @@ void ki_answer_pause(ki_answer *answer)
 {
     if (!answer->is_open)
         return;
-    answer->owner->enter(answer->user);
-    answer->owner->leave(KI_ANSWER_INSIDE, answer->user);
+    enter(answer);
+    leave(answer, KI_ANSWER_INSIDE);
 }
 
 /* ---- ends ---------------------------------------------------------------------------------------------- */
@@ -281,10 +303,10 @@ void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message)
 {
     if (answer == NULL || !answer->is_open || answer->is_feeding)
         return;
-    answer->owner->enter(answer->user);
+    enter(answer);
     ki_failure failure = failure_of(answer, reason, message);
     close_answer(answer, &failure);
-    answer->owner->leave(KI_ANSWER_OUTSIDE, answer->user);
+    leave(answer, KI_ANSWER_OUTSIDE);
 }
 
 int ki_answer_is_refused(const ki_answer *answer)
@@ -297,7 +319,7 @@ void ki_answer_cut_refused(ki_answer *answer)
     ki_failure failure = failure_of(answer, KI_REASON_NONE, NULL);
     answer->is_open = 0;
     answer->source->cancel(answer, answer->source->user);
-    answer->owner->over(answer, &failure, answer->user);
+    report_over(answer, &failure);
     if (!answer->is_feeding)
         drop_decoder(answer);
 }

@@ -250,16 +250,14 @@ static void schedule(ki_reflector *reflector)
     reflector->options.schedule(due, reflector->options.user);
 }
 
-static void enter(void *user)
+static void enter(ki_reflector *reflector)
 {
-    ki_reflector *reflector = user;
     ki_callback_enter(); /* a transform, or who hears of an error, may wait for nothing */
     reflector->depth++;
 }
 
-static void leave(ki_answer_place place, void *user)
+static void leave(ki_reflector *reflector, ki_answer_place place)
 {
-    ki_reflector *reflector = user;
     if (reflector->depth == 1 && place != KI_ANSWER_IN_PIECE) {
         if (place == KI_ANSWER_OUTSIDE)
             run(reflector);
@@ -310,9 +308,8 @@ static void check_what_is_due(ki_reflector *reflector, uint64_t now)
 
 /* ---- what the answers tell ------------------------------------------------------------------------- */
 
-static void sent(ki_answer *answer, void *user)
+static void take_sent(ki_reflector *reflector, const ki_answer *answer)
 {
-    ki_reflector *reflector = user;
     if (answer != &reflector->answer)
         return;
     begin_silence(reflector);
@@ -331,9 +328,8 @@ static void end_silence(ki_reflector *reflector, size_t bytes, uint64_t now)
     reflector->little_bytes = 0;
 }
 
-static void heard(ki_answer *answer, size_t bytes, void *user)
+static void take_heard(ki_reflector *reflector, const ki_answer *answer, size_t bytes)
 {
-    ki_reflector *reflector = user;
     uint64_t now = ki_reflector_now_ns(reflector);
     reflector->report.bytes_read += bytes;
     ki_counter_add(reflector->options.metrics->bytes_read, bytes);
@@ -352,9 +348,8 @@ static void heard(ki_answer *answer, size_t bytes, void *user)
 }
 
 /* Nobody watches from here on. The status of the answer says why until all of the refusal has come. */
-static void refused(ki_answer *answer, void *user)
+static void take_refused(ki_reflector *reflector, const ki_answer *answer)
 {
-    ki_reflector *reflector = user;
     ki_phase phase = reflector->report.phase;
     char message[64];
     if (answer != &reflector->answer)
@@ -382,9 +377,8 @@ static void count_event(const ki_reflector *reflector, int number)
     ki_counter_add(reflector->options.metrics->watch_events[label], 1);
 }
 
-static void step(ki_answer *answer, int number, void *user)
+static void take_step(ki_reflector *reflector, const ki_answer *answer, int number)
 {
-    ki_reflector *reflector = user;
     if (answer->kind == KI_ANSWER_WATCH)
         count_event(reflector, number);
     if (answer == &reflector->probe_answer)
@@ -397,22 +391,41 @@ static void step(ki_answer *answer, int number, void *user)
         ki_reflector_watch_step(reflector, number);
 }
 
-static void over(ki_answer *answer, const ki_failure *failure, void *user)
+static void take_over(ki_reflector *reflector, const ki_answer *answer, const ki_failure *failure)
 {
-    ki_reflector *reflector = user;
     if (answer == &reflector->probe_answer)
         ki_reflector_probe_over(reflector, failure);
     else
         main_over(reflector, failure);
 }
 
-static int is_full(const ki_answer *answer, void *user)
+static void take_report(ki_answer *answer, const ki_answer_report *report, void *user)
 {
-    const ki_reflector *reflector = user;
-    return answer == &reflector->answer && reflector->is_full;
+    ki_reflector *reflector = user;
+    switch (report->event) {
+    case KI_ANSWER_ENTERED:
+        enter(reflector);
+        break;
+    case KI_ANSWER_SENT:
+        take_sent(reflector, answer);
+        break;
+    case KI_ANSWER_HEARD:
+        take_heard(reflector, answer, report->bytes);
+        break;
+    case KI_ANSWER_REFUSED:
+        take_refused(reflector, answer);
+        break;
+    case KI_ANSWER_STEP:
+        take_step(reflector, answer, report->step);
+        break;
+    case KI_ANSWER_OVER:
+        take_over(reflector, answer, report->failure);
+        break;
+    case KI_ANSWER_LEFT:
+        leave(reflector, report->place);
+        break;
+    }
 }
-
-static const ki_answer_owner owner = {enter, leave, sent, heard, refused, step, over, is_full};
 
 /* ---- calls ----------------------------------------------------------------------------------------- */
 
@@ -451,8 +464,8 @@ int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *optio
     ki_token_bucket_init(&reflector->bucket, REQUEST_SECONDS * KI_NS_PER_S, REQUESTS_AT_ONCE);
     ki_answer_init(&reflector->answer, &reflector->options.list_watch, options->plan);
     ki_answer_init(&reflector->probe_answer, &reflector->options.list_watch, options->plan);
-    ki_answer_set_owner(&reflector->answer, &owner, reflector);
-    ki_answer_set_owner(&reflector->probe_answer, &owner, reflector);
+    ki_answer_set_owner(&reflector->answer, take_report, reflector, &reflector->is_full);
+    ki_answer_set_owner(&reflector->probe_answer, take_report, reflector, NULL);
     ki_buf_init(&reflector->list.continue_token, CONTINUE_TOKEN_BYTES_MAX);
     ki_buf_init(&reflector->list.marked_token, CONTINUE_TOKEN_BYTES_MAX);
     ki_mutex_init(&reflector->status_mu);
@@ -498,7 +511,7 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     reflector->watch.is_unproven = is_known;
     ki_backoff_reset(&reflector->backoff);
     ki_reflector_go_on(reflector, is_known && !reflector->owes_list ? KI_STEP_WATCH : KI_STEP_SYNC, 0);
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 void ki_reflector_owe_list(ki_reflector *reflector)
@@ -525,7 +538,7 @@ void ki_reflector_halt(ki_reflector *reflector)
     reflector->is_full = 0;
     ki_reflector_clear_failure(reflector);
     ki_reflector_set_phase(reflector, KI_PHASE_STOPPED);
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 void ki_reflector_tick(ki_reflector *reflector)
@@ -533,7 +546,7 @@ void ki_reflector_tick(ki_reflector *reflector)
     enter(reflector);
     reflector->scheduled_ns = UINT64_MAX;
     check_what_is_due(reflector, ki_reflector_now_ns(reflector));
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 void ki_reflector_room(ki_reflector *reflector)
@@ -547,7 +560,7 @@ void ki_reflector_room(ki_reflector *reflector)
         reflector->watch.item_ns = reflector->quiet_ns;
         ki_answer_resume(&reflector->answer);
     }
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 /* Sockets hold what is read in much less than a second, so whoever has read for that long has read it all. */
@@ -565,7 +578,7 @@ void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list)
     enter(reflector);
     if (is_under_way && reflector->list.number == list && !reflector->trusts_lists)
         ki_reflector_drop_doubted_list(reflector);
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
 void ki_reflector_retry_now(ki_reflector *reflector)
@@ -575,5 +588,5 @@ void ki_reflector_retry_now(ki_reflector *reflector)
         reflector->next_ns = ki_reflector_now_ns(reflector);
         reflector->next_is_forced = 1;
     }
-    leave(KI_ANSWER_OUTSIDE, reflector);
+    leave(reflector, KI_ANSWER_OUTSIDE);
 }

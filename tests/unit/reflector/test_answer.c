@@ -80,13 +80,32 @@ static void over(ki_answer *answer, const ki_failure *failure, void *user)
                  failure->retry_after_seconds);
 }
 
-static int is_full(const ki_answer *answer, void *user)
+static void take_report(ki_answer *answer, const ki_answer_report *report, void *user)
 {
-    (void)answer;
-    return ((probe *)user)->is_full;
+    switch (report->event) {
+    case KI_ANSWER_ENTERED:
+        enter(user);
+        break;
+    case KI_ANSWER_SENT:
+        sent(answer, user);
+        break;
+    case KI_ANSWER_HEARD:
+        heard(answer, report->bytes, user);
+        break;
+    case KI_ANSWER_REFUSED:
+        refused(answer, user);
+        break;
+    case KI_ANSWER_STEP:
+        step(answer, report->step, user);
+        break;
+    case KI_ANSWER_OVER:
+        over(answer, report->failure, user);
+        break;
+    case KI_ANSWER_LEFT:
+        leave(report->place, user);
+        break;
+    }
 }
-
-static const ki_answer_owner owner = {enter, leave, sent, heard, refused, step, over, is_full};
 
 static int begin(ki_answer *answer, const ki_list_options *options, void *user)
 {
@@ -115,7 +134,7 @@ static int setup(void **state)
     test.plan = ki_object_plan_new(&KI_CORE_V1_PODS, NULL, NULL);
     assert_non_null(test.plan);
     ki_answer_init(&test.answer, &test.source, test.plan);
-    ki_answer_set_owner(&test.answer, &owner, &test);
+    ki_answer_set_owner(&test.answer, take_report, &test, &test.is_full);
     *state = &test;
     return 0;
 }
