@@ -15,29 +15,9 @@ enum { STALE_MS = 90 * 1000 };
 
 /* ---- the timer --------------------------------------------------------------------------------------- */
 
-/* libcurl may start a thread that looks up a name, and that has the signal mask of who calls: on a loop of
- * the program's a signal of the program's could end up there, where nobody waits for it. */
-static bool may_look_up(const ki_pool *pool)
-{
-    return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy.url != NULL);
-}
-
-void ki_pool_act(ki_pool *pool, curl_socket_t fd, int flags)
-{
-    ki_http *http = pool->http;
-    sigset_t before;
-    int running = 0;
-    ki_http_enter(http);
-    bool is_masked = may_look_up(pool) && ki_signals_block(&before) == 0;
-    (void)curl_multi_socket_action(pool->multi, fd, flags, &running);
-    if (is_masked)
-        ki_signals_restore(&before);
-    ki_http_leave(http);
-}
-
 static void run_timer(ki_job *job)
 {
-    ki_pool_act(KI_CONTAINER_OF(job, ki_pool, timer), CURL_SOCKET_TIMEOUT, 0);
+    ki_sockets_act(KI_CONTAINER_OF(job, ki_pool, timer), CURL_SOCKET_TIMEOUT, 0);
 }
 
 static int on_timer(CURLM *multi, long timeout_ms, void *user)

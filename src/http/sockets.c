@@ -98,6 +98,26 @@ static int flags_of(uint32_t ready)
     return flags;
 }
 
+/* libcurl may start a thread that looks up a name, and that has the signal mask of who calls: on a loop of
+ * the program's a signal of the program's could end up there, where nobody waits for it. */
+static bool may_look_up(const ki_pool *pool)
+{
+    return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy.url != NULL);
+}
+
+void ki_sockets_act(ki_pool *pool, curl_socket_t fd, int flags)
+{
+    ki_http *http = pool->http;
+    sigset_t before;
+    int running = 0;
+    ki_http_enter(http);
+    bool is_masked = may_look_up(pool) && ki_signals_block(&before) == 0;
+    (void)curl_multi_socket_action(pool->multi, fd, flags, &running);
+    if (is_masked)
+        ki_signals_restore(&before);
+    ki_http_leave(http);
+}
+
 /* libcurl may give the socket up meanwhile, and another may take its place. */
 static void run_socket(ki_job *job)
 {
@@ -107,7 +127,7 @@ static void run_socket(ki_job *job)
     if (socket->events == 0 || socket->holder != NULL)
         return;
     http->sockets.running = socket;
-    ki_pool_act(socket->pool, socket->fd, flags_of(ready));
+    ki_sockets_act(socket->pool, socket->fd, flags_of(ready));
     if (http->sockets.running == socket && socket->events != 0)
         arm(socket);
     http->sockets.running = NULL;
