@@ -8,6 +8,7 @@
 
 ki_delta_entry *ki_delta_entry_new(ki_str key)
 {
+    assert(key.ptr != NULL || key.len == 0);
     ki_delta_entry *entry = ki_malloc(sizeof(*entry) + key.len + 1);
     if (entry == NULL)
         return NULL;
@@ -57,6 +58,7 @@ static int has_key(const ki_map_node *node, const void *key)
 
 ki_delta_entry *ki_delta_entry_find(const ki_map *entries, ki_str key, uint64_t hash)
 {
+    assert(key.ptr != NULL || key.len == 0);
     ki_map_node *node = ki_map_find(entries, hash, has_key, &key);
     return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_delta_entry, by_key);
 }
@@ -75,6 +77,7 @@ bool ki_delta_entry_ends_deleted(const ki_delta_entry *entry)
 
 int ki_delta_entry_reserve(ki_delta_entry *entry)
 {
+    assert(entry != NULL);
     if (entry->count < entry->cap)
         return 0;
     uint32_t cap = entry->cap * 2;

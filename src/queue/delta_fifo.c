@@ -3,6 +3,21 @@
 
 #include <assert.h>
 
+/* Invariants, all under mu:
+ *   - An entry is in `queue`; and in `keys` iff it is the changes of a key, which is there once. So all that
+ *     waits of a key waits together, oldest first, in the place where the key was queued first.
+ *   - `items` is the length of `queue`, `bytes` the sum of its entries' bytes.
+ *   - entry->version_before is `received` as it was when the entry was queued, and `received` only grows, but
+ *     for a reset, which empties the queue. So versions_before do not decrease from head to tail, and
+ *     whatever was received up to the head's has left: it would stand before the head, or in an entry that
+ *     was queued before.
+ *   - fresh_ns is the head's when nothing is being processed, and that of the first popped entry that has not
+ *     been processed otherwise; heard_ns when neither exists.
+ *
+ * A push appends to an entry that waits, or queues a new one, and raises `received` afterwards. A pop takes
+ * from the head. begin_history() and reset() drop everything,
+ * and with it all that version_before could speak of. */
+
 enum { ITEMS_DEFAULT = 10000, BYTES_DEFAULT = 16 * 1024 * 1024 };
 
 int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options)
@@ -24,6 +39,13 @@ int ki_delta_fifo_init(ki_delta_fifo *fifo, const ki_delta_fifo_options *options
     ki_list_init(&fifo->queue);
     ki_map_init(&fifo->keys);
     return 0;
+}
+
+/* What is cheap to check of that. */
+static KI_DEBUG_ONLY bool is_sound_locked(const ki_delta_fifo *fifo)
+{
+    return ki_list_is_empty(&fifo->queue) == (fifo->items == 0) && fifo->keys.count <= fifo->items &&
+           (fifo->items > 0 || fifo->bytes == 0);
 }
 
 static void drop_all_locked(ki_delta_fifo *fifo)
@@ -60,6 +82,7 @@ static ki_delta_entry *marker_new(ki_change_type marker, uint32_t list)
 
 static int is_full_locked(const ki_delta_fifo *fifo)
 {
+    KI_ASSERT_HELD(fifo->mu);
     return fifo->items >= fifo->items_max || fifo->bytes >= fifo->bytes_max;
 }
 
@@ -81,6 +104,7 @@ static void set_fresh(ki_delta_fifo *fifo, uint64_t fresh_ns)
  * the end of a list nothing is complete. */
 static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
 {
+    KI_ASSERT_HELD(fifo->mu);
     return is_of_watch && fifo->heard_ns != UINT64_MAX ? fifo->now_ns : fifo->heard_ns;
 }
 
@@ -89,6 +113,8 @@ static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
 /* Puts a new entry at the end of the queue. */
 static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry, uint64_t fresh_ns)
 {
+    KI_ASSERT_HELD(fifo->mu);
+    assert(!ki_list_node_is_linked(&entry->node));
     ki_resource_version_copy(&entry->version_before, &fifo->received);
     entry->fresh_ns = fresh_ns;
     if (fifo->items == 0 && !fifo->is_processing)
@@ -109,6 +135,7 @@ static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
  * out. */
 static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
 {
+    KI_ASSERT_HELD(fifo->mu);
     uint64_t hash = ki_hash(&fifo->hash_key, key);
     ki_delta_entry *entry = ki_delta_entry_find(&fifo->keys, key, hash);
     if (entry != NULL)
@@ -124,6 +151,7 @@ static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
 /* An echo of what was received before says nothing about now. */
 static int advances_locked(const ki_delta_fifo *fifo, const ki_resource_version *version)
 {
+    KI_ASSERT_HELD(fifo->mu);
     return ki_resource_version_is_set(version) &&
            ki_resource_version_latest(&fifo->received, version) == version &&
            !ki_resource_version_equal(&fifo->received, version);
@@ -131,6 +159,8 @@ static int advances_locked(const ki_delta_fifo *fifo, const ki_resource_version 
 
 static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki_resource_version *version)
 {
+    KI_ASSERT_HELD(fifo->mu);
+    assert(is_sound_locked(fifo) && key.len > 0);
     ki_delta_entry *entry = entry_for_locked(fifo, key);
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
@@ -154,7 +184,7 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
 
 int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
 {
-    assert(delta.object != NULL);
+    assert(delta.object != NULL && delta.type >= KI_CHANGE_ADDED && delta.type <= KI_CHANGE_REPLACED);
     ki_resource_version received = {0};
     int rc = ki_resource_version_set(&received, version);
     if (rc < 0)
@@ -168,6 +198,7 @@ int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
 
 int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
 {
+    assert(key.ptr != NULL || key.len == 0);
     const ki_resource_version none = {0};
     ki_mutex_lock(&fifo->mu);
     int rc = push_locked(fifo, key, (ki_delta){.type = KI_CHANGE_SEEN, .list = list}, &none);
@@ -178,6 +209,7 @@ int ki_delta_fifo_push_seen(ki_delta_fifo *fifo, ki_str key, uint32_t list)
 /* A list that is older than what was received proves nothing, nor does such a bookmark. */
 static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
 {
+    KI_ASSERT_HELD(fifo->mu);
     return (entry->marker == KI_CHANGE_LIST_END || entry->marker == KI_CHANGE_BOOKMARK) &&
            !ki_resource_version_is_newer(&fifo->received, &entry->version);
 }
@@ -185,6 +217,8 @@ static int is_news_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry
 /* A list is a picture of when it began, whenever it has ended; an event may have come since. */
 static uint64_t heard_with_locked(const ki_delta_fifo *fifo, const ki_delta_entry *entry)
 {
+    KI_ASSERT_HELD(fifo->mu);
+    assert(entry->marker != 0);
     uint64_t at_ns = fifo->now_ns;
     if (entry->marker == KI_CHANGE_LIST_END && entry->list == fifo->begun_list)
         at_ns = fifo->begun_ns;
@@ -193,6 +227,8 @@ static uint64_t heard_with_locked(const ki_delta_fifo *fifo, const ki_delta_entr
 
 int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32_t list, ki_str version)
 {
+    assert(marker == KI_CHANGE_LIST_END || marker == KI_CHANGE_BOOKMARK || marker == KI_CHANGE_SYNC);
+    assert(version.ptr != NULL || version.len == 0);
     ki_delta_entry *entry = marker_new(marker, list);
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
@@ -217,6 +253,7 @@ int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_change_type marker, uint32
 /* Takes out the resyncs that wait, which are of no history. */
 static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
 {
+    KI_ASSERT_HELD(fifo->mu);
     ki_list_node *next = NULL;
     for (ki_list_node *node = ki_list_first(&fifo->queue); node != NULL; node = next) {
         next = ki_list_next(&fifo->queue, node);
@@ -231,6 +268,7 @@ static void take_resyncs_locked(ki_delta_fifo *fifo, ki_list *out_resyncs)
 /* What was popped is still being processed; what is dropped here is not. */
 int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
 {
+    assert(list > 0);
     ki_list resyncs;
     ki_list_init(&resyncs);
     ki_delta_entry *entry = marker_new(KI_CHANGE_RESET, list);
@@ -257,6 +295,8 @@ int ki_delta_fifo_has_room(ki_delta_fifo *fifo)
 
 static void take_locked(ki_delta_fifo *fifo, ki_delta_entry *entry)
 {
+    KI_ASSERT_HELD(fifo->mu);
+    assert(fifo->items > 0 && fifo->bytes >= entry->bytes);
     if (entry->marker == 0)
         ki_map_remove(&fifo->keys, &entry->by_key);
     fifo->items--;
@@ -272,6 +312,7 @@ size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
         take_locked(fifo, ki_delta_entry_of(node));
         ki_list_push_back(out_batch, node);
     }
+    assert(is_sound_locked(fifo));
     fifo->is_processing = fifo->is_processing || n > 0;
     ki_list_node *head = ki_list_first(&fifo->queue);
     ki_resource_version_copy(out_version,

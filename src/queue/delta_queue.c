@@ -75,6 +75,7 @@ void ki_delta_queue_free(ki_delta_queue *queue)
 int ki_delta_queue_key_of(const ki_delta_queue *queue, const ki_object *object, ki_key_buffer *buffer,
                           ki_str *out_key)
 {
+    assert(queue != NULL && out_key != NULL);
     ki_str key = ki_keyer_key(&queue->keyer, object, buffer);
     if (key.len == 0)
         return KI_ERR_INVALID;
@@ -86,12 +87,18 @@ int ki_delta_queue_key_of(const ki_delta_queue *queue, const ki_object *object, 
 
 ki_delta_entry *ki_delta_queue_find_locked(const ki_delta_queue *queue, ki_str key)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     return ki_delta_entry_find(&queue->keys, key, ki_keyer_hash(&queue->keyer, key));
 }
 
 /* As many as there are consumers: one. */
 ki_delta_entry *ki_delta_queue_find_processing_locked(const ki_delta_queue *queue, ki_str key)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     ki_list_node *node = ki_list_first(&queue->processing);
     while (node != NULL && !ki_str_equal(ki_delta_entry_key(ki_delta_entry_of(node)), key))
         node = ki_list_next(&queue->processing, node);
@@ -101,6 +108,7 @@ ki_delta_entry *ki_delta_queue_find_processing_locked(const ki_delta_queue *queu
 /* Lets an entry wait at the end of the queue. Returns 0 or KI_ERR_NO_MEMORY with nothing changed. */
 static int enqueue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     uint64_t hash = ki_keyer_hash(&queue->keyer, ki_delta_entry_key(entry));
     int rc = ki_map_insert(&queue->keys, &entry->by_key, hash);
     if (rc < 0)
@@ -113,6 +121,9 @@ static int enqueue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUI
 
 ki_delta_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key, ki_delta delta)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
+    assert(key.ptr != NULL || key.len == 0);
     ki_delta_entry *entry = ki_delta_queue_find_locked(queue, key);
     if (entry != NULL) {
         size_t before = entry->bytes;
@@ -137,6 +148,8 @@ ki_delta_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key, 
 
 void ki_delta_queue_remove_locked(ki_delta_queue *queue, ki_delta_entry *entry)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
     ki_list_remove(&entry->node);
     ki_map_remove(&queue->keys, &entry->by_key);
     queue->bytes -= entry->bytes;
@@ -144,6 +157,8 @@ void ki_delta_queue_remove_locked(ki_delta_queue *queue, ki_delta_entry *entry)
 
 int ki_delta_queue_is_full_locked(const ki_delta_queue *queue)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue != NULL);
     return queue->keys.count >= queue->items_max || queue->bytes >= queue->bytes_max;
 }
 
@@ -160,6 +175,7 @@ static int is_in_store(const ki_delta_queue *queue, ki_str key)
 /* Whether there is something to delete. */
 static int is_known_locked(const ki_delta_queue *queue, ki_str key) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     if (ki_delta_queue_find_locked(queue, key) != NULL)
         return 1;
     const ki_delta_entry *entry = ki_delta_queue_find_processing_locked(queue, key);
@@ -168,6 +184,7 @@ static int is_known_locked(const ki_delta_queue *queue, ki_str key) KI_REQUIRES(
 
 static int push_locked(ki_delta_queue *queue, ki_str key, ki_delta delta) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     int is_wanted = delta.type != KI_CHANGE_DELETED || is_known_locked(queue, key);
     if (is_wanted && ki_delta_queue_append_locked(queue, key, delta) == NULL)
         return KI_ERR_NO_MEMORY;
@@ -195,6 +212,7 @@ int ki_delta_queue_push(ki_delta_queue *queue, ki_delta delta)
 /* Relaxed: the same thread pushes next. */
 void ki_delta_queue_set_now(ki_delta_queue *queue, uint64_t now_ns)
 {
+    assert(queue != NULL);
     atomic_store_explicit(&queue->now_ns, now_ns, memory_order_relaxed);
 }
 
@@ -222,11 +240,13 @@ void ki_delta_queue_close(ki_delta_queue *queue)
 
 static int has_synced_locked(const ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     return queue->is_populated && queue->initial_left == 0;
 }
 
 static int wait_locked(ki_delta_queue *queue, uint64_t timeout_ms) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     const ki_clock *clock = ki_clock_real();
     uint64_t began_ms = ki_clock_now_ms(clock);
     uint64_t passed_ms = 0;
@@ -241,6 +261,7 @@ static int wait_locked(ki_delta_queue *queue, uint64_t timeout_ms) KI_REQUIRES(q
 
 static ki_delta_entry *take_first_locked(ki_delta_queue *queue, ki_deltas *out_deltas) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_delta_entry *entry = ki_delta_entry_of(ki_list_first(&queue->waiting));
     ki_delta_queue_remove_locked(queue, entry);
     ki_list_push_back(&queue->processing, &entry->node);
@@ -254,6 +275,7 @@ static ki_delta_entry *take_first_locked(ki_delta_queue *queue, ki_deltas *out_d
 /* Puts the entry back, or leaves it to what waits for its key by now. Returns whether it is back. */
 static int requeue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_delta_entry *newer = ki_delta_queue_find_locked(queue, ki_delta_entry_key(entry));
     if (newer == NULL) {
         int rc = enqueue_locked(queue, entry);
@@ -271,6 +293,7 @@ static int requeue_locked(ki_delta_queue *queue, ki_delta_entry *entry) KI_REQUI
 static ki_delta_entry *finish_locked(ki_delta_queue *queue, ki_delta_entry *entry, int is_unfinished)
     KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_list_remove(&entry->node);
     if (is_unfinished && requeue_locked(queue, entry))
         return NULL;
@@ -341,6 +364,7 @@ int ki_delta_queue_has_synced(ki_delta_queue *queue)
 
 uint64_t ki_delta_queue_oldest_ns(ki_delta_queue *queue)
 {
+    assert(queue != NULL);
     ki_mutex_lock(&queue->mu);
     ki_list_node *node = ki_list_first(&queue->processing);
     if (node == NULL)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a delta queue does with many keys at once. Deltas are only ever added behind others on the way, so
  * that without memory half-way all of it can be taken back. */
+#include <assert.h>
+
 #include "queue/delta_queue.h"
 
 /* A walk over the known objects. */
@@ -19,6 +21,7 @@ static ki_delta unseen_delete_of(const ki_object *object)
 
 static void begin_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     for (ki_list_node *node = ki_list_first(&queue->waiting); node != NULL;
          node = ki_list_next(&queue->waiting, node)) {
         ki_delta_entry *entry = ki_delta_entry_of(node);
@@ -29,6 +32,7 @@ static void begin_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 
 static void take_back_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     for (ki_list_node *node = ki_list_first(&queue->waiting), *next = NULL; node != NULL; node = next) {
         next = ki_list_next(&queue->waiting, node);
         ki_delta_entry *entry = ki_delta_entry_of(node);
@@ -92,6 +96,7 @@ static void walk_entry(const newest_walk *walk, const ki_delta_entry *entry)
 
 void ki_delta_queue_walk(ki_delta_queue *queue, ki_walk_cb callback, void *user)
 {
+    assert(queue != NULL);
     newest_walk walk = {queue, callback, user};
     ki_mutex_lock(&queue->mu);
     for (ki_list_node *node = ki_list_first(&queue->waiting); node != NULL;
@@ -111,6 +116,7 @@ void ki_delta_queue_walk(ki_delta_queue *queue, ki_walk_cb callback, void *user)
 static int append_listed_locked(ki_delta_queue *queue, ki_object *const *objects, size_t count)
     KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_key_buffer buffer;
     ki_str key = {0};
     for (size_t i = 0; i < count; i++) {
@@ -129,6 +135,7 @@ static int append_listed_locked(ki_delta_queue *queue, ki_object *const *objects
 /* A delete of the newest object of an entry, unless that is deleted already. */
 static int delete_newest_locked(ki_delta_queue *queue, const ki_delta_entry *entry) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     if (ki_delta_entry_ends_deleted(entry))
         return 0;
     ki_delta delta = unseen_delete_of(ki_delta_entry_newest(entry));
@@ -138,6 +145,7 @@ static int delete_newest_locked(ki_delta_queue *queue, const ki_delta_entry *ent
 
 static int delete_unlisted_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     int rc = 0;
     for (ki_list_node *node = ki_list_first(&queue->waiting); node != NULL && rc == 0;
          node = ki_list_next(&queue->waiting, node))
@@ -155,6 +163,7 @@ static int delete_unlisted_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 /* All that waits after the first replace is part of it. */
 static void populate_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     if (queue->is_populated)
         return;
     queue->is_populated = 1;
@@ -168,6 +177,7 @@ static void populate_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 static int replace_locked(ki_delta_queue *queue, ki_object *const *objects, size_t count)
     KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     begin_locked(queue);
     int rc = append_listed_locked(queue, objects, count);
     if (rc == 0)
@@ -201,6 +211,7 @@ int ki_delta_queue_replace(ki_delta_queue *queue, ki_object *const *objects, siz
 
 static int resync_locked(ki_delta_queue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     known_walk walk = {.queue = queue, .delta = {.type = KI_CHANGE_SYNC}, .leaves_out_processing = 1};
     begin_locked(queue);
     int rc = queue->known == NULL ? 0 : ki_store_walk(queue->known, append_known, &walk);
