@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "informer/held_back.h"
 
+#include <assert.h>
+
 #include "util/alloc.h"
 
 void ki_held_back_init(ki_held_back *back)
@@ -18,6 +20,7 @@ void ki_held_back_fini(ki_held_back *back)
 {
     if (ki_held_back_count(back) > 0)
         ki_held_back_drop_before(back, UINT32_MAX);
+    assert(back->by_key.count == 0);
     ki_map_fini(&back->by_key);
 }
 
@@ -67,6 +70,7 @@ int ki_held_back_add(ki_held_back *back, const ki_delta *delta, uint64_t hash)
         ki_free(held);
         return KI_ERR_NO_MEMORY;
     }
+    assert(delta->list != 0 && delta->object != NULL);
     held->delta = *delta;
     (void)ki_object_ref(delta->object);
     ki_list_push_back(&back->order, &held->node);
@@ -75,6 +79,7 @@ int ki_held_back_add(ki_held_back *back, const ki_delta *delta, uint64_t hash)
 
 void ki_held_back_drop(ki_held_back *back, ki_held *held)
 {
+    assert(ki_list_node_is_linked(&held->node) && back->by_key.count > 0);
     ki_list_remove(&held->node);
     ki_map_remove(&back->by_key, &held->by_key);
     (void)ki_object_unref((ki_object *)held->delta.object);
