@@ -10,12 +10,14 @@
 
 void ki_answer_init(ki_answer *answer, const ki_list_watch *source, ki_object_plan *plan)
 {
+    assert(answer != NULL);
     *answer = (ki_answer){.source = source, .plan = plan};
     ki_buf_init(&answer->error_body, KI_ANSWER_ERROR_BYTES_MAX);
 }
 
 void ki_answer_set_owner(ki_answer *answer, ki_answer_cb on_report, void *user, const int *is_full)
 {
+    assert(answer != NULL);
     answer->on_report = on_report;
     answer->user = user;
     answer->is_full = is_full;
@@ -23,6 +25,7 @@ void ki_answer_set_owner(ki_answer *answer, ki_answer_cb on_report, void *user, 
 
 static void report(ki_answer *answer, ki_answer_report what)
 {
+    assert(answer->on_report != NULL);
     answer->on_report(answer, &what, answer->user);
 }
 
@@ -78,6 +81,7 @@ static void open_answer(ki_answer *answer, ki_answer_kind kind)
 /* Closes it; the decoder goes when nobody is inside it any more. */
 static void close_answer(ki_answer *answer, const ki_failure *failure)
 {
+    assert(answer->is_open);
     answer->is_open = 0;
     report_over(answer, failure);
     if (!answer->is_feeding)
@@ -152,6 +156,7 @@ void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_after_sec
 
 static int feed_decoder(ki_answer *answer, ki_str bytes, size_t *out_used, ki_error *err)
 {
+    assert(answer->has_decoder);
     return answer->kind == KI_ANSWER_LIST
                ? ki_list_decoder_feed(&answer->decoder.list, bytes.ptr, bytes.len, out_used, err)
                : ki_watch_decoder_feed(&answer->decoder.watch, bytes.ptr, bytes.len, out_used, err);
@@ -160,6 +165,7 @@ static int feed_decoder(ki_answer *answer, ki_str bytes, size_t *out_used, ki_er
 /* The decoder could not go on. A Status that came as a list speaks for itself. */
 static void give_up(ki_answer *answer, const ki_error *err)
 {
+    assert(answer->is_open && answer->is_feeding);
     ki_failure failure = {.reason = KI_REASON_MALFORMED, .error = *err};
     const ki_status *status = answer->kind == KI_ANSWER_LIST ? &answer->decoder.list.status : NULL;
     ki_mask_error(&answer->mask, &failure.error);
@@ -190,6 +196,7 @@ static void mask_step(ki_answer *answer, int step)
 
 static void take_body(ki_answer *answer, ki_str bytes)
 {
+    assert(answer->is_feeding && answer->has_decoder);
     ki_error err = {0};
     report(answer, (ki_answer_report){.event = KI_ANSWER_HEARD, .bytes = bytes.len});
     ki_alloc_expect(bytes.len);
@@ -278,6 +285,7 @@ static void explain_error(ki_answer *answer, ki_failure *failure)
 
 static int end_decoder(ki_answer *answer, ki_error *err)
 {
+    assert(answer->has_decoder);
     return answer->kind == KI_ANSWER_LIST ? ki_list_decoder_end(&answer->decoder.list, err)
                                           : ki_watch_decoder_end(&answer->decoder.watch, err);
 }
@@ -311,6 +319,7 @@ void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message)
 
 int ki_answer_is_refused(const ki_answer *answer)
 {
+    assert(answer != NULL);
     return answer->is_open && !is_good(answer);
 }
 

@@ -22,6 +22,7 @@ enum {
 
 uint64_t ki_reflector_now_ns(const ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     return ki_clock_now_ns(reflector->options.clock);
 }
 
@@ -38,6 +39,7 @@ static void end_step(ki_reflector *reflector)
 
 void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_t delay_ns)
 {
+    assert(reflector != NULL);
     end_step(reflector);
     reflector->next = step;
     reflector->next_is_forced = 0;
@@ -51,6 +53,7 @@ void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_
 void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_reflector_step step,
                         uint64_t delay_ns)
 {
+    assert(reflector != NULL);
     ki_reflector_go_on(reflector, step, delay_ns);
     if (reflector->report.phase == KI_PHASE_WATCHING)
         ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
@@ -59,17 +62,20 @@ void ki_reflector_retry(ki_reflector *reflector, const ki_failure *failure, ki_r
 
 uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failure)
 {
+    assert(reflector != NULL);
     return ki_reflector_delay_by_ns(reflector, &reflector->backoff, failure);
 }
 
 uint64_t ki_reflector_asked_ns(const ki_failure *failure)
 {
+    assert(failure != NULL);
     uint64_t seconds = failure->retry_after_seconds;
     return (seconds > RETRY_AFTER_SECONDS_MAX ? RETRY_AFTER_SECONDS_MAX : seconds) * KI_NS_PER_S;
 }
 
 uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, const ki_failure *failure)
 {
+    assert(reflector != NULL);
     uint64_t delay = ki_backoff_next_ns(backoff, &reflector->random, ki_reflector_now_ns(reflector));
     return ki_ns_max(delay, ki_reflector_asked_ns(failure));
 }
@@ -93,6 +99,7 @@ static void main_over(ki_reflector *reflector, const ki_failure *failure)
 
 void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char *message)
 {
+    assert(reflector != NULL);
     ki_failure failure = {.reason = reason};
     int code = reason == KI_REASON_NO_MEMORY ? KI_ERR_NO_MEMORY : KI_ERR_SYSTEM;
     ki_error_set(&failure.error, code, 0, "%s", message);
@@ -110,6 +117,7 @@ void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char 
 
 void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options)
 {
+    assert(reflector != NULL);
     const ki_informer_options *informer = reflector->options.informer;
     options->label_selector = ki_str_of(informer->label_selector);
     options->field_selector = ki_str_of(informer->field_selector);
@@ -258,6 +266,7 @@ static void enter(ki_reflector *reflector)
 
 static void leave(ki_reflector *reflector, ki_answer_place place)
 {
+    assert(reflector->depth > 0);
     if (reflector->depth == 1 && place != KI_ANSWER_IN_PIECE) {
         if (place == KI_ANSWER_OUTSIDE)
             run(reflector);
@@ -401,6 +410,8 @@ static void take_over(ki_reflector *reflector, const ki_answer *answer, const ki
 
 static void take_report(ki_answer *answer, const ki_answer_report *report, void *user)
 {
+    assert(answer == &((ki_reflector *)user)->answer || answer == &((ki_reflector *)user)->probe_answer);
+    assert(report->event == KI_ANSWER_ENTERED || ((ki_reflector *)user)->depth > 0);
     ki_reflector *reflector = user;
     switch (report->event) {
     case KI_ANSWER_ENTERED:
@@ -443,6 +454,7 @@ static const ki_reflector_metrics no_metrics;
 
 int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *options, ki_error *err)
 {
+    assert(reflector != NULL);
     uint64_t seed = options->seed;
     if (options->informer->watch_list == KI_WATCH_LIST_ALWAYS && options->list_watch.no_watch_list)
         return ki_fail(
@@ -516,6 +528,7 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
 
 void ki_reflector_owe_list(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     reflector->owes_list = 1;
 }
 
@@ -529,6 +542,7 @@ static int owes_list(const ki_reflector *reflector)
 
 void ki_reflector_halt(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     enter(reflector);
     ki_answer_cancel(&reflector->answer);
     ki_answer_cancel(&reflector->probe_answer);
@@ -543,6 +557,7 @@ void ki_reflector_halt(ki_reflector *reflector)
 
 void ki_reflector_tick(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     enter(reflector);
     reflector->scheduled_ns = UINT64_MAX;
     check_what_is_due(reflector, ki_reflector_now_ns(reflector));
@@ -551,6 +566,7 @@ void ki_reflector_tick(ki_reflector *reflector)
 
 void ki_reflector_room(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     enter(reflector);
     if (reflector->is_full) {
         reflector->is_full = 0;
@@ -583,6 +599,7 @@ void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list)
 
 void ki_reflector_retry_now(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     enter(reflector);
     if (reflector->next != KI_STEP_NONE) {
         reflector->next_ns = ki_reflector_now_ns(reflector);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A list that comes as the beginning of a watch, until the bookmark that ends it; then the same answer goes
  * on as a watch. */
+#include <assert.h>
+
 #include "api/decode/reason.h"
 #include "reflector/reflector_parts.h"
 #include "util/error.h"
@@ -9,6 +11,7 @@ enum { TRIES_MAX = 2, IGNORED_SECONDS = 60 };
 
 int ki_reflector_may_stream(const ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     int choice = reflector->options.informer->watch_list;
     if (choice == KI_WATCH_LIST_NEVER || reflector->options.list_watch.no_watch_list)
         return 0;
@@ -21,6 +24,7 @@ int ki_reflector_may_stream(const ki_reflector *reflector)
 
 void ki_reflector_begin_stream(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     int is_quorum = reflector->wants_quorum || !ki_resource_version_is_set(&reflector->version);
     reflector->doing = KI_STEP_STREAM;
     ki_reflector_set_phase(reflector, KI_PHASE_STREAMING_LIST);
@@ -133,6 +137,7 @@ static void take_object(ki_reflector *reflector, int step, ki_object *object)
 
 void ki_reflector_stream_step(ki_reflector *reflector, int step)
 {
+    assert(reflector != NULL);
     ki_watch_decoder *decoder = &reflector->answer.decoder.watch;
     switch (step) {
     case KI_CHANGE_ADDED:
@@ -177,6 +182,7 @@ static void list_instead(ki_reflector *reflector, const ki_failure *failure, uin
 
 void ki_reflector_note_listed(ki_reflector *reflector)
 {
+    assert(reflector != NULL);
     const ki_reflector_options *options = &reflector->options;
     if (reflector->is_listed_instead && options->streams != NULL)
         ki_stream_memory_note(options->streams, options->resource, ki_reflector_now_ns(reflector));
