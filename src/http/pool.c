@@ -91,6 +91,7 @@ static ki_pool *make_pool(ki_http *http, const ki_identity *identity, bool is_ht
 
 void ki_pools_reap(ki_http *http)
 {
+    assert(http != NULL);
     for (ki_list_node *node = ki_list_first(&http->pools), *next = NULL; node != NULL; node = next) {
         ki_pool *pool = KI_CONTAINER_OF(node, ki_pool, node);
         next = ki_list_next(&http->pools, node);
@@ -101,6 +102,7 @@ void ki_pools_reap(ki_http *http)
 
 void ki_pools_free(ki_http *http)
 {
+    assert(http != NULL);
     for (ki_list_node *node = ki_list_first(&http->pools); node != NULL; node = ki_list_first(&http->pools))
         free_pool(KI_CONTAINER_OF(node, ki_pool, node));
 }
@@ -123,6 +125,7 @@ static void keep_idle(ki_pool *pool)
 /* At most one of each kind is not retired. */
 ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
 {
+    assert(http != NULL);
     ki_pool *found = NULL;
     for (ki_list_node *node = ki_list_first(&http->pools); node != NULL && found == NULL;
          node = ki_list_next(&http->pools, node)) {
@@ -146,6 +149,7 @@ ki_pool *ki_pool_join(ki_http *http, const ki_identity *identity, bool is_http2)
 
 void ki_pool_leave(ki_pool *pool, bool is_answered)
 {
+    assert(pool != NULL);
     pool->count--;
     if (!is_answered)
         pool->unanswered--;
@@ -153,12 +157,14 @@ void ki_pool_leave(ki_pool *pool, bool is_answered)
 
 void ki_pool_answer(ki_pool *pool)
 {
+    assert(pool != NULL);
     pool->unanswered--;
     ki_pool_hear(pool);
 }
 
 void ki_pool_hear(ki_pool *pool)
 {
+    assert(pool != NULL);
     pool->heard_ns = ki_clock_now_ns(pool->http->clock);
     pool->has_heard = true;
 }
@@ -166,6 +172,7 @@ void ki_pool_hear(ki_pool *pool)
 /* Without an answer so far there is no connection that anybody could be given. */
 void ki_pool_suspect(ki_pool *pool, bool is_silent)
 {
+    assert(pool != NULL);
     if (is_silent || pool->has_heard)
         pool->is_retired = true;
 }

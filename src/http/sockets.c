@@ -31,6 +31,7 @@ struct ki_socket {
 
 int ki_sockets_init(ki_sockets *sockets, ki_error *err)
 {
+    assert(sockets != NULL);
     *sockets = (ki_sockets){0};
     ki_list_init(&sockets->spare);
     ki_list_init(&sockets->used);
@@ -62,6 +63,7 @@ static void free_all(ki_sockets *sockets, ki_list *list)
 
 void ki_sockets_fini(ki_sockets *sockets)
 {
+    assert(sockets != NULL);
     if (sockets->spare.head.next == NULL)
         return;
     free_all(sockets, &sockets->used);
@@ -107,6 +109,7 @@ static bool may_look_up(const ki_pool *pool)
 
 void ki_sockets_act(ki_pool *pool, curl_socket_t fd, int flags)
 {
+    KI_ASSERT_ON(pool->http->options.loop);
     ki_http *http = pool->http;
     sigset_t before;
     int running = 0;
@@ -185,6 +188,7 @@ static void let_go(ki_socket *socket)
 
 void ki_sockets_hold(ki_transfer *transfer)
 {
+    assert(transfer != NULL);
     ki_socket *socket = find(&transfer->http->sockets, transfer);
     if (transfer->held == NULL && socket != NULL)
         hold(socket, transfer);
@@ -192,6 +196,7 @@ void ki_sockets_hold(ki_transfer *transfer)
 
 void ki_sockets_let_go(ki_transfer *transfer)
 {
+    assert(transfer != NULL);
     ki_socket *socket = transfer->held;
     if (socket == NULL)
         return;
@@ -217,6 +222,7 @@ static ki_socket *make_socket(ki_http *http)
 
 int ki_sockets_reserve(ki_http *http, size_t transfers)
 {
+    assert(http != NULL);
     ki_sockets *sockets = &http->sockets;
     size_t wanted = transfers * SOCKETS_PER_TRANSFER;
     while (sockets->count < wanted) {

@@ -164,6 +164,7 @@ static int compare_desc(ki_metric_node *node, void *user)
 static ki_metric_family *family_locked(ki_metrics *metrics, const ki_metric_desc *desc)
     KI_REQUIRES(metrics->mu)
 {
+    KI_ASSERT_HELD(metrics->mu);
     sought_family sought = {.desc = desc};
     if (ki_metric_set_walk(&metrics->families, NULL, compare_desc, &sought) != 0)
         return sought.found;
@@ -224,6 +225,7 @@ static ki_metric_child *new_child(ki_metric_family *family, ki_str labels)
 static ki_metric_child *child_locked(ki_metrics *metrics, const ki_metric_desc *desc, ki_str labels)
     KI_REQUIRES(metrics->mu)
 {
+    KI_ASSERT_HELD(metrics->mu);
     ki_metric_family *family = family_locked(metrics, desc);
     if (family == NULL)
         return NULL;

@@ -43,6 +43,7 @@ static int put_child(ki_metric_node *node, void *user)
 
 static int put_more_locked(const ki_metrics *metrics, walk *w) KI_REQUIRES(metrics->mu)
 {
+    KI_ASSERT_HELD(metrics->mu);
     ki_str labels = ki_buf_str(&w->labels);
     int rc = 0;
     if (!w->is_inside) {

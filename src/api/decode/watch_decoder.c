@@ -31,6 +31,7 @@ static size_t larger(size_t a, size_t b)
 
 void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan)
 {
+    assert(decoder != NULL);
     *decoder = (ki_watch_decoder){.plan = plan};
     ki_envelope_init(&decoder->envelope, plan->depth_max);
     ki_buf_init(&decoder->type, TYPE_BYTES_MAX);
@@ -40,6 +41,7 @@ void ki_watch_decoder_init(ki_watch_decoder *decoder, const ki_object_plan *plan
 
 void ki_watch_decoder_fini(ki_watch_decoder *decoder)
 {
+    assert(decoder != NULL);
     decoder->object = ki_object_unref(decoder->object);
     ki_status_fini(&decoder->status);
     ki_envelope_fini(&decoder->envelope);
@@ -50,6 +52,7 @@ void ki_watch_decoder_fini(ki_watch_decoder *decoder)
 
 ki_object *ki_watch_decoder_take_object(ki_watch_decoder *decoder)
 {
+    assert(decoder != NULL);
     ki_object *object = decoder->object;
     decoder->object = NULL;
     return object;
@@ -295,6 +298,7 @@ int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n
 
 int ki_watch_decoder_end(ki_watch_decoder *decoder, ki_error *err)
 {
+    assert(decoder != NULL);
     int rc = ki_envelope_end(&decoder->envelope);
     return rc < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, rc, err) : 0;
 }
