@@ -224,7 +224,7 @@ static void a_list_that_was_paused_has_its_minute_anew(void **state)
     reflector_run_wait_ms(run, 59 * 1000);
     expect_errors(run, "");
     scripted_whole(&run->source, POD("b", "6") "]}");
-    expect_changes(run, "REPLACED 1 d/a@5\nITEM 1 d/b@6\nEND 1 10\n");
+    expect_changes(run, "REPLACED 1 d/a@5\nREPLACED 1 d/b@6\nEND 1 10\n");
 }
 
 static void a_list_that_is_refused_without_an_end_fails_with_its_status(void **state)
