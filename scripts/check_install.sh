@@ -55,7 +55,7 @@ sed -n '/^```c$/,/^```$/p' README.md | sed '/^```$/q' | sed '/^```/d' >"$work/fi
 "$compiler" -std=c11 -Wall -Wextra -Wpedantic -Werror "$work/first.c" -o "$work/first" \
     $(pkg-config --cflags --libs kinformer)
 # It follows the pods of a server until it is ended.
-printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"default"}}' >"$work/pod.json"
+printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}' >"$work/pod.json"
 "$work/prefix/bin/kinformer" apiserver --port 0 --load "$work/pod.json" --kubeconfig-out "$work/kubeconfig" >"$work/said" &
 server=$!
 trap 'kill $server $first 2>/dev/null; rm -rf "$work"' EXIT
