@@ -58,7 +58,7 @@ sed -n '/^```c$/,/^```$/p' README.md | sed '/^```$/q' | sed '/^```/d' >"$work/fi
 printf '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web","namespace":"default"},"spec":{"containers":[{"name":"c","image":"c"}]}}' >"$work/pod.json"
 "$work/prefix/bin/kinformer" apiserver --port 0 --load "$work/pod.json" --kubeconfig-out "$work/kubeconfig" >"$work/said" &
 server=$!
-trap 'kill $server $first 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill $server $first 2>/dev/null || true; rm -rf "$work"' EXIT
 first=
 wait_for() {
     tries=0
@@ -73,6 +73,8 @@ KUBECONFIG=$work/kubeconfig LD_LIBRARY_PATH=$libdir stdbuf -oL "$work/first" >"$
 first=$!
 wait_for '^+ default/web$' "$work/events"
 kill $first $server
+server=
+first=
 
 cmake -G Ninja -S tests/headers/consumer -B "$work/consumer" \
     -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/log" &&
