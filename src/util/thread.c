@@ -142,6 +142,21 @@ void ki_mutex_init(ki_mutex *mutex)
     (void)rc;
 }
 
+void ki_mutex_init_short(ki_mutex *mutex)
+{
+#ifdef __GLIBC__
+    pthread_mutexattr_t attributes;
+    (void)pthread_mutexattr_init(&attributes);
+    (void)pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    int rc = pthread_mutex_init(&mutex->raw, &attributes);
+    (void)pthread_mutexattr_destroy(&attributes);
+    assert(rc == 0);
+    (void)rc;
+#else
+    ki_mutex_init(mutex);
+#endif
+}
+
 void ki_mutex_fini(ki_mutex *mutex)
 {
     assert(mutex != NULL);

@@ -62,6 +62,11 @@ typedef struct KI_CAPABILITY("mutex") ki_mutex {
 
 /* Cannot fail: neither glibc nor musl allocates for a mutex or a condition. */
 void ki_mutex_init(ki_mutex *mutex);
+
+/* One that is held for less than a microsecond, by many: whoever finds it taken tries for a moment before it
+ * sleeps, where the system has such mutexes. */
+void ki_mutex_init_short(ki_mutex *mutex);
+
 void ki_mutex_fini(ki_mutex *mutex);
 void ki_mutex_lock(ki_mutex *mutex) KI_ACQUIRE(*mutex);
 void ki_mutex_unlock(ki_mutex *mutex) KI_RELEASE(*mutex);
