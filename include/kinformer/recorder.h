@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recorder - Kubernetes Events about objects: what `kubectl describe` and `kubectl get events` show.
  *
- *   ki_recorder *recorder = ki_recorder_new(client, &(ki_recorder_options){.component = "my-controller"}, &err);
+ *   ki_recorder_options options = {.component = "my-controller"};
+ *   ki_recorder *recorder = ki_recorder_new(client, &options, &err);
  *   …
  *   ki_recorder_event(recorder, foo, KI_RECORD_NORMAL, "Synced", NULL, "Foo synced in %d ms", ms);
  *   ki_recorder_event(recorder, foo, KI_RECORD_WARNING, "ErrResourceExists", NULL,
@@ -9,33 +10,34 @@
  *   …
  *   ki_recorder_free(recorder);   // sends what is left; then the client may be freed
  *
- * Recording never waits and never fails what the program is doing: an event is copied into a bounded queue, and
- * sent in the background, one at a time. To keep a server from being flooded, events are correlated as
+ * Recording never waits and never fails what the program is doing: an event is copied into a bounded queue,
+ * and sent in the background, one at a time. To keep a server from being flooded, events are correlated as
  * client-go does it:
  *
  *   core/v1 (the default)
- *     Identical    Same object, severity, reason and message: the first event is created, the others patch its
- *                  count, lastTimestamp and message.
+ *     Identical    Same object, severity, reason and message: the first event is created, the others patch
+ *                  its count, lastTimestamp and message.
  *     Similar      They differ in the message only: from the tenth message on, one event stands for all that
- *                  follow, "(combined from similar events): " and the message of the last; until there has been
- *                  none for 10 minutes.
+ *                  follow, "(combined from similar events): " and the message of the last; until there has
+ *                  been none for 10 minutes.
  *     Spam         25 events about an object at once, then one in 5 minutes. The others are dropped, but
  *                  counted: the next patch of the same event has them in its count.
  *   events.k8s.io/v1
  *     Isomorphic   Same object (at the same resourceVersion), severity, reason and action: the first event is
- *                  created, the second makes it a series, the others are counted. The count is written every 30
- *                  minutes, and 6 minutes after the last event, which ends the series.
+ *                  created, the second makes it a series, the others are counted. The count is written every
+ *                  30 minutes, and 6 minutes after the last event, which ends the series.
  *
  * 4,096 of each are known, those used last.
  *
- * An event that the server refuses (4xx, 5xx) is dropped. (An answer that says when to come back is followed
- * first: see <kinformer/rest.h>.) One without an answer is sent again, up to 12 times in all, 10 seconds apart,
- * the first time after a random part of that; meanwhile the others wait. ki_recorder_read_stats() and the
- * metrics event_recorder_events_total and event_recorder_queued say what became of events.
+ * An event that the server (4xx, 5xx) or a write gate of the client refuses is dropped. (An answer that says
+ * when to come back is followed first: see <kinformer/rest.h>.) One without an answer is sent again, up to 12
+ * times in all, 10 seconds apart, the first time after a random part of that; meanwhile the others wait.
+ * ki_recorder_read_stats() and the metrics event_recorder_events_total and event_recorder_queued say what
+ * became of events.
  *
- * An event is named after its object, "<object>.<time>", and belongs to the object's namespace, or to "default"
- * when it has none. What is too long is cut: reason and action at 128 bytes, messages at 1,024 bytes
- * (events.k8s.io/v1) or 8,192 bytes (core/v1). Bytes that are not UTF-8 are replaced by '?'.
+ * An event is named after its object, "<object>.<time>", and belongs to the object's namespace, or to
+ * "default" when it has none. What is too long is cut: reason and action at 128 bytes, messages at 1,024
+ * bytes (events.k8s.io/v1) or 8,192 bytes (core/v1). Bytes that are not UTF-8 are replaced by '?'.
  *
  * Threads: any, for all calls; also in callbacks and inside read sections, where none of them waits.
  * In a forked child, calls return KI_ERR_FORKED or do nothing.
@@ -81,19 +83,21 @@ KI_API KI_NODISCARD ki_recorder *ki_recorder_new(ki_client *client, const ki_rec
                                                  ki_error *err);
 
 /**
- * Stops recording, sends what waits, and frees the recorder. It goes on sending for free_timeout_ms at the most,
- * or until a request gets no answer; the rest is dropped. Open series are written once more. Returns when this
- * is done; from a callback or inside a read section it returns at once, and the rest is carried out in the
- * background while the client lives. After ki_client_free(), nothing can be sent any more. NULL is allowed.
+ * Stops recording, sends what waits, and frees the recorder. It goes on sending for free_timeout_ms at the
+ * most, or until a request gets no answer; the rest is dropped. Open series are written once more. Returns
+ * when this is done; from a callback or inside a read section it returns at once, and the rest is carried out
+ * in the background while the client lives. After ki_client_free(), nothing can be sent any more.
+ * NULL is allowed.
  */
 KI_API void ki_recorder_free(ki_recorder *recorder);
 
 /**
- * Records an event about `object`. `reason` is a word for programs ("Synced"), `action` what was done about it
- * ("Scaling"; NULL: the reason; events.k8s.io/v1 only), `format` and what follows a sentence for people.
+ * Records an event about `object`. `reason` is a word for programs ("Synced"), `action` what was done about
+ * it ("Scaling"; NULL: the reason; events.k8s.io/v1 only), `format` and what follows a sentence for people.
  *
  * Returns: 0; KI_ERR_INVALID: no recorder, object, reason or format; KI_ERR_TOO_LARGE: the queue is full;
- *          KI_ERR_NO_MEMORY; KI_ERR_STOPPED: the client has been freed; KI_ERR_FORKED. Programs may ignore it.
+ *          KI_ERR_NO_MEMORY; KI_ERR_STOPPED: the client has been freed; KI_ERR_FORKED.
+ *          Programs may ignore it.
  */
 KI_API int ki_recorder_event(ki_recorder *recorder, const ki_object *object, ki_record_severity severity,
                              const char *reason, const char *action, const char *format, ...) KI_PRINTF(6, 7);
@@ -131,7 +135,7 @@ typedef struct ki_recorder_stats {
     uint64_t dropped_queue_full;
     uint64_t dropped_no_memory;
     uint64_t dropped_spam;
-    uint64_t dropped_refused; /* by the server */
+    uint64_t dropped_refused; /* by the server, or by a write gate */
     uint64_t dropped_no_answer;
     uint64_t dropped_stopped; /* recorder or client were freed before it was sent */
     uint64_t queued;          /* that wait, or are being sent */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* correlator - which events of the core API are created, which patch one that is there, and which are dropped.
+/* correlator - which events of the core API are created, which patch one that is there, and which are
+ * dropped.
  *
  *   From:     controller/recorder.c
  *   To:       controller/recorded.h (what is compared)
@@ -7,11 +8,12 @@
  *   Not here: requests, timers. Time is handed in.
  *
  * As client-go's EventCorrelator, in this order:
- *   - Similar events, which differ in their message only: from the tenth different message on, one event stands
- *     for all of them, until there has been none for 10 minutes. The first nine messages keep their own.
+ *   - Similar events, which differ in their message only: from the tenth different message on, one event
+ *     stands for all of them, until there has been none for 10 minutes. The first nine messages keep their
+ *     own.
  *   - Identical events: the first is created, the others patch its count.
- *   - Spam: after 25 events about an object, one in 5 minutes. What is dropped has been counted before, so the
- *     next patch has it.
+ *   - Spam: after 25 events about an object, one in 5 minutes. What is dropped has been counted before, so
+ *     the next patch has it.
  * Each of the three knows the 4,096 keys used last. Without memory to remember an event, it is sent as new.
  */
 #ifndef KI_CONTROLLER_CORRELATOR_H

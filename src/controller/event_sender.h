@@ -6,8 +6,8 @@
  *   Locks:    none; one owner.
  *   Not here: requests, timers. Time is handed in.
  *
- * One write at a time. While it gets no answer, all that comes later waits: whoever cannot reach the server for
- * one event cannot for the next. A patch of an event that the server has lost becomes a create.
+ * One write at a time. While it gets no answer, all that comes later waits: whoever cannot reach the server
+ * for one event cannot for the next. A patch of an event that the server has lost becomes a create.
  */
 #ifndef KI_CONTROLLER_EVENT_SENDER_H
 #define KI_CONTROLLER_EVENT_SENDER_H

@@ -6,8 +6,8 @@
  *   Locks:    none; references are counted by one thread at a time, from its making on.
  *   Not here: which events belong together.
  *
- * Its texts stand one behind the other, each with a NUL, in the order of ki_recorded_part. So a prefix of them
- * identifies what events are compared by.
+ * Its texts stand one behind the other, each with a NUL, in the order of ki_recorded_part. So a prefix of
+ * them identifies what events are compared by.
  */
 #ifndef KI_CONTROLLER_RECORDED_H
 #define KI_CONTROLLER_RECORDED_H

@@ -15,6 +15,9 @@
 
 enum { QUEUE_MAX = 1000, FREE_MS = 5000, INSTANCE_BYTES = 128, BODY_BYTES_MAX = 1 << 20 };
 
+/* Of answers that say when to come back, whatever the options of the client say of its other calls. */
+enum { RETRIES_MAX = 10 };
+
 /* ---- what becomes of events -------------------------------------------------------------------------- */
 
 /* Of the event that the sender had. */
@@ -79,7 +82,7 @@ static ki_event_answer answer_of(int code, int http)
         return KI_ANSWER_NOT_FOUND;
     if (code == KI_ERR_ALREADY_EXISTS)
         return KI_ANSWER_EXISTS;
-    if (http != 0 || code == KI_ERR_INVALID)
+    if (http != 0 || code == KI_ERR_INVALID || code == KI_ERR_REFUSED)
         return KI_ANSWER_REFUSED;
     return code == KI_ERR_STOPPED ? KI_ANSWER_STOPPED : KI_ANSWER_NONE;
 }
@@ -133,6 +136,7 @@ static void send_write(ki_recorder *recorder, uint64_t now_ns, bool is_last)
                                                                                        : &KI_CORE_V1_EVENTS,
                                .ns = ki_recorded_namespace(sender->write.event).ptr,
                                .name = is_patch ? name : NULL,
+                               .retries_max = RETRIES_MAX,
                                .on_answer = take_answer,
                                .user = recorder};
     recorder->is_cancelled = false;
@@ -190,7 +194,8 @@ static void leave(ki_recorder *recorder)
     ki_client_unref(client);
 }
 
-/* When there is nothing to do: the client may be closed, and a freed recorder goes. Returns whether it does. */
+/* When there is nothing to do: the client may be closed, and a freed recorder goes.
+ * Returns whether it does. */
 static bool settle(ki_recorder *recorder, bool is_over)
 {
     ki_mutex_lock(&recorder->mu);

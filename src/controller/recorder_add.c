@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "client/callback.h"
 #include "controller/recorder.h"
 #include "util/alloc.h"
 #include "util/log.h"
@@ -86,7 +87,7 @@ int ki_recorder_record(ki_recorder *recorder, const ki_record *record)
 }
 
 /* Most messages fit on the stack. Without memory for a longer one, its beginning is recorded. */
-static int record_format(ki_recorder *recorder, ki_record *record, const char *format, va_list args)
+static int record_format(ki_recorder *recorder, const ki_record *record, const char *format, va_list args)
 {
     char small[KI_NOTE_BYTES + 8];
     va_list again;
@@ -104,8 +105,9 @@ static int record_format(ki_recorder *recorder, ki_record *record, const char *f
             (void)vsnprintf(large, len + 1, format, again);
     }
     va_end(again);
-    record->message = (ki_str){large != NULL ? large : small, len};
-    int rc = ki_recorder_record(recorder, record);
+    ki_record whole = *record;
+    whole.message = (ki_str){large != NULL ? large : small, len};
+    int rc = ki_recorder_record(recorder, &whole);
     ki_free(large);
     return rc;
 }

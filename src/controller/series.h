@@ -6,10 +6,10 @@
  *   Locks:    none; one owner.
  *   Not here: requests, timers. Time is handed in.
  *
- * As client-go's tools/events. Events are isomorphic when they differ in message and time only. The first one is
- * created; the second one turns it into a series, which is written at once; those that follow are counted, and
- * the count is written every 30 minutes. After 6 minutes without another one the last count is written, and the
- * next event is a new one. 4,096 of them are known, those observed last.
+ * As client-go's tools/events. Events are isomorphic when they differ in message and time only. The first one
+ * is created; the second one turns it into a series, which is written at once; those that follow are counted,
+ * and the count is written every 30 minutes. After 6 minutes without another one the last count is written,
+ * and the next event is a new one. 4,096 of them are known, those observed last.
  *
  * The order of the LRU is the order in which entries were observed, so its oldest is the next to end.
  */

@@ -280,6 +280,54 @@ static void an_event_that_is_refused_is_dropped_and_the_next_is_sent(void **stat
     end(&r);
 }
 
+static void a_server_that_says_when_to_come_back_is_asked_again_then(void **state)
+{
+    (void)state;
+    rig r;
+    begin(&r, KI_MODE_THREADS, KI_RECORDER_CORE_V1);
+    ki_client_free(r.client);
+    ki_recorder_free(r.recorder);
+    r.client = ki_client_new(
+        &(ki_client_options){.server = ki_apiserver_url(r.server), .request_retries_max = -1}, NULL);
+    r.recorder = ki_recorder_new(r.client, &(ki_recorder_options){.component = "tester"}, NULL);
+    assert_non_null(r.recorder);
+    assert_int_equal(ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE,
+                                                              .action = KI_FAULT_STATUS,
+                                                              .code = 429,
+                                                              .retry_after_seconds = 1,
+                                                              .times = 1}),
+                     0);
+    assert_int_equal(say(&r, "Synced", "ok"), 0);
+    flush(&r);
+    assert_int_equal(stats_of(&r).created, 1);
+    assert_int_equal(requests_of(&r).posts, 2);
+    end(&r);
+}
+
+static int refuse(const ki_write *write, ki_error *why, void *user)
+{
+    (void)write;
+    (void)why;
+    (void)user;
+    return 1;
+}
+
+static void an_event_that_a_write_gate_refuses_is_dropped(void **state)
+{
+    (void)state;
+    rig r;
+    begin(&r, KI_MODE_THREADS, KI_RECORDER_CORE_V1);
+    assert_int_equal(ki_client_set_write_gate(r.client, refuse, NULL), 0);
+    assert_int_equal(say(&r, "Synced", "ok"), 0);
+    flush(&r);
+    assert_int_equal(stats_of(&r).dropped_refused, 1);
+    assert_int_equal(ki_client_set_write_gate(r.client, NULL, NULL), 0);
+    assert_int_equal(say(&r, "Synced", "ok"), 0); /* a patch of what is not there */
+    flush(&r);
+    assert_int_equal(stats_of(&r).created, 1);
+    end(&r);
+}
+
 static void a_server_that_comes_back_gets_every_event_once(void **state)
 {
     (void)state;
@@ -576,6 +624,8 @@ int main(void)
         cmocka_unit_test(an_event_that_the_server_has_lost_is_created_again),
         cmocka_unit_test(texts_of_any_length_and_any_object_are_accepted),
         cmocka_unit_test(an_event_that_is_refused_is_dropped_and_the_next_is_sent),
+        cmocka_unit_test(a_server_that_says_when_to_come_back_is_asked_again_then),
+        cmocka_unit_test(an_event_that_a_write_gate_refuses_is_dropped),
         cmocka_unit_test(a_server_that_comes_back_gets_every_event_once),
         cmocka_unit_test(a_connection_that_is_reset_makes_no_second_event),
         cmocka_unit_test(a_full_queue_drops_and_counts),

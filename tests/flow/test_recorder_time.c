@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The event recorder when no answer comes, when time passes and when memory is out: real sockets under a clock
- * that the test moves. */
+/* The event recorder when no answer comes, when time passes and when memory is out: real sockets under a
+ * clock that the test moves. */
 #include <kinformer.h>
 #include <poll.h>
 #include <stdatomic.h>

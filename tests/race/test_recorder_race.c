@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many threads record, wait and read counts, while the server comes and goes; then recorder and client are freed
- * by two threads at once. */
+/* Many threads record, wait and read counts, while the server comes and goes; then recorder and client are
+ * freed by two threads at once. */
 #include <kinformer.h>
 #include <stdio.h>
 
