@@ -109,6 +109,14 @@ static int64_t number_at(const api_answer *answer, const char *path)
     return json_integer_value(api_at(answer->tree, path));
 }
 
+static void turn(rig *r)
+{
+    struct pollfd fd = {.fd = ki_client_fd(r->client), .events = POLLIN};
+    (void)poll(&fd, fd.fd >= 0, fd.fd >= 0 ? 20 : 2);
+    if (fd.fd >= 0)
+        assert_true(ki_client_dispatch(r->client, 0) >= 0);
+}
+
 /* ---- what is sent -------------------------------------------------------------------------------------- */
 
 static void events_of_the_core_api_are_created_and_counted(void **state)
@@ -201,23 +209,27 @@ static void similar_events_are_combined_and_spam_is_not_sent(void **state)
 static void an_event_that_the_server_has_lost_is_created_again(void **state)
 {
     (void)state;
-    rig r;
-    begin(&r, KI_MODE_THREADS, KI_RECORDER_CORE_V1);
-    assert_int_equal(say(&r, "Synced", "ok"), 0);
-    flush(&r);
-    api_answer all = list(&r, CORE_EVENTS, 1);
-    char name[300];
-    snprintf(name, sizeof(name), "%s", api_text(&all, "items.0.metadata.name"));
-    api_answer_fini(&all);
-    assert_int_equal(ki_apiserver_delete(r.server, &KI_CORE_V1_EVENTS, "default", name, NULL), 0);
-    assert_int_equal(say(&r, "Synced", "ok"), 0);
-    flush(&r);
-    all = list(&r, CORE_EVENTS, 1);
-    assert_string_equal(api_text(&all, "items.0.metadata.name"), name);
-    assert_int_equal(number_at(&all, "items.0.count"), 2);
-    api_answer_fini(&all);
-    assert_int_equal(stats_of(&r).created, 2);
-    end(&r);
+    for (int api = KI_RECORDER_CORE_V1; api <= KI_RECORDER_EVENTS_V1; api++) {
+        bool is_core = api == KI_RECORDER_CORE_V1;
+        const char *path = is_core ? CORE_EVENTS : EVENTS;
+        rig r;
+        char name[300];
+        begin(&r, KI_MODE_THREADS, api);
+        assert_int_equal(say(&r, "Synced", "ok"), 0);
+        flush(&r);
+        api_answer all = list(&r, path, 1);
+        snprintf(name, sizeof(name), "%s", api_text(&all, "items.0.metadata.name"));
+        api_answer_fini(&all);
+        assert_int_equal(ki_apiserver_delete(r.server, &KI_CORE_V1_EVENTS, "default", name, NULL), 0);
+        assert_int_equal(say(&r, "Synced", "ok"), 0);
+        flush(&r);
+        all = list(&r, path, 1);
+        assert_string_equal(api_text(&all, "items.0.metadata.name"), name);
+        assert_int_equal(number_at(&all, is_core ? "items.0.count" : "items.0.series.count"), 2);
+        api_answer_fini(&all);
+        assert_int_equal(stats_of(&r).created, 2);
+        end(&r);
+    }
 }
 
 static void texts_of_any_length_and_any_object_are_accepted(void **state)
@@ -438,6 +450,24 @@ static void a_free_does_not_wait_for_a_server_that_is_silent_or_away(void **stat
     }
 }
 
+static void a_free_tries_once_when_there_is_no_answer(void **state)
+{
+    (void)state;
+    rig r;
+    begin_with(&r, KI_MODE_THREADS, (ki_recorder_options){.free_timeout_ms = HANG_MS});
+    assert_int_equal(
+        ki_apiserver_fault(r.server, &(ki_fault){.on = KI_FAULT_WRITE, .action = KI_FAULT_RESET}), 0);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(say(&r, "Synced", "ok"), 0);
+    while (requests_of(&r).posts == 0)
+        turn(&r);
+    ki_recorder_free(r.recorder);
+    r.recorder = NULL;
+    assert_in_range(requests_of(&r).posts, 2, 4);
+    assert_int_equal(requests_of(&r).patches, 0);
+    end(&r);
+}
+
 static void after_its_client_a_recorder_records_nothing(void **state)
 {
     (void)state;
@@ -474,14 +504,6 @@ static void record_and_free(const ki_rest_answer *answer, void *user)
     i->flushed = ki_recorder_flush(i->r->recorder, 1000);
     ki_recorder_free(i->r->recorder);
     i->called = 1;
-}
-
-static void turn(rig *r)
-{
-    struct pollfd fd = {.fd = ki_client_fd(r->client), .events = POLLIN};
-    (void)poll(&fd, fd.fd >= 0, fd.fd >= 0 ? 20 : 2);
-    if (fd.fd >= 0)
-        assert_true(ki_client_dispatch(r->client, 0) >= 0);
 }
 
 static void callbacks_may_record_and_free(void **state)
@@ -631,6 +653,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_drops_and_counts),
         cmocka_unit_test(a_free_sends_what_waits),
         cmocka_unit_test(a_free_does_not_wait_for_a_server_that_is_silent_or_away),
+        cmocka_unit_test(a_free_tries_once_when_there_is_no_answer),
         cmocka_unit_test(after_its_client_a_recorder_records_nothing),
         cmocka_unit_test(callbacks_may_record_and_free),
         cmocka_unit_test(events_can_be_recorded_inside_a_read_section),
