@@ -224,7 +224,8 @@ static void assert_malformed(const struct message *body)
     json_t *tree = NULL;
     assert_int_equal(ki_as_proto_parse(text_of(body), &tree, &failure), -1);
     assert_null(tree);
-    assert_refused(&failure, 400, "the object provided is unrecognized: protobuf that does not fit its kind");
+    assert_refused(&failure, 400,
+                   "the object provided is unrecognized: the protobuf message does not match its kind");
 }
 
 static void what_is_no_protobuf_is_refused(void **state)

@@ -168,7 +168,7 @@ static void a_definition_of_what_is_built_in_is_refused(void **state)
                          "kubernetes.io':'x'}},'spec':{'group':'coordination.k8s.io','scope':'Namespaced',"
                          "'names':{'plural':'leases','kind':'Lease'},'versions':[{'name':'v9','served':"
                          "true,'storage':true,'schema':{'openAPIV3Schema':{'type':'object'}}}]}}");
-    assert_refused_with(&rig.failure, 422, "the server has such a resource of its own");
+    assert_refused_with(&rig.failure, 422, "conflicts with a built-in resource");
     const struct ki_as_resources *resources = ki_as_storage_resources(rig.storage);
     assert_null(
         ki_as_resources_find(resources, KI_STR("coordination.k8s.io"), KI_STR("v9"), KI_STR("leases")));
