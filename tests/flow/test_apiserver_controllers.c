@@ -136,7 +136,7 @@ static void expect_recorded(api_answer answer, const char *name)
     api_answer_fini(&answer);
 }
 
-/* ---- Leases ------------------------------------------------------------------------------------------- */
+/* ---- Leases -------------------------------------------------------------------------------------------- */
 
 static void a_lease_is_created_and_read_as_recorded(void **state)
 {
@@ -188,7 +188,7 @@ static void microseconds_are_kept_to_the_byte(void **state)
     }
 }
 
-/* ---- Events ------------------------------------------------------------------------------------------- */
+/* ---- Events -------------------------------------------------------------------------------------------- */
 
 static void events_of_both_groups_are_created_as_recorded(void **state)
 {
@@ -225,7 +225,7 @@ static void an_event_becomes_a_series_in_both_groups(void **state)
     }
 }
 
-/* ---- status ------------------------------------------------------------------------------------------- */
+/* ---- status -------------------------------------------------------------------------------------------- */
 
 static const char deployment[] =
     "{\"apiVersion\":\"apps/"

@@ -62,7 +62,7 @@ static void add(ki_apiserver *server, const ki_fault *fault)
     assert_int_equal(ki_apiserver_fault(server, fault), 0);
 }
 
-/* ---- what matches ------------------------------------------------------------------------------------ */
+/* ---- what matches -------------------------------------------------------------------------------------- */
 
 static void a_rule_is_for_one_client(void **state)
 {
@@ -156,7 +156,7 @@ static void a_rule_is_for_one_connection(void **state)
     close(second);
 }
 
-/* ---- as JSON ----------------------------------------------------------------------------------------- */
+/* ---- as JSON ------------------------------------------------------------------------------------------- */
 
 static void a_rule_is_read_and_shown_as_json(void **state)
 {

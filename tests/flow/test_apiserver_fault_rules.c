@@ -66,7 +66,7 @@ static void expect_refusal(ki_apiserver *server, const char *rule, const char *p
     api_answer_fini(&answer);
 }
 
-/* ---- which requests ---------------------------------------------------------------------------------- */
+/* ---- which requests ------------------------------------------------------------------------------------ */
 
 static void a_rule_does_not_hide_another_from_what_it_cannot_change(void **state)
 {
@@ -197,7 +197,7 @@ static void programs_have_the_same_rules(void **state)
     assert_int_equal(ki_apiserver_fault_check(NULL, NULL), KI_ERR_INVALID);
 }
 
-/* ---- refused ----------------------------------------------------------------------------------------- */
+/* ---- refused ------------------------------------------------------------------------------------------- */
 
 static void rules_that_would_do_nothing_are_refused(void **state)
 {
@@ -249,7 +249,7 @@ static void a_body_that_is_no_rule_is_told_what_one_is(void **state)
     api_answer_fini(&answer);
 }
 
-/* ---- the rest of /debug ------------------------------------------------------------------------------ */
+/* ---- the rest of /debug -------------------------------------------------------------------------------- */
 
 static void whoever_cuts_all_others_is_answered(void **state)
 {

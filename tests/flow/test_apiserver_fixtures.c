@@ -12,7 +12,7 @@
 #include "support/fixtures.h"
 #include "support/unit.h"
 
-/* ---- what may differ --------------------------------------------------------------------------------- */
+/* ---- what may differ ----------------------------------------------------------------------------------- */
 
 typedef struct allowed {
     const char *fixture; /* NULL: all */
@@ -57,7 +57,7 @@ static int is_allowed(const char *fixture_name, const char *path)
     return 0;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------ */
+/* ---- shapes -------------------------------------------------------------------------------------------- */
 
 typedef struct comparison {
     const char *fixture;
@@ -177,7 +177,7 @@ static void compare(comparison *c, const json_t *expected, const json_t *got, co
     }
 }
 
-/* ---- recorded answers -------------------------------------------------------------------------------- */
+/* ---- recorded answers ---------------------------------------------------------------------------------- */
 
 typedef struct recording {
     fixture file;
@@ -243,7 +243,7 @@ static void expect_same(const ki_apiserver *server, const char *name, const api_
     assert_int_equal(c.count, 0);
 }
 
-/* ---- the tests --------------------------------------------------------------------------------------- */
+/* ---- the tests ----------------------------------------------------------------------------------------- */
 
 static const ki_resource definitions = {
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",

@@ -54,7 +54,7 @@ static void world_fini(world *w)
     ki_apiserver_stop(w->server);
 }
 
-/* ---- the cache is the server's collection ------------------------------------------------------------ */
+/* ---- the cache is the server's collection -------------------------------------------------------------- */
 
 static int is_equal(world *w)
 {
@@ -106,7 +106,7 @@ static void churn(world *w, int round)
     assert_int_equal(ki_apiserver_delete(w->server, &KI_CORE_V1_PODS, "default", name, &err), 0);
 }
 
-/* ---- without faults ---------------------------------------------------------------------------------- */
+/* ---- without faults ------------------------------------------------------------------------------------ */
 
 static void an_informer_follows_by_list_and_by_stream(void **state)
 {
@@ -145,7 +145,7 @@ static void a_factory_syncs_many_resources(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- with each of them ------------------------------------------------------------------------------- */
+/* ---- with each of them --------------------------------------------------------------------------------- */
 
 typedef struct trial {
     const char *name;

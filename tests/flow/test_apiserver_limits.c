@@ -39,7 +39,7 @@ static void expect_status(api_answer answer, int status)
     api_answer_fini(&answer);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------ */
+/* ---- bodies -------------------------------------------------------------------------------------------- */
 
 static void a_body_that_is_too_large_is_413(void **state)
 {
@@ -104,7 +104,7 @@ static void a_short_body_of_who_is_not_let_in_leaves_the_connection(void **state
     ki_apiserver_stop(server);
 }
 
-/* ---- objects ----------------------------------------------------------------------------------------- */
+/* ---- objects ------------------------------------------------------------------------------------------- */
 
 static void one_object_too_many_is_refused(void **state)
 {
@@ -174,7 +174,7 @@ static void a_limit_below_what_is_there_at_first_is_refused(void **state)
     assert_non_null(strstr(err.message, "limit is 10"));
 }
 
-/* ---- the history ------------------------------------------------------------------------------------- */
+/* ---- the history --------------------------------------------------------------------------------------- */
 
 static void the_history_keeps_so_many_bytes(void **state)
 {
@@ -206,7 +206,7 @@ static void the_history_keeps_so_many_bytes(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- under way --------------------------------------------------------------------------------------- */
+/* ---- under way ----------------------------------------------------------------------------------------- */
 
 static int ask_for_all(ki_apiserver *server)
 {

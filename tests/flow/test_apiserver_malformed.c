@@ -50,7 +50,7 @@ static char *send_raw(ki_apiserver *server, const char *bytes, size_t n)
     return got;
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------------ */
+/* ---- bodies -------------------------------------------------------------------------------------------- */
 
 static void bodies_that_are_no_objects_are_400(void **state)
 {
@@ -94,7 +94,7 @@ static void deep_nesting_is_refused(void **state)
     free(body);
 }
 
-/* ---- addresses --------------------------------------------------------------------------------------- */
+/* ---- addresses ----------------------------------------------------------------------------------------- */
 
 static void addresses_that_name_nothing_are_404(void **state)
 {
@@ -143,7 +143,7 @@ static void odd_methods_are_405(void **state)
     assert_int_equal(status_of(*state, "DELETE", "/api/v1/namespaces", NULL), 405);
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------------- */
+/* ---- bytes --------------------------------------------------------------------------------------------- */
 
 static void huge_headers_are_an_error(void **state)
 {

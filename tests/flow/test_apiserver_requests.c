@@ -41,7 +41,7 @@ static int call_as(ki_apiserver *server, const char *agent, const api_request *l
     return status;
 }
 
-/* ---- the log ------------------------------------------------------------------------------------------ */
+/* ---- the log ------------------------------------------------------------------------------------------- */
 
 enum { REQUESTS_MAX = 32 };
 
@@ -181,7 +181,7 @@ static void the_log_is_read_as_lines_of_json(void **state)
                      405);
 }
 
-/* ---- who held a Lease --------------------------------------------------------------------------------- */
+/* ---- who held a Lease ---------------------------------------------------------------------------------- */
 
 static void hold_lease(ki_apiserver *server, const char *holder)
 {
@@ -232,7 +232,7 @@ static void each_write_is_judged_by_the_history_of_a_lease(void **state)
     api_answer_fini(&history);
 }
 
-/* ---- away for a while --------------------------------------------------------------------------------- */
+/* ---- away for a while ---------------------------------------------------------------------------------- */
 
 static int get_status(ki_apiserver *server, const char *path)
 {

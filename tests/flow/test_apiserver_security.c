@@ -219,7 +219,7 @@ static void a_start_without_descriptors_is_an_error_and_no_more(void **state)
     assert_true(started);
 }
 
-/* ---- kubeconfigs ------------------------------------------------------------------------------------- */
+/* ---- kubeconfigs --------------------------------------------------------------------------------------- */
 
 static void synced_with(const char *kubeconfig)
 {

@@ -28,7 +28,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* ---- what was told ----------------------------------------------------------------------------------- */
+/* ---- what was told ------------------------------------------------------------------------------------- */
 
 /* Changes that another thread makes while a watch is read. */
 typedef struct script {
@@ -84,7 +84,7 @@ static const char *watch_from(const ki_apiserver *server, uint64_t version, cons
     return path;
 }
 
-/* ---- beginnings -------------------------------------------------------------------------------------- */
+/* ---- beginnings ---------------------------------------------------------------------------------------- */
 
 static void without_a_version_it_tells_what_there_is(void **state)
 {
@@ -167,7 +167,7 @@ static void a_version_of_the_future_is_silence(void **state)
     expect_told(*state, watch_from(*state, ki_apiserver_version(*state) + 1000, ""), "");
 }
 
-/* ---- while it goes on -------------------------------------------------------------------------------- */
+/* ---- while it goes on ---------------------------------------------------------------------------------- */
 
 static void move_through_a_selector(ki_apiserver *server)
 {
@@ -230,7 +230,7 @@ static void an_event_comes_at_once(void **state)
     close(fd);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------------- */
+/* ---- ends ---------------------------------------------------------------------------------------------- */
 
 static const ki_resource definitions = {
     "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
@@ -379,7 +379,7 @@ static void a_client_that_never_reads_is_cut(void **state)
     ki_apiserver_stop(server);
 }
 
-/* ---- many -------------------------------------------------------------------------------------------- */
+/* ---- many ---------------------------------------------------------------------------------------------- */
 
 enum { MANY = 1000 };
 

@@ -87,8 +87,7 @@ static bool find_field(ki_str message, uint32_t number, struct field *out)
     return false;
 }
 
-/* ---- values; NULL: not of this type, or out of memory
- * ------------------------------------------------------ */
+/* ---- values; NULL: not of this type, or out of memory -------------------------------------------------- */
 
 /* Like parsed JSON, texts must not contain NUL. */
 static bool has_nul(ki_str text)
@@ -182,8 +181,7 @@ static json_t *scalar_of(const struct ki_as_schema_field *known, const struct fi
     }
 }
 
-/* ---- messages
- * ----------------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------ */
 
 static int read_message(ki_str message, const struct ki_as_schema *schema, uint8_t outer, unsigned depth,
                         json_t *object);
@@ -305,8 +303,7 @@ static int read_message(ki_str message, const struct ki_as_schema *schema, uint8
     return 0;
 }
 
-/* ---- the envelope
- * ------------------------------------------------------------------------------------------- */
+/* ---- the envelope -------------------------------------------------------------------------------------- */
 
 static const struct ki_as_schema *schema_of(ki_str api_version, ki_str kind)
 {

@@ -140,8 +140,7 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
         pruner->rc = ki_as_defaults_rows(schema, object);
 }
 
-/* ---- custom kinds
- * ---------------------------------------------------------------------------------------- */
+/* ---- custom kinds -------------------------------------------------------------------------------------- */
 
 static bool keeps_unknown(const json_t *schema)
 {

@@ -120,8 +120,7 @@ int ki_as_selector_parse(ki_str labels, ki_str fields, const struct ki_as_resour
     return 0;
 }
 
-/* ---- matching
- * -------------------------------------------------------------------------------------------- */
+/* ---- matching ------------------------------------------------------------------------------------------ */
 
 static const ki_str *find_label(const struct ki_as_object *object, ki_str name)
 {

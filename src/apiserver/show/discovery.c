@@ -14,8 +14,7 @@ json_t *ki_as_discovery_api(const char *server_address)
                      server_address);
 }
 
-/* ---- groups
- * ------------------------------------------------------------------------------------------------ */
+/* ---- groups -------------------------------------------------------------------------------------------- */
 
 static json_t *version_entry(const struct ki_as_group_version *entry)
 {
@@ -82,8 +81,7 @@ json_t *ki_as_discovery_group(const struct ki_as_resources *resources, ki_str gr
     return answer;
 }
 
-/* ---- resources of one version
- * ------------------------------------------------------------------------------ */
+/* ---- resources of one version -------------------------------------------------------------------------- */
 
 /* A text that tells kinds apart; what a real one is made of, clients do not care. */
 static json_t *storage_hash(const struct ki_as_resource *resource)

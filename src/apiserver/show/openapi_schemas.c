@@ -24,8 +24,7 @@ static json_t *reference(const char *name)
     return json_pack("{s:o}", "$ref", json_sprintf(REFERENCE "%s", name));
 }
 
-/* ---- built-in kinds
- * ---------------------------------------------------------------------------------------- */
+/* ---- built-in kinds ------------------------------------------------------------------------------------ */
 
 static json_t *scalar(uint16_t type)
 {
@@ -199,8 +198,7 @@ static int add_reachable(json_t *schemas, const struct ki_as_schema *schema)
     return 0;
 }
 
-/* ---- custom kinds
- * ------------------------------------------------------------------------------------------ */
+/* ---- custom kinds -------------------------------------------------------------------------------------- */
 
 /* "example.com" is "com.example" in names. */
 static json_t *custom_name(const struct ki_as_resource *resource)

@@ -70,8 +70,7 @@ int ki_as_cell_job_duration(const json_t *tree, int64_t now, ki_buf *out)
     return ki_as_cell_printf(out, "%s", text);
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------------ */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 /* The first of the paths at which there is a time. */
 static int first_age(const json_t *tree, int64_t now, ki_buf *out, const char *const paths[])
@@ -143,8 +142,7 @@ int ki_as_cell_event_count(const json_t *tree, int64_t now, ki_buf *out)
     return ki_as_cell_printf(out, "%lld", count == 0 ? 1 : (long long)count);
 }
 
-/* ---- volumes and bindings
- * ---------------------------------------------------------------------------------- */
+/* ---- volumes and bindings ------------------------------------------------------------------------------ */
 
 int ki_as_cell_phase(const json_t *tree, int64_t now, ki_buf *out)
 {

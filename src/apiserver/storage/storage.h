@@ -93,7 +93,7 @@ KI_NODISCARD int ki_as_storage_remove(struct ki_as_storage *storage, struct ki_a
 enum ki_as_scratch { KI_AS_SCRATCH_TEXT, KI_AS_SCRATCH_MANAGED, KI_AS_SCRATCH_COUNT };
 ki_buf *ki_as_storage_scratch(struct ki_as_storage *storage, enum ki_as_scratch which);
 
-/* ---- pages ------------------------------------------------------------------------------------------- */
+/* ---- pages --------------------------------------------------------------------------------------------- */
 
 struct ki_as_page_request {
     ki_str ns;        /* "": all */
@@ -121,7 +121,7 @@ void ki_as_page_fini(struct ki_as_page *page);
  * is true. */
 bool ki_as_collection_has_history(const struct ki_as_collection *collection, uint64_t version);
 
-/* ---- faults of storage: what tests do to it ----------------------------------------------------------- */
+/* ---- faults of storage: what tests do to it ------------------------------------------------------------ */
 
 /* Ends the watches of a collection, once they have taken what has happened: the resource is not served any
  * more. */

@@ -115,8 +115,7 @@ static void check_enum(struct ki_as_check *check, const struct ki_as_path *path,
         ki_as_check_unsupported(check, path, value, names);
 }
 
-/* ---- numbers and strings
- * --------------------------------------------------------------------------------- */
+/* ---- numbers and strings ------------------------------------------------------------------------------- */
 
 static void check_number(struct ki_as_check *check, const struct ki_as_path *path, const json_t *schema,
                          const json_t *value)
@@ -189,8 +188,7 @@ static void check_format(struct ki_as_check *check, const struct ki_as_path *pat
     ki_free(shown);
 }
 
-/* ---- lists and objects
- * ----------------------------------------------------------------------------------- */
+/* ---- lists and objects --------------------------------------------------------------------------------- */
 
 /* An element of a set is held against all before it. */
 static void check_unique(struct ki_as_check *check, const struct ki_as_path *path, const json_t *list,

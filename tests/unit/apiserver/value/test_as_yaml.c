@@ -201,8 +201,7 @@ static void mistakes_are_named_with_their_line(void **state)
     refused("{\"a\": }{", "x.yaml:1: did not find expected <document start>");
 }
 
-/* ---- files
- * ------------------------------------------------------------------------------------------------- */
+/* ---- files --------------------------------------------------------------------------------------------- */
 
 static int load(const char *path, ki_as_load_cb take, void *user, ki_error *err)
 {
