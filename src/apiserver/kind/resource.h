@@ -44,8 +44,7 @@ struct ki_as_resource {
     json_t *columns;    /* additionalPrinterColumns of a custom resource, or NULL */
     json_t *scale;      /* where a custom resource has its replicas (subresources.scale), or NULL */
     json_t *selectable; /* selectableFields of this version of a custom resource, or NULL */
-    json_t *versions;   /* all versions of a custom resource, for the selectable fields stored with its
-                         * objects, or NULL */
+    json_t *versions;   /* of a custom resource, for the selectable fields of its objects, or NULL */
 };
 
 struct ki_as_resource *ki_as_resource_ref(struct ki_as_resource *resource);

@@ -19,10 +19,8 @@ struct ki_as_resource;
 
 /* The description of one value. A zeroed struct knows nothing. Passed by value; borrows all pointers. */
 struct ki_as_shape {
-    const struct ki_as_schema_field *field; /* the field of the value; NULL for an element, or the whole
-                                             * object */
-    const struct ki_as_schema *schema; /* the fields that the value has; NULL for a scalar, a list, a map, or
-                                        * if unknown */
+    const struct ki_as_schema_field *field; /* of the value; NULL for an element or the whole object */
+    const struct ki_as_schema *schema; /* of the value's fields; NULL if it has none or they are unknown */
     const json_t *custom;              /* for custom kinds instead: a JSON schema */
     bool is_root;                      /* the whole object, whose metadata is that of all kinds */
 };

@@ -47,8 +47,7 @@ enum ki_as_field_flag {
 
 struct ki_as_schema_field {
     const char *name;
-    const char
-        *keys; /* "containerPort,protocol": the keys of elements for apply; NULL: replaced as a whole */
+    const char *keys;      /* of elements, for apply: "containerPort,protocol"; NULL: atomic */
     const char *merge_key; /* the key of elements for a strategic patch */
     uint16_t type;         /* of the element, if it is a list or map */
     uint8_t shape;
@@ -119,8 +118,7 @@ struct ki_as_default {
     const char *path; /* "spec.priority" is a member of "spec", if that exists */
     const char *text;
     int64_t number;
-    const char *other;        /* path of the member that decides whether the default applies; NULL: it always
-                               * does */
+    const char *other;        /* path of a member on which the default depends; NULL: it always applies */
     const char *const *words; /* values of `other` for which it applies; NULL: if `other` is present */
     bool is_unless;           /* inverts the condition */
     uint8_t kind;

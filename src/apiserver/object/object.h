@@ -49,8 +49,7 @@ struct ki_as_object {
     ki_str uid;
     ki_str text;                     /* preceded by '{' and followed by NUL */
     const struct ki_as_pair *labels; /* sorted by name */
-    const struct ki_as_pair
-        *fields; /* the selectable fields of its resource, such as "spec.nodeName"; see fields.h */
+    const struct ki_as_pair *fields; /* selectable, such as "spec.nodeName"; see fields.h */
 };
 
 /* Whether Kubernetes omits a metadata value because it is empty. NULL counts as empty. */

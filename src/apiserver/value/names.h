@@ -23,11 +23,9 @@ struct ki_as_complaints {
 typedef struct ki_as_complaints (*ki_as_name_check)(ki_str text);
 
 struct ki_as_complaints ki_as_check_subdomain(ki_str text);    /* RFC 1123 with dots: most names */
-struct ki_as_complaints ki_as_check_label(ki_str text);        /* RFC 1123 without dots: namespaces,
-                                                                * containers */
+struct ki_as_complaints ki_as_check_label(ki_str text);        /* without dots: namespaces, containers */
 struct ki_as_complaints ki_as_check_label_1035(ki_str text);   /* starts with a letter */
-struct ki_as_complaints ki_as_check_path_segment(ki_str text); /* anything that fits into a URL path segment:
-                                                                * roles */
+struct ki_as_complaints ki_as_check_path_segment(ki_str text); /* any URL path segment: roles */
 struct ki_as_complaints ki_as_check_label_key(ki_str text);    /* "example.com/name": labels, finalizers */
 struct ki_as_complaints ki_as_check_label_value(ki_str text);
 struct ki_as_complaints ki_as_check_port_name(ki_str text);

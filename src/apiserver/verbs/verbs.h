@@ -22,11 +22,10 @@ enum ki_as_strictness { KI_AS_FIELDS_WARN, KI_AS_FIELDS_STRICT, KI_AS_FIELDS_IGN
 struct ki_as_call {
     struct ki_as_storage *storage;
     struct ki_as_resource *resource;
-    ki_str ns;          /* of the path; "" for cluster scope */
-    ki_str name;        /* of the path; "" for create */
-    ki_str subresource; /* "", "status", "scale" */
-    ki_str
-        field_manager; /* ?fieldManager=, else the User-Agent up to '/'; "": managedFields are left alone */
+    ki_str ns;            /* of the path; "" for cluster scope */
+    ki_str name;          /* of the path; "" for create */
+    ki_str subresource;   /* "", "status", "scale" */
+    ki_str field_manager; /* ?fieldManager=, else the User-Agent up to '/'; "" keeps managedFields */
     bool is_dry_run;
     bool is_forced; /* ?force=true of an apply */
     bool is_whole;  /* status is stored as it comes, as for who loads whole objects */
