@@ -181,16 +181,16 @@ static void what_cannot_match_is_refused_with_the_reason(void **state)
         const char *reason;
     } cases[] = {
         {"\"action\":\"reset\",\"method\":\"PUT\",\"on\":\"list\"",
-         "method: PUT is never the method of list"},
+         "method: PUT is never used by list requests"},
         {"\"action\":\"expired\",\"method\":\"PUT\"",
-         "method: PUT is never the method of list, watch, streamed-list"},
+         "method: PUT is never used by list, watch, streamed-list requests"},
         {"\"action\":\"reset\",\"method\":[\"GET\",\"PUT\"],\"on\":\"write\"",
-         "method: GET is never the method of write"},
+         "method: GET is never used by write requests"},
         {"\"action\":\"reset\",\"method\":\"GET\",\"on\":[\"get\",\"write\"]",
-         "on: none of the methods is the method of write"},
-        {"\"action\":\"reset\",\"method\":\"get\"", "method: \"get\" is not a method; there are GET"},
+         "on: none of the methods is used by write requests"},
+        {"\"action\":\"reset\",\"method\":\"get\"", "method: \"get\" is not a method; use GET"},
         {"\"action\":\"reset\",\"method\":[]", "method: the list is empty"},
-        {"\"action\":\"reset\",\"method\":3", "method: must be a word or a list of words"},
+        {"\"action\":\"reset\",\"method\":3", "method: must be a string or a list of strings"},
         {"\"action\":\"reset\",\"subresource\":\"status\",\"on\":\"watch\"",
          "subresource: watch requests never have one"},
         {"\"action\":\"expired\",\"subresource\":\"status\"",
@@ -201,7 +201,7 @@ static void what_cannot_match_is_refused_with_the_reason(void **state)
         {"\"action\":\"reset\",\"remote\":\"localhost\"", "remote: \"localhost\" is not an address"},
         {"\"action\":\"reset\",\"remote\":\"127.0.0.1:\"", "remote: \"127.0.0.1:\" is not an address"},
         {"\"action\":\"reset\",\"remote\":\"::1\"", "remote: \"::1\" is not an address"},
-        {"\"action\":\"reset\",\"userAgent\":3", "userAgent: must be a text"},
+        {"\"action\":\"reset\",\"userAgent\":3", "userAgent: must be a string"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char rule[256];

@@ -202,40 +202,41 @@ static void programs_have_the_same_rules(void **state)
 static void rules_that_would_do_nothing_are_refused(void **state)
 {
     expect_refusal(*state, "{\"action\":\"no-bookmarks\",\"on\":\"list\"}",
-                   "on: \"no-bookmarks\" never changes list; it is for watch, streamed-list");
+                   "on: \"no-bookmarks\" has no effect on list; it applies to watch, streamed-list");
     expect_refusal(*state, "{\"action\":\"expired\",\"on\":[\"list\",\"get\",\"write\"]}",
-                   "on: \"expired\" never changes get, write; it is for list, watch, streamed-list");
+                   "on: \"expired\" has no effect on get, write; it applies to list, watch, streamed-list");
     expect_refusal(*state, "{\"action\":\"close\",\"on\":\"get\",\"afterEvents\":2}",
-                   "on: \"close\" with afterEvents never changes get; it is for watch, streamed-list");
+                   "on: \"close\" with afterEvents has no effect on get; it applies to watch, streamed-list");
     expect_refusal(*state, "{\"action\":\"no-end-marker\",\"on\":\"watch\"}",
-                   "on: \"no-end-marker\" never changes watch; it is for streamed-list");
-    expect_refusal(*state, "{\"action\":\"delay\"}", "delayMs: how long?");
+                   "on: \"no-end-marker\" has no effect on watch; it applies to streamed-list");
+    expect_refusal(*state, "{\"action\":\"delay\"}", "delayMs: \"delay\" needs a duration");
     expect_refusal(*state, "{\"action\":\"status\"}", "code: \"status\" needs a code");
-    expect_refusal(*state, "{\"action\":\"status\",\"code\":99}", "code: 99 is no status of HTTP");
-    expect_refusal(*state, "{\"action\":\"stale\"}", "behind: how many versions?");
+    expect_refusal(*state, "{\"action\":\"status\",\"code\":99}", "code: 99 is not an HTTP status");
+    expect_refusal(*state, "{\"action\":\"stale\"}", "behind: \"stale\" needs a number of versions");
     expect_refusal(*state, "{\"action\":\"reset\",\"on\":[]}", "on: the list is empty");
-    expect_refusal(*state, "{\"action\":\"reset\",\"on\":\"wacth\"}", "on: \"wacth\" is no kind of request");
+    expect_refusal(*state, "{\"action\":\"reset\",\"on\":\"wacth\"}",
+                   "on: \"wacth\" is not a kind of request");
     expect_refusal(*state, "{\"action\":\"reset\",\"on\":[3]}", "on: must be");
 }
 
 static void fields_that_mean_nothing_are_refused_by_name(void **state)
 {
-    expect_refusal(*state, "{\"action\":\"close\",\"aftrBytes\":3}", "aftrBytes: there is no such field");
+    expect_refusal(*state, "{\"action\":\"close\",\"aftrBytes\":3}", "aftrBytes: unknown field");
     expect_refusal(*state, "{\"action\":\"delay\",\"delayMs\":5,\"afterBytes\":3}",
                    "afterBytes: \"delay\" does not use it");
     expect_refusal(*state, "{\"action\":\"reset\",\"code\":0}", "code: \"reset\" does not use it");
     expect_refusal(*state, "{\"action\":\"reset\",\"times\":\"3\"}", "times: must be a number");
     expect_refusal(*state, "{\"action\":\"reset\",\"percent\":101}",
                    "percent: must be a number from 0 to 100");
-    expect_refusal(*state, "{\"action\":\"reset\",\"path\":3}", "path: must be a text");
+    expect_refusal(*state, "{\"action\":\"reset\",\"path\":3}", "path: must be a string");
 }
 
 static void a_list_of_rules_is_added_as_a_whole_or_not(void **state)
 {
-    expect_refusal(*state, "[{\"action\":\"reset\"},{\"action\":\"frob\"}]", "there is no \"frob\"");
+    expect_refusal(*state, "[{\"action\":\"reset\"},{\"action\":\"frob\"}]", "action: \"frob\" is unknown");
     expect_refusal(
         *state, "{\"action\":\"frob\"}",
-        "there are close, reset, stall, delay, one-byte, garbage, truncate, status, expired, stale, "
+        "use one of close, reset, stall, delay, one-byte, garbage, truncate, status, expired, stale, "
         "endless-pages, no-watch-list, no-end-marker, no-bookmarks");
 }
 

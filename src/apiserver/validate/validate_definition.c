@@ -29,7 +29,7 @@ static void check_versions(struct ki_as_check *check, const struct ki_as_path *p
             ki_as_check_required(check, KI_AS_MEMBER(schema, "openAPIV3Schema"), "");
         ki_as_check_patterns(check, KI_AS_MEMBER(schema, "openAPIV3Schema"),
                              ki_as_tree_at(version, "schema.openAPIV3Schema"));
-        /* With one version, its schema applies to all. */
+        /* With a single version, Kubernetes reports its schema as spec.validation. */
         const struct ki_as_path *place =
             json_array_size(versions) == 1 ? KI_AS_PATH("spec.validation") : schema;
         ki_as_check_structural(check, KI_AS_MEMBER(place, "openAPIV3Schema"),
