@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cells that are put together: addresses, ports, selectors, and what a job or an event is about. */
+/* Composed cells: addresses, ports, selectors, and the subject of a job or an event. */
 #include <ctype.h>
 #include <kinformer/error.h>
 #include <stdarg.h>
