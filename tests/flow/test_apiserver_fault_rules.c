@@ -242,8 +242,8 @@ static void a_list_of_rules_is_added_as_a_whole_or_not(void **state)
 
 static void a_body_that_is_no_rule_is_told_what_one_is(void **state)
 {
-    expect_refusal(*state, "x", "the body is no JSON");
-    expect_refusal(*state, "x", "a fault is {\"action\":\"reset\"");
+    expect_refusal(*state, "x", "the body is not JSON");
+    expect_refusal(*state, "x", "expected a fault such as {\"action\":\"reset\"");
     api_answer answer = api_call(*state, &(api_request){.method = "POST", .path = "/debug/faults"});
     assert_int_equal(answer.status, 400);
     assert_non_null(strstr(api_text(&answer, "message"), "the body is empty"));

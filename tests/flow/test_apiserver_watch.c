@@ -140,7 +140,7 @@ static void who_wants_a_websocket_is_told_to_do_without(void **state)
     json_t *event = api_next_event(&answer, &at);
     assert_string_equal(json_string_value(api_at(event, "type")), "ERROR");
     assert_string_equal(json_string_value(api_at(event, "object.message")),
-                        "this server does not serve watches by WebSocket");
+                        "this server does not support watches over WebSocket");
     json_decref(event);
     api_answer_fini(&answer);
 }

@@ -75,7 +75,7 @@ done
 
 expect_refusal 'unexpected argument "pods"' apiserver pods
 expect_refusal '65535' apiserver --port 70000
-expect_refusal 'is no address' apiserver --port 0 --bind nowhere
+expect_refusal 'is not an address' apiserver --port 0 --bind nowhere
 expect_refusal 'must be used together' apiserver --port 0 --tls-cert-file "$work/none"
 expect_refusal "$work/none" apiserver --port 0 --load "$work/none"
 expect_refusal 'unknown action "frob"' apiserver --port 0 --fault frob
