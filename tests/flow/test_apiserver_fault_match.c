@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of the embedded server that are for one client, one method or one subresource. */
+/* Rules of the embedded server for one client, one method or one subresource. */
 #include <arpa/inet.h>
 #include <kinformer/apiserver.h>
 #include <stdbool.h>
@@ -35,7 +35,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* By the client of this name. */
+/* Sends a request as the client of this name. */
 static int call_as(ki_apiserver *server, const char *agent, const char *method, const char *path)
 {
     char header[64];
@@ -123,7 +123,7 @@ static void all_that_a_rule_says_must_match(void **state)
     assert_int_equal(call_as(*state, "replica-2", "PUT", DEPLOYMENT "/status"), 200);
 }
 
-/* The status of one request by a connection that stays open. */
+/* The status of one request over a connection that stays open. */
 static int ask(int fd)
 {
     static const char request[] = "GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which requests a rule of the embedded server takes, which rules are refused, and /debug. */
+/* Which requests a rule of the embedded server matches, which rules are rejected, and /debug. */
 #include <errno.h>
 #include <kinformer/resources.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static int call_status(ki_apiserver *server, const char *method, const char *pat
     return status;
 }
 
-/* How often the first rule was used; "on" of it has `kinds` words. */
+/* How often the first rule was used; its "on" has `kinds` words. */
 static void expect_rule(ki_apiserver *server, int used, size_t kinds)
 {
     api_answer answer = api_get(server, "/debug/faults");
@@ -54,7 +54,7 @@ static void expect_rule(ki_apiserver *server, int used, size_t kinds)
     api_answer_fini(&answer);
 }
 
-/* 400, and a message with `part`; and no rule is left of it. */
+/* 400, and a message with `part`; no rule is added. */
 static void expect_refusal(ki_apiserver *server, const char *rule, const char *part)
 {
     api_answer answer = api_call(server, &(api_request){.path = "/debug/faults", .body = rule});
@@ -80,14 +80,14 @@ static void a_rule_does_not_hide_another_from_what_it_cannot_change(void **state
     expect_rule(*state, 1, 2);
 }
 
-/* The rule is for the last of its requests alone. */
+/* The rule matches only the last of its requests. */
 struct choice {
     const char *rule;
     size_t kinds;
-    const char *requests[8]; /* ended by NULL */
+    const char *requests[8]; /* ends with NULL */
 };
 
-/* Only how the answer begins, because a watch does not end. */
+/* Reads only the start of the response, because a watch does not end. */
 static int begin_status(ki_apiserver *server, const char *path)
 {
     char request[256];
@@ -101,7 +101,7 @@ static int begin_status(ki_apiserver *server, const char *path)
     return status;
 }
 
-/* Every request of the kind is broken until the rules go; those of the other kinds never notice. */
+/* Every request of the kind fails until the rules are removed; other kinds are not affected. */
 static void expect_broken(ki_apiserver *server, const char *kind, const char *path)
 {
     static const char *const paths[] = {LIST, WATCH_LIST, WATCH, POD, "/version"};

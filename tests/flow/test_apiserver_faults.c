@@ -42,7 +42,7 @@ static uint64_t now_ms(void)
     return ki_clock_now_ms(ki_clock_real());
 }
 
-/* What comes raw, and how it ends. */
+/* The raw response, and how it ends. */
 static char *raw_get(ki_apiserver *server, const char *path, int *out_error)
 {
     char request[256];
@@ -364,7 +364,7 @@ static void rules_that_are_spent_do_not_count(void **state)
     assert_int_equal(answer.status, 413);
     assert_string_equal(api_text(&answer, "reason"), "RequestEntityTooLarge");
     api_answer_fini(&answer);
-    add(*state, other); /* in the place of the one that is spent */
+    add(*state, other); /* replaces the one that is used up */
     assert_int_equal(ki_apiserver_fault(*state, &other), KI_ERR_TOO_LARGE);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What no client should send: it gets an error, and the server goes on. */
+/* Requests that no client should send: they get an error, and the server keeps running. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* Whatever was sent before, this is answered. */
+/* Whatever was sent before, this request succeeds. */
 static int teardown(void **state)
 {
     api_answer answer = api_get(*state, "/api/v1/pods");
@@ -201,7 +201,7 @@ static void half_a_request_hurts_nobody(void **state)
         assert_true(fd >= 0);
         api_send(fd, parts[i], strlen(parts[i]));
         (void)shutdown(fd, SHUT_WR);
-        assert_int_equal(status_of(*state, "GET", "/healthz", NULL), 200); /* beside it */
+        assert_int_equal(status_of(*state, "GET", "/healthz", NULL), 200); /* a request beside it */
         close(fd);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the embedded server answers to get and list, and to discovery. */
+/* Responses of the embedded server to get, list and discovery. */
 #include <kinformer/resources.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -323,7 +323,7 @@ static void the_server_says_what_it_is(void **state)
     api_answer_fini(&answer);
 }
 
-/* Where kubectl looks for a kind that it does not find in version 3. */
+/* Where kubectl looks up a kind that version 3 lacks. */
 static void the_old_openapi_is_there_and_empty(void **state)
 {
     static const char bytes[] = "\012\0032.0\022\025\012\012Kubernetes\022\007v1.36.3\102";
@@ -355,7 +355,7 @@ static void the_server_is_well(void **state)
     }
 }
 
-/* A test writes no more than it needs; everyone else may still change what it wrote. */
+/* A test writes no more than it needs; other clients may still change what it wrote. */
 static void a_program_may_put_less_than_a_kind_demands(void **state)
 {
     ki_error err = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches of the embedded server: where they begin, what they tell, how they end. */
+/* Watches of the embedded server: where they start, what they send, how they end. */
 #include <kinformer/resources.h>
 #include <poll.h>
 #include <pthread.h>
@@ -129,7 +129,7 @@ static void a_streamed_list_wants_its_match(void **state)
     api_answer_fini(&answer);
 }
 
-/* At once, and with an answer that ends. */
+/* At once, and with a response that ends. */
 static void who_wants_a_websocket_is_told_to_do_without(void **state)
 {
     api_answer answer =
@@ -280,7 +280,7 @@ static void a_watch_ends_with_its_definition(void **state)
     api_answer_fini(&answer);
 }
 
-/* Before, within or after the opening: each is 404, or ends. */
+/* Before, during or after the opening: each gets 404, or ends. */
 static void a_watch_ends_when_its_definition_goes_as_it_comes(void **state)
 {
     enum { ROUNDS = 30, WATCHES = 4 };
@@ -333,7 +333,7 @@ static void a_client_that_goes_away_is_forgotten(void **state)
     ki_apiserver_stop(server);
 }
 
-/* A watch whose client reads nothing while more happens than the system and the history have room for. */
+/* A watch whose client reads nothing while more events occur than the kernel and the history can hold. */
 static int open_slow_watch(ki_apiserver *server)
 {
     enum { DATA_BYTES = 100 * 1024, CHANGES = 100 };
@@ -351,8 +351,8 @@ static int open_slow_watch(ki_apiserver *server)
     return fd;
 }
 
-/* It reads nothing, so that nothing is taken for it; then what it missed is no longer there. On a busy
- * machine that may take until it is cut: once more. */
+/* It reads nothing, so that nothing is taken for it, until the history has dropped what it missed. On a busy
+ * machine the connection may be cut first: then it tries again. */
 static void a_slow_client_is_told_that_it_is_too_slow(void **state)
 {
     bool is_told = false;

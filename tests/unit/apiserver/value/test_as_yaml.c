@@ -26,7 +26,7 @@ static void refused(const char *text, const char *message)
     assert_string_equal(err.message, message);
 }
 
-/* What Kubernetes' own reader made of each of them. */
+/* The results of Kubernetes' own reader. */
 static void scalars_are_what_kubernetes_reads(void **state)
 {
     (void)state;
@@ -261,7 +261,7 @@ static void folders_in_folders_are_read(void **state)
     temp_dir_remove(&dir);
 }
 
-/* "document:line" or "document:line:item", one behind the other. */
+/* "document:line" or "document:line:item", one after the other. */
 static int collect_places(json_t *object, const struct ki_as_load_place *place, void *user, ki_error *err)
 {
     char text[256];
