@@ -165,19 +165,23 @@ void ki_mutex_fini(ki_mutex *mutex)
     (void)rc;
 }
 
-/* Where assertions are on each thread keeps a list of the mutexes that it has locked. Only the thread itself
- * reads it, so asking whether another thread holds one is not a race. */
+/* Where assertions are on, each thread keeps a list of the mutexes that it has locked. Only the thread itself
+ * reads it, so asking whether another thread holds one is not a race. A fork takes the locks of every store:
+ * what does not fit into the list is counted only, and every mutex passes for held meanwhile. */
 #ifndef NDEBUG
 enum { HELD_MAX = 32 };
 
 static _Thread_local size_t held;
 static _Thread_local const ki_mutex *held_list[HELD_MAX];
 static _Thread_local size_t held_count;
+static _Thread_local size_t unlisted_count;
 
 static void note_locked(const ki_mutex *mutex)
 {
-    assert(held_count < HELD_MAX);
-    held_list[held_count++] = mutex;
+    if (held_count < HELD_MAX)
+        held_list[held_count++] = mutex;
+    else
+        unlisted_count++;
     held++;
 }
 
@@ -186,8 +190,11 @@ static void note_unlocked(const ki_mutex *mutex)
     size_t i = held_count;
     while (i > 0 && held_list[i - 1] != mutex)
         i--;
-    assert(i > 0); /* else another thread has locked it */
-    held_list[i - 1] = held_list[--held_count];
+    assert(i > 0 || unlisted_count > 0); /* else another thread has locked it */
+    if (i > 0)
+        held_list[i - 1] = held_list[--held_count];
+    else
+        unlisted_count--;
     held--;
 }
 #else
@@ -201,7 +208,7 @@ bool ki_mutex_is_held(const ki_mutex *mutex)
     for (size_t i = 0; i < held_count; i++)
         if (held_list[i] == mutex)
             return true;
-    return false;
+    return unlisted_count > 0;
 #else
     (void)mutex;
     return true;
