@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/client.h"
 
+#include <assert.h>
+
 #include "client/callback.h"
 #include "metrics/metrics.h"
 #include "util/alloc.h"
@@ -38,6 +40,7 @@ static void run_posts(ki_job *job)
 static void run_last_posts(ki_client *client)
 {
     ki_mutex_lock(&client->mu);
+    assert(!client->takes_no_posts);
     client->takes_no_posts = true;
     ki_mutex_unlock(&client->mu);
     run_posts(&client->post);
@@ -110,6 +113,8 @@ static int init_users(ki_client *client, ki_error *err)
 /* The last reference is gone, and before that it was closed; or it was never whole. */
 static void destroy(ki_client *client)
 {
+    assert(ki_list_is_empty(&client->users) && ki_list_is_empty(&client->posts));
+    assert(client->busy == 0 && client->inside == 0);
     if (client->calls != NULL)
         client->calls->free(client->calls);
     ki_job_fini(&client->post);
@@ -139,6 +144,7 @@ static void init_log(ki_client *client)
 ki_client *ki_client_new_simulated(const ki_client_options *options, const ki_clock *clock, uint64_t seed,
                                    ki_error *err)
 {
+    assert(options != NULL && clock != NULL);
     ki_client *client = ki_calloc(1, sizeof(*client));
     if (client == NULL) {
         (void)ki_fail_no_memory(err);
@@ -236,6 +242,7 @@ ki_metrics *ki_client_metrics(ki_client *client)
 
 static size_t handler_threads_locked(const ki_client *client)
 {
+    KI_ASSERT_HELD(client->mu);
     size_t count = client->options.handler_threads;
     if (count == 0)
         count = client->handler_count == 0 ? 1 : client->handler_count;
@@ -246,6 +253,7 @@ static size_t handler_threads_locked(const ki_client *client)
  * the first only spare handlers the waiting for each other. */
 static int run_locked(ki_client *client, ki_error *err)
 {
+    KI_ASSERT_HELD(client->mu);
     if (client->is_closing)
         return ki_fail(err, KI_ERR_STOPPED, "the client has been freed");
     if (client->options.mode == KI_MODE_EVENT_LOOP || client->clock->is_virtual)
@@ -260,6 +268,7 @@ static int run_locked(ki_client *client, ki_error *err)
 
 static void grow_locked(ki_client *client)
 {
+    KI_ASSERT_HELD(client->mu);
     if (!client->is_closing && ki_loop_has_threads(client->handlers))
         (void)!ki_loop_grow(client->handlers, "handler", handler_threads_locked(client), NULL);
 }
@@ -279,6 +288,7 @@ int ki_client_run(ki_client *client, ki_error *err)
 void ki_client_count_handlers(ki_client *client, int change)
 {
     ki_mutex_lock(&client->mu);
+    assert(change > 0 || client->handler_count > 0);
     client->handler_count += (size_t)(ptrdiff_t)change;
     grow_locked(client);
     ki_mutex_unlock(&client->mu);
@@ -289,6 +299,7 @@ void ki_client_count_handlers(ki_client *client, int change)
 static void announce(ki_client *client)
 {
     ki_mutex_lock(&client->mu);
+    assert(!client->is_closing);
     client->is_closing = true;
     for (ki_list_node *node = ki_list_first(&client->users); node != NULL;
          node = ki_list_next(&client->users, node))
@@ -300,6 +311,7 @@ static void announce(ki_client *client)
 static bool is_quiet(void *user)
 {
     const ki_client *client = user;
+    KI_ASSERT_HELD(client->mu);
     return client->busy == 0 && client->inside == 1;
 }
 
@@ -323,6 +335,7 @@ static void disconnect(ki_client *client)
  * and carries it out itself, or it is seen here. */
 static void close_loops(ki_client *client)
 {
+    assert(client->is_closing && !client->is_closed);
     for (int i = 0; i < LOOPS; i++)
         ki_loop_stop(&client->loops[i]);
     disconnect(client);
@@ -337,6 +350,8 @@ void ki_client_close(ki_client *client)
 {
     if (ki_client_is_foreign(client))
         return;
+    assert(client->is_closing);
+    assert(ki_client_may_wait() == 0);
     ki_client_visit_begin();
     if (client->calls != NULL)
         client->calls->close(client->calls);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the options of a client to a configuration, for this client or for later. */
+#include <assert.h>
 #include <kinformer/config.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ static const char *name_of_first(const ki_config_overrides *said)
 /* Two answers to one question: neither is silently the right one. */
 static int copy_given(ki_config *out_config, const ki_client_options *options, ki_error *err)
 {
+    assert(options->config != NULL);
     ki_config_overrides said = overrides_of(options);
     const char *name = name_of_first(&said);
     if (name != NULL)
@@ -96,6 +98,7 @@ static int copy_given(ki_config *out_config, const ki_client_options *options, k
 
 int ki_client_load(const ki_client_options *options, ki_config *out_config, ki_error *err)
 {
+    assert(options != NULL && out_config != NULL);
     ki_config_overrides overrides = overrides_of(options);
     if (options->config != NULL)
         return copy_given(out_config, options, err);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which cluster a client talks to, and as whom. */
+#include <assert.h>
+
 #include "client/client.h"
 #include "util/alloc.h"
 
@@ -9,6 +11,7 @@ enum { BYTES_AT_ONCE = 128 * 1024 };
 
 int ki_client_connect_as_configured(ki_client *client, ki_error *err)
 {
+    assert(client->ns == NULL);
     const ki_client_options *options = &client->options;
     ki_http_options http = {.connect_timeout_ms = options->connect_timeout_ms,
                             .request_timeout_ms = options->request_timeout_ms,
@@ -46,6 +49,7 @@ const char *ki_client_namespace(const ki_client *client)
 int ki_client_connect(ki_client *client, const ki_config *config, const ki_http_options *options,
                       ki_error *err)
 {
+    assert(client->http == NULL && client->credentials == NULL);
     ki_http_options http = options != NULL ? *options : (ki_http_options){0};
     ki_error why = {0};
     client->credentials = ki_credentials_new(config, client->io, &why);

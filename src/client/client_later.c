@@ -3,6 +3,8 @@
  * closed afterwards: on the program's thread by the call that has run the callback (ki_client_dispatch(), a
  * wait, a free), when that has left all clients; else, as on threads of ours, which would have to wait for
  * themselves, by a thread that is started for this and ends with it. */
+#include <assert.h>
+
 #include "client/client.h"
 #include "util/fork.h"
 #include "util/units.h"
@@ -53,24 +55,28 @@ static void close_it(void *user)
 /* From the moment the thread has begun the client may be gone. */
 static bool start_closer(ki_client *client)
 {
+    assert(client->is_closing);
     ki_thread_options options = {.name = "close", .run = close_it, .user = client};
     return ki_thread_start_detached(&options, NULL) == 0;
 }
 
 static void try_again(ki_client *client)
 {
+    assert(client->is_closing);
     ki_job_wake_at(&client->close_job, ki_clock_now_ns(client->clock) + ki_ns_of_ms(TRY_AGAIN_MS));
 }
 
 void ki_client_close_again(ki_job *job)
 {
     ki_client *client = KI_CONTAINER_OF(job, ki_client, close_job);
+    KI_ASSERT_ON(client->dispatch);
     if (!start_closer(client))
         try_again(client);
 }
 
 void ki_client_close_later(ki_client *client)
 {
+    assert(client->is_closing && client->next_freed == NULL);
     visits *here = mine();
     if (here->depth > 0) {
         client->next_freed = here->freed;

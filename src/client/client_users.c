@@ -27,12 +27,16 @@ static uint64_t hash_name(const ki_client *client, const char *name)
 
 static void set_busy_locked(ki_client *client, ki_client_user *user, bool is_busy) KI_REQUIRES(client->mu)
 {
+    KI_ASSERT_HELD(client->mu);
+    assert(client->busy >= user->is_busy);
     client->busy = client->busy - user->is_busy + is_busy;
     user->is_busy = is_busy;
 }
 
 static void join_locked(ki_client *client, ki_client_user *user, const char *name) KI_REQUIRES(client->mu)
 {
+    KI_ASSERT_HELD(client->mu);
+    assert(!client->is_closing && !ki_list_node_is_linked(&user->node));
     user->serial = ++client->serial;
     bool is_taken = ki_map_find(&client->names, hash_name(client, name), has_name, name) != NULL;
     int n = is_taken ? snprintf(user->name, sizeof(user->name), "%.128s#%" PRIu64, name, user->serial)
@@ -73,6 +77,7 @@ void ki_client_leave(ki_client *client, ki_client_user *user)
 bool ki_client_begin(ki_client *client, ki_client_user *user)
 {
     ki_mutex_lock(&client->mu);
+    assert(ki_list_node_is_linked(&user->node));
     bool may_begin = !client->is_closing;
     if (may_begin)
         set_busy_locked(client, user, true);
@@ -83,6 +88,7 @@ bool ki_client_begin(ki_client *client, ki_client_user *user)
 void ki_client_set_busy(ki_client *client, ki_client_user *user, bool is_busy)
 {
     ki_mutex_lock(&client->mu);
+    assert(ki_list_node_is_linked(&user->node));
     set_busy_locked(client, user, is_busy);
     ki_client_notify_locked(client);
     ki_mutex_unlock(&client->mu);
@@ -98,6 +104,7 @@ typedef struct sought {
 static bool is_gone(void *user)
 {
     const sought *s = user;
+    KI_ASSERT_HELD(s->client->mu);
     return ki_map_find(&s->client->serials, s->serial, has_serial, &s->serial) == NULL &&
            (!s->client->is_closed || s->client->busy == 0);
 }

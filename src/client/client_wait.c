@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is inside a client: whoever waits for something, and runs meanwhile the loops that have no threads;
  * and whoever runs them on a loop of the program's. */
+#include <assert.h>
 #include <limits.h>
 
 #include "client/callback.h"
@@ -23,6 +24,7 @@ static void leave(ki_client *client)
     if (ki_client_is_foreign(client))
         return;
     ki_mutex_lock(&client->mu);
+    assert(client->inside > 0);
     client->inside--;
     ki_client_notify_locked(client);
     ki_mutex_unlock(&client->mu);
@@ -32,6 +34,7 @@ static void leave(ki_client *client)
 
 void ki_client_notify_locked(ki_client *client)
 {
+    KI_ASSERT_HELD(client->mu);
     if (client->inside == 0)
         return;
     client->changes++;
@@ -129,6 +132,8 @@ static bool wait_until(ki_client *client, const ki_wait *wait, uint64_t timeout_
 
 bool ki_client_wait(ki_client *client, const ki_wait *wait, uint64_t timeout_ms)
 {
+    assert(wait->mu != NULL && wait->is_met != NULL);
+    assert(ki_client_may_wait() == 0);
     enter(client);
     bool is_met = wait_until(client, wait, timeout_ms);
     leave(client);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/write_gate.h"
 
+#include <assert.h>
+
 #include "client/callback.h"
 #include "client/client.h"
 #include "util/error.h"
@@ -31,6 +33,7 @@ void ki_write_gate_set(ki_write_gate *gate, ki_write_gate_cb ask, void *user)
 static ki_write_gate_cb begin(ki_write_gate *gate, void **out_user)
 {
     ki_mutex_lock(&gate->mu);
+    assert(!gate->is_asking);
     ki_write_gate_cb ask = gate->ask;
     *out_user = gate->user;
     gate->is_asking = ask != NULL;
@@ -42,6 +45,7 @@ static ki_write_gate_cb begin(ki_write_gate *gate, void **out_user)
 static void end(ki_write_gate *gate)
 {
     ki_mutex_lock(&gate->mu);
+    assert(gate->is_asking && pthread_equal(gate->asker, pthread_self()));
     gate->is_asking = false;
     ki_cond_broadcast(&gate->ended);
     ki_mutex_unlock(&gate->mu);
@@ -49,6 +53,7 @@ static void end(ki_write_gate *gate)
 
 int ki_write_gate_ask(ki_write_gate *gate, const ki_write *write, ki_error *err)
 {
+    assert(write->method != NULL);
     void *user = NULL;
     ki_error why = {0};
     ki_write_gate_cb ask = begin(gate, &user);

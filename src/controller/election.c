@@ -11,6 +11,7 @@ enum { BODY_BYTES_MAX = 3 << 20 };
 
 void ki_election_init(ki_election *election, const ki_election_options *options)
 {
+    assert(options->retry_ns > 0 && options->identity != NULL);
     assert(options->lease_ns > options->renew_ns && options->renew_ns > options->retry_ns);
     *election = (ki_election){.options = *options, .due_ns = UINT64_MAX};
     ki_random_init(&election->random, options->seed);
@@ -72,6 +73,7 @@ static bool is_free(const ki_election *election, uint64_t now_ns)
 /* A record that is the same to the byte has not been renewed, whatever else of the object has changed. */
 static void see(ki_election *election, ki_object *lease, uint64_t now_ns)
 {
+    assert(lease != NULL);
     ki_str before = ki_object_find(election->lease, "/spec").raw, now = ki_object_find(lease, "/spec").raw;
     if (election->lease == NULL || !ki_str_equal(before, now))
         election->seen_ns = now_ns;
@@ -99,11 +101,13 @@ static void become(ki_election *election, ki_election_phase phase, uint64_t due_
 
 static void send_now(ki_election *election, ki_election_action action)
 {
+    assert(action != KI_ELECTION_NOTHING && election->in_flight == KI_ELECTION_NOTHING);
     election->pending = action;
 }
 
 static void release(ki_election *election, uint64_t now_ns)
 {
+    assert(!election->options.keeps_lease && election->is_stopping);
     become(election, KI_ELECTION_RELEASING, now_ns);
     election->release_until_ns = now_ns + election->options.renew_ns;
 }
@@ -144,6 +148,7 @@ void ki_election_acting_ended(ki_election *election, uint64_t now_ns)
 
 static uint64_t lost_ns(const ki_election *election)
 {
+    assert(election->phase == KI_ELECTION_LEADING);
     return ki_ns_min(election->renewed_ns + election->options.renew_ns, election->leads_until_ns);
 }
 
@@ -157,6 +162,7 @@ static void look_at_clock(ki_election *election, uint64_t now_ns)
 
 static ki_lease_record record_to_write(const ki_election *election, int64_t wall_ns)
 {
+    assert(election->phase != KI_ELECTION_STOPPED && election->phase != KI_ELECTION_ENDING);
     int64_t transitions = ki_lease_transitions(election->lease);
     ki_lease_record record = {.renew_wall_ns = wall_ns, .acquire_wall_ns = wall_ns};
     if (election->phase == KI_ELECTION_RELEASING) {
@@ -177,6 +183,8 @@ static ki_lease_record record_to_write(const ki_election *election, int64_t wall
 /* A request that hangs leaves time for another before the lease is lost. */
 static uint64_t timeout_ns(const ki_election *election, uint64_t now_ns)
 {
+    assert(election->phase != KI_ELECTION_RELEASING || now_ns < election->release_until_ns);
+    assert(election->phase != KI_ELECTION_LEADING || now_ns < lost_ns(election));
     const ki_election_options *options = &election->options;
     uint64_t usual_ns = ki_ns_max(options->renew_ns / 2, options->retry_ns);
     if (election->phase == KI_ELECTION_LEADING)
@@ -205,6 +213,7 @@ ki_election_request ki_election_step(ki_election *election, uint64_t now_ns, int
     ki_election_request request = {.action = what_to_send(election, now_ns)};
     if (request.action == KI_ELECTION_NOTHING)
         return request;
+    assert(election->in_flight == KI_ELECTION_NOTHING);
     if (request.action != KI_ELECTION_GET) {
         ki_lease_record record = record_to_write(election, wall_ns);
         ki_object *lease = request.action == KI_ELECTION_CREATE ? NULL : election->lease;
@@ -245,7 +254,9 @@ uint64_t ki_election_next_ns(const ki_election *election)
 
 static void written(ki_election *election, uint64_t now_ns)
 {
+    assert(election->phase == KI_ELECTION_SEEKING || election->phase == KI_ELECTION_LEADING);
     uint64_t until_ns = election->sent_ns + may_act_ns(election);
+    assert(until_ns > now_ns);
     election->renewed_ns = election->sent_ns;
     become(election, KI_ELECTION_LEADING, ki_ns_max(election->sent_ns + election->options.retry_ns, now_ns));
     election->leads_until_ns = until_ns;
@@ -254,6 +265,7 @@ static void written(ki_election *election, uint64_t now_ns)
 static void answer_seeking(ki_election *election, ki_election_action action, ki_election_outcome outcome,
                            uint64_t now_ns)
 {
+    assert(election->phase == KI_ELECTION_SEEKING && action != KI_ELECTION_NOTHING);
     election->due_ns = next_try_ns(election, now_ns);
     if (action == KI_ELECTION_GET && outcome == KI_ELECTION_NOT_FOUND)
         send_now(election, KI_ELECTION_CREATE);
@@ -269,6 +281,7 @@ static void answer_seeking(ki_election *election, ki_election_action action, ki_
 static void answer_leading(ki_election *election, ki_election_action action, ki_election_outcome outcome,
                            uint64_t now_ns)
 {
+    assert(election->phase == KI_ELECTION_LEADING && action != KI_ELECTION_CREATE);
     bool is_read = action == KI_ELECTION_GET && outcome == KI_ELECTION_DONE;
     if (outcome == KI_ELECTION_NOT_FOUND || (outcome == KI_ELECTION_DONE && !is_ours(election))) {
         become(election, KI_ELECTION_ENDING, UINT64_MAX);
@@ -286,6 +299,7 @@ static void answer_leading(ki_election *election, ki_election_action action, ki_
 static void answer_releasing(ki_election *election, ki_election_action action, ki_election_outcome outcome,
                              uint64_t now_ns)
 {
+    assert(election->phase == KI_ELECTION_RELEASING && action != KI_ELECTION_NOTHING);
     election->due_ns = now_ns + election->options.retry_ns / 2;
     if (action == KI_ELECTION_GET && outcome == KI_ELECTION_DONE && is_ours(election))
         send_now(election, KI_ELECTION_UPDATE);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/leader.h"
 
+#include <assert.h>
 #include <kinformer/resources.h>
 #include <kinformer/rest.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ static char *copy_text(ki_str text)
 static void take_answer(const ki_rest_answer *answer, void *user)
 {
     ki_leader *leader = user;
+    KI_ASSERT_ON(leader->client->handlers);
     ki_election_outcome outcome = KI_ELECTION_FAILED;
     if (answer->error.code == 0)
         outcome = KI_ELECTION_DONE;
@@ -44,6 +46,7 @@ static void take_answer(const ki_rest_answer *answer, void *user)
         ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s",
                   leader->ns, leader->name, answer->error.message);
     ki_mutex_lock(&leader->mu);
+    assert(!leader->has_answer && leader->answer == NULL);
     leader->has_answer = true;
     leader->outcome = outcome;
     leader->answer = outcome == KI_ELECTION_DONE ? ki_object_ref(answer->object) : NULL;
@@ -58,6 +61,8 @@ static const int verbs[] = {[KI_ELECTION_GET] = KI_REST_GET,
 /* What cannot be sent has failed. */
 static void send_request(ki_leader *leader, ki_election_request request, uint64_t now_ns)
 {
+    KI_ASSERT_ON(leader->client->dispatch);
+    assert(request.action != KI_ELECTION_NOTHING && leader->election.in_flight == request.action);
     ki_error err = {0};
     ki_rest_request call = {.verb = verbs[request.action],
                             .resource = &KI_COORDINATION_V1_LEASES,
@@ -103,6 +108,7 @@ static void take_requests(ki_leader *leader, uint64_t now_ns)
 /* Without memory for a name, nobody is told of it. */
 static void note_holder_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
 {
+    KI_ASSERT_HELD(leader->mu);
     ki_str holder = ki_election_holder(&leader->election);
     ki_str known = ki_str_of(leader->holder);
     if (ki_str_equal(holder, known))
@@ -119,6 +125,7 @@ static void note_holder_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
 static void publish(ki_leader *leader)
 {
     const ki_election *election = &leader->election;
+    assert((election->leads_until_ns != 0) == (election->phase == KI_ELECTION_LEADING));
     uint64_t slow = election->slow_renewals;
     leader->leads_until_ns = election->leads_until_ns;
     ki_gauge_set(leader->is_master, election->phase == KI_ELECTION_LEADING);
@@ -136,6 +143,7 @@ static void publish(ki_leader *leader)
 static void run_steer(ki_job *job)
 {
     ki_leader *leader = KI_CONTAINER_OF(job, ki_leader, steer);
+    KI_ASSERT_ON(leader->client->dispatch);
     uint64_t now_ns = ki_clock_now_ns(leader->client->clock);
     take_requests(leader, now_ns);
     ki_election_request request =
@@ -153,6 +161,7 @@ typedef enum word { NOTHING = 0, STARTED, STOPPED, NEW_LEADER, ACTING_ENDED, IDL
 /* What is to be said next: an end before anything else, a beginning after who leads. */
 static word next_word_locked(ki_leader *leader) KI_REQUIRES(leader->mu)
 {
+    KI_ASSERT_HELD(leader->mu);
     if (leader->is_told_started && leader->phase != KI_ELECTION_LEADING)
         return STOPPED;
     if (leader->phase == KI_ELECTION_ENDING && !leader->is_acting_ended)
@@ -218,6 +227,7 @@ static void leave(ki_leader *leader)
 
 static void go(ki_leader *leader)
 {
+    assert(leader->is_freed && leader->is_quiet);
     void (*on_release)(void *user) = leader->options.on_release;
     void *user = leader->options.user;
     ki_client_count_handlers(leader->client, -1);
@@ -244,6 +254,7 @@ static void say(ki_leader *leader, word what)
 static void run_tell(ki_job *job)
 {
     ki_leader *leader = KI_CONTAINER_OF(job, ki_leader, tell);
+    KI_ASSERT_ON(leader->client->handlers);
     ki_mutex_lock(&leader->mu);
     word what = next_word_locked(leader);
     if (what == STARTED)
@@ -294,6 +305,7 @@ static char *make_identity(void)
 
 static int copy_texts(ki_leader *leader, ki_error *err)
 {
+    assert(leader->identity == NULL && leader->name == NULL && leader->ns == NULL);
     const ki_leader_options *given = &leader->options;
     const char *ns = given->ns != NULL && given->ns[0] != 0 ? given->ns : ki_client_namespace(leader->client);
     leader->identity = given->identity == NULL ? make_identity() : copy_text(ki_str_of(given->identity));
@@ -403,6 +415,7 @@ int ki_leader_start(ki_leader *leader, ki_error *err)
 static bool is_stopped(void *user)
 {
     const ki_leader *leader = user;
+    KI_ASSERT_HELD(leader->mu);
     return leader->is_told_all || leader->is_wanted;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/lease.h"
 
+#include <assert.h>
 #include <kinformer/json.h>
 
 #include "controller/micro_time.h"
@@ -50,6 +51,7 @@ static void write_spec(ki_json_writer *writer, const ki_object *lease, const ki_
 
 static void write_new(ki_json_writer *writer, const char *ns, const char *name)
 {
+    assert(ns != NULL && name != NULL);
     ki_json_write_name(writer, KI_STR("apiVersion"));
     ki_json_write_string(writer, KI_STR("coordination.k8s.io/v1"));
     ki_json_write_name(writer, KI_STR("kind"));
@@ -79,6 +81,7 @@ static void write_others(ki_json_writer *writer, const ki_object *lease)
 int ki_lease_write(const ki_object *lease, const char *ns, const char *name, const ki_lease_record *record,
                    ki_buf *out)
 {
+    assert(record != NULL && out != NULL);
     ki_json_writer *writer = ki_json_writer_new(NULL);
     ki_json_write_object_begin(writer);
     if (lease == NULL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a name to a resource, by as many calls as that takes, one after the other. */
+#include <assert.h>
 #include <kinformer/discovery.h>
 #include <kinformer/rest.h>
 #include <string.h>
@@ -45,6 +46,7 @@ static void free_discovery(discovery *d)
 
 static void end(discovery *d, ki_resource *found, const ki_error *err)
 {
+    assert((found == NULL) == (err->code != 0));
     ki_discovery_cb on_end = d->on_end;
     void *user = d->user;
     ki_error copy = *err;
@@ -84,6 +86,7 @@ static int ask(discovery *d, const char *path, const char *accept, ki_error *err
 
 static void go_on(discovery *d)
 {
+    assert(d->at <= d->paths.len);
     ki_error err = {0};
     if (d->search.rank == 0 || d->at == d->paths.len) {
         end_search(d);
@@ -105,6 +108,7 @@ static void note_failure(discovery *d, const ki_error *err)
 static void on_answer(const ki_rest_answer *answer, void *user)
 {
     discovery *d = user;
+    KI_ASSERT_ON(d->client->handlers);
     ki_error err = answer->error;
     if (err.code == 0) {
         int rc = ki_discovery_search_take(&d->search, answer->body, &d->paths);
@@ -128,6 +132,7 @@ static void on_answer(const ki_rest_answer *answer, void *user)
 
 static discovery *make(ki_client *client, const ki_discovery_request *request)
 {
+    assert(request->name.len > 0 && request->on_end != NULL);
     discovery *d = ki_calloc(1, sizeof(*d));
     if (d == NULL)
         return NULL;
@@ -172,6 +177,7 @@ static void wake(ki_resource *found, const ki_error *err, void *user)
 {
     waiter *w = user;
     ki_mutex_lock(&w->mu);
+    assert(!w->is_done);
     w->found = found;
     w->err = *err;
     w->is_done = true;
@@ -182,6 +188,7 @@ static void wake(ki_resource *found, const ki_error *err, void *user)
 static bool is_done(void *user)
 {
     const waiter *w = user;
+    KI_ASSERT_HELD(w->mu);
     return w->is_done;
 }
 

@@ -30,6 +30,7 @@ static void set_limit(ki_rest *rest, const ki_client_options *options)
 static bool is_empty(void *user)
 {
     const ki_rest *rest = user;
+    KI_ASSERT_HELD(rest->mu);
     return rest->count == 0;
 }
 
@@ -112,6 +113,7 @@ static void forget(ki_rest_call *call)
     ki_rest_call_fini(call);
     ki_free(call);
     ki_mutex_lock(&rest->mu);
+    assert(rest->count > 0);
     rest->count--;
     ki_client_notify(client);
     ki_mutex_unlock(&rest->mu);
@@ -131,12 +133,14 @@ static ki_rest_call *take_ended(ki_rest *rest, bool *out_has_more)
 static void run_deliver(ki_job *job)
 {
     ki_rest *rest = KI_CONTAINER_OF(job, ki_rest, deliver);
+    KI_ASSERT_ON(rest->client->handlers);
     bool has_more = false;
     ki_rest_call *call = take_ended(rest, &has_more);
     if (has_more)
         ki_job_wake(job);
     if (call == NULL)
         return;
+    assert(!call->is_waited_for);
     if (call->on_answer != NULL)
         call->on_answer(&call->reader.answer, call->user);
     forget(call);
@@ -146,6 +150,8 @@ static void run_deliver(ki_job *job)
 void ki_rest_ended(ki_rest_call *call)
 {
     assert(call != NULL);
+    KI_ASSERT_ON(call->rest->client->io);
+    assert(call->transfer == NULL && !call->is_in_flight && !ki_list_node_is_linked(&call->wait_node));
     ki_rest *rest = call->rest;
     ki_mutex_lock(&rest->mu);
     ki_list_remove(&call->node);
@@ -185,6 +191,7 @@ static ki_rest *check(ki_client *client, const ki_rest_request *request, ki_erro
 /* From here on it is io's. */
 static int enter(ki_rest_call *call, uint64_t *out_id, ki_error *err)
 {
+    assert(!ki_list_node_is_linked(&call->node));
     ki_rest *rest = call->rest;
     ki_mutex_lock(&rest->mu);
     bool is_closed = rest->is_closed;
@@ -262,6 +269,7 @@ void ki_rest_cancel(ki_client *client, uint64_t id)
 static bool is_done(void *user)
 {
     const ki_rest_call *call = user;
+    KI_ASSERT_HELD(call->rest->mu);
     return call->is_done;
 }
 
@@ -269,6 +277,7 @@ static bool is_done(void *user)
  * another thread stay there. */
 static void wait_for(ki_rest_call *call)
 {
+    assert(call->is_waited_for);
     ki_rest *rest = call->rest;
     bool runs_nothing = rest->client->options.mode != KI_MODE_EVENT_LOOP;
     (void)ki_client_wait(rest->client, &(ki_wait){&rest->mu, is_done, call, runs_nothing}, UINT64_MAX);

@@ -35,6 +35,7 @@ static void wake_next(ki_rest *rest)
 static bool enter_flight(ki_rest_call *call)
 {
     ki_rest *rest = call->rest;
+    assert(!call->is_in_flight && rest->in_flight <= rest->in_flight_max);
     if (!ki_list_node_is_linked(&call->wait_node))
         ki_list_push_back(&rest->waiting, &call->wait_node);
     if (rest->in_flight >= rest->in_flight_max || ki_list_first(&rest->waiting) != &call->wait_node)
@@ -49,6 +50,7 @@ static bool enter_flight(ki_rest_call *call)
 /* Takes one as well that is not on its way. */
 static void leave_flight(ki_rest_call *call)
 {
+    assert(!call->is_in_flight || call->rest->in_flight > 0);
     call->transfer = NULL;
     ki_list_remove(&call->wait_node);
     if (call->is_in_flight)
@@ -61,6 +63,7 @@ static void leave_flight(ki_rest_call *call)
 
 static void give_up(ki_rest_call *call, int code, ki_reason reason, const char *message)
 {
+    KI_ASSERT_ON(call->rest->client->io);
     if (call->transfer != NULL)
         ki_transfer_cancel(call->transfer);
     leave_flight(call);
@@ -93,11 +96,13 @@ static uint32_t retry_ms(const ki_rest_call *call, ki_reason reason)
 /* An answer in time that says "later" is worth more than none. */
 static void end_or_retry(ki_rest_call *call, ki_reason reason)
 {
+    assert(call->transfer == NULL && !call->is_in_flight);
     bool is_again = wants_new_credentials(call);
     uint32_t wait_ms = is_again ? 0 : retry_ms(call, reason);
     uint64_t due_ns = now_of(call) + ki_ns_of_ms(wait_ms);
     if (wait_ms > 0 && due_ns < call->deadline_ns) {
         is_again = true;
+        assert(call->retries_left > 0);
         call->retries_left--;
     }
     if (!is_again) {
@@ -117,6 +122,8 @@ static void end_or_retry(ki_rest_call *call, ki_reason reason)
 static void on_head(ki_transfer *transfer, const ki_response_head *head, void *user)
 {
     ki_rest_call *call = user;
+    KI_ASSERT_ON(call->rest->client->io);
+    assert(call->is_in_flight);
     (void)transfer;
     ki_rest_reader_head(&call->reader, head);
 }
@@ -125,6 +132,8 @@ static void on_head(ki_transfer *transfer, const ki_response_head *head, void *u
 static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *user)
 {
     ki_rest_call *call = user;
+    KI_ASSERT_ON(call->rest->client->io);
+    assert(call->is_in_flight);
     (void)transfer;
     int rc = ki_rest_reader_body(&call->reader, bytes, n);
     if (rc == 0)
@@ -137,6 +146,8 @@ static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *use
 static void on_end(ki_transfer *transfer, ki_reason reason, const char *message, void *user)
 {
     ki_rest_call *call = user;
+    KI_ASSERT_ON(call->rest->client->io);
+    assert(call->is_in_flight);
     (void)transfer;
     leave_flight(call);
     ki_rest_reader_end(&call->reader, reason, message);
@@ -151,6 +162,8 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
 static void on_sent(ki_transfer *transfer, void *user)
 {
     ki_rest_call *call = user;
+    KI_ASSERT_ON(call->rest->client->io);
+    assert(call->is_in_flight && !call->is_reading);
     ki_error why = {0};
     ki_write write = {.method = call->message.method, .target = ki_buf_str(&call->message.target)};
     (void)transfer;
@@ -169,6 +182,7 @@ static const ki_transfer_events write_events = {on_head, on_body, on_end, NULL, 
 
 static void send_call(ki_rest_call *call)
 {
+    assert(call->transfer == NULL && call->is_in_flight && call->has_turn);
     const ki_rest_message *message = &call->message;
     const char *accept = message->accept.len > 0 ? message->accept.data : "Accept: application/json";
     const char *const headers[] = {accept, message->content_type, NULL};
@@ -195,6 +209,7 @@ static void send_call(ki_rest_call *call)
 /* Returns false when it has ended. */
 static bool take_turn(ki_rest_call *call, uint64_t now_ns)
 {
+    assert(!call->has_turn);
     ki_rest *rest = call->rest;
     call->has_turn = true;
     if (!rest->has_limit)
@@ -211,6 +226,7 @@ static bool take_turn(ki_rest_call *call, uint64_t now_ns)
 
 static void go_on(ki_rest_call *call, uint64_t now_ns)
 {
+    assert(call->transfer == NULL && !call->is_in_flight);
     if (now_ns >= call->due_ns && !call->has_turn && !take_turn(call, now_ns))
         return;
     if (now_ns < call->due_ns)
@@ -224,6 +240,7 @@ static void go_on(ki_rest_call *call, uint64_t now_ns)
 static void run_call(ki_job *job)
 {
     ki_rest_call *call = KI_CONTAINER_OF(job, ki_rest_call, job);
+    KI_ASSERT_ON(call->rest->client->io);
     uint64_t now_ns = now_of(call);
     if (call->is_cancelled)
         give_up(call, KI_ERR_STOPPED, KI_REASON_OTHER, "the call was cancelled");

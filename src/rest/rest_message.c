@@ -57,6 +57,7 @@ static bool has_name(const ki_rest_request *request)
 
 static const char *check_names(const ki_rest_request *request)
 {
+    assert(request->resource != NULL);
     bool needs_namespace = request->verb == KI_REST_CREATE || request->verb == KI_REST_DELETE_COLLECTION;
     if (is_of_collection(request) && (is_said(request->name) || is_said(request->subresource)))
         return "a collection has neither a name nor a subresource";
@@ -184,6 +185,7 @@ static void write_text(ki_json_writer *writer, const char *name, ki_str value)
 
 static void write_delete_options(ki_json_writer *writer, const ki_rest_request *request)
 {
+    assert(request->propagation >= 0 && request->propagation < COUNT(propagations));
     ki_json_write_object_begin(writer);
     write_text(writer, "kind", KI_STR("DeleteOptions"));
     write_text(writer, "apiVersion", KI_STR("v1"));
@@ -225,6 +227,7 @@ static int set_body(ki_rest_message *message, ki_str body, ki_error *err)
 /* A server looks for the options of a delete in the body alone, if there is one. */
 static int make_delete_options(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {
+    assert(deletes(request));
     ki_str text = {0};
     ki_json_writer *writer = ki_json_writer_new(NULL);
     if (writer == NULL)
@@ -239,6 +242,7 @@ static int make_delete_options(ki_rest_message *message, const ki_rest_request *
 
 static int make_body(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {
+    assert(request->verb > 0 && request->verb < COUNT(methods));
     if (request->verb == KI_REST_PATCH)
         message->content_type = patch_types[request->patch];
     else if (writes(request) || has_delete_options(request))
@@ -270,6 +274,7 @@ static int check_path(const ki_rest_request *request, ki_error *err)
 
 static int make_path(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {
+    assert(request->path[0] == '/');
     ki_str path = ki_str_of(request->path);
     ki_buf_init(&message->target, path.len);
     if (ki_buf_append_str(&message->target, path) < 0)
@@ -295,6 +300,7 @@ static int make_accept(ki_rest_message *message, const ki_rest_request *request,
 
 int ki_rest_message_init(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {
+    assert(message != NULL && request != NULL);
     bool has_path = request->path != NULL;
     int rc = has_path ? check_path(request, err) : check(request, err);
     if (rc < 0)

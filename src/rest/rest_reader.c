@@ -61,6 +61,7 @@ void ki_rest_answer_fini(ki_rest_answer *answer)
 
 int ki_rest_reader_init(ki_rest_reader *reader, const ki_rest_request *request, ki_error *err)
 {
+    assert(reader != NULL && request != NULL);
     ki_error why = {0};
     ki_object_plan *plan = ki_object_plan_new(request->resource, request->objects, &why);
     memory *m = plan == NULL ? NULL : ki_calloc(1, sizeof(*m));
@@ -112,6 +113,7 @@ void ki_rest_reader_take(ki_rest_reader *reader, ki_rest_answer *out_answer)
 void ki_rest_reader_fail(ki_rest_reader *reader, int code, ki_reason reason, const char *message)
 {
     assert(reader != NULL);
+    assert(code < 0);
     drop_objects(&reader->answer);
     reader->answer.reason = reason;
     ki_error_set(&reader->answer.error, code, 0, "%s",
@@ -122,6 +124,7 @@ void ki_rest_reader_fail(ki_rest_reader *reader, int code, ki_reason reason, con
 /* What came is not what was asked for. */
 static int refuse(ki_rest_reader *reader, const ki_error *why)
 {
+    assert(why->code < 0);
     ki_rest_reader_fail(reader, why->code,
                         why->code == KI_ERR_NO_MEMORY ? KI_REASON_NO_MEMORY : KI_REASON_MALFORMED,
                         why->message);
@@ -146,6 +149,7 @@ static bool is_good(const ki_rest_reader *reader)
 void ki_rest_reader_begin(ki_rest_reader *reader)
 {
     assert(reader != NULL);
+    assert(reader->answer.memory != NULL);
     memory *m = reader->answer.memory;
     drop_decoder(reader);
     clear(&reader->answer);
@@ -164,6 +168,7 @@ void ki_rest_reader_begin(ki_rest_reader *reader)
 
 void ki_rest_reader_head(ki_rest_reader *reader, const ki_response_head *head)
 {
+    assert(reader->answer.attempts > 0);
     memory *m = reader->answer.memory;
     reader->answer.code = head->status;
     reader->retry_after_seconds = head->retry_after_seconds;
@@ -174,6 +179,7 @@ void ki_rest_reader_head(ki_rest_reader *reader, const ki_response_head *head)
 /* The decoder's own texts go with it. */
 static int take_metadata(ki_rest_reader *reader)
 {
+    assert(reader->has_decoder);
     const ki_list_metadata *metadata = &reader->decoder.metadata;
     memory *m = reader->answer.memory;
     ki_buf_reset(&m->continue_token, 0);
@@ -190,6 +196,8 @@ static int take_metadata(ki_rest_reader *reader)
 static int take_object(ki_rest_reader *reader)
 {
     ki_rest_answer *answer = &reader->answer;
+    assert(answer->object_count <= reader->objects_cap);
+    assert(answer->objects != NULL || reader->objects_cap == 0);
     if (answer->object_count == reader->objects_cap) {
         size_t cap = reader->objects_cap == 0 ? 64 : reader->objects_cap * 2;
         ki_object **larger = ki_realloc(answer->objects, cap * sizeof(ki_object *));
@@ -219,6 +227,7 @@ static int take_step(ki_rest_reader *reader, int step)
 
 static int feed_list(ki_rest_reader *reader, ki_str bytes)
 {
+    assert(reader->is_list && reader->has_decoder);
     while (bytes.len > 0) {
         ki_error why = {0};
         size_t used = 0;
@@ -228,6 +237,7 @@ static int feed_list(ki_rest_reader *reader, ki_str bytes)
         int rc = take_step(reader, step);
         if (rc < 0)
             return refuse_code(reader, rc);
+        assert(used <= bytes.len);
         bytes.ptr += used;
         bytes.len -= used;
     }
@@ -236,6 +246,7 @@ static int feed_list(ki_rest_reader *reader, ki_str bytes)
 
 int ki_rest_reader_body(ki_rest_reader *reader, const char *bytes, size_t n)
 {
+    assert(reader->bytes <= reader->bytes_max);
     memory *m = reader->answer.memory;
     if (!is_good(reader)) { /* a page of text from a proxy may be long, and nothing in it is needed */
         if (!reader->is_dropped)
@@ -329,6 +340,7 @@ static void end_refused(ki_rest_reader *reader)
  * of its own is good where none was to be expected. */
 static void end_without_name(ki_rest_reader *reader, const ki_error *why)
 {
+    assert(why->code < 0);
     ki_error err = *why;
     int rc = read_status(reader, NULL);
     if (rc == KI_ERR_NO_MEMORY) {
@@ -342,6 +354,7 @@ static void end_without_name(ki_rest_reader *reader, const ki_error *why)
 
 static void end_object(ki_rest_reader *reader)
 {
+    assert(reader->answer.object == NULL && !reader->is_dropped);
     const memory *m = reader->answer.memory;
     ki_error why = {0};
     int rc = ki_object_build_text(reader->plan, ki_buf_str(&m->body), &reader->answer.object, &why);
@@ -353,6 +366,7 @@ static void end_object(ki_rest_reader *reader)
 
 static void end_list(ki_rest_reader *reader)
 {
+    assert(reader->has_decoder);
     ki_error why = {0};
     if (ki_list_decoder_end(&reader->decoder, &why) < 0)
         (void)refuse(reader, &why);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys that are added later: a heap by the time at which each becomes due, one delay a key. */
+#include <assert.h>
+
 #include "util/units.h"
 #include "workqueue/queue.h"
 
@@ -23,6 +25,7 @@ void ki_workqueue_delays_init(ki_workqueue *queue)
 
 uint64_t ki_workqueue_next_due_locked(const ki_workqueue *queue)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_heap_node *first = ki_heap_first(&queue->delayed);
     return first == NULL ? UINT64_MAX : entry_of(first)->due_ns;
 }
@@ -31,6 +34,8 @@ uint64_t ki_workqueue_next_due_locked(const ki_workqueue *queue)
 static int set_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority, uint64_t due_ns)
     KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(priority == KI_PRIORITY_HIGH || priority == KI_PRIORITY_LOW);
     if (!ki_work_entry_is_delayed(entry)) {
         entry->due_ns = due_ns;
         entry->delay_priority = (uint8_t)priority;
@@ -48,8 +53,11 @@ static int set_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority pri
 int ki_workqueue_delay_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority,
                               uint64_t due_ns)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(!queue->is_stopping);
     uint64_t next_ns = ki_workqueue_next_due_locked(queue);
     int rc = set_locked(queue, entry, priority, due_ns);
+    assert(rc < 0 || ki_work_entry_is_delayed(entry));
     if (ki_workqueue_next_due_locked(queue) < next_ns)
         ki_work_waiters_wake_keeper(&queue->waiters);
     return rc;
@@ -57,17 +65,22 @@ int ki_workqueue_delay_locked(ki_workqueue *queue, ki_work_entry *entry, ki_prio
 
 void ki_workqueue_ripen_locked(ki_workqueue *queue)
 {
+    KI_ASSERT_HELD(queue->mu);
     if (queue->delayed.count == 0)
         return;
+    assert(!queue->is_stopping);
     uint64_t now_ns = ki_clock_now_ns(queue->clock);
     while (ki_workqueue_next_due_locked(queue) <= now_ns) {
         ki_work_entry *entry = entry_of(ki_heap_pop(&queue->delayed));
+        assert(!ki_work_entry_is_delayed(entry));
         ki_workqueue_make_dirty_locked(queue, entry, (ki_priority)entry->delay_priority);
     }
 }
 
 void ki_workqueue_drop_delays_locked(ki_workqueue *queue)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue->is_stopping);
     for (ki_heap_node *node = ki_heap_pop(&queue->delayed); node != NULL;
          node = ki_heap_pop(&queue->delayed)) {
         ki_work_entry *entry = entry_of(node);
@@ -79,6 +92,7 @@ void ki_workqueue_drop_delays_locked(ki_workqueue *queue)
 static int add_after_locked(ki_workqueue *queue, ki_str key, ki_priority priority, uint64_t delay_ns)
     KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     uint32_t hash = ki_workqueue_hash(queue, key);
     if (queue->is_stopping)
         return KI_ERR_STOPPED;

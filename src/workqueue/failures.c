@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workqueue/failures.h"
 
+#include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ static failure *find(const ki_failures *failures, ki_str key)
 
 static failure *insert(ki_failures *failures, ki_str key)
 {
+    assert(key.len <= KEY_BYTES_MAX && find(failures, key) == NULL);
     failure *f = ki_malloc(sizeof(failure) + key.len);
     if (f == NULL)
         return NULL;
@@ -59,6 +61,7 @@ static failure *insert(ki_failures *failures, ki_str key)
 
 int ki_failures_add(ki_failures *failures, ki_str key, uint32_t *out_before)
 {
+    assert(out_before != NULL);
     if (key.len > KEY_BYTES_MAX)
         return KI_ERR_TOO_LARGE;
     failure *f = find(failures, key);
@@ -74,6 +77,7 @@ int ki_failures_add(ki_failures *failures, ki_str key, uint32_t *out_before)
 uint32_t ki_failures_count(const ki_failures *failures, ki_str key)
 {
     const failure *f = find(failures, key);
+    assert(f == NULL || f->count > 0);
     return f == NULL ? 0 : f->count;
 }
 
@@ -82,6 +86,7 @@ void ki_failures_forget(ki_failures *failures, ki_str key)
     failure *f = find(failures, key);
     if (f == NULL)
         return;
+    assert(f->count > 0);
     ki_map_remove(&failures->keys, &f->by_key);
     ki_free(f);
 }

@@ -42,6 +42,7 @@ ki_work_entry *ki_work_keys_find(const ki_work_keys *keys, ki_str key, uint32_t 
 {
     if (keys->slot_count == 0)
         return NULL;
+    assert(keys->count < keys->slot_count);
     size_t mask = keys->slot_count - 1;
     size_t i = hash & mask;
     while (keys->slots[i].entry != NULL &&
@@ -52,6 +53,7 @@ ki_work_entry *ki_work_keys_find(const ki_work_keys *keys, ki_str key, uint32_t 
 
 static void put(ki_work_keys *keys, ki_work_slot slot)
 {
+    assert(slot.entry != NULL && slot.hash == slot.entry->hash);
     size_t mask = keys->slot_count - 1;
     size_t i = slot.hash & mask;
     while (keys->slots[i].entry != NULL)
@@ -62,6 +64,8 @@ static void put(ki_work_keys *keys, ki_work_slot slot)
 /* Returns 0 or KI_ERR_NO_MEMORY with nothing changed. */
 static int resize(ki_work_keys *keys, size_t slot_count)
 {
+    assert(slot_count >= SLOTS_MIN && (slot_count & (slot_count - 1)) == 0);
+    assert(slot_count > keys->count);
     if (slot_count > SLOTS_MAX)
         return KI_ERR_NO_MEMORY;
     ki_work_keys moved = {slots_new(slot_count), slot_count, keys->count};
@@ -78,11 +82,13 @@ static int resize(ki_work_keys *keys, size_t slot_count)
 /* One slot always stays empty, where a search ends. */
 int ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry)
 {
+    assert(ki_work_keys_find(keys, ki_work_entry_key(entry), entry->hash) == NULL);
     if ((keys->count + 1) * 16 > keys->slot_count * USED_OF_16) {
         int rc = resize(keys, keys->slot_count == 0 ? SLOTS_MIN : keys->slot_count * 2);
         if (rc < 0 && keys->count + 1 >= keys->slot_count)
             return rc;
     }
+    assert(keys->count + 1 < keys->slot_count);
     put(keys, (ki_work_slot){entry->hash, entry});
     keys->count++;
     return 0;
@@ -92,6 +98,7 @@ int ki_work_keys_insert(ki_work_keys *keys, ki_work_entry *entry)
  * hole. */
 static void close_hole(ki_work_keys *keys, size_t hole)
 {
+    assert(hole < keys->slot_count && keys->slots[hole].entry != NULL);
     size_t mask = keys->slot_count - 1;
     for (size_t i = (hole + 1) & mask; keys->slots[i].entry != NULL; i = (i + 1) & mask) {
         size_t from_home = (i - keys->slots[i].hash) & mask;
@@ -113,6 +120,7 @@ static void shrink(ki_work_keys *keys)
 
 void ki_work_keys_remove(ki_work_keys *keys, const ki_work_entry *entry)
 {
+    assert(keys->count > 0);
     size_t mask = keys->slot_count - 1;
     size_t i = entry->hash & mask;
     while (keys->slots[i].entry != entry) {

@@ -16,6 +16,8 @@
 #ifndef KI_WORKQUEUE_KEYS_H
 #define KI_WORKQUEUE_KEYS_H
 
+#include <assert.h>
+
 #include "workqueue/entry.h"
 
 typedef struct ki_work_slot {
@@ -46,6 +48,7 @@ void ki_work_keys_remove(ki_work_keys *keys, const ki_work_entry *entry);
 /* Has the processor fetch what the next of these calls reads. */
 static inline void ki_work_keys_expect(const ki_work_keys *keys, uint32_t hash)
 {
+    assert(keys->count > 0);
     __builtin_prefetch(&keys->slots[hash & (keys->slot_count - 1)], 1);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workqueue/limiter.h"
 
+#include <assert.h>
+
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -17,6 +19,8 @@ static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
 
 ki_limiter *ki_limiter_make(size_t bytes, const ki_limiter_kind *kind, ki_error *err)
 {
+    assert(bytes >= sizeof(ki_limiter));
+    assert(kind->when != NULL && kind->forget != NULL && kind->num_requeues != NULL && kind->fini != NULL);
     ki_limiter *limiter = ki_calloc(1, bytes);
     if (limiter == NULL) {
         (void)ki_fail_no_memory(err);
@@ -53,6 +57,7 @@ ki_limiter *ki_limiter_unref(ki_limiter *limiter)
 
 int ki_limiter_when_at(ki_limiter *limiter, ki_str key, uint64_t now_ns, uint64_t *out_delay_ns)
 {
+    assert(limiter != NULL && out_delay_ns != NULL);
     return limiter->kind->when(limiter, key, now_ns, out_delay_ns);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The token bucket. It counts in fractions of tokens, unlike util/token_bucket.h, and as Go's rate limiter
  * does: so the delays are the same to the nanosecond, whatever the rate. */
+#include <assert.h>
+
 #include "util/error.h"
 #include "util/units.h"
 #include "workqueue/limiter.h"
@@ -29,6 +31,9 @@ static double seconds_of(uint64_t ns)
 
 static uint64_t reserve_locked(bucket_limiter *bucket, uint64_t now_ns) KI_REQUIRES(bucket->base.mu)
 {
+    KI_ASSERT_HELD(bucket->base.mu);
+    assert(bucket->per_second > 0 && bucket->burst >= 1);
+    assert(bucket->tokens <= bucket->burst);
     if (now_ns > bucket->last_ns) {
         double grown = seconds_of(now_ns - bucket->last_ns) * bucket->per_second;
         bucket->tokens += grown;

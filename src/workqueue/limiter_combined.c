@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limiters made of others, and of the program's own functions. They have no state, so nothing is locked. */
+#include <assert.h>
+
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/units.h"
@@ -17,6 +19,7 @@ typedef struct max_of_limiter {
 static int max_of_when(ki_limiter *limiter, ki_str key, uint64_t now_ns, uint64_t *out_delay_ns)
 {
     const max_of_limiter *max_of = (const max_of_limiter *)limiter;
+    assert(max_of->count > 0);
     uint64_t longest_ns = 0;
     for (size_t i = 0; i < max_of->count; i++) {
         uint64_t delay_ns = 0;
@@ -68,6 +71,7 @@ static void fail_missing(ki_error *err)
 
 static ki_limiter *make_max_of(size_t count, ki_error *err)
 {
+    assert(count > 0);
     static const ki_limiter_kind kind = {max_of_when, max_of_forget, max_of_num_requeues, max_of_fini};
     if (count > SIZE_MAX / 2 / sizeof(ki_limiter *)) {
         (void)ki_fail_no_memory(err);
@@ -119,6 +123,7 @@ typedef struct max_wait_limiter {
 static int max_wait_when(ki_limiter *limiter, ki_str key, uint64_t now_ns, uint64_t *out_delay_ns)
 {
     const max_wait_limiter *max_wait = (const max_wait_limiter *)limiter;
+    assert(max_wait->part != NULL);
     uint64_t delay_ns = 0;
     int rc = ki_limiter_when_at(max_wait->part, key, now_ns, &delay_ns);
     if (rc == 0)

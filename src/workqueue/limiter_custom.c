@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A limiter of the program's own. */
+#include <assert.h>
+
 #include "util/error.h"
 #include "workqueue/limiter.h"
 
@@ -16,6 +18,7 @@ static const ki_limiter_functions *functions_of(ki_limiter *limiter)
 static int custom_when(ki_limiter *limiter, ki_str key, uint64_t now_ns, uint64_t *out_delay_ns)
 {
     const ki_limiter_functions *functions = functions_of(limiter);
+    assert(functions->when != NULL && out_delay_ns != NULL);
     (void)now_ns;
     return functions->when(key, out_delay_ns, functions->user);
 }

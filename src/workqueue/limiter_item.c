@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Limiters that count the failures of each key: exponential, and fast then slow. */
+#include <assert.h>
+
 #include "util/error.h"
 #include "util/units.h"
 #include "workqueue/failures.h"
@@ -68,6 +70,7 @@ static int exponential_when(ki_limiter *limiter, ki_str key, uint64_t now_ns, ui
     int rc = count_one(limiter, key, &n);
     if (rc == 0)
         *out_delay_ns = n >= 64 || item->first_ns > item->last_ns >> n ? item->last_ns : item->first_ns << n;
+    assert(rc < 0 || *out_delay_ns <= item->last_ns);
     return rc;
 }
 

@@ -11,6 +11,8 @@
 #ifndef KI_WORKQUEUE_ORDER_H
 #define KI_WORKQUEUE_ORDER_H
 
+#include <assert.h>
+
 #include "workqueue/entry.h"
 
 typedef struct ki_work_order {
@@ -33,6 +35,7 @@ ki_work_entry *ki_work_order_pop(ki_work_order *order);
 /* One that may be the next, of several; not when none waits. */
 static inline const ki_work_entry *ki_work_order_peek(const ki_work_order *order)
 {
+    assert(order->counts[KI_PRIORITY_HIGH] + order->counts[KI_PRIORITY_LOW] > 0);
     const ki_list *list =
         &order->lists[order->counts[KI_PRIORITY_HIGH] > 0 ? KI_PRIORITY_HIGH : KI_PRIORITY_LOW];
     return KI_CONTAINER_OF(ki_list_first(list), ki_work_entry, node);

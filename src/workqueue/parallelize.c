@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
 #include <kinformer/parallelize.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ typedef struct shared {
 /* The first to end it says why. */
 static void end(shared *s, int outcome)
 {
+    assert(outcome != 0);
     int none = 0;
     (void)atomic_compare_exchange_strong(&s->outcome, &none, outcome);
 }
@@ -26,6 +28,7 @@ static void end(shared *s, int outcome)
 /* Returns whether to go on. */
 static int do_piece(shared *s, size_t piece)
 {
+    assert(piece < s->pieces);
     if (atomic_load(&s->outcome) != 0)
         return 0;
     if (s->is_cancelled != NULL && s->is_cancelled(s->user)) {
@@ -45,6 +48,7 @@ static void work(void *user)
     size_t first = atomic_fetch_add(&s->next, s->chunk);
     while (first < s->pieces) {
         size_t behind = s->pieces - first < s->chunk ? s->pieces : first + s->chunk;
+        assert(behind > first && behind <= s->pieces);
         for (size_t piece = first; piece < behind; piece++)
             if (!do_piece(s, piece))
                 return;
@@ -54,6 +58,7 @@ static void work(void *user)
 
 static size_t worker_count(const shared *s, size_t wanted)
 {
+    assert(s->chunk > 0 && s->chunk <= s->pieces);
     size_t chunks = s->pieces / s->chunk + (s->pieces % s->chunk != 0);
     if (wanted == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -65,6 +70,7 @@ static size_t worker_count(const shared *s, size_t wanted)
 /* Those that cannot be started are not there; the others do their work. */
 static void work_together(shared *s, size_t workers)
 {
+    assert(workers > 0);
     ki_thread *threads = workers > 1 ? ki_calloc(workers - 1, sizeof(ki_thread)) : NULL;
     size_t started = 0;
     const ki_thread_options options = {.name = "worker", .run = work, .user = s};

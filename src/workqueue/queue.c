@@ -34,6 +34,7 @@ void ki_workqueue_lock(ki_workqueue *queue)
 
 void ki_workqueue_unlock(ki_workqueue *queue)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_work_waiters *waiters = &queue->waiters;
     if (waiters->fd.is_open) {
         ki_wake_fd_raise(&waiters->fd, queue->is_stopping || ki_work_order_count(&queue->order) > 0);
@@ -49,6 +50,7 @@ void ki_workqueue_unlock(ki_workqueue *queue)
 
 ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_work_entry *entry = ki_work_keys_find(&queue->keys, key, hash);
     if (entry != NULL)
         return entry;
@@ -62,19 +64,23 @@ ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint3
 
 void ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry)
 {
+    KI_ASSERT_HELD(queue->mu);
     if (entry->is_dirty || entry->is_processing || ki_work_entry_is_delayed(entry))
         return;
+    assert(!ki_list_node_is_linked(&entry->node));
     ki_work_keys_remove(&queue->keys, entry);
     ki_work_entry_free(&queue->spares, entry);
 }
 
 static ki_work_entry **at_hand_locked(ki_workqueue *queue, const char *text) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     return &queue->at_hand[(uintptr_t)text / KI_WORK_SPARE_STEP % KI_WORK_AT_HAND];
 }
 
 ki_work_entry *ki_workqueue_find_processing_locked(ki_workqueue *queue, ki_str key)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_work_entry *entry = *at_hand_locked(queue, key.ptr);
     if (entry != NULL && entry->key == key.ptr && entry->key_len == key.len)
         return entry;
@@ -86,12 +92,16 @@ ki_work_entry *ki_workqueue_find_processing_locked(ki_workqueue *queue, ki_str k
 
 static void push_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(entry->is_dirty && !entry->is_processing);
     ki_work_order_push(&queue->order, entry);
     ki_work_waiters_wake_one(&queue->waiters);
 }
 
 static void raise_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(entry->is_dirty && entry->priority == KI_PRIORITY_LOW);
     if (entry->is_processing)
         entry->priority = KI_PRIORITY_HIGH;
     else
@@ -100,6 +110,8 @@ static void raise_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(
 
 void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(priority == KI_PRIORITY_HIGH || priority == KI_PRIORITY_LOW);
     if (entry->is_dirty) {
         if (priority < entry->priority)
             raise_locked(queue, entry);
@@ -118,6 +130,8 @@ void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, k
 /* Since when the oldest work is under way; UINT64_MAX: none is. */
 static uint64_t oldest_ns_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(ki_work_metrics_are_on(&queue->metrics));
     ki_list_node *first = ki_list_first(&queue->processing);
     return first == NULL ? UINT64_MAX : KI_CONTAINER_OF(first, ki_work_entry, node)->started_ns;
 }
@@ -126,6 +140,7 @@ static uint64_t oldest_ns_locked(const ki_workqueue *queue) KI_REQUIRES(queue->m
  * with many keys nothing is in a cache. */
 static void pass_on_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     const ki_work_entry *next = ki_work_order_peek(&queue->order);
     ki_work_waiters_wake_one(&queue->waiters);
     ki_work_keys_expect(&queue->keys, next->hash);
@@ -134,9 +149,11 @@ static void pass_on_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 
 ki_work_entry *ki_workqueue_take_locked(ki_workqueue *queue)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_work_entry *entry = ki_work_order_pop(&queue->order);
     if (entry == NULL)
         return NULL;
+    assert(entry->is_dirty && !entry->is_processing && queue->depth > 0);
     entry->is_dirty = false;
     entry->is_processing = true;
     entry->started_ns = now_for_metrics(queue);
@@ -156,8 +173,10 @@ ki_work_entry *ki_workqueue_take_locked(ki_workqueue *queue)
 
 void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry)
 {
+    KI_ASSERT_HELD(queue->mu);
     ki_work_entry **at_hand = at_hand_locked(queue, entry->key);
     assert(entry->is_processing);
+    assert(queue->processing_count > 0);
     if (*at_hand == entry)
         *at_hand = NULL;
     entry->is_processing = false;
@@ -171,5 +190,6 @@ void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry)
         push_locked(queue, entry);
     else if (queue->is_stopping && ki_workqueue_is_drained_locked(queue))
         ki_cond_broadcast(&queue->waiters.drained);
+    assert(*at_hand != entry && !entry->is_processing);
     ki_workqueue_release_locked(queue, entry);
 }

@@ -100,6 +100,7 @@ void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry) KI_RE
 
 static inline bool ki_workqueue_is_drained_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     return ki_work_order_count(&queue->order) == 0 && queue->processing_count == 0;
 }
 

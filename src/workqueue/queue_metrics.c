@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workqueue/queue_metrics.h"
 
+#include <assert.h>
+
 #include "metrics/names.h"
 #include "util/units.h"
 
@@ -71,10 +73,13 @@ static void set_under_way(ki_work_metrics *cells, uint64_t keys, uint64_t begun_
 
 void ki_work_metrics_begin(ki_work_metrics *cells, uint64_t started_ns, uint64_t oldest_ns)
 {
+    assert(ki_work_metrics_are_on(cells));
+    assert(oldest_ns <= started_ns);
     set_under_way(cells, 1, started_ns / KI_NS_PER_MS, oldest_ns);
 }
 
 void ki_work_metrics_end(ki_work_metrics *cells, uint64_t started_ns, uint64_t oldest_ns)
 {
+    assert(ki_work_metrics_are_on(cells));
     set_under_way(cells, (uint64_t)-1, 0 - started_ns / KI_NS_PER_MS, oldest_ns);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of a work queue: no more keys, and waiting until the last one is done. */
+#include <assert.h>
+
 #include "util/units.h"
 #include "workqueue/queue.h"
 
 static void stop_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     queue->is_stopping = true;
     ki_workqueue_drop_delays_locked(queue);
+    assert(queue->delayed.count == 0);
 }
 
 void ki_workqueue_shut_down(ki_workqueue *queue)
@@ -23,6 +27,8 @@ void ki_workqueue_shut_down(ki_workqueue *queue)
 /* Returns 0, KI_ERR_STOPPED or KI_ERR_TIMEOUT. */
 static int drain_locked(ki_workqueue *queue, uint64_t shut_downs, uint64_t until_ns) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(queue->is_stopping);
     while (!ki_workqueue_is_drained_locked(queue)) {
         if (queue->shut_downs != shut_downs)
             return KI_ERR_STOPPED;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workqueue/waiters.h"
 
+#include <assert.h>
+
 /* The clock of conditions stands still while the machine is suspended, that of delays does not. */
 enum { LOOK_AGAIN_MS = 10 * 1000 };
 
@@ -14,6 +16,7 @@ void ki_work_waiters_init(ki_work_waiters *waiters)
 
 void ki_work_waiters_fini(ki_work_waiters *waiters)
 {
+    assert(waiters->sleepers == 0 && !waiters->has_keeper);
     ki_wake_fd_close(&waiters->fd);
     ki_cond_fini(&waiters->drained);
     ki_cond_fini(&waiters->timer);
@@ -30,12 +33,14 @@ void ki_work_waiters_forget(ki_work_waiters *waiters)
 
 static void wake_sleeper(ki_work_waiters *waiters)
 {
+    assert(waiters->sleepers > 0 && !waiters->is_waking);
     waiters->is_waking = true;
     waiters->signal_sleeper = true;
 }
 
 static void wake_keeper(ki_work_waiters *waiters)
 {
+    assert(waiters->has_keeper && !waiters->is_keeper_waking);
     waiters->is_keeper_waking = true;
     waiters->signal_keeper = true;
 }
@@ -83,6 +88,7 @@ void ki_work_waiters_send(ki_work_waiters *waiters, ki_work_signals signals)
 
 static void wait_ms(ki_cond *cond, ki_mutex *mu, uint64_t timeout_ms) KI_REQUIRES(*mu)
 {
+    KI_ASSERT_HELD(*mu);
     if (timeout_ms == UINT64_MAX)
         ki_cond_wait(cond, mu);
     else
@@ -96,18 +102,21 @@ static uint64_t shorter(uint64_t a_ms, uint64_t b_ms)
 
 void ki_work_waiters_sleep(ki_work_waiters *waiters, ki_mutex *mu, uint64_t timeout_ms, uint64_t due_ms)
 {
+    KI_ASSERT_HELD(*mu);
     ki_work_waiters_send(waiters, ki_work_waiters_take_signals(waiters));
     if (timeout_ms != UINT64_MAX)
         timeout_ms = shorter(timeout_ms, LOOK_AGAIN_MS);
     if (due_ms != UINT64_MAX && !waiters->has_keeper) {
         waiters->has_keeper = true;
         wait_ms(&waiters->timer, mu, shorter(timeout_ms, shorter(due_ms, LOOK_AGAIN_MS)));
+        assert(waiters->has_keeper);
         waiters->has_keeper = false;
         waiters->is_keeper_waking = false;
         return;
     }
     waiters->sleepers++;
     wait_ms(&waiters->ready, mu, timeout_ms);
+    assert(waiters->sleepers > 0);
     waiters->sleepers--;
     waiters->is_waking = false;
 }

@@ -93,6 +93,8 @@ void ki_workqueue_free(ki_workqueue *queue)
 static int add_locked(ki_workqueue *queue, ki_str key, uint32_t hash, ki_priority priority)
     KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(key.len > 0 && key.len <= KI_WORK_KEY_BYTES_MAX);
     if (queue->is_stopping)
         return KI_ERR_STOPPED;
     ki_work_entry *entry = ki_workqueue_intern_locked(queue, key, hash);
@@ -127,6 +129,8 @@ static uint64_t left_ms(uint64_t now_ns, uint64_t until_ns)
 /* Sleeps once. Returns 0 to look again, or KI_ERR_TIMEOUT. */
 static int sleep_locked(ki_workqueue *queue, uint64_t until_ns) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
+    assert(ki_work_order_count(&queue->order) == 0 && !queue->is_stopping);
     uint64_t due_ns = ki_workqueue_next_due_locked(queue);
     uint64_t now_ns = until_ns == UINT64_MAX && due_ns == UINT64_MAX ? 0 : ki_clock_now_ns(queue->clock);
     if (until_ns <= now_ns || queue->clock->is_virtual)
@@ -138,6 +142,7 @@ static int sleep_locked(ki_workqueue *queue, uint64_t until_ns) KI_REQUIRES(queu
 
 static int get_locked(ki_workqueue *queue, uint64_t until_ns, ki_work_item *out_item) KI_REQUIRES(queue->mu)
 {
+    KI_ASSERT_HELD(queue->mu);
     for (;;) {
         ki_work_entry *entry = ki_workqueue_take_locked(queue);
         if (entry != NULL) {
@@ -208,6 +213,8 @@ void ki_workqueue_read_stats(ki_workqueue *queue, ki_workqueue_stats *out_stats)
     if (ki_workqueue_check(queue) < 0)
         return;
     ki_workqueue_lock(queue);
+    assert(queue->depth >= ki_work_order_count(&queue->order) && queue->depth <= queue->keys.count);
+    assert(queue->processing_count <= queue->keys.count && queue->delayed.count <= queue->keys.count);
     *out_stats = (ki_workqueue_stats){.waiting = ki_work_order_count(&queue->order),
                                       .low = queue->order.counts[KI_PRIORITY_LOW],
                                       .depth = queue->depth,
