@@ -75,6 +75,7 @@ static int set_bearer(ki_credentials *credentials, const char *token, ki_error *
 /* Said once. */
 static void withhold(ki_credentials *credentials)
 {
+    assert(credentials->is_plaintext);
     credentials->is_withheld = true;
     if (!credentials->was_logged)
         ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS,
@@ -122,6 +123,7 @@ static waiter_node *find_waiter(const ki_credentials *credentials, const ki_job 
 static int add_waiter(ki_credentials *credentials, ki_job *job, ki_error *err)
 {
     assert(job != NULL);
+    assert(credentials->state == EXEC_RUNNING);
     if (find_waiter(credentials, job) != NULL)
         return 1;
     waiter_node *waiter = ki_calloc(1, sizeof(*waiter));
@@ -189,6 +191,7 @@ static int use_credential(ki_credentials *credentials, ki_exec_credential *fresh
 static void plugin_ended(ki_exec_credential *credential, const ki_error *err, void *user)
 {
     ki_credentials *credentials = user;
+    assert(credentials->uses_exec && credentials->state == EXEC_RUNNING);
     ki_error failure = *err;
     if (credentials->is_given) { /* meanwhile */
         if (credential != NULL)
@@ -218,6 +221,7 @@ static bool is_fresh(const ki_credentials *credentials)
 
 static int start_plugin(ki_credentials *credentials, ki_error *err)
 {
+    assert(credentials->uses_exec && credentials->state != EXEC_RUNNING);
     ki_error failure = {0};
     int rc = ki_exec_plugin_start(&credentials->plugin, &failure);
     if (rc == 0) {
@@ -235,6 +239,7 @@ static int start_plugin(ki_credentials *credentials, ki_error *err)
 /* Returns 0 with a credential, 1 when it has to be waited for. */
 static int refresh_exec(ki_credentials *credentials, ki_job *waiter, ki_error *err)
 {
+    assert(credentials->uses_exec && !credentials->is_given);
     uint64_t now_ns = ki_clock_now_ns(credentials->clock);
     if (credentials->state == EXEC_READY && is_fresh(credentials))
         return 0;
@@ -290,6 +295,7 @@ static bool has_some(const ki_config *config)
 /* An address of this machine is no exception: who listens there may have another user's rights. */
 static int init_authorization(ki_credentials *credentials, ki_loop *loop, ki_error *err)
 {
+    assert(!credentials->uses_exec && credentials->state == EXEC_NONE);
     const ki_config *config = &credentials->config;
     credentials->is_plaintext =
         config->server != NULL && !ki_config_uses_tls(config) && !config->allow_plaintext_credentials;
@@ -345,6 +351,7 @@ ki_credentials *ki_credentials_new(const ki_config *config, ki_loop *loop, ki_er
 
 void ki_credentials_use_source(ki_credentials *credentials, const ki_identity_source *source)
 {
+    assert(source == NULL || (source->get != NULL && source->forget != NULL));
     credentials->source = source;
 }
 

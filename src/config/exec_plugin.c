@@ -31,6 +31,7 @@ static const char *shown(const char *command)
  * line. */
 static int fail(const ki_exec_plugin *plugin, ki_error *err, const char *reason)
 {
+    assert(plugin->config->exec != NULL && reason != NULL);
     const ki_config *config = plugin->config;
     const char *hint = config->exec->install_hint;
     char line[KI_ERROR_MESSAGE_BYTES] = "";
@@ -115,6 +116,7 @@ static void wake(ki_exec_plugin *plugin, uint64_t due_ns)
 
 static void end(ki_exec_plugin *plugin, bool is_late)
 {
+    assert(plugin->is_running && plugin->on_end != NULL);
     ki_error err = {0};
     ki_exec_credential credential = {0};
     char reason[64];
@@ -129,12 +131,14 @@ static void end(ki_exec_plugin *plugin, bool is_late)
 
 static void go_on(ki_exec_plugin *plugin, uint64_t now_ns)
 {
+    assert(plugin->is_running);
     uint64_t due_ns = watch_all(plugin) ? plugin->deadline_ns : now_ns + KI_EXEC_POLL_MS * KI_NS_PER_MS;
     wake(plugin, due_ns);
 }
 
 static void look(ki_exec_plugin *plugin)
 {
+    KI_ASSERT_ON(plugin->job.loop);
     if (!plugin->is_running) {
         wake(plugin, UINT64_MAX);
         return;
@@ -206,6 +210,7 @@ static int choose_interactive(const ki_exec_plugin *plugin, bool *out_is_interac
 
 static char **new_arguments(const ki_config_exec *exec)
 {
+    assert(exec->command != NULL);
     size_t count = 0;
     while (exec->args != NULL && exec->args[count] != NULL)
         count++;
@@ -242,6 +247,7 @@ static int spawn(ki_exec_plugin *plugin, bool is_interactive, const char *info, 
 int ki_exec_plugin_start(ki_exec_plugin *plugin, ki_error *err)
 {
     assert(!plugin->is_running);
+    KI_ASSERT_ON(plugin->job.loop);
     bool is_interactive = false;
     char *info = NULL;
     ki_error problem = {0};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/body.h"
 
+#include <assert.h>
+
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -27,6 +29,7 @@ int ki_body_fail(ki_body *body, const ki_error *why)
     if (body == NULL)
         return KI_ERR_NO_MEMORY;
     if (body->error.code == 0) {
+        assert(why->code < 0);
         body->error = *why;
         ki_buf_fini(&body->text);
     }

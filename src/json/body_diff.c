@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The difference of two JSON texts as a merge patch. Members that are equal say nothing; an array or a scalar
  * that differs is there whole. */
+#include <assert.h>
 #include <stdbool.h>
 
 #include "json/body.h"
@@ -51,6 +52,8 @@ static void write_members(ki_json_writer *writer, ki_json from, ki_json to);
 
 static void write_object(ki_json_writer *writer, ki_json from, ki_json to)
 {
+    assert(ki_json_type_of(from) == KI_JSON_OBJECT);
+    assert(ki_json_type_of(to) == KI_JSON_OBJECT);
     if (writer->depth == DEPTH_MAX)
         ki_json_writer_fail(writer, KI_ERR_JSON_DEPTH, "merge patch: nested too deeply");
     ki_json_write_object_begin(writer);

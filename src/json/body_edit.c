@@ -2,6 +2,7 @@
 /* A change is one cut in the text: what lies between two places of it is replaced. Nothing is turned into a
  * tree, and the text outside of the cut stays as it is, byte for byte. The result is validated, so that no
  * mistake here and no depth that adds up leaves a body that is not JSON. */
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@ static int splice(ki_body *body, ki_str cut, ki_str with)
 {
     ki_str text = ki_buf_str(&body->text);
     const char *end = cut.ptr + cut.len;
+    assert(cut.ptr >= text.ptr && end <= text.ptr + text.len);
     ki_error why = {0};
     ki_buf made;
     ki_buf_init(&made, KI_BODY_BYTES_MAX);
@@ -50,6 +52,7 @@ static bool is_pointer(const char *pointer)
 /* Takes the first part, with its slash: "/a" of "/a/b". Empty when there is none. */
 static ki_str take_part(const char **pointer)
 {
+    assert(**pointer == 0 || **pointer == '/');
     ki_str part = {*pointer, **pointer == 0 ? 0 : 1 + strcspn(*pointer + 1, "/")};
     *pointer += part.len;
     return part;
@@ -57,6 +60,7 @@ static ki_str take_part(const char **pointer)
 
 static void write_name(ki_json_writer *writer, ki_str part)
 {
+    assert(part.len > 0 && part.ptr[0] == '/');
     ki_buf name;
     ki_buf_init(&name, part.len);
     int rc = 0;
@@ -104,6 +108,8 @@ static void write_inside(ki_json_writer *writer, const char *rest, ki_json value
  * that is there, behind a comma if that is not empty. */
 static int insert(ki_body *body, ki_json container, ki_str written)
 {
+    assert(container.raw.len >= 2);
+    assert(written.len >= 2 && written.ptr[0] == container.raw.ptr[0]);
     ki_json_iter iter = ki_json_iterate(container);
     ki_json ignored = {0};
     bool is_empty = !ki_json_next(&iter, NULL, &ignored);
@@ -267,6 +273,7 @@ static ki_str item_with_comma(ki_json container, ki_json item)
     ki_json next = {0};
     while (ki_json_next(&iter, &name, &value) && value.raw.ptr != item.raw.ptr)
         start = value.raw.ptr + value.raw.len; /* from here on the comma, if there is one */
+    assert(value.raw.ptr == item.raw.ptr);
     const char *end = value.raw.ptr + value.raw.len;
     bool is_first = start == container.raw.ptr + 1;
     if (is_first && ki_json_next(&iter, &name, &next))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A format is read once, from left to right; what it says goes to a writer, which escapes and separates. Text
  * of arguments never gets to where the format is read, so that nothing in it can mean anything. */
+#include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -41,6 +42,7 @@ enum { EMPTY = 1 };
 
 static int fail_at(source *s, const char *at, int code, const char *what)
 {
+    assert(at >= s->start && code < 0);
     size_t position = (size_t)(at - s->start);
     return ki_fail_at(s->err, code, position, "format, position %zu: %s: \"%.24s\"", position, what, at);
 }
@@ -230,6 +232,7 @@ static int append(source *s, ki_str text)
 
 static int append_argument(source *s)
 {
+    assert(*s->at == '%');
     const char *at = s->at++;
     argument a = {0};
     if (take_word(s, "%"))
@@ -243,6 +246,7 @@ static int append_argument(source *s)
 /* `at` is at the quote. What is between it and the next goes to s->text. */
 static int take_quoted(source *s)
 {
+    assert(*s->at == '\'' || *s->at == '"');
     char quote = *s->at++;
     const char stops[] = {quote, '%', '\\', 0};
     const char *start = s->at;
@@ -278,6 +282,7 @@ static int write_text(source *s, const char *at, ki_str text)
 /* `at` is at the percent sign. */
 static int write_argument(source *s, bool may_be_empty)
 {
+    assert(*s->at == '%');
     const char *at = s->at++;
     argument a = {0};
     int rc = take_argument(s, &a);
@@ -387,6 +392,7 @@ static int take_name(source *s, ki_str *out_name)
 static bool has_member(const source *s, size_t object_at, ki_str name)
 {
     const ki_buf *text = &s->writer->text;
+    assert(object_at < text->len && text->data[object_at] == '{');
     ki_json object = {{text->data + object_at, text->len - object_at}};
     return ki_json_type_of(ki_json_member(object, name)) != KI_JSON_NONE;
 }
@@ -441,6 +447,7 @@ static int write_elements(source *s, bool *is_empty)
 /* `at` is at the bracket. */
 static int write_container(source *s, bool is_object)
 {
+    assert(*s->at == (is_object ? '{' : '['));
     char end = is_object ? '}' : ']';
     bool is_empty = true;
     if (++s->depth > DEPTH_MAX)
@@ -454,6 +461,7 @@ static int write_container(source *s, bool is_object)
         return rc;
     if (!take(s, end))
         return fail(s, is_object ? ", or } is missing" : ", or ] is missing");
+    assert(s->depth > 0);
     s->depth--;
     (is_object ? ki_json_write_object_end : ki_json_write_array_end)(s->writer);
     return is_empty ? EMPTY : 0;

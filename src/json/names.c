@@ -9,6 +9,7 @@
 
 static ki_json_spelt inside_of(const char *name, const char *end)
 {
+    assert(name < end && *name == '"');
     size_t len = ki_json_skip_string(name, (size_t)(end - name));
     return (ki_json_spelt){{name + 1, len < 2 ? 0 : len - 2}, KI_JSON_RAW};
 }
@@ -27,6 +28,7 @@ static int comes_before(const char *a, const char *b, const char *end)
 
 static void sift_down(const char **names, size_t at, size_t count, const char *end)
 {
+    assert(at < count);
     const char *name = names[at];
     for (size_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
         if (child + 1 < count && comes_before(names[child], names[child + 1], end))

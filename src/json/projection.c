@@ -55,6 +55,7 @@ static int new_node(builder *b, ki_str name, uint32_t *out_index)
 
 static uint32_t find_child(const builder *b, uint32_t parent, ki_str name)
 {
+    assert(parent < b->count);
     uint32_t at = b->nodes[parent].child;
     while (at != 0 && !ki_str_equal(b->nodes[at].name, name))
         at = b->nodes[at].sibling;
@@ -77,6 +78,7 @@ static int child_of(builder *b, uint32_t parent, ki_str name, uint32_t *out_inde
 
 static int any_of(builder *b, uint32_t parent, uint32_t *out_index)
 {
+    assert(parent < b->count && out_index != NULL);
     uint32_t at = b->nodes[parent].any;
     if (at == 0) {
         int rc = new_node(b, (ki_str){0}, &at);
@@ -173,6 +175,7 @@ static int add_captures(builder *b, const ki_projection_capture *captures, size_
  * says nothing itself. Recursion is as deep as the longest path. */
 static int merge(builder *b, uint32_t from, uint32_t into)
 {
+    assert(from != into && from < b->count && into < b->count);
     if (b->nodes[into].keep == INHERIT)
         b->nodes[into].keep = b->nodes[from].keep;
     if (b->nodes[into].capture < 0) {
@@ -196,6 +199,7 @@ static int merge(builder *b, uint32_t from, uint32_t into)
 /* Merges and settles what is inherited, from the root down. */
 static int settle(builder *b, uint32_t at, int inherited)
 {
+    assert(at < b->count);
     if (b->nodes[at].keep == INHERIT)
         b->nodes[at].keep = inherited;
     int keep = b->nodes[at].keep;
@@ -212,6 +216,8 @@ static int settle(builder *b, uint32_t at, int inherited)
 
 static ki_projection_node node_of_draft(const draft *d)
 {
+    assert(d->keep != INHERIT);
+    assert(d->capture < KI_PROJECTION_CAPTURES_MAX);
     return (ki_projection_node){.name = d->name,
                                 .keep = (uint8_t)d->keep,
                                 .aside = d->even_if_dropped != 0,
@@ -255,6 +261,7 @@ static void flatten(const builder *b, ki_projection *projection, uint32_t *order
 
 static int finish(builder *b, ki_projection **out_projection)
 {
+    assert(b->count > 0 && b->count <= KI_PROJECTION_NODES_MAX);
     ki_projection *projection = ki_calloc(1, sizeof(*projection) + b->count * sizeof(projection->nodes[0]));
     uint32_t *order = ki_malloc(b->count * sizeof(*order));
     if (projection == NULL || order == NULL) {

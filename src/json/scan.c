@@ -53,6 +53,7 @@ void ki_json_scan_begin_lenient(ki_json_scanner *scanner, ki_json_sink *sink)
 
 static int fail(ki_json_scanner *scanner, int code)
 {
+    assert(code < 0);
     scanner->error = code;
     scanner->error_offset = scanner->offset;
     return code;
@@ -62,6 +63,7 @@ static int fail(ki_json_scanner *scanner, int code)
  * numbers and words end before anything that is no part of them, so a value could be empty otherwise. */
 static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
 {
+    assert(scanner->state == KI_SCAN_BEFORE && scanner->error == 0);
     size_t at = 0;
     while (at < n && ki_json_is_space(bytes[at]))
         at++;
@@ -97,7 +99,9 @@ static int settle_sink(ki_json_scanner *scanner)
  * split. */
 static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
 {
+    assert(n > 0 && room > 0);
     const ki_json_sink *sink = scanner->sink;
+    assert(sink == NULL || sink->text.len <= sink->bytes_max);
     n = n < SLICE_BYTES ? n : SLICE_BYTES;
     n = n < room ? n : (size_t)room;
     if (sink != NULL && n > sink->bytes_max - sink->text.len)
@@ -118,6 +122,7 @@ static int fail_scan(ki_json_scanner *scanner)
 static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
 {
     *out_used = 0;
+    assert(scanner->value_bytes <= scanner->value_bytes_max);
     int is_full = scanner->value_bytes == scanner->value_bytes_max;
     if (is_full && scanner->scalar != KI_SCALAR_LITERAL)
         return fail(scanner, KI_ERR_JSON_TOO_LARGE);
@@ -126,6 +131,7 @@ static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, siz
     if (rc < 0)
         return fail(scanner, rc);
     size_t used = scanner->kernel->scan(scanner, bytes, n);
+    assert(used <= n);
     if (is_full && used > 0) /* the byte behind the limit was to end a number, and did not */
         return fail(scanner, KI_ERR_JSON_TOO_LARGE);
     *out_used = used;
@@ -149,6 +155,7 @@ int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *
         rc = scan_slice(scanner, bytes + at, n - at, &used);
         at += used;
     }
+    assert(at <= n);
     *out_used = at;
     return rc < 0 ? rc : scanner->state == KI_SCAN_BEHIND;
 }

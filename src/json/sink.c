@@ -144,6 +144,8 @@ static void begin_member(ki_json_sink *sink, ki_sink_level *level, unsigned at, 
 static void set_capture(ki_json_sink *sink, const ki_sink_level *level, ki_capture_place place, size_t start,
                         size_t end)
 {
+    assert(captures(level) && level->member->capture < KI_PROJECTION_CAPTURES_MAX);
+    assert(start <= end && end <= UINT32_MAX);
     ki_capture *capture = &sink->captures[level->member->capture];
     if (capture->place == KI_CAPTURE_NONE)
         *capture = (ki_capture){(uint32_t)start, (uint32_t)end, place};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json/skip.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ size_t ki_json_skip_string(const char *text, size_t n)
 
 size_t ki_json_skip_container(const char *text, size_t n)
 {
+    assert(n > 0 && (text[0] == '{' || text[0] == '['));
     if (n >= 2 && (text[1] == '}' || text[1] == ']'))
         return 2;
     return ki_json_kernel_best()->skip_container(text, n);

@@ -49,6 +49,7 @@ void ki_json_writer_reset(ki_json_writer *writer)
 void ki_json_writer_fail(ki_json_writer *writer, int code, const char *message)
 {
     assert(writer != NULL);
+    assert(code < 0 && message != NULL);
     if (writer->error != 0)
         return;
     writer->error = code;
@@ -104,6 +105,7 @@ static void put_new_line(ki_json_writer *writer)
 
 static void put_escape(ki_json_writer *writer, unsigned char byte)
 {
+    assert(byte < 0x20 || byte == '"' || byte == '\\');
     static const char letters[] = {
         ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['"'] = '"', ['\\'] = '\\'};
     static const char hex[] = "0123456789abcdef";
@@ -149,6 +151,7 @@ static int is_utf8(ki_json_writer *writer, ki_str text)
 int ki_json_writer_in_object(const ki_json_writer *writer)
 {
     assert(writer != NULL);
+    assert(writer->depth <= KI_JSON_WRITE_DEPTH_MAX);
     size_t level = writer->depth - 1;
     return writer->depth > 0 && (writer->objects[level / 64] >> level % 64 & 1) != 0;
 }
@@ -166,6 +169,7 @@ static int refuse(ki_json_writer *writer, const char *message)
 
 static void put_separator(ki_json_writer *writer)
 {
+    assert(writer->depth > 0 && !writer->named);
     if (!writer->empty)
         put_byte(writer, ',');
     writer->empty = 0;
@@ -187,6 +191,7 @@ static int begin_name(ki_json_writer *writer)
 
 static void end_name(ki_json_writer *writer)
 {
+    assert(!writer->named);
     put_byte(writer, ':');
     if (writer->indent > 0)
         put_byte(writer, ' ');
@@ -212,6 +217,7 @@ static int begin_value(ki_json_writer *writer)
 
 static void end_value(ki_json_writer *writer)
 {
+    assert(!writer->named && !writer->done);
     writer->done = writer->depth == 0;
 }
 
@@ -226,6 +232,7 @@ void ki_json_writer_rewind(ki_json_writer *writer, ki_json_mark mark)
 {
     if (writer->error != 0)
         return;
+    assert(mark.len <= writer->text.len);
     writer->text.len = mark.len;
     writer->empty = mark.empty;
     writer->named = 0;

@@ -61,6 +61,7 @@ void ki_envelope_take(ki_envelope *envelope, int take, const ki_projection *proj
 
 static int fail(ki_envelope *envelope, int code)
 {
+    assert(code < 0);
     envelope->scanner.error = code;
     envelope->scanner.error_offset = envelope->scanner.offset;
     return code;
@@ -68,6 +69,8 @@ static int fail(ki_envelope *envelope, int code)
 
 static void begin_scan(ki_envelope *envelope, int take, const ki_projection *projection)
 {
+    assert(envelope->state == IN_NAME || envelope->state == AT_VALUE || envelope->state == AT_FIRST_ELEMENT ||
+           envelope->state == AT_ELEMENT);
     ki_json_sink *sink = take == KI_TAKE_SKIP ? NULL : &envelope->sink;
     ki_json_sink_limit(&envelope->sink,
                        envelope->state == IN_NAME ? KI_ENVELOPE_TEXT_BYTES_MAX : envelope->bytes_max);

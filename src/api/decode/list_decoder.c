@@ -118,6 +118,7 @@ static int take_metadata(ki_list_decoder *decoder, ki_error *err)
 /* Adds a member to the text that a Status is read from. */
 static int keep_member(ki_list_decoder *decoder, ki_error *err)
 {
+    assert(decoder->member < MEMBERS && decoder->member != ITEMS);
     ki_buf *document = &decoder->document;
     const char *name = names[decoder->member];
     ki_str value = current_value(decoder).raw;
@@ -204,6 +205,7 @@ static int take_value(ki_list_decoder *decoder, ki_error *err)
 
 static int take_item(ki_list_decoder *decoder, ki_error *err)
 {
+    assert(decoder->object == NULL);
     ki_refused *refused = &decoder->refused;
     ki_json_sink *sink = &decoder->envelope.sink;
     const ki_json_scanner *scanner = &decoder->envelope.scanner;
@@ -230,6 +232,7 @@ static int fail_with_status(ki_list_decoder *decoder, ki_error *err)
 
 static int finish(ki_list_decoder *decoder, ki_error *err)
 {
+    assert(decoder->state == OPEN);
     if (ki_str_equal(ki_buf_str(&decoder->kind), KI_STR("Status")))
         return fail_with_status(decoder, err);
     if ((decoder->seen & 1U << ITEMS) == 0)
@@ -257,6 +260,7 @@ static int take_step(ki_list_decoder *decoder, int step, ki_error *err)
 
 static int fail(ki_list_decoder *decoder, int code)
 {
+    assert(code < 0);
     decoder->state = FAILED;
     return code;
 }
@@ -264,6 +268,7 @@ static int fail(ki_list_decoder *decoder, int code)
 /* Behind the list stands white space at the most. */
 static int take_rest(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *at, ki_error *err)
 {
+    assert(decoder->state == COMPLETE && *at <= n);
     ki_json_scanner *scanner = &decoder->envelope.scanner;
     for (; *at < n; (*at)++, scanner->offset++) {
         if (ki_json_is_space(bytes[*at]))
@@ -284,6 +289,7 @@ int ki_list_decoder_feed(ki_list_decoder *decoder, const char *bytes, size_t n, 
     while (rc == 0 && at < n && decoder->state == OPEN) {
         size_t used = 0;
         int step = ki_envelope_feed(&decoder->envelope, bytes + at, n - at, &used);
+        assert(used <= n - at);
         at += used;
         rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err)
                       : take_step(decoder, step, err);

@@ -82,6 +82,7 @@ static size_t limit_for(const ki_watch_decoder *decoder, int step)
 
 static void begin_event(ki_watch_decoder *decoder)
 {
+    assert(!decoder->waits);
     decoder->seen = 0;
     decoder->result = KI_WATCH_MORE;
     decoder->refused.key.len = 0;
@@ -120,6 +121,7 @@ static void begin_member(ki_watch_decoder *decoder)
 /* A type that is no string, or a very long one, stays empty: it is unknown. */
 static int take_type(ki_watch_decoder *decoder, ki_error *err)
 {
+    assert(decoder->member == TYPE && decoder->type.len == 0);
     const ki_json_sink *sink = &decoder->envelope.sink;
     ki_json value = {ki_buf_str(&sink->text)};
     if (sink->overflowed || ki_json_type_of(value) != KI_JSON_STRING)
@@ -132,6 +134,7 @@ static int take_type(ki_watch_decoder *decoder, ki_error *err)
 
 static int refuse(ki_watch_decoder *decoder, int type, ki_error *err)
 {
+    assert(decoder->object == NULL);
     decoder->result = KI_WATCH_REFUSED;
     decoder->refused_type = type;
     if (ki_object_read_key(&decoder->envelope.sink, &decoder->refused.key) == KI_ERR_NO_MEMORY)
@@ -167,6 +170,7 @@ static int take_error(ki_watch_decoder *decoder, ki_error *err)
 /* The event's object is in the sink, scanned as its type wants it. */
 static int interpret(ki_watch_decoder *decoder, ki_error *err)
 {
+    assert(!decoder->waits && decoder->object == NULL);
     int step = step_of_type(decoder);
     ki_json_sink *sink = &decoder->envelope.sink;
     ki_error *why = &decoder->refused.error;
@@ -197,6 +201,7 @@ static int interpret(ki_watch_decoder *decoder, ki_error *err)
  * key. */
 static int put_aside(ki_watch_decoder *decoder, ki_error *err)
 {
+    assert(!decoder->waits && (decoder->seen & TYPE) == 0);
     const ki_json_sink *sink = &decoder->envelope.sink;
     ki_str text = ki_buf_str(&sink->text);
     decoder->waits = 1;
@@ -211,6 +216,7 @@ static int put_aside(ki_watch_decoder *decoder, ki_error *err)
 /* The type is known now: scans what waits as it should have been scanned. */
 static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
 {
+    assert(decoder->waits);
     ki_json_scanner scanner;
     ki_json_sink *sink = &decoder->envelope.sink;
     ki_str text = ki_buf_str(&decoder->value);
@@ -242,6 +248,7 @@ static int take_value(ki_watch_decoder *decoder, ki_error *err)
 /* The event is complete: gives out what it brought. */
 static int finish(ki_watch_decoder *decoder, ki_error *err)
 {
+    assert(!decoder->between);
     int rc = 0;
     if (decoder->waits)
         rc = take_waiting(decoder, err);
@@ -287,6 +294,7 @@ int ki_watch_decoder_feed(ki_watch_decoder *decoder, const char *bytes, size_t n
     while (rc == 0 && at < n) {
         size_t used = 0;
         int step = ki_envelope_feed(&decoder->envelope, bytes + at, n - at, &used);
+        assert(used <= n - at);
         at += used;
         rc = step < 0 ? ki_json_scan_explain(&decoder->envelope.scanner, step, err)
                       : take_step(decoder, step, err);

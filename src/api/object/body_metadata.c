@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What controllers change in the metadata of objects: labels, owner references, finalizers. Each looks first,
  * so that a body which is as it should be stays as it is. */
+#include <assert.h>
 #include <kinformer/body.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ enum { POINTER_BYTES_MAX = 4096 };
 
 static int set_member(ki_body *body, const char *map, ki_str name, ki_str value)
 {
+    assert(map[0] == '/');
     ki_json now = ki_json_member(ki_json_find(ki_body_json(body), map), name);
     ki_buf pointer;
     int rc = ki_body_check(body, NULL);

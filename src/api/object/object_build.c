@@ -47,16 +47,19 @@ static const char *const field_names[KI_FIELDS] = {
 /* The JSON of a captured field; none when it is missing or null. */
 static ki_json captured(const ki_json_sink *sink, int field)
 {
+    assert(field >= 0 && field < KI_FIELDS);
     const ki_capture *c = &sink->captures[field];
     if (c->place == KI_CAPTURE_NONE)
         return (ki_json){0};
     const ki_buf *buf = c->place == KI_CAPTURE_TEXT ? &sink->text : &sink->side;
+    assert(c->start <= c->end && c->end <= buf->len);
     ki_json value = {{buf->data + c->start, c->end - c->start}};
     return ki_json_type_of(value) == KI_JSON_NULL ? (ki_json){0} : value;
 }
 
 static int bad_field(int field, const char *why, ki_error *err)
 {
+    assert(field >= 0 && field < KI_FIELDS && field_names[field] != NULL);
     return ki_fail(err, KI_ERR_METADATA, "%s %s", field_names[field], why);
 }
 
@@ -117,6 +120,7 @@ static int read_names(const ki_json_sink *sink, draft *d, ki_error *err)
  * each tells. */
 static int holds_only(ki_str container, char first)
 {
+    assert(container.len >= 2 && (container.ptr[0] == '{' || container.ptr[0] == '['));
     const char *at = container.ptr + 1;
     const char *end = container.ptr + container.len - 1;
     while (at < end) {
@@ -180,6 +184,8 @@ static int read_metadata(const ki_json_sink *sink, draft *d, ki_error *err)
  * text. */
 static source supplied(const draft *d, ki_str value, int is_kept)
 {
+    assert(!is_kept ||
+           (value.ptr >= d->inserted.ptr && value.ptr + value.len <= d->inserted.ptr + d->inserted.len));
     source s = {.raw = value, .len = value.len, .in_text = is_kept, .is_inserted = is_kept};
     s.text_at = is_kept ? (uint32_t)(1 + (value.ptr - d->inserted.ptr)) : 0;
     return s;
@@ -355,6 +361,7 @@ static int is_sound(const ki_json_sink *sink, int field)
 
 int ki_object_read_key(const ki_json_sink *sink, ki_buf *out_key)
 {
+    assert(out_key != NULL);
     draft d = {0};
     if (!is_sound(sink, KI_FIELD_NAME) || !is_sound(sink, KI_FIELD_NAMESPACE) ||
         read_names(sink, &d, NULL) < 0)

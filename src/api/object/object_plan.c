@@ -74,6 +74,7 @@ static ki_projection *compile(const ki_object_options *options, ki_error *err)
 static ki_str put_member(char *at, size_t room, const char *name, ki_str value, ki_str *out_value)
 {
     int n = value.len == 0 ? 0 : snprintf(at, room, "\"%s\":\"%.*s\",", name, KI_STR_ARGS(value));
+    assert(n >= 0 && (size_t)n < room);
     *out_value = value.len == 0 ? (ki_str){0} : (ki_str){at + strlen(name) + 4, value.len};
     return (ki_str){at, (size_t)n};
 }

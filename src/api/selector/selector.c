@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matching labels, and writing a selector as text. */
+#include <assert.h>
 #include <kinformer/selector.h>
 
 #include "api/resource/bounded_text.h"
@@ -56,6 +57,7 @@ static int label_text(ki_json label, char buffer[KI_LABEL_NAME_BYTES_MAX], ki_st
 
 static int is_among_values(const ki_requirement *requirement, ki_str text)
 {
+    assert(requirement->value_count > 0);
     size_t low = 0;
     size_t high = requirement->value_count;
     while (low < high) {
@@ -145,6 +147,7 @@ int ki_selector_matches(const ki_selector *selector, const ki_object *object)
 
 static void put_number(ki_bounded_text *out, int64_t number)
 {
+    assert(number >= 0);
     char digits[20];
     size_t count = 0;
     do {
@@ -157,6 +160,7 @@ static void put_number(ki_bounded_text *out, int64_t number)
 
 static void put_values(ki_bounded_text *out, const ki_requirement *requirement)
 {
+    assert(requirement->value_count > 0);
     int negated = requirement->op == KI_SELECTOR_NOT_IN;
     if (requirement->value_count == 1) {
         ki_bounded_put(out, negated ? KI_STR("!=") : KI_STR("="));
