@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names - every metric that the library has: name, kind, labels, help.
+/* names - every metric of the library: name, kind, labels, help.
  *
- *   From:     who counts takes the description from here: &ki_metric_workqueue_depth
+ *   From:     every module that counts: &ki_metric_workqueue_depth
  *   To:       metrics/metrics.h
- *   Not here: when a number changes; that stands where it is changed.
+ *   Not here: when a value changes; the code that changes it says so.
  *
- * Where client-go has a metric, this one has its name, labels and buckets, so that dashboards carry over.
+ * A metric that client-go has as well has its name, labels and buckets, so that dashboards carry over.
  */
 #ifndef KI_METRICS_NAMES_H
 #define KI_METRICS_NAMES_H
 
 #include "metrics/metrics.h"
 
-/* X(name, kind, labels, help), sorted by name. What the words mean is said in metrics/names.c: INFORMER are
- * the labels name, group, version and resource; …_SECONDS is counted in nanoseconds; a histogram names its
+/* X(name, kind, labels, help), sorted by name. metrics/names.c defines the words: INFORMER stands for the
+ * labels name, group, version and resource; …_SECONDS is counted in nanoseconds; a histogram names its
  * buckets. */
 /* clang-format off */
 #define KI_METRIC_NAMES(X)                                                                                   \
