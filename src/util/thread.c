@@ -22,7 +22,7 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* The struct is the thread's own. */
+/* The thread owns the struct. */
 static void *detached_main(void *argument)
 {
     ki_thread thread = *(ki_thread *)argument;
@@ -32,7 +32,7 @@ static void *detached_main(void *argument)
     return NULL;
 }
 
-/* Blocking a signal that the thread raises by its own fault would kill the process without running any
+/* Blocking a signal that a fault raises on the thread itself would kill the process without running a
  * handler. */
 static void fill_blocked(sigset_t *set)
 {
@@ -54,12 +54,12 @@ void ki_signals_restore(const sigset_t *before)
     (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* The mask is changed in the creator, from whom the thread inherits it: there is no moment in which the
- * thread runs and can be interrupted. */
+/* The mask is changed in the creator, from which the thread inherits it, so the thread is never
+ * interruptible. */
 static int create_masked(ki_thread *thread, const pthread_attr_t *attributes, bool is_detached)
 {
     sigset_t before;
-    pthread_t handle; /* a detached thread may have freed the struct when this is set */
+    pthread_t handle; /* a detached thread may free the struct before this is set */
     if (ki_signals_block(&before) < 0)
         return EINVAL;
     int rc = pthread_create(&handle, attributes, is_detached ? detached_main : thread_main, thread);
@@ -95,7 +95,7 @@ static void describe(ki_thread *thread, const ki_thread_options *options)
 
 static int fail_start(const ki_thread_options *options, int code, ki_error *err)
 {
-    return ki_fail(err, KI_ERR_SYSTEM, "starting thread %s: %s", options->name, strerror(code));
+    return ki_fail(err, KI_ERR_SYSTEM, "cannot start thread %s: %s", options->name, strerror(code));
 }
 
 int ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err)
@@ -161,7 +161,7 @@ void ki_mutex_fini(ki_mutex *mutex)
 {
     assert(mutex != NULL);
     int rc = pthread_mutex_destroy(&mutex->raw);
-    assert(rc == 0); /* else somebody holds it */
+    assert(rc == 0); /* otherwise it is locked */
     (void)rc;
 }
 
@@ -248,7 +248,7 @@ void ki_mutex_unlock(ki_mutex *mutex)
     (void)rc;
 }
 
-/* pthread measures time-outs by the calendar unless told otherwise. It refuses CLOCK_BOOTTIME. */
+/* By default, pthread measures timeouts by the calendar. It rejects CLOCK_BOOTTIME. */
 void ki_cond_init(ki_cond *cond)
 {
     assert(cond != NULL);
@@ -290,8 +290,8 @@ void ki_cond_wait(ki_cond *cond, ki_mutex *mutex)
     (void)rc;
 }
 
-/* Longer waits are cut to this, far from where seconds overflow; the caller's loop goes around once a year.
- * */
+/* Longer waits are cut to this, far below the overflow of seconds; the caller's loop then iterates once a
+ * year. */
 #define WAIT_MS_MAX (365ull * 24 * 3600 * 1000)
 
 bool ki_cond_wait_ms(ki_cond *cond, ki_mutex *mutex, uint64_t timeout_ms)
