@@ -69,7 +69,7 @@ static void what_is_no_field_selector_is_refused_where_it_goes_wrong(void **stat
         {"a=b=c", 3, "expected a backslash before '=', found '='"},
         {"a===b", 3, "expected a backslash before '='"},
         {"a=b\\", 4, "behind a backslash, found the end"},
-        {"a=b\\n", 4, "expected '\\', ',' or '=' behind a backslash, found 'n'"},
+        {"a=b\\n", 4, "expected '\\', ',' or '=' after a backslash, found 'n'"},
         {"a\\", 2, "expected =, == or !="},
     };
     for (size_t i = 0; i < COUNT(table); i++) {
