@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* People look on: healing is to be quick. */
+/* Short, because people are watching. */
 enum { BACKOFF_MS = 100, BACKOFF_MAX_MS = 400 };
 
 /* ---- what a pod is doing ------------------------------------------------------------------------------- */
 
-/* As kubectl has it in its column STATUS. */
+/* As in kubectl's column STATUS. */
 static ki_str state_of(const ki_object *pod)
 {
     ki_str reason = ki_object_string(pod, "/status/containerStatuses/0/state/waiting/reason");
