@@ -2,7 +2,7 @@
 /* duration - durations in Go's notation: "100ms", "2s", "1m30s".
  *
  *   From:     cli/flags.c, cli/watch_notes.c
- *   To:       nobody
+ *   To:       nothing
  *   Locks:    none.
  */
 #ifndef KI_CLI_DURATION_H

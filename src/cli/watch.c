@@ -12,7 +12,7 @@
 /* How long the library runs before signals are checked. */
 enum { SLICE_MS = 20, BACKLOG_ITEMS_MAX = 10000 };
 
-/* ---- what informers tell ------------------------------------------------------------------------------- */
+/* ---- informer callbacks -------------------------------------------------------------------------------- */
 
 static void on_add(const ki_event *event, void *user)
 {

@@ -45,7 +45,7 @@ void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_
     out_groups[2] = cli_connection_flags(&flags->connection);
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------------------------------------- */
 
 /* As required by servers: letters, digits and '-', at most 63. */
 static int check_namespace(const char *ns, ki_error *err)

@@ -205,15 +205,15 @@ static void say_error(const speaker *by, const ki_watch_error *error)
         help == NULL ? "" : " (", help == NULL ? "" : help, help == NULL ? "" : ")");
 }
 
-/* A failure that is retried at once in another way is reported without advice; if that fails as well and
- * has to wait, the advice is news. */
+/* A failure that is retried at once with another request is reported without advice; if that fails as well
+ * and has to wait, the advice is news. */
 static int is_news(const cli_follower *follower, const ki_watch_error *error)
 {
     return follower->trouble != error->reason || (error->retry_ms > 0 && !follower->is_delay_said);
 }
 
-/* A failure is not reported again until it is resolved or changes. If it is not the status's own, it had
- * no effect on watching. */
+/* A failure is not reported again until it is resolved or changes. An error whose reason differs from that
+ * of the status did not affect the watch. */
 void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
                           const ki_informer_status *status)
 {

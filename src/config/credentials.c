@@ -106,7 +106,7 @@ static void take_given(ki_credentials *credentials)
     credentials->generation++;
 }
 
-/* ---- who waits ----------------------------------------------------------------------------------------- */
+/* ---- waiters ------------------------------------------------------------------------------------------- */
 
 static waiter_node *find_waiter(const ki_credentials *credentials, const ki_job *job)
 {

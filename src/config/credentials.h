@@ -2,7 +2,8 @@
 /* credentials - the credentials of requests, kept up to date: token files, certificates, exec plug-ins.
  *
  *   From:     http/, before each request
- *   To:       config/token_file.h, config/certificate_files.h, config/exec_plugin.h, as config/config.h says
+ *   To:       config/token_file.h, config/certificate_files.h, config/exec_plugin.h, according to
+ *             config/config.h
  *   Locks:    none; io only, except ki_credentials_set_token().
  *   Not here: requests; masking in traces (config/redact.h).
  *
@@ -25,7 +26,7 @@ typedef struct ki_identity {
     const char *certificate_pem; /* of the client, with its key; NULL if none */
     const char *key_pem;
     const char *const *headers;      /* "Impersonate-User: jane", …; NULL-terminated */
-    uint64_t generation;             /* increases when any of it changes, or a plug-in has provided it anew */
+    uint64_t generation;             /* increases when any of it changes, or a plug-in has renewed it */
     uint64_t certificate_generation; /* when this changes, existing connections must not be reused */
 } ki_identity;
 

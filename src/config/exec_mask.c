@@ -55,7 +55,8 @@ static bool says_secret(ki_str name)
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-/* A value of several lines can occur as its last line. The text is dropped when out of memory. */
+/* The text has one line, so a value of several lines can only occur as one of its lines: each is masked.
+ * When out of memory the text is dropped. */
 static size_t mask_value(char *text, size_t len, const char *value)
 {
     while (*value != 0) {

@@ -78,7 +78,7 @@ static int read_answer(const ki_exec_plugin *plugin, ki_exec_credential *out_cre
     return rc < 0 ? fail(plugin, err, mistake.message) : 0;
 }
 
-/* ---- looking after it ---------------------------------------------------------------------------------- */
+/* ---- polling ------------------------------------------------------------------------------------------- */
 
 enum { WATCHES = sizeof(((ki_exec_plugin *)NULL)->watches) / sizeof(ki_fd_watch) };
 

@@ -24,7 +24,8 @@ static int hold(const char *path, char **pem, ki_error *err)
     return 0;
 }
 
-/* A token given with a file is used until the file exists: so it is replaced by the one from the file. */
+/* A token given with a file is used until the file can be read, so the token read here serves as that
+ * fallback. */
 int ki_config_hold_files(ki_config *config, ki_error *err)
 {
     assert(config != NULL);

@@ -22,7 +22,7 @@ KI_NODISCARD int ki_proxy_of_environment(const char *server, char **out_proxy, k
 int ki_proxy_is_excluded(ki_str list, ki_str host, ki_str port);
 
 /* The parts of a proxy's address. Parsed here because libcurl would connect without any proxy if a user
- * contained a line end. A zeroed struct is no proxy. */
+ * contained a line end. A zeroed struct means no proxy. */
 typedef struct ki_proxy {
     char *address;  /* "socks5://host:1080", without user, password and path */
     char *user;     /* decoded, like the next; NULL if there is none. Neither has control characters */

@@ -66,7 +66,7 @@ void ki_http_leave(ki_http *http)
     ki_http_reap(http);
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode global_code;

@@ -37,7 +37,7 @@ static int on_timer(CURLM *multi, long timeout_ms, void *user)
     return 0;
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 /* CURLMOPT_QUICK_EXIT: since libcurl 8.20 the lookup threads belong to the multi handle, and this keeps it
  * from waiting for them. Older versions do not have it. */

@@ -13,7 +13,7 @@
 
 #include "config/config.h"
 
-/* A zeroed struct is no proxy. */
+/* A zeroed struct means no proxy. */
 typedef struct ki_proxy_route {
     char *url;       /* NULL for none. Without a user. A SOCKS proxy resolves names itself, as in kubectl */
     char *userpwd;   /* escaped, for CURLOPT_PROXYUSERPWD; NULL for none */

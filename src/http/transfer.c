@@ -276,7 +276,7 @@ void ki_transfer_done(ki_transfer *transfer, CURLcode code)
     }
 }
 
-/* ---- beginning and going on -------------------------------------------------------------------------- */
+/* ---- starting and resuming --------------------------------------------------------------------------- */
 
 static void begin(ki_transfer *transfer)
 {
@@ -352,7 +352,7 @@ void ki_transfer_resume(ki_transfer *transfer)
     ki_job_wake(&transfer->job);
 }
 
-/* ---- making ------------------------------------------------------------------------------------------ */
+/* ---- creating ---------------------------------------------------------------------------------------- */
 
 static bool fill(ki_transfer *transfer, const ki_request *request)
 {

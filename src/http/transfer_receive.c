@@ -106,13 +106,12 @@ static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
         return rc;
     }
     if (rc == 1 && is_shared(transfer)) {
-        stop(transfer, KI_REASON_CONNECTION_LOST,
-             "the buffer is full: the stream is cut and will be resumed");
+        stop(transfer, KI_REASON_CONNECTION_LOST, "the queue is full: the stream is cut and will be resumed");
         return KI_ERR_STOPPED;
     }
     bool is_turn_over = rc == 0 && has_had_its_turn(transfer);
     transfer->is_paused = rc == 1 || is_turn_over;
-    transfer->is_resumed = false; /* more may come after a turn than can wait */
+    transfer->is_resumed = false; /* more may arrive after a turn than can be queued */
     if (is_turn_over)
         ki_transfer_resume(transfer);
     return transfer->is_paused;

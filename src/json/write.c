@@ -14,7 +14,7 @@
 
 static const size_t BYTES_MAX_DEFAULT = (size_t)64 << 20;
 
-/* ---- life ---------------------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 
 ki_json_writer *ki_json_writer_new(const ki_json_writer_options *options)
 {
@@ -144,7 +144,7 @@ static int is_utf8(ki_json_writer *writer, ki_str text)
     return 0;
 }
 
-/* ---- what may come next -------------------------------------------------------------------------------- */
+/* ---- what is allowed next ------------------------------------------------------------------------------ */
 
 int ki_json_writer_in_object(const ki_json_writer *writer)
 {
@@ -215,7 +215,7 @@ static void end_value(ki_json_writer *writer)
     writer->done = writer->depth == 0;
 }
 
-/* ---- back ---------------------------------------------------------------------------------------------- */
+/* ---- removing ------------------------------------------------------------------------------------------ */
 
 ki_json_mark ki_json_writer_mark(const ki_json_writer *writer)
 {

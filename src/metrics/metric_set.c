@@ -26,7 +26,7 @@ ki_metric_node *ki_metric_set_find(const ki_metric_set *set, ki_str key)
     return node;
 }
 
-/* Splits a tree into the nodes before `key` and those behind it. Each step links the next node on the path
+/* Splits a tree into the nodes before `key` and those after it. Each step links the next node on the path
  * at the open end of one of the two trees, where it keeps its order and its rank below its new parent. */
 static void split(ki_metric_node *tree, ki_str key, ki_metric_node **before, ki_metric_node **behind)
 {
@@ -88,7 +88,7 @@ void ki_metric_set_remove(ki_metric_set *set, ki_metric_node *node)
     set->count--;
 }
 
-/* Recursion is as deep as the tree. If a node is behind the key, so is everything to its right. */
+/* Recursion is as deep as the tree. If a node is after the key, so is everything to its right. */
 static int walk(ki_metric_node *node, const ki_str *key, ki_metric_set_cb callback, void *user)
 {
     while (node != NULL) {

@@ -39,7 +39,7 @@ void ki_metric_set_remove(ki_metric_set *set, ki_metric_node *node);
 /* Returns 0 to continue, anything else to stop. */
 typedef int (*ki_metric_set_cb)(ki_metric_node *node, void *user);
 
-/* Calls back for the nodes behind `key` in order; for all if `key` is NULL. The callback must not change
+/* Calls back for the nodes after `key` in order; for all if `key` is NULL. The callback must not change
  * the set, but may free the node if the walk runs to the end. Returns the value that stopped the walk, or
  * 0. */
 int ki_metric_set_walk(const ki_metric_set *set, const ki_str *key, ki_metric_set_cb callback, void *user);

@@ -8,7 +8,7 @@
 #include "util/error.h"
 #include "util/units.h"
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 enum { BURST = 10, BURST_MAX = 1000000, AT_ONCE = 64 };
 
@@ -161,7 +161,7 @@ void ki_rest_ended(ki_rest_call *call)
     ki_mutex_unlock(&rest->mu);
 }
 
-/* ---- beginning --------------------------------------------------------------------------------------- */
+/* ---- starting ---------------------------------------------------------------------------------------- */
 
 static ki_rest *check(ki_client *client, const ki_rest_request *request, ki_error *err)
 {

@@ -233,7 +233,7 @@ static void run_call(ki_job *job)
         go_on(call, now_ns);
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 static uint64_t timeout_ms(const ki_rest *rest, const ki_rest_request *request)
 {

@@ -35,7 +35,7 @@ static bool writes(const ki_rest_request *request)
            request->verb == KI_REST_PATCH;
 }
 
-/* ---- what cannot be ---------------------------------------------------------------------------------- */
+/* ---- invalid requests -------------------------------------------------------------------------------- */
 
 static bool is_of_collection(const ki_rest_request *request)
 {
@@ -291,7 +291,7 @@ static int make_accept(ki_rest_message *message, const ki_rest_request *request,
     return 0;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------- */
+/* ---- the whole message ------------------------------------------------------------------------------- */
 
 int ki_rest_message_init(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {

@@ -57,7 +57,7 @@ void ki_rest_answer_fini(ki_rest_answer *answer)
     *answer = (ki_rest_answer){0};
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 int ki_rest_reader_init(ki_rest_reader *reader, const ki_rest_request *request, ki_error *err)
 {

@@ -13,7 +13,7 @@
 #define KI_THREAD_ATTRIBUTE(attribute)
 #endif
 
-/* A function that only assertions call: not used where they are off. */
+/* For a function that only assertions call: it is unused if they are disabled. */
 #define KI_DEBUG_ONLY __attribute__((unused))
 
 /* The caller holds the mutex, and still does afterwards. */

@@ -22,9 +22,9 @@ typedef struct ki_file_text {
 
 void ki_file_text_fini(ki_file_text *text);
 
-/* Never waits for the other end of a named pipe: anything but a regular file is refused. Returns 0;
- * KI_ERR_NOT_FOUND if there is no such file; KI_ERR_SYSTEM; KI_ERR_TOO_LARGE; KI_ERR_NO_MEMORY. The
- * message names the file and the reason, never the content. */
+/* Never waits for the other end of a named pipe: anything but a regular file or a character device is
+ * refused. Returns 0; KI_ERR_NOT_FOUND if there is no such file; KI_ERR_SYSTEM; KI_ERR_TOO_LARGE;
+ * KI_ERR_NO_MEMORY. The message names the file and the reason, never the content. */
 KI_NODISCARD int ki_file_read(const char *path, size_t bytes_max, ki_file_text *out_text, ki_error *err);
 
 /* Whether it is a named pipe, or one that a shell made for `<(command)`. */

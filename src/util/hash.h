@@ -10,7 +10,7 @@
 
 #include <kinformer/common.h>
 
-/* A secret of one table or process: without it, nobody can choose names that collide. */
+/* A secret of one table or process: an attacker who does not know it cannot choose names that collide. */
 typedef struct ki_hash_key {
     uint64_t k0;
     uint64_t k1;

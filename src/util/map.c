@@ -9,10 +9,10 @@
 
 enum { BUCKETS_MIN = 16 };
 
-/* Invariant: the number of buckets is 0 or a power of two; each thing is in the bucket of its hash, once;
- * `count` is how many there are. An insert adds to the front of one bucket, a remove unlinks from the one
- * where the hash says it is, and a resize moves each thing by its hash, so each keeps it. Growing may fail
- * without harm: chains become longer. Only without any bucket there is no place for the first. */
+/* Invariant: the number of buckets is 0 or a power of two; each element is in the bucket of its hash,
+ * once; `count` is their number. An insert adds to the front of one bucket, a remove unlinks from the
+ * bucket of the hash, and a resize moves each element by its hash, so all three keep the invariant.
+ * Growing may fail without harm: chains become longer. Only the first insert needs a bucket. */
 static KI_DEBUG_ONLY bool is_sound(const ki_map *map)
 {
     return (map->bucket_count & (map->bucket_count - 1)) == 0 &&

@@ -21,7 +21,7 @@ static bool is_cut(ki_str rest)
     return rest.len == 0 || (rest.len >= sizeof(cut) - 1 && memcmp(rest.ptr, cut, sizeof(cut) - 1) == 0);
 }
 
-/* ---- as it is ------------------------------------------------------------------------------------------ */
+/* ---- plain text ---------------------------------------------------------------------------------------- */
 
 /* The length of the prefix of the secret at the beginning of the text; 0 if there is none. */
 static size_t plain_len(ki_str text, ki_str secret)

@@ -165,8 +165,8 @@ void ki_mutex_fini(ki_mutex *mutex)
     (void)rc;
 }
 
-/* Where assertions are on each thread keeps a list of the mutexes that it has locked. Only the thread itself
- * reads it, so asking whether another thread holds one is not a race. */
+/* If assertions are enabled, each thread keeps a list of the mutexes that it holds. Only the thread itself
+ * reads it, so the check is not a race. */
 #ifndef NDEBUG
 enum { HELD_MAX = 32 };
 
@@ -186,7 +186,7 @@ static void note_unlocked(const ki_mutex *mutex)
     size_t i = held_count;
     while (i > 0 && held_list[i - 1] != mutex)
         i--;
-    assert(i > 0); /* else another thread has locked it */
+    assert(i > 0); /* otherwise another thread holds it */
     held_list[i - 1] = held_list[--held_count];
     held--;
 }
@@ -231,7 +231,7 @@ size_t ki_mutex_set_held(size_t count)
 KI_NO_THREAD_SAFETY_ANALYSIS
 void ki_mutex_lock(ki_mutex *mutex)
 {
-    assert(!ki_mutex_is_held(mutex)); /* it would wait for itself */
+    assert(!ki_mutex_is_held(mutex)); /* it would deadlock */
     int rc = pthread_mutex_lock(&mutex->raw);
     assert(rc == 0);
     (void)rc;

@@ -62,8 +62,8 @@ typedef struct KI_CAPABILITY("mutex") ki_mutex {
 /* Cannot fail: neither glibc nor musl allocates for a mutex or a condition variable. */
 void ki_mutex_init(ki_mutex *mutex);
 
-/* One that is held for less than a microsecond, by many: whoever finds it taken tries for a moment before it
- * sleeps, where the system has such mutexes. */
+/* For a contended mutex that is held for less than a microsecond: a thread that finds it locked spins for
+ * a moment before it sleeps, if the system supports that. */
 void ki_mutex_init_short(ki_mutex *mutex);
 
 void ki_mutex_fini(ki_mutex *mutex);

@@ -57,8 +57,8 @@ struct ki_object {
     uint16_t name_len;
     uint16_t key_at;
     uint16_t has; /* bit i: there is an offset for field KI_FIELD_STRINGS + i */
-    /* The only mutable part of the object's identity: the last list that contained it, for the writer of
-     * the one informer's store that holds it. Not used elsewhere. */
+    /* Not part of the object itself: the last list that contained it. Only the writer of the one
+     * informer's store that holds the object uses it. */
     uint32_t mark;
     uint32_t places[]; /* in the order of the fields */
 };
@@ -71,8 +71,8 @@ static inline const char *ki_object_at(const ki_object *object, uint32_t place)
 }
 
 /* For loops over many objects that are scattered in memory, a few objects ahead: prefetches the header and
- * the key after it. NULL is allowed. Inline, because a compiler may remove calls of a function that only
- * prefetches, which has no visible effect. */
+ * the key after it. NULL is allowed. Call it from code that does something else as well: compilers remove
+ * calls of a function that only prefetches, because it has no visible effect. */
 static inline void ki_object_prefetch(const ki_object *object)
 {
     if (object == NULL)

@@ -78,7 +78,7 @@ static int consider(ki_discovery_search *search, const entry *e)
     return 0;
 }
 
-/* ---- all at once ------------------------------------------------------------------------------------- */
+/* ---- aggregated discovery ---------------------------------------------------------------------------- */
 
 static int take_version(ki_discovery_search *search, ki_str group, ki_json version)
 {

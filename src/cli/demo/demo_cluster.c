@@ -39,7 +39,7 @@ void cli_demo_draw_letters(cli_demo_cluster *cluster, char *out, size_t bytes)
     out[bytes - 1] = 0;
 }
 
-/* ---- what there is from the beginning ------------------------------------------------------------------ */
+/* ---- initial objects ----------------------------------------------------------------------------------- */
 
 /* Round-robin over the namespaces; when all names are used, a number is added. */
 static void name_deployment(cli_demo_deployment *deployment, uint32_t number)
@@ -108,7 +108,7 @@ static void forget_dirt(cli_demo_cluster *cluster)
     }
 }
 
-/* ---- making and freeing -------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 
 static void link_free_pods(cli_demo_cluster *cluster)
 {

@@ -138,7 +138,7 @@ void cli_demo_pod_crash(cli_demo_cluster *cluster, uint32_t pod);
 
 void cli_demo_pod_name(const cli_demo_cluster *cluster, uint32_t pod, char out[CLI_DEMO_POD_NAME_BYTES]);
 
-/* ---- demo_objects.c, demo_pod_object.c: what a change says of an object -------------------------------- */
+/* ---- demo_objects.c, demo_pod_object.c: the JSON of objects -------------------------------------------- */
 
 void cli_demo_tell_namespace(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out);
 void cli_demo_tell_node(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out);

@@ -68,7 +68,7 @@ size_t cli_demo_compare_lists(ki_object_list *cached, ki_object_list *served, cl
     return different;
 }
 
-/* ---- what the server has ------------------------------------------------------------------------------- */
+/* ---- the server's objects ------------------------------------------------------------------------------ */
 
 typedef struct reading {
     ki_client *client;

@@ -102,7 +102,7 @@ static int compare(cli_demo *demo, ki_error *err)
     return so_far.different > 0;
 }
 
-/* ---- saying so ----------------------------------------------------------------------------------------- */
+/* ---- reporting ----------------------------------------------------------------------------------------- */
 
 /* Leaves the screen and prints the last picture as text. */
 static void leave_picture(cli_demo *demo)

@@ -9,7 +9,7 @@
 /* Short, because people are watching. */
 enum { BACKOFF_MS = 100, BACKOFF_MAX_MS = 400 };
 
-/* ---- what a pod is doing ------------------------------------------------------------------------------- */
+/* ---- pod status ---------------------------------------------------------------------------------------- */
 
 /* As in kubectl's column STATUS. */
 static ki_str state_of(const ki_object *pod)
@@ -120,7 +120,7 @@ void cli_demo_followers_fini(cli_demo_followers *followers)
     }
 }
 
-/* ---- whether they are up to date ----------------------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------------------------------ */
 
 int cli_demo_followers_have_synced(const cli_demo_followers *followers)
 {
@@ -147,7 +147,7 @@ int cli_demo_followers_are_current(const cli_demo_followers *followers)
     return 1;
 }
 
-/* ---- what is shown of them ----------------------------------------------------------------------------- */
+/* ---- display ------------------------------------------------------------------------------------------- */
 
 void cli_demo_followers_measure(cli_demo_followers *followers, uint64_t elapsed_ms)
 {

@@ -11,7 +11,7 @@ static uint32_t draw(cli_demo_cluster *cluster, uint32_t bound)
     return cli_demo_random_below(&cluster->random, bound);
 }
 
-/* ---- pods that move ------------------------------------------------------------------------------------ */
+/* ---- pods in transition -------------------------------------------------------------------------------- */
 
 /* The number of pods in transition, chosen so that each state lasts long enough to be seen. */
 static uint32_t moving_goal(const cli_demo_cluster *cluster)
@@ -47,7 +47,7 @@ static void delete_pod(cli_demo_cluster *cluster, uint32_t pod, cli_demo_change 
     cli_demo_pod_remove(cluster, pod);
 }
 
-/* ---- deployments that are not as they should be -------------------------------------------------------- */
+/* ---- deployments that are not settled ------------------------------------------------------------------ */
 
 typedef struct tally {
     uint32_t pods;
@@ -172,7 +172,7 @@ static int tell_status(cli_demo_cluster *cluster, cli_demo_change *out)
     return 1;
 }
 
-/* ---- what people and fate do --------------------------------------------------------------------------- */
+/* ---- random events ------------------------------------------------------------------------------------- */
 
 static void say(cli_demo_cluster *cluster, cli_demo_change *out, const char *what)
 {
@@ -305,7 +305,7 @@ static int happen(cli_demo_cluster *cluster, cli_demo_change *out)
     return roll < 90 ? evict(cluster, out) : turn_node(cluster, out);
 }
 
-/* ---- which of them ------------------------------------------------------------------------------------- */
+/* ---- choosing the next change -------------------------------------------------------------------------- */
 
 /* A node's heartbeat: the change when there is nothing else to do. */
 static void beat(cli_demo_cluster *cluster, cli_demo_change *out)

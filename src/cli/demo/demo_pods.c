@@ -56,7 +56,7 @@ static void set_state(cli_demo_cluster *cluster, uint32_t pod, cli_demo_pod_stat
         cli_demo_bag_add(&cluster->moving, pod);
 }
 
-/* ---- coming and going ---------------------------------------------------------------------------------- */
+/* ---- adding and removing ------------------------------------------------------------------------------- */
 
 uint32_t cli_demo_pod_add(cli_demo_cluster *cluster, uint32_t deployment)
 {
@@ -107,7 +107,7 @@ void cli_demo_pod_remove(cli_demo_cluster *cluster, uint32_t pod)
     cluster->free_pods = pod;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------- */
+/* ---- states -------------------------------------------------------------------------------------------- */
 
 static int can_take(const cli_demo_node *node)
 {

@@ -2,7 +2,7 @@
 /* demo_random - seeded random numbers for the simulated cluster.
  *
  *   From:     cli/demo/demo_cluster.c and its parts
- *   To:       nobody
+ *   To:       nothing
  *   Locks:    none; one owner.
  */
 #ifndef KI_CLI_DEMO_DEMO_RANDOM_H

@@ -26,7 +26,7 @@ static uint64_t count_expired(const cli_demo_trouble *trouble)
     return sum;
 }
 
-/* ---- beginning ----------------------------------------------------------------------------------------- */
+/* ---- starting ------------------------------------------------------------------------------------------ */
 
 /* Before connections end, because every watch that begins afterwards counts. A fault without recovery so
  * far is replaced by the next. */
@@ -110,7 +110,7 @@ static void tell_healed(cli_demo_trouble *trouble, uint64_t now_ms)
     trouble->is_healing = 0;
 }
 
-/* ---- in the course of time ----------------------------------------------------------------------------- */
+/* ---- timing -------------------------------------------------------------------------------------------- */
 
 void cli_demo_trouble_begin(cli_demo_trouble *trouble, uint64_t now_ms)
 {

@@ -28,7 +28,7 @@ const char *cli_demo_lines_at(const cli_demo_lines *lines, size_t n, size_t inde
     return index < shown ? lines->texts[(lines->count - shown + index) % CLI_DEMO_LINES] : "";
 }
 
-/* ---- text that stays inside the screen -------------------------------------------------------------- */
+/* ---- text clipped to the screen --------------------------------------------------------------------- */
 
 typedef struct drawing {
     char *out;

@@ -47,7 +47,7 @@ static ki_job *take_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_job, node);
 }
 
-/* ---- who runs it --------------------------------------------------------------------------------------- */
+/* ---- runners ------------------------------------------------------------------------------------------- */
 
 static bool is_foreign(const ki_loop *loop)
 {

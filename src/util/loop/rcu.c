@@ -73,7 +73,7 @@ static void fence_all_threads(void)
     ki_rcu_rest(ROUNDS_WITHOUT_REST);
 }
 
-/* ---- threads that read ------------------------------------------------------------------------------- */
+/* ---- readers ----------------------------------------------------------------------------------------- */
 
 /* Release, both: all reads, and the last store to `section`, come before another thread takes the struct. */
 static void give_back(ki_rcu_reader *reader)

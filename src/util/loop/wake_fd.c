@@ -55,7 +55,7 @@ void ki_wake_fd_close(ki_wake_fd *fd)
     *fd = (ki_wake_fd){0};
 }
 
-/* Neither call can fail: the count is 0 or 1, and the descriptor is non-blocking. */
+/* The count is 0 or 1, so neither call can fail or block. */
 void ki_wake_fd_raise(ki_wake_fd *fd, int is_raised)
 {
     if (!fd->is_open || fd->is_raised == is_raised)
