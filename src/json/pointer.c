@@ -10,7 +10,8 @@
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* 1 if the inside of a JSON string, which has escapes if `escaped`, means the same text as `wanted`. */
+/* 1 if the text between the quotes of a JSON string, with escapes if `escaped`,
+ * means the same as `wanted`. */
 static int name_matches(ki_str raw, int escaped, ki_json_spelt wanted)
 {
     if (!escaped && wanted.spelling == KI_JSON_PLAIN)

@@ -30,7 +30,7 @@ size_t ki_json_escape_read(const char *at, const char *end, uint32_t *out_code_p
 /* How the characters of a text are encoded. */
 typedef enum ki_json_spelling {
     KI_JSON_PLAIN,   /* as they are */
-    KI_JSON_RAW,     /* the inside of a JSON string */
+    KI_JSON_RAW,     /* the text between the quotes of a JSON string */
     KI_JSON_POINTER, /* one token of a JSON Pointer: ~0 and ~1 */
 } ki_json_spelling;
 

@@ -126,8 +126,8 @@ void ki_loop_close_fd(ki_loop *loop) KI_EXCLUDES(loop->mu);
 /* Whether the calling thread is in a job of this loop; of any loop if NULL. */
 int ki_loop_is_current(const ki_loop *loop);
 
-/* For assertions: whether the calling thread is the loop's runner. It is if it runs one of its jobs, or if the
- * loop has no threads and no other thread steps it now; the latter check takes the loop's mutex. */
+/* For assertions: whether the calling thread is the loop's runner. It is if it runs one of its jobs, or if
+ * the loop has no threads and no other thread steps it now; the latter check takes the loop's mutex. */
 bool ki_loop_is_mine(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 /* For the beginning of a function that belongs to one loop: io, dispatch or handlers. */
