@@ -34,7 +34,7 @@ typedef struct cli_demo {
     uint64_t measured_ms;
     uint64_t measured_writes;
     uint64_t pace_ms; /* start of the current pace … */
-    uint64_t paced;   /* … and the number of writes at that time */
+    uint64_t paced;   /* … and the writes since then */
     int has_synced;   /* and that was reported */
     uint32_t said;    /* changes reported since the last status line */
     char next[64];
