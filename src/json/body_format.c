@@ -330,7 +330,7 @@ static int write_json(source *s, bool may_be_empty)
     if (!a.is_text)
         return fail_at(s, at, KI_ERR_INVALID, "JSON is a string argument");
     if (a.text.len == 0)
-        return may_be_empty ? EMPTY : fail_at(s, at, KI_ERR_INVALID, "the JSON text is NULL");
+        return may_be_empty ? EMPTY : fail_at(s, at, KI_ERR_INVALID, "the JSON text is empty");
     rc = ki_json_validate(a.text, &why);
     if (rc < 0)
         return fail_at(s, at, rc, why.message);

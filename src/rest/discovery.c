@@ -148,7 +148,7 @@ static discovery *make(ki_client *client, const ki_discovery_request *request)
 int ki_discovery_begin(ki_client *client, const ki_discovery_request *request, ki_error *err)
 {
     if (client == NULL || request == NULL || request->name.len == 0 || request->on_end == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "discovery: client, name and callback must not be NULL");
+        return ki_fail(err, KI_ERR_INVALID, "discovery: client, name and callback are required");
     discovery *d = make(client, request);
     if (d == NULL)
         return ki_fail_no_memory(err);

@@ -158,7 +158,7 @@ static void trailers_without_an_end_are_refused(void **state)
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_trailers}, NULL);
     fetch_get(&f, &bench, "/");
     assert_int_equal(f.reason, KI_REASON_MALFORMED);
-    assert_non_null(strstr(f.message, "what follows the body"));
+    assert_non_null(strstr(f.message, "the trailers of the response"));
     assert_string_equal(f.body.text, "hello");
     fetch_free(&f);
     http_bench_fini(&bench);

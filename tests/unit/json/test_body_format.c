@@ -120,7 +120,7 @@ static void json_is_checked_and_put_in(void **state)
     assert_failure(ki_body_format("{a:json(%s)}", "1,\"b\":2"), KI_ERR_JSON_TRAILING, 8,
                    "format, position 8");
     assert_failure(ki_body_format("{a:json(%s)}", "{"), KI_ERR_JSON_TRUNCATED, 8, "format, position 8");
-    assert_failure(ki_body_format("{a:json(%s)}", ""), KI_ERR_INVALID, 8, "no JSON");
+    assert_failure(ki_body_format("{a:json(%s)}", ""), KI_ERR_INVALID, 8, "the JSON text is empty");
 }
 
 static void a_question_mark_leaves_out_what_is_empty(void **state)
