@@ -91,7 +91,7 @@ int cli_apiserver_flags_read_secrets(cli_apiserver_flags *flags, ki_error *err)
     return rc;
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------------------------------------- */
 
 int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apiserver_flags - what `kinformer apiserver` takes.
+/* apiserver_flags - the flags of `kinformer apiserver`.
  *
  *   From:     cli/cmd_apiserver.c
  *   To:       ki_apiserver_options, ki_fault
@@ -41,19 +41,19 @@ typedef struct cli_apiserver_flags {
 
 void cli_apiserver_flags_init(cli_apiserver_flags *flags, cli_flag_group out_groups[CLI_APISERVER_GROUPS]);
 
-/* Adds the tokens that files and the environment have. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
+/* Adds the tokens from files and the environment. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_apiserver_flags_read_secrets(cli_apiserver_flags *flags, ki_error *err);
 
-/* Whether they fit together. Returns 0 or KI_ERR_INVALID. */
+/* Checks whether the flags can be combined. Returns 0 or KI_ERR_INVALID. */
 KI_NODISCARD int cli_apiserver_flags_check(const cli_apiserver_flags *flags, ki_error *err);
 
-/* What is to be said before it listens where others reach it; NULL: nothing. */
+/* A warning to print before it listens on an address that others can reach; NULL if there is none. */
 const char *cli_apiserver_flags_warning(const cli_apiserver_flags *flags);
 
 /* Borrows from the flags. */
 ki_apiserver_options cli_apiserver_options(const cli_apiserver_flags *flags);
 
-/* "reset,on=watch,after-bytes=1000,times=3". `out_texts` holds what the fault's texts point at. */
+/* "reset,on=watch,after-bytes=1000,times=3". `out_texts` holds the strings of the fault. */
 KI_NODISCARD int cli_fault_parse(const char *text, ki_fault *out, char out_texts[CLI_FAULT_BYTES],
                                  ki_error *err);
 

@@ -46,7 +46,7 @@ static int print_help(const cli_flag_set *set)
     return cli_finish_stdout();
 }
 
-/* A thousand watches are a thousand descriptors. Where that is not allowed there are fewer. */
+/* A thousand watches need a thousand descriptors. Failures are ignored. */
 static void raise_descriptors(void)
 {
     struct rlimit limit;
@@ -69,7 +69,7 @@ static void say_where(const ki_apiserver *server, const cli_apiserver_flags *fla
     (void)fflush(stdout);
 }
 
-/* Says how much it was, or in full why not: a file that is not there, or wrong, is wrong usage. */
+/* Reports how much was loaded, or the error in full: a file that is missing or invalid is a usage error. */
 static int load(ki_apiserver *server, const char *path)
 {
     ki_apiserver_loaded loaded;
@@ -115,7 +115,7 @@ static int run(const cli_apiserver_flags *flags, ki_error *err)
 {
     ki_apiserver_options options = cli_apiserver_options(flags);
     options.on_warning = say_warning;
-    options.starts_down = 1; /* whoever reaches it finds all that is loaded */
+    options.starts_down = 1; /* clients find everything loaded */
     const char *warning = cli_apiserver_flags_warning(flags);
     raise_descriptors();
     int stop_fd = cli_signals_install(err);

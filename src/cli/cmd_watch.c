@@ -49,7 +49,7 @@ static int print_help(const cli_flag_set *set)
 
 /* ---- one run ------------------------------------------------------------------------------------------- */
 
-/* What was written last comes before the numbers, and these before the memory is freed, which may take a
+/* The remaining output comes before the statistics, and these before memory is freed, which may take a
  * moment. */
 static int run_client(cli_watch *watch, ki_error *err)
 {
@@ -71,7 +71,7 @@ static int run_client(cli_watch *watch, ki_error *err)
     return rc;
 }
 
-/* A name that nobody knows is mentioned first: it may be the mistake. */
+/* An unknown resource name is mentioned first: it may be the mistake. */
 static int end_without_client(const cli_resource_list *resources, ki_error *err)
 {
     const cli_resource *item = cli_resource_list_wanted(resources);
@@ -81,13 +81,13 @@ static int end_without_client(const cli_resource_list *resources, ki_error *err)
     if (item == NULL || err->code == KI_ERR_NO_MEMORY)
         return cli_end_with(err);
     cli_shorten(short_reason, sizeof(short_reason), ki_str_of(err->message));
-    snprintf(why, sizeof(why), "No server can be asked (%s)", short_reason);
+    snprintf(why, sizeof(why), "No server is configured (%s)", short_reason);
     (void)cli_resource_list_fail_unknown(item, why, &both);
     return cli_end_with(&both);
 }
 
-/* What concerns where we connect, and as whom, has no other way to be told;
- * all else is in errors and states. */
+/* Problems with the connection and credentials are only reported this way; everything else is in errors
+ * and states. */
 static void say_record(const ki_log_record *record, void *user)
 {
     (void)user;

@@ -31,7 +31,7 @@ const cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
-/* A reader that has gone has seen what it wanted. */
+/* A closed pipe is not an error. */
 int cli_finish_stdout(void)
 {
     if (fflush(stdout) == 0 || errno == EPIPE || errno == EBADF)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands - what `kinformer` can do: one file cmd_<name>.c for each.
+/* commands - the commands of `kinformer`: one file cmd_<name>.c for each.
  *
  *   From:     cli/main.c
  *   To:       cli/cmd_*.c
@@ -10,21 +10,21 @@
 
 typedef struct cli_command {
     const char *name;
-    const char *arguments; /* in the list of commands */
+    const char *arguments; /* shown in the list of commands */
     const char *summary;
-    int (*run)(int argc, char **argv); /* what follows the name; returns what the program ends with */
+    int (*run)(int argc, char **argv); /* gets the arguments after the name; returns the exit status */
 } cli_command;
 
 extern const cli_command cli_commands[];
 extern const int cli_command_count;
 
-/* NULL: there is none of this name. */
+/* NULL if there is no such command. */
 const cli_command *cli_command_find(const char *name);
 
-/* The whole program: `argv` as main() gets it. */
+/* The whole program: `argv` as passed to main(). */
 int cli_run(int argc, char **argv);
 
-/* Writes all that stdio holds of stdout. Returns what the program ends with. */
+/* Flushes stdio's buffer of stdout. Returns the exit status. */
 int cli_finish_stdout(void);
 
 int cli_cmd_apiserver(int argc, char **argv);

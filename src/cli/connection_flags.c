@@ -51,13 +51,13 @@ cli_flag_group cli_connection_flags(cli_connection *connection)
                             sizeof(flags) / sizeof(flags[0]), connection};
 }
 
-/* An empty value says nothing, as with kubectl. */
+/* An empty value counts as not set, as in kubectl. */
 static const char *said(const char *text)
 {
     return text == NULL || text[0] == 0 ? NULL : text;
 }
 
-/* What was said of who we are goes before the environment. */
+/* Flags take precedence over the environment. */
 int cli_connection_read_secrets(cli_connection *connection, ki_error *err)
 {
     const char *file = said(connection->password_file);
@@ -76,7 +76,7 @@ int cli_connection_read_secrets(cli_connection *connection, ki_error *err)
     return 0;
 }
 
-/* Who wants an answer sooner than a connection may take wants to hear so; 0: the default. */
+/* A request timeout shorter than the connect timeout limits that, too; 0 for the default. */
 static uint64_t connect_timeout_ms(const cli_connection *connection)
 {
     const uint64_t usual_ms = 30 * 1000;

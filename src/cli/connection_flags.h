@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* connection_flags - where to connect and as whom: the flags that kubectl has too, for every command.
+/* connection_flags - flags for the connection and credentials, as in kubectl, for every command.
  *
  *   From:     cli/cmd_*.c
  *   To:       ki_client_options
@@ -32,18 +32,17 @@ typedef struct cli_connection {
     const char *as;
     const char *as_uid;
     cli_texts as_groups;
-    int disable_compression; /* nothing is asked for compressed */
+    int disable_compression; /* ignored: compression is never requested */
     uint64_t request_timeout_ms;
 } cli_connection;
 
-/* The group of flags that fill in `connection`. */
+/* The flags that fill in `connection`. */
 cli_flag_group cli_connection_flags(cli_connection *connection);
 
-/* Fills in what files and the environment say of token and password. Returns 0, KI_ERR_INVALID,
- * KI_ERR_NO_MEMORY. */
+/* Reads token and password from files and the environment. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_connection_read_secrets(cli_connection *connection, ki_error *err);
 
-/* Options of a client that say the same; they borrow the texts, and point into `connection`. */
+/* The corresponding client options; they borrow the strings, and point into `connection`. */
 ki_client_options cli_connection_options(const cli_connection *connection);
 
 #endif

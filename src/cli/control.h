@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control - characters in a server's text that would end a line or steer the terminal.
+/* control - control characters in a server's text, which would end a line or control the terminal.
  *
  *   From:     cli/output.c, cli/failure.c
  *   Locks:    none.
@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* Bytes of the control character that the text begins with: ASCII's, or U+0080 to U+009F, which terminals
- * obey too and which are 0xc2 and then 0x80 to 0x9f. 0: it begins with another. */
+/* The length of the control character at the beginning of the text: ASCII's, or U+0080 to U+009F, which
+ * terminals also obey and which are 0xc2 followed by 0x80 to 0x9f. 0 if there is none. */
 static inline size_t cli_control_bytes(const char *text, size_t n)
 {
     const unsigned char *at = (const unsigned char *)text;

@@ -14,8 +14,7 @@ typedef struct unit {
     uint64_t ns;
 } unit;
 
-/* Longer names before those that they begin with. Both letters that look like a micro sign are taken, as
- * Go does. */
+/* Longer names come before their prefixes. Both Unicode characters for micro are accepted, as in Go. */
 static const unit units[] = {
     {"ns", 1},         {"us", 1000},      {"\xc2\xb5s", 1000},       {"\xce\xbcs", 1000},
     {"ms", NS_PER_MS}, {"s", 1000000000}, {"m", 60ULL * 1000000000}, {"h", 3600ULL * 1000000000},
@@ -38,7 +37,7 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A number: its whole part, and the fraction as a part of `scale`. Digits past the ninth change nothing. */
+/* A number: its whole part, and the fraction in units of `scale`. Digits after the ninth are ignored. */
 typedef struct number {
     uint64_t whole;
     uint64_t fraction;
@@ -69,7 +68,7 @@ static int take_number(const char **at, number *out)
     return digits > 0 ? 0 : -1;
 }
 
-/* Returns -1 when it is more than can be counted: about 292 years, as in Go. */
+/* Returns -1 on overflow: about 292 years, as in Go. */
 static int add(uint64_t *total_ns, const number *n, uint64_t unit_ns)
 {
     const uint64_t most = INT64_MAX;

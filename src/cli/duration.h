@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* duration - lengths of time as Go writes them: "100ms", "2s", "1m30s".
+/* duration - durations in Go's notation: "100ms", "2s", "1m30s".
  *
  *   From:     cli/flags.c, cli/watch_notes.c
- *   To:       nobody
+ *   To:       nothing
  *   Locks:    none.
  */
 #ifndef KI_CLI_DURATION_H
@@ -11,13 +11,13 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
-/* Reads a length of time; units are ns, us, ms, s, m and h, and "0" needs none. What is shorter than a
- * millisecond and not zero counts as one. Returns 0, or KI_ERR_INVALID with what is wrong. */
+/* Parses a duration; units are ns, us, ms, s, m and h, and "0" needs none. Nonzero durations below a
+ * millisecond count as one. Returns 0, or KI_ERR_INVALID with a message. */
 KI_NODISCARD int cli_duration_parse(const char *text, uint64_t *out_ms, ki_error *err);
 
 enum { CLI_DURATION_BYTES = 40 };
 
-/* Writes one for people: "0.3s", "59.9s", "1m30s", "2h5m0s". */
+/* Formats a duration for people: "0.3s", "59.9s", "1m30s", "2h5m0s". */
 void cli_duration_format(uint64_t ms, char out[CLI_DURATION_BYTES]);
 
 #endif

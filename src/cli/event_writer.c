@@ -49,8 +49,8 @@ static void put_member(cli_output *out, const char *name, const char *value)
     cli_output_put_json_string(out, ki_str_of(value));
 }
 
-/* Which resource it is of, the object's kind and apiVersion say: the line is the same however many there
- * are. */
+/* The resource is not named, because the object's kind and apiVersion identify it: the line is the same
+ * however many resources there are. */
 static void write_event(cli_output *out, const ki_event *event)
 {
     put_member(out, "{\"type\":", type_name(event));
@@ -95,7 +95,7 @@ void cli_event_writer_status(cli_event_writer *writer, const cli_resource *resou
 
 /* ---- for people ---------------------------------------------------------------------------------------- */
 
-/* Columns of a line that is written before the next is known: they grow and never shrink. */
+/* The width of a column: lines are written before the next is known, so it grows and never shrinks. */
 static int grow(int width, size_t length)
 {
     int wanted = length > KEY_WIDTH_MAX ? KEY_WIDTH_MAX : (int)length;
@@ -160,7 +160,7 @@ static void write_json(cli_output *out, const ki_event *event)
     cli_output_put_text(out, "\n");
 }
 
-/* As kubectl: "pod/web", "deployment.apps/web". */
+/* As in kubectl: "pod/web", "deployment.apps/web". */
 static void write_name(cli_output *out, const cli_resource *resource, const ki_event *event)
 {
     char kind[NAME_BYTES];

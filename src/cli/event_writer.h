@@ -5,8 +5,8 @@
  *   To:       cli/output.c
  *   Locks:    none.
  *
- * `-o events` is a contract with programs. Each of its lines is flushed; the other formats are when a run
- * of events ends.
+ * `-o events` is a contract with programs. Each of its lines is flushed; the other formats are flushed at the
+ * end of a batch.
  */
 #ifndef KI_CLI_EVENT_WRITER_H
 #define KI_CLI_EVENT_WRITER_H
@@ -34,20 +34,20 @@ typedef struct cli_event_writer {
     int shows_resource; /* there are several */
     int shows_namespace;
     int has_title;
-    int key_width; /* grows with what was shown */
+    int key_width; /* grows with the output */
     int resource_width;
 } cli_event_writer;
 
 void cli_event_writer_event(cli_event_writer *writer, const cli_resource *resource, const ki_event *event);
 
-/* `objects` is how many the reader has been told of and not told gone. */
+/* `objects` is the number of objects reported, minus deleted ones. */
 void cli_event_writer_synced(cli_event_writer *writer, const cli_resource *resource, uint64_t objects,
                              const char *version);
 
 void cli_event_writer_status(cli_event_writer *writer, const cli_resource *resource,
                              const ki_informer_status *status);
 
-/* A run of events has ended. */
+/* A batch of events has ended. */
 void cli_event_writer_batch_end(cli_event_writer *writer);
 
 #endif

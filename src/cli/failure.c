@@ -15,7 +15,7 @@ static int is_inside_of_character(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Ends a text that was longer with a mark, between two characters. */
+/* Ends a text that was cut with a mark, between two characters. */
 static void mark_cut(char *text, size_t bytes)
 {
     static const char mark[] = "\xe2\x80\xa6";
@@ -53,7 +53,7 @@ int cli_fail_no_memory(ki_error *err)
     return KI_ERR_NO_MEMORY;
 }
 
-/* One write for a line, so that lines of several programs do not mix. Nobody can be told when it fails. */
+/* One write per line, so that lines of several programs do not mix. Failures cannot be reported. */
 static void put_line(char *line, size_t n)
 {
     size_t kept = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A --fault as it is written: "reset,on=watch,after-bytes=1000,times=3". */
+/* Parses the value of --fault: "reset,on=watch,after-bytes=1000,times=3". */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static int read_on(char *words, ki_fault *out, ki_error *err)
                 found = 1U << i;
         if (found == 0)
             return cli_fail(
-                err, "--fault: on=%s: it is list, streamed-list, watch, get, write, discovery or any", word);
+                err, "--fault: on=%s: must be list, streamed-list, watch, get, write, discovery or any",
+                word);
         out->on |= found;
     }
     return 0;
@@ -133,7 +134,7 @@ static int read_part(char *part, ki_fault *out, ki_error *err)
     return strcmp(part, "delay") == 0 ? read_delay(value, out, err) : read_numbers(part, value, out, err);
 }
 
-/* What it lacks is said in the words of the flag. */
+/* Reports what is missing in terms of the flag. */
 static int check(const char *text, const ki_fault *fault, ki_error *err)
 {
     ki_error why = {0};

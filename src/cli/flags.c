@@ -11,7 +11,7 @@
 
 /* ---- finding ------------------------------------------------------------------------------------------- */
 
-/* A flag, the struct that it goes to, and how it was written. */
+/* A flag, its target struct, and its spelling. */
 typedef struct found {
     const cli_flag *flag;
     char *base;
@@ -42,7 +42,7 @@ static int find(const cli_flag_set *set, matches_cb matches, ki_str name, found 
     return 0;
 }
 
-/* How many letters have to be changed, added or left out; names are short. */
+/* The number of letters to change, add or remove; names are short. */
 static size_t distance(ki_str a, const char *b)
 {
     enum { LONGEST = 40 };
@@ -109,7 +109,7 @@ static int add_text(const found *f, const char *value, ki_error *err)
     return 0;
 }
 
-/* The words of a command line can be written to, and values are parts of them. */
+/* The words of a command line are writable, and values are parts of them. */
 static int set_secret(const found *f, const char *value, ki_error *err)
 {
     const char *kept = cli_secret_word_take((char *)value);
@@ -200,7 +200,7 @@ typedef struct words {
     int next;
 } words;
 
-/* A flag whose value was not in the same word. */
+/* A flag whose value is not in the same word. */
 static int set_from_next(const found *f, words *w, ki_error *err)
 {
     if (f->flag->type == CLI_FLAG_BOOL)
@@ -223,7 +223,7 @@ static int take_long(const cli_flag_set *set, const char *word, words *w, ki_err
     return set_from_next(&f, w, err);
 }
 
-/* One word may hold several letters; one that takes a value takes the rest of the word. */
+/* One word may contain several letters; one with a value takes the rest of the word. */
 static int take_short(const cli_flag_set *set, const char *word, words *w, ki_error *err)
 {
     for (const char *at = word + 1; *at != 0; at++) {

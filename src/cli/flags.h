@@ -4,11 +4,11 @@
  *   From:     cli/cmd_*.c
  *   To:       the members of structs that the tables of flags point at
  *   Locks:    none.
- *   Not here: what flags mean together.
+ *   Not here: combinations of flags.
  *
- * "--name value", "--name=value", "-n value", "-nvalue", "-n=value"; flags without a value may be written
- * in one word ("-Ah") and take "=true" and "=false"; "--" ends the flags; the last of several counts,
- * where only one can.
+ * "--name value", "--name=value", "-n value", "-nvalue", "-n=value"; flags without a value may be written in
+ * one word ("-Ah") and take "=true" and "=false"; "--" ends the flags; a flag that takes one value may be
+ * repeated: the last one counts.
  */
 #ifndef KI_CLI_FLAGS_H
 #define KI_CLI_FLAGS_H
@@ -19,18 +19,18 @@
 typedef enum cli_flag_type {
     CLI_FLAG_BOOL,     /* int */
     CLI_FLAG_TEXT,     /* const char * */
-    CLI_FLAG_TEXTS,    /* cli_texts: each time one more */
-    CLI_FLAG_SECRET,   /* as CLI_FLAG_TEXT: overwritten on the command line, as the next */
-    CLI_FLAG_SECRETS,  /* as CLI_FLAG_TEXTS */
+    CLI_FLAG_TEXTS,    /* cli_texts: each occurrence adds one */
+    CLI_FLAG_SECRET,   /* like CLI_FLAG_TEXT; overwritten on the command line, like the next */
+    CLI_FLAG_SECRETS,  /* like CLI_FLAG_TEXTS */
     CLI_FLAG_DURATION, /* uint64_t, in milliseconds */
-    CLI_FLAG_TIMEOUT,  /* likewise; a number alone is seconds, as kubectl has it */
+    CLI_FLAG_TIMEOUT,  /* likewise; a plain number means seconds, as in kubectl */
     CLI_FLAG_NUMBER,   /* int64_t, not negative */
-    CLI_FLAG_CHOICE    /* int: the place in `choices` */
+    CLI_FLAG_CHOICE    /* int: the index in `choices` */
 } cli_flag_type;
 
 enum { CLI_TEXTS_MAX = 64, CLI_ARGUMENTS_MAX = 64 };
 
-/* Borrowed texts, ended by NULL. */
+/* Borrowed strings, terminated by NULL. */
 typedef struct cli_texts {
     const char *items[CLI_TEXTS_MAX + 1];
     size_t count;
@@ -38,15 +38,15 @@ typedef struct cli_texts {
 
 typedef struct cli_flag {
     const char *name; /* "namespace" */
-    char letter;      /* 'n'; 0: none */
+    char letter;      /* 'n'; 0 if none */
     cli_flag_type type;
-    size_t offset;        /* of the member in the struct that the group names */
-    const char *argument; /* "NAME" in the help; NULL: none */
+    size_t offset;        /* of the member in the group's struct */
+    const char *argument; /* "NAME" in the help; NULL if none */
     const char *help;
-    const char *choices; /* of a CLI_FLAG_CHOICE: "auto|always|never" */
+    const char *choices; /* for CLI_FLAG_CHOICE: "auto|always|never" */
 } cli_flag;
 
-/* Some flags that belong together: of one struct, and under one title in the help. */
+/* Related flags: of one struct, and under one title in the help. */
 typedef struct cli_flag_group {
     const char *title;
     const cli_flag *flags;
@@ -54,26 +54,26 @@ typedef struct cli_flag_group {
     void *base;
 } cli_flag_group;
 
-/* All that a command takes. */
+/* All flags of a command. */
 typedef struct cli_flag_set {
     const char *command; /* "watch" */
     const cli_flag_group *groups;
     size_t group_count;
 } cli_flag_set;
 
-/* What is no flag; borrowed. */
+/* Arguments that are not flags; borrowed. */
 typedef struct cli_arguments {
     const char *items[CLI_ARGUMENTS_MAX];
     size_t count;
-    int is_help; /* -h or --help was among the flags: nothing else was looked at after it */
+    int is_help; /* -h or --help was given: the words after it were not parsed */
 } cli_arguments;
 
-/* Reads `argv`, of which the name of the command is no part; secrets in it are overwritten. Returns 0, or
- * KI_ERR_INVALID with one clear line; then the members may have been changed. */
+/* Parses `argv` without the name of the command; secrets in it are overwritten. Returns 0, or
+ * KI_ERR_INVALID with a message of one line; members may have changed then. */
 KI_NODISCARD int cli_flags_parse(const cli_flag_set *set, int argc, char *const *argv,
                                  cli_arguments *out_arguments, ki_error *err);
 
-/* Writes what flags there are to stdout. */
+/* Writes the list of flags to stdout. */
 void cli_flags_print(const cli_flag_set *set);
 
 #endif

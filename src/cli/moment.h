@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moment - the time of the program, in milliseconds; it runs on while the machine sleeps, as the library's
- * does.
+/* moment - the monotonic time in milliseconds; it continues while the machine is suspended, like the
+ * library's.
  *
  *   From:     cli/watch.c, cli/demo/demo.c
  *   Locks:    none.

@@ -33,7 +33,7 @@ static void say(cli_notices *notices, const char *line)
         cli_say("%s", text);
 }
 
-/* What waits at `slot` is not said any more. */
+/* Drops the line waiting in `slot`. */
 static void leave_out(cli_notices *notices, char *slot)
 {
     notices->left_out += slot[0] != 0;
@@ -70,7 +70,7 @@ void cli_notices_lost(cli_notices *notices, uint64_t now_ms, unsigned cause, con
     notices->lost_cause = cause;
 }
 
-/* Beyond the pace: no more often than losses are said, which keep it. */
+/* Not rate-limited: at most one per reported loss, and those are. */
 void cli_notices_back(cli_notices *notices, uint64_t now_ms, const char *line)
 {
     earn(notices, now_ms);

@@ -10,7 +10,7 @@
 
 #include "cli/control.h"
 
-/* How long a reader may let a program wait that is to end. */
+/* How long a slow reader may delay the end of the program. */
 enum { LAST_WAIT_MS = 100 };
 
 void cli_output_init(cli_output *output, int fd, int (*is_stopped)(void))
@@ -38,7 +38,7 @@ static void note_failure(cli_output *output, int error)
     output->error = error;
 }
 
-/* A signal ends the waiting, and is then looked at. Returns 0 when it is in vain. */
+/* A signal interrupts the wait, and is checked afterwards. Returns 0 if there is no point in waiting. */
 static int wait_for_reader(cli_output *output)
 {
     int has_stopped = is_stopped(output);
@@ -122,7 +122,7 @@ int cli_output_is_closed(cli_output *output)
 
 /* ---- strings ------------------------------------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 character at the start; 0 when that is none: too long a form, a surrogate, past
+/* The length of the UTF-8 character at the start; 0 if it is invalid: overlong, a surrogate, past
  * U+10FFFF. */
 static size_t character_bytes(const unsigned char *at, size_t n)
 {
@@ -145,7 +145,7 @@ static void put_unicode(cli_output *output, unsigned character)
     cli_output_put_text(output, text);
 }
 
-/* DEL or a character from U+0080 to U+009F, of which the number is in the last byte. */
+/* DEL or a character from U+0080 to U+009F, whose number is the last byte. */
 static void put_control(cli_output *output, const char *at, size_t n)
 {
     put_unicode(output, (unsigned char)at[n - 1]);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output - what goes to stdout: gathered, written whole, and given up quietly when nobody reads it any more.
+/* output - buffered output to stdout that ends quietly when its reader closes the pipe.
  *
  *   From:     cli/event_writer.c, cli/stats.c
  *   To:       a descriptor
  *   Locks:    none.
- *   Not here: what is written.
+ *   Not here: the content.
  *
- * It allocates nothing. After the first failure nothing more is written, and the state says why.
+ * It allocates nothing. After the first failure nothing more is written, and the state has the reason.
  */
 #ifndef KI_CLI_OUTPUT_H
 #define KI_CLI_OUTPUT_H
@@ -15,9 +15,9 @@
 
 typedef enum cli_output_state {
     CLI_OUTPUT_OPEN = 0,
-    CLI_OUTPUT_CLOSED,  /* nobody reads it: the program ends, and all is well */
-    CLI_OUTPUT_STOPPED, /* the program is to end, and the reader does not read */
-    CLI_OUTPUT_FAILED   /* `error` says why: a full disk */
+    CLI_OUTPUT_CLOSED,  /* the reader has closed it: the program ends successfully */
+    CLI_OUTPUT_STOPPED, /* the program should end, and the reader does not read */
+    CLI_OUTPUT_FAILED   /* see `error`: a full disk */
 } cli_output_state;
 
 enum { CLI_OUTPUT_BYTES = 64 * 1024 };
@@ -25,7 +25,7 @@ enum { CLI_OUTPUT_BYTES = 64 * 1024 };
 typedef struct cli_output {
     int fd;
     int is_terminal;         /* which obeys control characters */
-    int (*is_stopped)(void); /* the program is to end: a reader is not waited for any more. NULL: never */
+    int (*is_stopped)(void); /* the program should end: do not wait for the reader. NULL for never */
     cli_output_state state;
     int error; /* an errno */
     size_t len;
@@ -38,19 +38,19 @@ void cli_output_put(cli_output *output, ki_str text);
 void cli_output_put_text(cli_output *output, const char *text);
 void cli_output_put_number(cli_output *output, uint64_t number);
 
-/* For people: each control character becomes '?', so that it is one line whatever the text is. */
+/* For people: control characters become '?', so that it is one line whatever the text. */
 void cli_output_put_plain(cli_output *output, ki_str text);
 
-/* JSON as a server has written it; for a terminal, control characters that JSON allows in its strings (DEL,
+/* JSON as written by a server; for a terminal, control characters that JSON allows in its strings (DEL,
  * and U+0080 to U+009F) are written as "\u007f". */
 void cli_output_put_json(cli_output *output, ki_str json);
 
-/* A string of JSON, with its quotes and without control characters. What is no UTF-8 becomes U+FFFD. */
+/* A JSON string, with its quotes and without control characters. Invalid UTF-8 becomes U+FFFD. */
 void cli_output_put_json_string(cli_output *output, ki_str text);
 
 void cli_output_flush(cli_output *output);
 
-/* Returns 1 when the reader has gone, also when nothing was written since. Waits for nothing. */
+/* Returns 1 if the reader is gone, even if nothing was written since. Does not wait. */
 int cli_output_is_closed(cli_output *output);
 
 #endif

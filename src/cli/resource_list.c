@@ -7,7 +7,7 @@
 
 #include "cli/failure.h"
 
-/* What a server might know. */
+/* A name that a server might know. */
 static int is_plausible(ki_str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -19,7 +19,7 @@ static int is_plausible(ki_str name)
     return name.len > 0;
 }
 
-/* "pod/web-0", as kubectl has it: one object is chosen otherwise here. */
+/* "pod/web-0", as in kubectl: single objects are selected differently here. */
 static int fail_named(ki_str text, ki_error *err)
 {
     char resource[64];
@@ -57,16 +57,16 @@ static int find(ki_str name, cli_resource *out, ki_error *err)
     return out->wanted == NULL ? cli_fail_no_memory(err) : 0;
 }
 
-/* The library's hint knows what is near. */
+/* The library's message has suggestions. */
 int cli_resource_list_fail_unknown(const cli_resource *item, const char *why, ki_error *err)
 {
     ki_error unknown = {0};
     (void)!ki_resource_find(ki_str_of(item->wanted), &unknown);
     size_t n = strlen(unknown.message);
     const char *end = n > 0 && unknown.message[n - 1] == '?' ? "" : "."; /* "… did you mean "pods"?" */
-    return cli_fail(
-        err, "%s%s %s; a custom one can be named in full, as widgets.v1.example.com, which waits for it",
-        unknown.message, end, why);
+    return cli_fail(err,
+                    "%s%s %s; a custom one can be named in full, as widgets.v1.example.com, to wait for it",
+                    unknown.message, end, why);
 }
 
 static int is_known(const cli_resource_list *list, const ki_resource *resource)

@@ -2,7 +2,7 @@
 /* resource_list - "pods,deployments.apps,widgets.v1.example.com" as resources.
  *
  *   From:     cli/cmd_*.c
- *   To:       ki_resource_find(), ki_resource_parse(); cli/resource_lookup.h for what these do not know
+ *   To:       ki_resource_find(), ki_resource_parse(); cli/resource_lookup.h for unknown ones
  *   Locks:    none.
  */
 #ifndef KI_CLI_RESOURCE_LIST_H
@@ -13,10 +13,10 @@
 enum { CLI_RESOURCES_MAX = 256, CLI_RESOURCE_NAME_BYTES = 320 };
 
 typedef struct cli_resource {
-    const ki_resource *resource; /* built in, or `made`; NULL: `wanted` has to be asked for first */
+    const ki_resource *resource; /* built in, or `made`; NULL if `wanted` must be looked up first */
     ki_resource *made;
-    char *wanted;                       /* neither built in nor named in full; NULL once it is known */
-    char name[CLI_RESOURCE_NAME_BYTES]; /* the plural; with the group when another has the same plural */
+    char *wanted;                       /* neither built in nor named in full; NULL once it is resolved */
+    char name[CLI_RESOURCE_NAME_BYTES]; /* the plural; with the group if another one has the same plural */
 } cli_resource;
 
 typedef struct cli_resource_list {
@@ -24,21 +24,22 @@ typedef struct cli_resource_list {
     size_t count;
 } cli_resource_list;
 
-/* Each collection once, however often and by whatever name it was asked for. Returns 0; KI_ERR_INVALID
- * with what is wrong and what to write instead; KI_ERR_NO_MEMORY. The list is to be freed with
- * cli_resource_list_fini(); `err` is not NULL. */
+/* Each collection once, however often and by whatever name it was given. Returns 0; KI_ERR_INVALID with
+ * the mistake and what to write instead; KI_ERR_NO_MEMORY. Free the list with cli_resource_list_fini();
+ * `err` is not NULL. */
 KI_NODISCARD int cli_resource_list_parse(const char *text, cli_resource_list *out_list, ki_error *err);
 
-/* What to say of a name that nobody knows, and `why` its server could not tell or does not know either. */
+/* The error for an unknown name; `why` says why the server could not resolve it. */
 int cli_resource_list_fail_unknown(const cli_resource *item, const char *why, ki_error *err);
 
-/* The first that has to be asked for; NULL: none. */
+/* The first that must be looked up; NULL if none. */
 cli_resource *cli_resource_list_wanted(const cli_resource_list *list);
 
-/* It is `made`, which the list takes; unless the list has it already, then the item is gone. */
+/* Resolves the item to `made`, which the list takes. If the list has that resource already, the item is
+ * removed. */
 void cli_resource_list_resolve(cli_resource_list *list, cli_resource *item, ki_resource *made);
 
-/* Takes a zeroed list. */
+/* A zeroed list is allowed. */
 void cli_resource_list_fini(cli_resource_list *list);
 
 #endif

@@ -29,7 +29,7 @@ static int min_timeout(int a, uint64_t b)
     return a < 0 || b < (uint64_t)a ? (int)b : a;
 }
 
-/* Runs the client until the search is over (NULL: for as long as said), or the program is stopped. */
+/* Runs the client until the search is over (NULL: for the given time), or the program is stopped. */
 static int live(const cli_resource_lookup *d, const search *s, uint64_t ms)
 {
     uint64_t deadline_ms = cli_moment_now_ms() + ms;
@@ -48,10 +48,10 @@ static int live(const cli_resource_lookup *d, const search *s, uint64_t ms)
     return 0;
 }
 
-/* A server that does not answer is asked again; one that says that there is no such thing is not. */
+/* If the server does not respond, it is asked again; if it has no such resource, it is not. */
 static int find(const cli_resource_lookup *d, cli_resource *item, uint64_t delay_ms, ki_error *err)
 {
-    static search s; /* a search that was left behind ends with the client */
+    static search s; /* an abandoned search ends with the client */
     s = (search){0};
     ki_discovery_request request = {.name = ki_str_of(item->wanted), .on_end = on_end, .user = &s};
     int rc = ki_discovery_begin(d->client, &request, err);

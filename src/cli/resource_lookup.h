@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_lookup - asks the server for the resources whose names nobody here knows.
+/* resource_lookup - looks up unknown resource names on the server.
  *
  *   From:     cli/cmd_*.c, between the client and its informers
  *   To:       <kinformer/discovery.h>
  *   Locks:    none: everything runs inside ki_client_dispatch().
  *
- * A server that does not answer is asked again, as it is by everything else; one that has no such resource
- * ends the program.
+ * If the server does not respond, it is asked again, as everywhere else; if it has no such resource, the
+ * program ends.
  */
 #ifndef KI_CLI_RESOURCE_LOOKUP_H
 #define KI_CLI_RESOURCE_LOOKUP_H
@@ -19,11 +19,11 @@ typedef struct cli_resource_lookup {
     ki_client *client; /* in KI_MODE_EVENT_LOOP */
     cli_resource_list *resources;
     int (*is_stopped)(void);
-    int stop_fd; /* readable when it is */
+    int stop_fd; /* readable when it is stopped */
 } cli_resource_lookup;
 
-/* Returns 0: all resources are known, or it was stopped; KI_ERR_INVALID with what to write instead, or what
- * the client said. */
+/* Returns 0 if all resources are known, or it was stopped; KI_ERR_INVALID with what to write instead, or
+ * the client's error. */
 KI_NODISCARD int cli_resource_lookup_run(const cli_resource_lookup *discovery, ki_error *err);
 
 #endif

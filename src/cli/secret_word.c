@@ -15,7 +15,7 @@ typedef struct kept_word {
     char text[];
 } kept_word;
 
-/* All of them: flags borrow their texts, and nobody says when they are not needed any more. */
+/* All of them: flags borrow the strings until the program ends. */
 static kept_word *words;
 
 static const char *keep(const char *text, size_t n)
@@ -30,7 +30,7 @@ static const char *keep(const char *text, size_t n)
     return kept->text;
 }
 
-/* Blanks, as curl leaves them. */
+/* Overwritten with blanks, as in curl. */
 const char *cli_secret_word_take(char *word)
 {
     size_t n = strlen(word);
@@ -45,7 +45,7 @@ int cli_secret_word_read(const char *flag, const char *path, const char **out_wo
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return cli_fail(err, "%s: %s: %s", flag, path, strerror(errno));
-    (void)setvbuf(file, NULL, _IONBF, 0); /* it would keep a copy */
+    (void)setvbuf(file, NULL, _IONBF, 0); /* the buffer would keep a copy */
     const char *got = fgets(line, sizeof(line), file);
     int is_wrong = ferror(file);
     (void)fclose(file);

@@ -11,15 +11,15 @@
 
 #include "cli/failure.h"
 
-/* What an orderly end may take: a second, less what the machine needs to end a process. */
+/* The time for an orderly end: a second, less what the system needs to end a process. */
 enum { PATIENCE_NS = 700 * 1000 * 1000 };
 
 static volatile sig_atomic_t has_come;
 static int event_fd = -1;
 static timer_t patience;
-static void (*last_words)(void); /* NULL: an end that takes too long is cut short */
+static void (*last_words)(void); /* NULL: an end that takes too long is forced */
 
-/* Calls only what is safe inside a signal handler. */
+/* Only calls async-signal-safe functions. */
 static void on_stop(int number)
 {
     (void)number;
@@ -62,7 +62,7 @@ int cli_signals_install(ki_error *err)
     if (event_fd < 0 || timer_create(CLOCK_MONOTONIC, &ring, &patience) < 0 ||
         handle(SIGALRM, on_impatience) < 0 || handle(SIGINT, on_stop) < 0 || handle(SIGTERM, on_stop) < 0 ||
         handle(SIGPIPE, SIG_IGN) < 0) {
-        (void)cli_fail(err, "signals cannot be handled: %s", strerror(errno));
+        (void)cli_fail(err, "cannot install signal handlers: %s", strerror(errno));
         err->code = KI_ERR_SYSTEM;
         return KI_ERR_SYSTEM;
     }
@@ -79,7 +79,7 @@ int cli_signals_is_stopped(void)
     return has_come;
 }
 
-/* For reading: a write fails as it would have without. */
+/* Opened for reading, so that a write fails as it would have before. */
 void cli_signals_guard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

@@ -16,7 +16,7 @@ void cli_stats_add(cli_stats *stats, const ki_informer_status *status)
     stats->bytes_read += status->bytes_read;
 }
 
-/* getrusage() also counts what ran in this process before exec, so it is asked second. */
+/* getrusage() also counts what ran in this process before exec, so it is the fallback. */
 uint64_t cli_stats_peak_rss_bytes(void)
 {
     static const char label[] = "VmHWM:";

@@ -9,10 +9,10 @@
 #include "cli/moment.h"
 #include "cli/watch_notes.h"
 
-/* How long the library works before signals are looked at. */
+/* How long the library runs before signals are checked. */
 enum { SLICE_MS = 20, BACKLOG_ITEMS_MAX = 10000 };
 
-/* ---- what informers tell ------------------------------------------------------------------------------- */
+/* ---- informer callbacks -------------------------------------------------------------------------------- */
 
 static void on_add(const ki_event *event, void *user)
 {
@@ -70,7 +70,7 @@ static void on_watch_error(ki_informer *informer, const ki_watch_error *error, v
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
-/* A reader that is slow makes the informer wait: it misses nothing, and memory stays as it is. */
+/* A slow reader makes the informer wait: nothing is lost, and memory does not grow. */
 static int follow(cli_follower *follower, const ki_informer_options *options, ki_error *err)
 {
     const cli_watch *watch = follower->watch;
@@ -155,7 +155,7 @@ static void tick_notices(cli_watch *watch)
         cli_watch_note_tick(&watch->followers[i], now_ms);
 }
 
-/* The reader is asked after as well: when nothing happens, nothing is written, and it may have gone. */
+/* The reader is polled as well: while nothing happens nothing is written, and it may be gone. */
 int cli_watch_run(cli_watch *watch)
 {
     int is_written = watch->flags->format != CLI_FORMAT_NONE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch - follows some resources on one thread, writes what happens to them, and says on stderr how it goes.
+/* watch - follows some resources on one thread, writes their events, and reports the status on stderr.
  *
  *   From:     cli/cmd_watch.c
  *   To:       informers; cli/event_writer.c, cli/notices.c
@@ -17,13 +17,13 @@
 
 typedef struct cli_watch cli_watch;
 
-/* How long there has been trouble without a break. */
+/* A period of uninterrupted failure. */
 typedef struct cli_outage {
     uint64_t began_ms;
     uint64_t failures;
-    uint64_t lists;     /* that had been begun before */
-    uint64_t remind_ms; /* when it is said again; 0: not until the next failure */
-    uint64_t pause_ms;  /* until the time after that */
+    uint64_t lists;     /* lists begun before it */
+    uint64_t remind_ms; /* time of the next reminder; 0 if not before the next failure */
+    uint64_t pause_ms;  /* between reminders */
     char why[KI_ERROR_MESSAGE_BYTES + 64];
 } cli_outage;
 
@@ -32,44 +32,43 @@ typedef struct cli_follower {
     cli_watch *watch;
     const cli_resource *resource;
     ki_informer *informer;
-    uint64_t objects; /* that the reader has been told of and not told gone */
+    uint64_t objects; /* reported to the reader, minus deleted ones */
     int was_watching;
-    int is_polled;     /* that lists make up for watches was said */
-    ki_reason trouble; /* what was last said to be wrong */
-    int is_delay_said; /* and how long that is waited for, with what to do about it */
-    cli_outage outage; /* while there is trouble */
+    int is_polled;     /* it was reported that lists replace watches */
+    ki_reason trouble; /* the last reported problem */
+    int is_delay_said; /* and its delay, with advice */
+    cli_outage outage; /* while there is a problem */
     cli_notices notices;
 } cli_follower;
 
 struct cli_watch {
-    const cli_watch_flags *flags; /* borrowed, as all up to the next line */
+    const cli_watch_flags *flags; /* borrowed, like all up to the blank line */
     const cli_resource_list *resources;
     ki_client *client; /* in KI_MODE_EVENT_LOOP */
     cli_output *output;
-    int (*is_stopped)(void); /* NULL: never */
-    int stop_fd;             /* readable when it is; -1: none */
+    int (*is_stopped)(void); /* NULL for never */
+    int stop_fd;             /* readable when stopped; -1 if none */
 
     cli_event_writer writer;
     cli_follower *followers;
     size_t synced_count;
     uint64_t began_ms;
-    uint64_t sync_ms; /* UINT64_MAX: not all have synced */
+    uint64_t sync_ms; /* UINT64_MAX if not all are synced */
 };
 
-/* Makes the informers and starts them; the borrowed members have been set. Returns 0; on failure the code,
- * and cli_watch_fini() is to be called all the same. */
+/* Creates and starts the informers; the borrowed members must be set. Returns 0; on failure the code, and
+ * cli_watch_fini() must still be called. */
 KI_NODISCARD int cli_watch_start(cli_watch *watch, ki_error *err);
 
-/* Runs until it is stopped, has done what it was to do, or nobody reads what it writes. Returns 0, or what
- * the client said. */
+/* Runs until it is stopped, is done, or its output is closed. Returns 0, or the client's error. */
 KI_NODISCARD int cli_watch_run(cli_watch *watch);
 
-/* Ends the informers, which is the last that is written. */
+/* Ends the informers, which writes the last output. */
 void cli_watch_stop(cli_watch *watch);
 
 cli_stats cli_watch_stats(const cli_watch *watch);
 
-/* Takes one that could not be started. */
+/* One that could not be started is allowed. */
 void cli_watch_fini(cli_watch *watch);
 
 #endif

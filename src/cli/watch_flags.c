@@ -45,9 +45,9 @@ void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_
     out_groups[2] = cli_connection_flags(&flags->connection);
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------------------------------------- */
 
-/* As servers want it: letters, digits and '-', 63 at the most. */
+/* As required by servers: letters, digits and '-', at most 63. */
 static int check_namespace(const char *ns, ki_error *err)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
@@ -114,7 +114,7 @@ static size_t comma_count(const char *text)
     return count;
 }
 
-/* The pointers, and the text that those of the user point into behind them. */
+/* The pointers, followed by the text into which those of the user point. */
 static void split(const char **paths, char *text)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* watch_flags - what `kinformer watch` was asked for.
+/* watch_flags - the flags of `kinformer watch`.
  *
  *   From:     cli/cmd_watch.c
  *   To:       cli/watch.c
@@ -24,26 +24,25 @@ typedef struct cli_watch_flags {
     const char *field_selector;
     int format; /* a cli_format */
     uint64_t resync_ms;
-    int64_t page_size; /* -1: not said */
+    int64_t page_size; /* -1 if not set */
     int watch_list;    /* a ki_watch_list */
-    const char *keep;  /* paths with commas between them */
+    const char *keep;  /* paths separated by commas */
     int keep_managed_fields;
     int until_synced;
     int stats;
 } cli_watch_flags;
 
-/* Sets the defaults, and the groups of flags that fill it in. */
+/* Sets the defaults, and returns the groups of flags that fill it in. */
 void cli_watch_flags_init(cli_watch_flags *flags, cli_flag_group out_groups[CLI_WATCH_GROUPS]);
 
-/* What can be seen to be wrong before anything is asked of a server. Returns 0, KI_ERR_INVALID,
- * KI_ERR_NO_MEMORY. */
+/* Checks everything that can be checked without a server. Returns 0, KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_watch_flags_check(const cli_watch_flags *flags, ki_error *err);
 
-/* Options of an informer that say the same; `keep` and `ns` are left to the caller. */
+/* The corresponding informer options; the caller sets `keep` and `ns`. */
 ki_informer_options cli_watch_flags_options(const cli_watch_flags *flags);
 
-/* The paths of --keep, and those without which nobody knows what an object is; ended by NULL. Returns 0
- * with a block to free(), or with NULL when nothing was said; KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
+/* The paths of --keep, and those that identify an object; terminated by NULL. Returns 0 with a block to
+ * free(), or with NULL if the flag was not given; KI_ERR_INVALID, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int cli_watch_flags_keep(const cli_watch_flags *flags, const char ***out_paths, ki_error *err);
 
 #endif

@@ -8,14 +8,14 @@
 
 #include "cli/duration.h"
 
-/* One of the ways to say a line. */
+/* A function that prints a line. */
 typedef void (*way_cb)(cli_notices *notices, uint64_t now_ms, const char *line);
 
 typedef struct speaker {
     cli_follower *follower;
     uint64_t now_ms;
     way_cb way;       /* unless it is a loss */
-    ki_reason reason; /* of a loss; else KI_REASON_NONE */
+    ki_reason reason; /* of a loss; otherwise KI_REASON_NONE */
 } speaker;
 
 static void say(const speaker *by, const char *format, ...) KI_PRINTF(2, 3);
@@ -41,7 +41,7 @@ static void say(const speaker *by, const char *format, ...)
 
 enum { REMIND_FIRST_MS = 60 * 1000, REMIND_LAST_MS = 60 * 60 * 1000 };
 
-/* A failure that keeps us from watching. */
+/* A failure that prevents watching. */
 static void count_failure(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
                           const ki_informer_status *status)
 {
@@ -105,24 +105,24 @@ static void note_watching(cli_follower *follower, uint64_t now_ms, const ki_info
     follower->trouble = KI_REASON_NONE;
 }
 
-/* Once, until a watch has brought something. */
+/* Once, until a watch has delivered something. */
 static void note_polling(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
     if (!follower->is_polled)
         note(follower, now_ms, "%s: %s", ki_reason_name(status->reason), status->message);
     follower->is_polled = 1;
-    follower->outage.remind_ms = 0; /* what is written is not old */
+    follower->outage.remind_ms = 0; /* the output is up to date */
 }
 
-/* A failure is said by cli_watch_note_error(), which knows more; until it is over, that it is tried again
- * is no news. */
+/* A failure is reported by cli_watch_note_error(), which has more details; retries are not reported until
+ * it is over. */
 void cli_watch_note_status(cli_follower *follower, uint64_t now_ms, const ki_informer_status *status)
 {
     if (status->reason == KI_REASON_POLLING)
         note_polling(follower, now_ms, status);
     if (status->reason != KI_REASON_NONE)
         return;
-    follower->outage.remind_ms = 0; /* it is on its way */
+    follower->outage.remind_ms = 0; /* it is progressing */
     switch (status->phase) {
     case KI_PHASE_LISTING:
         note(follower, now_ms, "listing");
@@ -153,7 +153,7 @@ static int has_selectors(const cli_watch_flags *flags)
     return flags->label_selector != NULL || flags->field_selector != NULL;
 }
 
-/* What a person can do about it; NULL: nothing, it passes, or the library has said it. */
+/* What a user can do about it; NULL if nothing, it is temporary, or the library's message says it. */
 static const char *advice(const cli_follower *follower, const ki_watch_error *error)
 {
     if (strstr(error->error->message, "its address") != NULL)
@@ -205,15 +205,15 @@ static void say_error(const speaker *by, const ki_watch_error *error)
         help == NULL ? "" : " (", help == NULL ? "" : help, help == NULL ? "" : ")");
 }
 
-/* One that is tried in another way at once is said without advice; when that fails as well and has to wait,
- * there is more to say. */
+/* A failure that is retried at once with another request is reported without advice; if that fails as well
+ * and has to wait, the advice is news. */
 static int is_news(const cli_follower *follower, const ki_watch_error *error)
 {
     return follower->trouble != error->reason || (error->retry_ms > 0 && !follower->is_delay_said);
 }
 
-/* What has been said of a failure is not said again until all was well, or it is another one. One that is
- * not the status's own has hurt nothing. */
+/* A failure is not reported again until it is resolved or changes. An error whose reason differs from that
+ * of the status did not affect the watch. */
 void cli_watch_note_error(cli_follower *follower, uint64_t now_ms, const ki_watch_error *error,
                           const ki_informer_status *status)
 {

@@ -66,7 +66,7 @@ int ki_authorization_set_bearer(ki_authorization *authorization, const char *tok
     return 1;
 }
 
-/* It is made whole by who gives it, so that taking it cannot fail. */
+/* The header is built by the caller's thread, so that io cannot fail when it takes it. */
 int ki_authorization_give(ki_authorization *authorization, const char *token)
 {
     assert(authorization != NULL);
@@ -109,7 +109,7 @@ int ki_authorization_set_basic(ki_authorization *authorization, const char *name
 
 /* ---- hiding -------------------------------------------------------------------------------------------- */
 
-/* What stands behind the scheme. */
+/* The part after the scheme. */
 static const char *secret_of(const char *value)
 {
     const char *blank = value == NULL ? NULL : strchr(value, ' ');

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* authorization - the header that says who we are: its value, those that were before, one that is to come.
+/* authorization - the Authorization header: its current value, former values, and the next one.
  *
  *   From:     config/credentials.c
- *   Locks:    none; io's, but for ki_authorization_give().
- *   Not here: where tokens come from, and when.
+ *   Locks:    none; io only, except ki_authorization_give().
+ *   Not here: where tokens come from, and when they are read.
  */
 #ifndef KI_CONFIG_AUTHORIZATION_H
 #define KI_CONFIG_AUTHORIZATION_H
@@ -11,35 +11,36 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
-/* So many of those that were replaced are remembered: an answer, or a plug-in, may still speak of them. */
+/* This many replaced values are remembered, for masking: a response, or a plug-in, may still mention them. */
 #define KI_AUTHORIZATION_FORMER_MAX 64
 
-/* A zeroed one is empty. */
+/* A zeroed struct is empty. */
 typedef struct ki_authorization {
-    char *value;                               /* "Bearer abc"; NULL: none */
+    char *value;                               /* "Bearer abc"; NULL if none */
     char *former[KI_AUTHORIZATION_FORMER_MAX]; /* a ring */
-    size_t former_count;                       /* that there ever were */
-    _Atomic(char *) coming;                    /* given and not in use yet; NULL: none */
+    size_t former_count;                       /* of all there ever were */
+    _Atomic(char *) coming;                    /* given and not in use yet; NULL if none */
 } ki_authorization;
 
 void ki_authorization_fini(ki_authorization *authorization);
 
-/* Takes the value; NULL: none from now on. */
+/* Takes the value; NULL for none from now on. */
 void ki_authorization_set(ki_authorization *authorization, char *value);
 
-/* Returns 1 when it is another than before, 0 when it is the same; KI_ERR_INVALID for a token that no header
- * can have; KI_ERR_NO_MEMORY. */
+/* Returns 1 if it has changed, 0 if not; KI_ERR_INVALID for a token that is not valid in a header;
+ * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_authorization_set_bearer(ki_authorization *authorization, const char *token);
 
 /* Returns 0 or KI_ERR_NO_MEMORY. NULL counts as "". */
 KI_NODISCARD int ki_authorization_set_basic(ki_authorization *authorization, const char *name,
                                             const char *password);
 
-/* Any thread: lays a token ready, in the place of one that was not taken yet. Returns 0, KI_ERR_INVALID or
+/* Any thread: stores the next token, replacing one that was not taken yet. Returns 0, KI_ERR_INVALID or
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_authorization_give(ki_authorization *authorization, const char *token);
 
-/* What was given since the last time, for ki_authorization_set() or ki_secret_free(); NULL: nothing. */
+/* The value given since the last call, for ki_authorization_set() or ki_secret_free(); NULL if there is
+ * none. */
 KI_NODISCARD char *ki_authorization_take(ki_authorization *authorization);
 
 /* Masks the value and the former ones. Returns the new length. */

@@ -61,7 +61,7 @@ void ki_certificate_files_expire(ki_certificate_files *files)
     files->next_ns = 0;
 }
 
-/* The mark is from before the reading: what changes in between is noticed the next time. */
+/* The mark is taken before reading, so that a change in between is noticed next time. */
 static int read_part(ki_certificate_part *part, ki_error *err)
 {
     ki_error problem = {0};
@@ -95,7 +95,7 @@ static void replace(ki_certificate_part *part, ki_certificate_part *with)
     with->pem = (ki_file_text){0};
 }
 
-/* Returns 0 with both new. */
+/* Returns 0 if both were read. */
 static int read_both(ki_certificate_files *files, ki_error *err)
 {
     ki_certificate_part certificate = files->certificate, key = files->key;
@@ -131,7 +131,7 @@ int ki_certificate_files_refresh(ki_certificate_files *files, uint64_t now_ns, k
     }
     files->next_ns = now_ns + KI_CERTIFICATE_FILES_PERIOD_MS * KI_NS_PER_MS;
     if (rc < 0 && !files->has_failed)
-        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "the certificate stays as it was: %s",
+        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "keeping the current certificate: %s",
                problem.message);
     files->has_failed = rc < 0;
     return rc == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether what files and data hold can be used at all. Later, when files change, bad content is lived with;
- * at the start it is a mistake that waiting does not mend. */
+/* Checks whether the content of files and inline data is usable. Later, when files change, bad content is
+ * tolerated; at the start it is an error that waiting would not fix. */
 #include <assert.h>
 
 #include "config/kubeconfig_fields.h"
@@ -12,7 +12,7 @@
 
 enum { FILE_BYTES_MAX = 4 * 1024 * 1024 };
 
-/* A certificate or a key: from a file, or from data, which goes before it. */
+/* A certificate or a key: from a file, or from inline data, which takes precedence. */
 typedef struct part {
     const ki_kubeconfig_entry *entry;
     const char *file_field;
@@ -35,7 +35,7 @@ static int check_file(const part *p, ki_error *err)
     ki_file_text text = {0};
     ki_error why = {0};
     const char *problem = NULL;
-    if (ki_file_is_pipe(p->path)) /* it can be read once, by who uses it */
+    if (ki_file_is_pipe(p->path)) /* it can be read only once, by its user */
         return 0;
     int rc = ki_file_read(p->path, FILE_BYTES_MAX, &text, &why);
     if (rc == KI_ERR_NO_MEMORY)
@@ -58,13 +58,13 @@ static int check_part(const part *p, ki_error *err)
     return p->path != NULL ? check_file(p, err) : 0;
 }
 
-/* A token beside the file counts until the file is there. */
+/* A token given with the file is used until the file exists. */
 static int check_token(const ki_config *config, const ki_config_origin *origin, ki_error *err)
 {
     ki_error why = {0};
     if (config->token != NULL && !ki_token_is_valid(ki_str_of(config->token)))
         return ki_kubeconfig_fail_field(err, origin->authorization, "token",
-                                        "has a character that no header can have");
+                                        "contains a character that is not allowed in a header");
     if (config->token_file == NULL || config->token != NULL)
         return 0;
     int rc = ki_token_file_check(config->token_file, &why);

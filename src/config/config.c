@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/secret.h"
 
-/* Where the texts are, so that freeing and copying cannot forget one. */
+/* The offsets of all texts, so that freeing and copying cannot miss one. */
 static const size_t config_texts[] = {
     offsetof(ki_config, server),
     offsetof(ki_config, ca_file),
@@ -51,7 +51,7 @@ static void free_texts(void *base, const size_t *offsets, size_t count)
         ki_secret_free(*text_at(base, offsets[i]));
 }
 
-/* `base` holds borrowed texts; its own on success, and those before the failure else, the others being
+/* `base` holds borrowed texts. On success they are replaced by copies; on failure those not copied are
  * NULL. */
 static int own_texts(void *base, const size_t *offsets, size_t count)
 {
@@ -147,7 +147,7 @@ static int own_exec(ki_config_exec **exec)
         return KI_ERR_NO_MEMORY;
     *copy = *borrowed;
     *exec = copy;
-    /* All of them, so that nothing borrowed is left in what will be freed. */
+    /* Copies all of them, so that nothing borrowed is left to be freed. */
     int texts = own_texts(copy, exec_texts, EXEC_TEXTS);
     int args = own_list(&copy->args);
     int env = own_pairs(&copy->env, &copy->env_count);

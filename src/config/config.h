@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config - where to connect, and as whom: what a kubeconfig, the files of a pod and the program say, as one.
+/* config - how to connect and with which credentials: kubeconfig, files of a pod and options, combined.
  *
  *   From:     config/load.c        (files, environment, overrides)
- *   To:       http/http.c          (how to connect), config/credentials.c (as whom)
+ *   To:       http/http.c          (connecting), config/credentials.c (authentication)
  *   Locks:    none; plain data with an owner.
  *   Not here: reading files that change (config/credentials.h); requests.
  */
@@ -21,7 +21,7 @@ typedef struct ki_config_pair {
 /* users[].user.exec */
 typedef struct ki_config_exec {
     char *api_version; /* client.authentication.k8s.io/v1 or v1beta1 */
-    char *command;     /* resolved against its file when it contains a '/' and is relative */
+    char *command;     /* resolved against its file if it is relative and contains a '/' */
     char **args;       /* NULL-terminated */
     ki_config_pair *env;
     size_t env_count;
@@ -31,22 +31,22 @@ typedef struct ki_config_exec {
     bool provide_cluster_info;
 } ki_config_exec;
 
-/* A zeroed one is empty. All texts are its own; NULL: not said, never "". Relative paths have been
- * resolved. PEM beside a file is what was read of it (ki_config_hold_files()). */
+/* A zeroed struct is empty. It owns all texts; NULL means not set, "" does not occur. Relative paths have
+ * been resolved. PEM given with a file is a copy of its content (ki_config_hold_files()). */
 struct ki_config {
-    char *server; /* "https://host:6443/prefix": http or https, no user, no slash at the end */
+    char *server; /* "https://host:6443/prefix": http or https, no user, no trailing slash */
     char *ca_file;
     char *ca_pem;
     char *tls_server_name;
-    char *proxy_url; /* of the cluster or of the environment; NULL: none, whatever the environment says.
-                      * What `ca_…`, `client_…` and `insecure_…` say holds for https proxies too. */
+    char *proxy_url; /* of the cluster or of the environment; NULL for none, whatever the environment.
+                      * `ca_…`, `client_…` and `insecure_…` apply to https proxies too. */
     bool insecure_skip_tls_verify;
     bool disable_compression;
-    bool allow_plaintext_credentials; /* tokens and passwords also go to a server without TLS */
+    bool allow_plaintext_credentials; /* send tokens and passwords to a server without TLS, too */
     char *ns;                         /* of the context */
 
     char *token;
-    char *token_file; /* goes before the token */
+    char *token_file; /* takes precedence over the token */
     char *username;
     char *password;
     char *client_certificate_file;
@@ -65,17 +65,16 @@ struct ki_config {
     char *user;
 };
 
-/* Wipes all texts. Takes a zeroed one. */
+/* Wipes all texts. A zeroed struct is allowed. */
 void ki_config_fini(ki_config *config);
 
-/* Whether the server is asked over TLS. A server without a scheme is when anything is said about TLS, as for
- * kubectl. */
+/* Whether the connection uses TLS. A server without a scheme does if any TLS option is set, as in kubectl. */
 bool ki_config_uses_tls(const ki_config *config);
 
 /* Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_config_copy(ki_config *out_config, const ki_config *config);
 
-/* What the caller wants otherwise; NULL: not said. As kubectl's flags of these names. */
+/* Options of the caller; NULL means not set. As kubectl's flags of these names. */
 typedef struct ki_config_overrides {
     const char *kubeconfig;
     const char *kubeconfig_text; /* instead of files */
@@ -86,7 +85,7 @@ typedef struct ki_config_overrides {
     const char *token;
     const char *token_file;
     const char *certificate_authority;
-    const char *certificate_authority_pem; /* instead of the file, as below */
+    const char *certificate_authority_pem; /* instead of the file, like those below */
     const char *tls_server_name;
     const char *client_certificate;
     const char *client_certificate_pem;
@@ -98,19 +97,19 @@ typedef struct ki_config_overrides {
     const char *as_uid;
     const char *const *as_groups; /* NULL-terminated */
     const char *ns;
-    bool insecure_skip_tls_verify; /* behind all texts, as the next */
+    bool insecure_skip_tls_verify; /* after all texts, like the next */
     bool allow_plaintext_credentials;
 } ki_config_overrides;
 
-/* Reads what the files hold into the configuration, beside their names: authorities, certificate, key, token.
- * Who uses it later looks at the files again, and goes on with this where they cannot be read. Returns 0,
- * KI_ERR_CONFIG, KI_ERR_NO_MEMORY. */
+/* Reads certificate authorities, certificate, key and token from their files and stores them with the file
+ * names. Later readers check the files again, and fall back to these copies if a file cannot be read.
+ * Returns 0, KI_ERR_CONFIG, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_config_hold_files(ki_config *config, ki_error *err);
 
-/* As kubectl: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the files of a
- * pod; with `server` and no file that is enough. `overrides` may be NULL. Reads the environment, so no
- * other thread may change that meanwhile. Returns 0; KI_ERR_CONFIG with file, line and field;
- * KI_ERR_NO_MEMORY. No message has a secret in it. */
+/* Looks where kubectl does: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the
+ * files of a pod. With `server`, no file is needed. `overrides` may be NULL. Reads the environment, so no
+ * other thread may change it meanwhile. Returns 0; KI_ERR_CONFIG with file, line and field;
+ * KI_ERR_NO_MEMORY. Messages contain no secrets. */
 KI_NODISCARD int ki_config_load(ki_config *out_config, const ki_config_overrides *overrides, ki_error *err);
 
 #endif

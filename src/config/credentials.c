@@ -17,9 +17,9 @@
 #include "util/secret.h"
 #include "util/units.h"
 
-/* How long the failure of a plug-in answers for it; and how long its credential is used at the least, so
- * that one that is past its time when it comes, or is refused like the one before it, does not start the next
- * run at once. */
+/* How long the failure of a plug-in is returned without running it again; and how long its credential is
+ * used at least, so that one that is expired when it comes, or is refused like the previous one, does not
+ * start the next run at once. */
 #define FAILURE_KEPT_NS KI_NS_PER_S
 #define CREDENTIAL_USED_NS (5 * KI_NS_PER_S)
 
@@ -32,7 +32,7 @@ typedef enum exec_state { EXEC_NONE, EXEC_RUNNING, EXEC_READY, EXEC_FAILED } exe
 
 struct ki_credentials {
     ki_config config;
-    const ki_identity_source *source; /* NULL: the configuration */
+    const ki_identity_source *source; /* NULL for the configuration */
     const ki_clock *clock;
     ki_authorization authorization;
     char **headers;
@@ -40,17 +40,17 @@ struct ki_credentials {
     uint64_t certificate_generation;
     ki_token_file token_file;
     ki_certificate_files files;
-    bool is_plaintext;       /* constant: the server is not to see any of them */
+    bool is_plaintext;       /* constant: the server must not receive any */
     atomic_bool is_withheld; /* and there are some; set by any thread, never reset */
     bool was_logged;         /* that they are withheld */
-    bool is_given;           /* by ki_credentials_set_token(): no other counts */
+    bool is_given;           /* by ki_credentials_set_token(): takes precedence */
     bool uses_exec;
     ki_exec_plugin plugin;
     exec_state state;
     ki_exec_credential credential;
-    uint64_t ended_ns; /* when the last run did */
-    bool was_refused;  /* the credential, and none has come since */
-    bool is_second;    /* it came because the one before was */
+    uint64_t ended_ns; /* when the last run ended */
+    bool was_refused;  /* the credential was refused, and none has come since */
+    bool is_second;    /* it came because the previous one was refused */
     ki_error failure;
     ki_list waiters;
 };
@@ -62,7 +62,7 @@ static int set_bearer(ki_credentials *credentials, const char *token, ki_error *
     int rc = ki_authorization_set_bearer(&credentials->authorization, token);
     if (rc == KI_ERR_INVALID)
         return ki_fail(err, KI_ERR_CONFIG,
-                       "the token of user \"%.60s\" has a character that no header can have",
+                       "the token of user \"%.60s\" contains a character that is not allowed in a header",
                        credentials->config.user != NULL ? credentials->config.user : "");
     if (rc < 0)
         return ki_fail_no_memory(err);
@@ -72,14 +72,14 @@ static int set_bearer(ki_credentials *credentials, const char *token, ki_error *
 
 #define WAY_OUT "use https://, or allow_plaintext_credentials / --allow-plaintext-credentials"
 
-/* Said once. */
+/* Logged once. */
 static void withhold(ki_credentials *credentials)
 {
     assert(credentials->is_plaintext);
     credentials->is_withheld = true;
     if (!credentials->was_logged)
         ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS,
-               "credentials are withheld: the address of the server begins with http://, so anybody on the "
+               "credentials are withheld: the address of the server begins with http://, so anyone on the "
                "network could read them (" WAY_OUT ")");
     credentials->was_logged = true;
 }
@@ -88,7 +88,7 @@ int ki_credentials_set_token(ki_credentials *credentials, const char *token)
 {
     int rc = ki_authorization_give(&credentials->authorization, token);
     if (rc == 0 && credentials->is_plaintext)
-        credentials->is_withheld = true; /* the next answer says so; io logs it */
+        credentials->is_withheld = true; /* added to the next error; io logs it */
     return rc;
 }
 
@@ -107,7 +107,7 @@ static void take_given(ki_credentials *credentials)
     credentials->generation++;
 }
 
-/* ---- who waits ----------------------------------------------------------------------------------------- */
+/* ---- waiters ------------------------------------------------------------------------------------------- */
 
 static waiter_node *find_waiter(const ki_credentials *credentials, const ki_job *job)
 {
@@ -165,7 +165,7 @@ static bool are_equal(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* A credential without a token leaves the certificate alone to speak. */
+/* Without a token, the credential only has the certificate. */
 static int use_credential(ki_credentials *credentials, ki_exec_credential *fresh, ki_error *err)
 {
     ki_exec_credential *old = &credentials->credential;
@@ -193,7 +193,7 @@ static void plugin_ended(ki_exec_credential *credential, const ki_error *err, vo
     ki_credentials *credentials = user;
     assert(credentials->uses_exec && credentials->state == EXEC_RUNNING);
     ki_error failure = *err;
-    if (credentials->is_given) { /* meanwhile */
+    if (credentials->is_given) { /* set meanwhile */
         if (credential != NULL)
             ki_exec_credential_fini(credential);
         credentials->state = EXEC_NONE;
@@ -201,7 +201,7 @@ static void plugin_ended(ki_exec_credential *credential, const ki_error *err, vo
         return;
     }
     int rc = credential == NULL ? failure.code : use_credential(credentials, credential, &failure);
-    ki_mask_error(&(ki_mask){ki_credentials_hide, credentials}, &failure); /* it repeats a plug-in's words */
+    ki_mask_error(&(ki_mask){ki_credentials_hide, credentials}, &failure); /* may quote the plug-in */
     credentials->ended_ns = ki_clock_now_ns(credentials->clock);
     credentials->state = rc < 0 ? EXEC_FAILED : EXEC_READY;
     credentials->failure = failure;
@@ -236,7 +236,7 @@ static int start_plugin(ki_credentials *credentials, ki_error *err)
     return rc;
 }
 
-/* Returns 0 with a credential, 1 when it has to be waited for. */
+/* Returns 0 with a credential, 1 if the caller has to wait. */
 static int refresh_exec(ki_credentials *credentials, ki_job *waiter, ki_error *err)
 {
     assert(credentials->uses_exec && !credentials->is_given);
@@ -254,7 +254,7 @@ static int refresh_exec(ki_credentials *credentials, ki_job *waiter, ki_error *e
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 
-/* A token beside the file counts until the file was there once. */
+/* A token given with the file is used until the file was read once. */
 static int refresh_token(ki_credentials *credentials, ki_error *err)
 {
     ki_token_file *file = &credentials->token_file;
@@ -292,7 +292,7 @@ static bool has_some(const ki_config *config)
            config->password != NULL || config->exec != NULL;
 }
 
-/* An address of this machine is no exception: who listens there may have another user's rights. */
+/* A loopback address is not an exception: the listener there may run as another user. */
 static int init_authorization(ki_credentials *credentials, ki_loop *loop, ki_error *err)
 {
     assert(!credentials->uses_exec && credentials->state == EXEC_NONE);
@@ -422,7 +422,7 @@ int ki_credentials_get(ki_credentials *credentials, ki_job *waiter, ki_identity 
 size_t ki_credentials_hide(char *text, size_t len, const void *user)
 {
     const ki_credentials *credentials = user;
-    /* The header first: in base64 it has the name before the password. */
+    /* The header first: in base64 it has the user name before the password. */
     len = ki_authorization_hide(&credentials->authorization, text, len);
     len = ki_mask_secret(text, len, credentials->config.token);
     return ki_mask_secret(text, len, credentials->config.password);

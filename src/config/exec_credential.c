@@ -21,10 +21,10 @@ void ki_exec_credential_fini(ki_exec_credential *credential)
 
 static int refuse(ki_error *err, const char *what)
 {
-    return ki_fail(err, KI_ERR_CONFIG, "its answer %s", what);
+    return ki_fail(err, KI_ERR_CONFIG, "its output %s", what);
 }
 
-/* A member that is text; NULL for one that is missing, null or empty. */
+/* A string member; NULL if it is missing, null or empty. */
 static int copy_text(ki_json object, ki_str name, char **out_text, ki_error *err)
 {
     ki_json value = ki_json_member(object, name);
@@ -32,7 +32,8 @@ static int copy_text(ki_json object, ki_str name, char **out_text, ki_error *err
     if (type == KI_JSON_NONE || type == KI_JSON_NULL)
         return 0;
     if (type != KI_JSON_STRING)
-        return ki_fail(err, KI_ERR_CONFIG, "its answer has a status.%.*s that is no text", KI_STR_ARGS(name));
+        return ki_fail(err, KI_ERR_CONFIG, "its output has a status.%.*s that is not a string",
+                       KI_STR_ARGS(name));
     size_t len = 0;
     char *text = ki_malloc(value.raw.len + 1);
     if (text == NULL)
@@ -41,7 +42,8 @@ static int copy_text(ki_json object, ki_str name, char **out_text, ki_error *err
     text[rc < 0 ? 0 : len] = 0;
     if (rc < 0 || memchr(text, 0, len) != NULL) {
         ki_secret_free_bytes(text, value.raw.len);
-        return ki_fail(err, KI_ERR_CONFIG, "its answer has a status.%.*s that is no text", KI_STR_ARGS(name));
+        return ki_fail(err, KI_ERR_CONFIG, "its output has a status.%.*s that is not a string",
+                       KI_STR_ARGS(name));
     }
     if (len == 0) {
         ki_free(text);
@@ -61,7 +63,7 @@ static int read_expiry(ki_json status, int64_t *out_expires_s, ki_error *err)
     rc = ki_timestamp_parse(ki_str_of(text), &time);
     ki_secret_free(text);
     if (rc < 0)
-        return refuse(err, "has a status.expirationTimestamp that is no RFC 3339 time");
+        return refuse(err, "has a status.expirationTimestamp that is not an RFC 3339 time");
     *out_expires_s = time.seconds;
     return 0;
 }
@@ -87,11 +89,11 @@ static int read_status(ki_json status, ki_exec_credential *credential, ki_error 
 static int check_kind(ki_json answer, const char *api_version, ki_error *err)
 {
     if (ki_json_type_of(answer) != KI_JSON_OBJECT)
-        return refuse(err, "is no ExecCredential");
+        return refuse(err, "is not an ExecCredential");
     if (!ki_json_string_equals(ki_json_member(answer, KI_STR("kind")), KI_STR("ExecCredential")))
-        return refuse(err, "is of another kind than ExecCredential");
+        return refuse(err, "has a kind other than ExecCredential");
     if (!ki_json_string_equals(ki_json_member(answer, KI_STR("apiVersion")), ki_str_of(api_version)))
-        return ki_fail(err, KI_ERR_CONFIG, "its answer has another apiVersion than %.60s", api_version);
+        return ki_fail(err, KI_ERR_CONFIG, "its output has an apiVersion other than %.60s", api_version);
     if (ki_json_type_of(ki_json_member(answer, KI_STR("status"))) != KI_JSON_OBJECT)
         return refuse(err, "has no status");
     return 0;

@@ -13,7 +13,7 @@
 #include "util/file.h"
 #include "util/secret.h"
 
-/* An environment has room for a text of 128 KiB; what is larger would not start. */
+/* Linux limits an environment string to 128 KiB; with a larger one the plug-in would not start. */
 enum { CA_BYTES_MAX = 96 * 1024 };
 
 extern char **environ;
@@ -36,7 +36,7 @@ static void write_flag(ki_json_writer *writer, ki_str name, bool flag)
     ki_json_write_bool(writer, 1);
 }
 
-/* The plug-in gets the certificates themselves, wherever they are from. */
+/* The plug-in gets the certificates themselves, from a file or not. */
 static int write_ca(ki_json_writer *writer, const ki_config *config, ki_error *err)
 {
     ki_file_text file = {0};
@@ -75,7 +75,7 @@ static int write_cluster(ki_json_writer *writer, const ki_config *config, ki_err
         ki_json_write_name(writer, KI_STR("config"));
         ki_json_write_value(writer, ki_json_of(ki_str_of(config->exec->cluster_config)));
     }
-    /* Last: it may have a password in it, which a writer that grows later would leave behind. */
+    /* Last: it may contain a password, of which a buffer that grows later would leave a copy behind. */
     write_text(writer, KI_STR("proxy-url"), config->proxy_url);
     ki_json_write_object_end(writer);
     return rc;
@@ -111,7 +111,7 @@ int ki_exec_info_write(const ki_config *config, bool is_interactive, char **out_
         json = rc < 0 ? NULL : ki_secret_copy(text);
         if (rc == 0 && json == NULL)
             rc = ki_fail_no_memory(err);
-        /* The address of a proxy may have a password in it. */
+        /* The address of a proxy may contain a password. */
         if (text.len > 0)
             explicit_bzero((char *)text.ptr, text.len);
     }
@@ -137,7 +137,7 @@ static bool has_name(const char *text, const char *name, size_t len)
     return strncmp(text, name, len) == 0 && text[len] == '=';
 }
 
-/* Takes `text`; NULL, when memory is out. */
+/* Takes `text`, which is NULL when out of memory. */
 static bool put(char **environment, size_t *count, char *text)
 {
     if (text == NULL)

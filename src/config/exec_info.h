@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec_info - what an exec plug-in is told: $KUBERNETES_EXEC_INFO and the rest of its environment.
+/* exec_info - the input of an exec plug-in: $KUBERNETES_EXEC_INFO and the rest of its environment.
  *
  *   From:     config/exec_plugin.c
  *   To:       config/config.h; the environment of the process
@@ -11,16 +11,16 @@
 
 #include "config/config.h"
 
-/* The ExecCredential with its spec, as JSON; the cluster is in it when the plug-in wants that. For
+/* The ExecCredential with its spec, as JSON; it includes the cluster if the plug-in asks for it. For
  * ki_secret_free(). Returns 0, KI_ERR_CONFIG, KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_exec_info_write(const ki_config *config, bool is_interactive, char **out_json,
                                     ki_error *err);
 
-/* Our environment, then exec.env, then KUBERNETES_EXEC_INFO; of equal names the last one is left. NULL: no
- * memory. For ki_exec_environment_free(). */
+/* Our environment, then exec.env, then KUBERNETES_EXEC_INFO; the last of duplicate names wins. NULL when
+ * out of memory. For ki_exec_environment_free(). */
 KI_NODISCARD char **ki_exec_environment_new(const ki_config_exec *exec, const char *info);
 
-/* Wipes it. NULL is allowed. */
+/* Wipes the content. NULL is allowed. */
 void ki_exec_environment_free(char **environment);
 
 #endif

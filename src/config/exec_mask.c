@@ -11,7 +11,7 @@ extern char **environ;
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* "client-secret" has "SECRET"; '-' and '_' are the same. */
+/* "client-secret" contains "SECRET"; '-' and '_' are the same. */
 static bool is_same(ki_str text, const char *word)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -38,7 +38,7 @@ static bool ends_with(ki_str name, const char *word)
     return name.len >= len && is_same((ki_str){name.ptr + name.len - len, len}, word);
 }
 
-/* "AWS_ACCESS_KEY_ID" and "TOKEN_FILE" lead to a secret and are none. */
+/* "AWS_ACCESS_KEY_ID" and "TOKEN_FILE" refer to a secret, but are not secret. */
 static bool says_secret(ki_str name)
 {
     static const char *const words[] = {"TOKEN",      "SECRET",     "PASSWORD",    "PASSWD", "PASSPHRASE",
@@ -55,7 +55,8 @@ static bool says_secret(ki_str name)
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
-/* One of several lines comes back as its last line at the most. Without memory the text is dropped. */
+/* The text has one line, so a value of several lines can only occur as one of its lines: each is masked.
+ * When out of memory the text is dropped. */
 static size_t mask_value(char *text, size_t len, const char *value)
 {
     while (*value != 0) {
@@ -81,7 +82,7 @@ static size_t mask_variables(char *text, size_t len)
     return len;
 }
 
-/* "--name=value", or "--name" with the value behind it. */
+/* "--name=value", or "--name" followed by the value. */
 static size_t mask_arguments(char *text, size_t len, char *const *arguments)
 {
     for (; arguments != NULL && *arguments != NULL; arguments++) {

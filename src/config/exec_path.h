@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec_path - which file a program is that is named without a path.
+/* exec_path - finds a program that is named without a path.
  *
  *   From:     config/exec_process.c
  *   To:       $PATH
@@ -11,10 +11,9 @@
 
 #include <kinformer/common.h>
 
-/* Looks in the folders of $PATH that have an absolute name, and in /bin and /usr/bin when it is not set. What
- * is empty, "." or relative depends on where the program happens to stand: such folders are left out, as Go's
- * programs do it. A name with a '/' is checked alone. Returns 0, or an errno: ENOENT when there is none,
- * EACCES, ENAMETOOLONG. */
+/* Searches the absolute directories in $PATH; /bin and /usr/bin if it is not set. Entries that are empty,
+ * "." or relative depend on the working directory and are skipped, as in Go. A name with a '/' is only
+ * checked. Returns 0, or an errno: ENOENT if there is none, EACCES, ENAMETOOLONG. */
 KI_NODISCARD int ki_exec_path_find(const char *name, char *out_path, size_t bytes);
 
 #endif

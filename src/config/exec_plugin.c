@@ -19,7 +19,7 @@
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
-/* The name of a program is shown from its end. */
+/* A long path is shortened at its beginning. */
 static const char *shown(const char *command)
 {
     const size_t shown_max = 40;
@@ -27,7 +27,7 @@ static const char *shown(const char *command)
     return len > shown_max ? command + len - shown_max : command;
 }
 
-/* Arguments, environment and answer stay out of it. The hint, which may be long, comes last and as one
+/* Never contains arguments, environment or output. The hint, which may be long, comes last and on one
  * line. */
 static int fail(const ki_exec_plugin *plugin, ki_error *err, const char *reason)
 {
@@ -63,13 +63,13 @@ static int fail_status(const ki_exec_plugin *plugin, ki_error *err)
 
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
-/* A status that somebody else has taken says nothing; the answer does. */
+/* If another part of the program has reaped the child, its status is unknown; the output decides. */
 static int read_answer(const ki_exec_plugin *plugin, ki_exec_credential *out_credential, ki_error *err)
 {
     const ki_exec_process *process = &plugin->process;
     ki_error mistake = {0};
     if (process->is_too_large)
-        return fail(plugin, err, "its answer is too large");
+        return fail(plugin, err, "its output is too large");
     if (process->status != -1 && process->status != 0)
         return fail_status(plugin, err);
     int rc = ki_exec_credential_parse((ki_str){process->output, process->output_len},
@@ -79,7 +79,7 @@ static int read_answer(const ki_exec_plugin *plugin, ki_exec_credential *out_cre
     return rc < 0 ? fail(plugin, err, mistake.message) : 0;
 }
 
-/* ---- looking after it ---------------------------------------------------------------------------------- */
+/* ---- polling ------------------------------------------------------------------------------------------- */
 
 enum { WATCHES = sizeof(((ki_exec_plugin *)NULL)->watches) / sizeof(ki_fd_watch) };
 
@@ -88,14 +88,14 @@ static bool has_watches(const ki_exec_plugin *plugin)
     return ki_loop_fd(plugin->job.loop) >= 0;
 }
 
-/* Before the descriptors are closed, and their numbers are somebody else's. */
+/* Before the descriptors are closed, because their numbers may be reused. */
 static void watch_nothing(ki_exec_plugin *plugin)
 {
     for (int i = 0; i < WATCHES && has_watches(plugin); i++)
         (void)!ki_fd_watch_set(&plugin->watches[i], -1, 0);
 }
 
-/* Returns whether all that may happen next is watched. */
+/* Returns whether everything that may happen next is watched. */
 static bool watch_all(ki_exec_plugin *plugin)
 {
     const ki_exec_process *process = &plugin->process;
@@ -107,7 +107,7 @@ static bool watch_all(ki_exec_plugin *plugin)
     return is_watched;
 }
 
-/* Earlier, when a child that was killed is still there. */
+/* Earlier if a killed child has not ended yet. */
 static void wake(ki_exec_plugin *plugin, uint64_t due_ns)
 {
     uint64_t reap_ns = ki_clock_now_ns(plugin->job.loop->clock) + KI_EXEC_REAP_MS * KI_NS_PER_MS;
@@ -120,7 +120,7 @@ static void end(ki_exec_plugin *plugin, bool is_late)
     ki_error err = {0};
     ki_exec_credential credential = {0};
     char reason[64];
-    snprintf(reason, sizeof(reason), "not done after %d s", KI_EXEC_LIMIT_MS / 1000);
+    snprintf(reason, sizeof(reason), "timed out after %d s", KI_EXEC_LIMIT_MS / 1000);
     int rc = is_late ? fail(plugin, &err, reason) : read_answer(plugin, &credential, &err);
     watch_nothing(plugin);
     ki_exec_process_close(&plugin->process);
@@ -203,7 +203,7 @@ static int choose_interactive(const ki_exec_plugin *plugin, bool *out_is_interac
     const char *mode = plugin->config->exec->interactive_mode;
     bool has_terminal = isatty(STDIN_FILENO);
     if (mode != NULL && strcmp(mode, "Always") == 0 && !has_terminal)
-        return fail(plugin, err, "it is always interactive, and standard input is no terminal");
+        return fail(plugin, err, "it is always interactive, and standard input is not a terminal");
     *out_is_interactive = has_terminal && (mode == NULL || strcmp(mode, "Never") != 0);
     return 0;
 }

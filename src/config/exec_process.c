@@ -29,7 +29,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Close-on-exec by itself. */
+/* It is close-on-exec by default. */
 static int open_pid_fd(pid_t pid)
 {
 #ifdef SYS_pidfd_open
@@ -42,7 +42,8 @@ static int open_pid_fd(pid_t pid)
 
 /* ---- starting ------------------------------------------------------------------------------------------ */
 
-/* Both ends are above the standard ones, which the program may have closed: the child's would be ours. */
+/* Both ends are above the standard descriptors, which the program may have closed: otherwise a pipe could
+ * get the number of one of the child's. */
 static int open_pipe(int *read_fd, int *write_fd)
 {
     int low[2];
@@ -60,7 +61,7 @@ static int open_pipe(int *read_fd, int *write_fd)
     return number;
 }
 
-/* The ends of the pipes that are the child's. */
+/* The child's ends of the pipes. */
 typedef struct child_fds {
     int output;
     int errors;
@@ -84,7 +85,7 @@ static int add_actions(posix_spawn_file_actions_t *actions, const child_fds *fds
     return rc;
 }
 
-/* A group of its own would take the terminal away from a child that talks to the user. */
+/* In a process group of its own, a child could not use the terminal to talk to the user. */
 static int set_attributes(posix_spawnattr_t *attributes, bool has_group)
 {
     sigset_t none, all;
@@ -134,7 +135,8 @@ static int start(ki_exec_process *process, const ki_exec_command *command)
 {
     child_fds fds = {-1, -1};
     char path[PATH_MAX];
-    /* Said here, because not every posix_spawn (an emulator's) can say it: the child ends with 127 then. */
+    /* Checked here, because not every posix_spawn (an emulator's, for example) can report it: the child
+     * then exits with 127. */
     int rc = ki_exec_path_find(command->path, path, sizeof(path));
     if (rc == 0)
         rc = open_pipe(&process->output_fd, &fds.output);
@@ -164,13 +166,13 @@ int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *comma
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* Where to read, and where to write down that nothing more comes. */
+/* Where to read, and a flag for the end. */
 typedef struct stream {
     int fd;
     bool *is_over;
 } stream;
 
-/* Reads once. Returns whether there may be more now. */
+/* Reads once. Returns whether more may be available now. */
 static bool read_some(stream from, char *into, size_t room, size_t *out_len)
 {
     ssize_t n = read(from.fd, into, room);
@@ -182,7 +184,7 @@ static bool read_some(stream from, char *into, size_t room, size_t *out_len)
     return false;
 }
 
-/* Too much of it: the rest is not read, and the child is no use any more. */
+/* If there is too much, the rest is not read, and the child is useless. */
 static void read_output(ki_exec_process *process)
 {
     stream from = {process->output_fd, &process->is_output_over};
@@ -196,7 +198,7 @@ static void read_output(ki_exec_process *process)
     }
 }
 
-/* Keeps the end. A child that never stops talking is not listened to for ever at once. */
+/* Keeps the last part. Limited per call, because a child may write forever. */
 static void read_errors(ki_exec_process *process)
 {
     const size_t half = KI_EXEC_ERRORS_BYTES_MAX / 2;
@@ -214,7 +216,7 @@ static void read_errors(ki_exec_process *process)
     }
 }
 
-/* A program that ignores SIGCHLD, or waits for any child, gets the status instead of us. */
+/* If the program ignores SIGCHLD, or waits for any child, it gets the status instead of us. */
 static void reap(ki_exec_process *process)
 {
     int status = 0;
@@ -233,15 +235,15 @@ static void reap(ki_exec_process *process)
 bool ki_exec_process_poll(ki_exec_process *process)
 {
     assert(process != NULL);
-    /* Reaped first: all that the child has written by its end is read afterwards. */
+    /* Reaped first, so that everything the child wrote before its end is read afterwards. */
     reap(process);
     read_output(process);
     read_errors(process);
     return process->has_status || process->is_too_large;
 }
 
-/* The group is there for as long as its leader has not been waited for; but where posix_spawn is a plain
- * fork (an emulator's) the leader may not have made it yet. */
+/* The group exists until its leader is reaped; but if posix_spawn is a plain fork (an emulator's), the
+ * leader may not have created it yet. */
 static void kill_child(ki_exec_process *process)
 {
     if (process->pid == 0 || process->has_status)
@@ -268,7 +270,7 @@ void ki_exec_process_close(ki_exec_process *process)
     kill_child(process);
     if (process->pid > 0 && !process->has_status)
         ki_exec_reaper_add(process->pid);
-    if (process->output != NULL) { /* a zeroed one has no descriptor 0 */
+    if (process->output != NULL) { /* in a zeroed struct the descriptors are 0 */
         close_fd(&process->pid_fd);
         close_fd(&process->output_fd);
         close_fd(&process->errors_fd);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec_process - a child process of ours, whose output is read without waiting.
+/* exec_process - a child process whose output is read without blocking.
  *
  *   From:     config/exec_plugin.c
  *   To:       posix_spawn(3), pipes, waitpid(2) for this one child; config/exec_reaper.h
  *   Locks:    none; one owner.
- *   Not here: what the output means; when to ask again.
+ *   Not here: what the output means; when to poll again.
  *
- * The child has an empty signal mask and default handlers, and none of our descriptors. Unless it talks to
- * the user it is in a group of its own, so that what it starts ends with it.
+ * The child has an empty signal mask and default handlers, and none of our descriptors. Unless it is
+ * interactive it has a process group of its own, so that its own children are killed with it.
  */
 #ifndef KI_CONFIG_EXEC_PROCESS_H
 #define KI_CONFIG_EXEC_PROCESS_H
@@ -21,48 +21,48 @@
 #define KI_EXEC_END_MS 500
 #define KI_EXEC_ERRORS_BYTES_MAX ((size_t)4 * 1024)
 
-/* A zeroed one was never started. */
+/* A zeroed struct was never started. */
 typedef struct ki_exec_process {
-    pid_t pid; /* 0: none */
+    pid_t pid; /* 0 if none */
     bool has_group;
     bool has_status;
-    int status;    /* as waitpid() has it; -1: somebody else has taken it */
-    int pid_fd;    /* readable at its end; -1: the system has none */
-    int output_fd; /* -1: there is none */
-    int errors_fd; /* -1 also when the child has ours */
+    int status;    /* as from waitpid(); -1 if another part of the program has reaped it */
+    int pid_fd;    /* readable at its end; -1 if the system does not support it */
+    int output_fd; /* -1 if there is none */
+    int errors_fd; /* -1 also if the child uses ours */
     bool is_output_over;
     bool is_errors_over;
-    char *output; /* KI_EXEC_OUTPUT_BYTES_MAX, fixed: growing would leave secrets behind */
+    char *output; /* KI_EXEC_OUTPUT_BYTES_MAX, fixed: growing would leave copies of secrets behind */
     size_t output_len;
     bool is_too_large;
-    char *errors; /* the end of what it said, KI_EXEC_ERRORS_BYTES_MAX */
+    char *errors; /* the last part of its error output, KI_EXEC_ERRORS_BYTES_MAX */
     size_t errors_len;
 } ki_exec_process;
 
 typedef struct ki_exec_command {
     const char *path;  /* without a '/': see config/exec_path.h */
-    char *const *argv; /* NULL-terminated, the name of the program first */
+    char *const *argv; /* NULL-terminated, program name first */
     char *const *environment;
-    bool is_interactive; /* has our standard input and error output */
+    bool is_interactive; /* inherits our standard input and error output */
 } ki_exec_command;
 
-/* Returns 0, KI_ERR_NOT_FOUND without such a program, KI_ERR_SYSTEM, KI_ERR_NO_MEMORY; the message is the
- * reason alone. */
+/* Returns 0, KI_ERR_NOT_FOUND if there is no such program, KI_ERR_SYSTEM, KI_ERR_NO_MEMORY; the message is
+ * only the reason. */
 KI_NODISCARD int ki_exec_process_start(ki_exec_process *process, const ki_exec_command *command,
                                        ki_error *err);
 
-/* Takes what there is, and closes nothing. Returns true when the child has ended and all of its output has
- * been read. What was left running by the child with its output open is not waited for. */
+/* Reads what is available, and closes nothing. Returns true if the child has ended and all its output was
+ * read. Does not wait for processes that the child left running with its output open. */
 bool ki_exec_process_poll(ki_exec_process *process);
 
-/* Kills the child if it still runs, and frees; waits for nothing: a child that does not end at once is left
- * to config/exec_reaper.h. Takes a zeroed one. */
+/* Kills the child if it still runs, and frees the struct. Waits for nothing: a child that does not end at
+ * once is left to config/exec_reaper.h. A zeroed struct is allowed. */
 void ki_exec_process_close(ki_exec_process *process);
 
-/* The same outside of the loop: gives it a moment to end. */
+/* The same outside the loop: gives the child a moment to end. */
 void ki_exec_process_end(ki_exec_process *process);
 
-/* The last line with something in it that the child said to its error output; empty: none. */
+/* The last nonempty line of the child's error output; empty if there is none. */
 ki_str ki_exec_process_last_words(const ki_exec_process *process);
 
 #endif

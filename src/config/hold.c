@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What files hold, kept in the configuration: for a process that will not be allowed to read them. */
+/* Copies the content of files into the configuration, for a process that will not be allowed to read them. */
 #include <assert.h>
 
 #include "config/config.h"
@@ -13,18 +13,19 @@ static int hold(const char *path, char **pem, ki_error *err)
 {
     ki_file_text text = {0};
     ki_error why = {0};
-    if (path == NULL || *pem != NULL || ki_file_is_pipe(path)) /* that can be read once, by who uses it */
+    if (path == NULL || *pem != NULL || ki_file_is_pipe(path)) /* a pipe can be read only once, by its user */
         return 0;
     int rc = ki_file_read(path, PEM_BYTES_MAX, &text, &why);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
     if (rc < 0)
         return ki_fail(err, KI_ERR_CONFIG, "%s", why.message);
-    *pem = text.data; /* of PEM there is nothing behind a NUL */
+    *pem = text.data; /* PEM has nothing after a NUL */
     return 0;
 }
 
-/* A token beside its file counts until the file is there: so the one that was read does. */
+/* A token given with a file is used until the file can be read, so the token read here serves as that
+ * fallback. */
 int ki_config_hold_files(ki_config *config, ki_error *err)
 {
     assert(config != NULL);

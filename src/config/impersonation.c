@@ -9,7 +9,7 @@
 #include "util/error.h"
 #include "util/secret.h"
 
-/* RFC 9110's characters of a name, without '%', which begins an escape. */
+/* The characters that RFC 9110 allows in a header name, without '%', which begins an escape. */
 static bool is_name_character(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -25,7 +25,8 @@ static bool is_value(const char *text)
     return true;
 }
 
-/* The names of extra fields are any text; what a header's name cannot have is escaped. Returns the end. */
+/* The names of extra fields may be any text; characters not allowed in a header name are escaped. Returns
+ * the end. */
 static char *write_escaped(char *out, const char *name)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -51,7 +52,8 @@ typedef struct header_list {
 static int add(header_list *list, const char *name, const char *extra, const char *value)
 {
     if (!is_value(value))
-        return ki_fail(list->err, KI_ERR_CONFIG, "%s has a character that no header can have", name);
+        return ki_fail(list->err, KI_ERR_CONFIG, "%s contains a character that is not allowed in a header",
+                       name);
     size_t bytes = strlen(name) + 3 * strlen(extra) + strlen(": ") + strlen(value) + 1;
     char *header = ki_malloc(bytes);
     if (header == NULL)

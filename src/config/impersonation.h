@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impersonation - the headers that ask for somebody else's rights.
+/* impersonation - the headers to act as another user.
  *
  *   From:     config/credentials.c, once
  *   Locks:    none; plain functions.
- *   Not here: what else a request has.
+ *   Not here: other headers.
  */
 #ifndef KI_CONFIG_IMPERSONATION_H
 #define KI_CONFIG_IMPERSONATION_H
@@ -11,7 +11,7 @@
 #include "config/config.h"
 
 /* "Impersonate-User: jane", …, NULL-terminated; only the NULL without impersonation. Returns 0;
- * KI_ERR_CONFIG for a text that no header can have; KI_ERR_NO_MEMORY. */
+ * KI_ERR_CONFIG for a text that is not valid in a header; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_impersonation_new(const ki_config *config, char ***out_headers, ki_error *err);
 
 /* NULL is allowed. */

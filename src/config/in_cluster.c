@@ -27,7 +27,7 @@ static char *server_of(const char *host, const char *port)
     return server;
 }
 
-/* One line at the most. A pod without this file has no namespace of its own to offer. */
+/* At most one line. A pod without this file has no default namespace. */
 static int read_namespace(const char *dir, char **out_ns)
 {
     char *path = ki_path_join(ki_str_of(dir), KI_STR("namespace"));
@@ -56,7 +56,7 @@ static int fill(ki_config *config, const char *dir, const char *host, const char
         return KI_ERR_NO_MEMORY;
     if (access(config->ca_file, R_OK) != 0) {
         ki_log(KI_LOG_ERROR, "config", KI_LOG_NO_FIELDS,
-               "%.200s: %s: the server of this pod is verified against the authorities of the system",
+               "%.200s: %s: the API server is verified against the system's certificate authorities",
                config->ca_file, strerror(errno));
         ki_secret_free(config->ca_file);
         config->ca_file = NULL;
@@ -84,6 +84,6 @@ int ki_in_cluster_load(ki_config *out_config, const char *dir, ki_error *err)
     }
     ki_config_fini(&config);
     if (rc == KI_ERR_NOT_FOUND)
-        return ki_fail(err, rc, "%s/token: there is none", dir);
+        return ki_fail(err, rc, "%s/token: not found", dir);
     return ki_fail_no_memory(err);
 }

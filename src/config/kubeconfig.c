@@ -12,7 +12,7 @@
 #include "util/error.h"
 #include "util/secret.h"
 
-/* What a message shows of the name of a file. */
+/* How much of a file name a message shows. */
 enum { PATH_SHOWN_MAX = 80 };
 
 const char *ki_kubeconfig_list_name(ki_kubeconfig_list list)
@@ -104,8 +104,8 @@ static int append_entry(ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry *en
     return 0;
 }
 
-/* Reads all fields and throws them away: a field of a wrong type is a mistake in an entry that is not used
- * too. */
+/* Reads all fields and discards them: a field of a wrong type is an error even in an entry that is not
+ * used. */
 static int check_entry(const ki_kubeconfig_entry *entry, ki_error *err)
 {
     ki_config scratch = {0};
@@ -122,26 +122,27 @@ static int fill_entry(ki_kubeconfig_entry *entry, ki_error *err)
     const char *kind = ki_kubeconfig_entry_kind(entry->list);
     const ki_yaml_node *item = entry->item;
     if (item->kind != KI_YAML_MAPPING)
-        return ki_kubeconfig_fail(err, entry->file, item->line, "%s[%zu]: is no mapping", list, entry->index);
+        return ki_kubeconfig_fail(err, entry->file, item->line, "%s[%zu]: is not a mapping", list,
+                                  entry->index);
     const ki_yaml_node *name = ki_yaml_member(item, "name");
     if (name == NULL || ki_yaml_is_null(name) || (name->kind == KI_YAML_SCALAR && name->text[0] == 0))
         return ki_kubeconfig_fail(err, entry->file, item->line, "%s[%zu].name: is missing", list,
                                   entry->index);
     if (name->kind != KI_YAML_SCALAR)
-        return ki_kubeconfig_fail(err, entry->file, name->line, "%s[%zu].name: is no text", list,
+        return ki_kubeconfig_fail(err, entry->file, name->line, "%s[%zu].name: is not a string", list,
                                   entry->index);
     entry->name = name->text;
     const ki_yaml_node *value = ki_yaml_member(item, kind);
     if (value == NULL || ki_yaml_is_null(value))
         return 0;
     if (value->kind != KI_YAML_MAPPING)
-        return ki_kubeconfig_fail(err, entry->file, value->line, "%s[%zu].%s: is no mapping", list,
+        return ki_kubeconfig_fail(err, entry->file, value->line, "%s[%zu].%s: is not a mapping", list,
                                   entry->index, kind);
     entry->value = value;
     return check_entry(entry, err);
 }
 
-/* Twice in one file is a mistake; what an earlier file has said goes before. */
+/* A duplicate in one file is an error; entries of earlier files take precedence. */
 static int add_entry(ki_kubeconfig *kubeconfig, ki_kubeconfig_entry *entry, ki_error *err)
 {
     int rc = fill_entry(entry, err);
@@ -154,7 +155,7 @@ static int add_entry(ki_kubeconfig *kubeconfig, ki_kubeconfig_entry *entry, ki_e
     if (before->file != entry->file)
         return 0;
     return ki_kubeconfig_fail(
-        err, entry->file, entry->item->line, "%s[%zu].name: \"%.60s\" again, which line %zu has",
+        err, entry->file, entry->item->line, "%s[%zu].name: \"%.60s\" is already defined in line %zu",
         ki_kubeconfig_list_name(entry->list), entry->index, entry->name, before->item->line);
 }
 
@@ -165,7 +166,7 @@ static int add_list(ki_kubeconfig *kubeconfig, const ki_kubeconfig_file *file, k
     if (node == NULL || ki_yaml_is_null(node))
         return 0;
     if (node->kind != KI_YAML_SEQUENCE)
-        return ki_kubeconfig_fail(err, file, node->line, "%s: is no list", ki_kubeconfig_list_name(list));
+        return ki_kubeconfig_fail(err, file, node->line, "%s: is not a list", ki_kubeconfig_list_name(list));
     size_t index = 0;
     int rc = 0;
     for (const ki_yaml_node *item = node->first_child; item != NULL && rc == 0; item = item->next) {
@@ -192,7 +193,7 @@ static int add_current_context(ki_kubeconfig *kubeconfig, const ki_kubeconfig_fi
     if (node == NULL || ki_yaml_is_null(node))
         return 0;
     if (node->kind != KI_YAML_SCALAR)
-        return ki_kubeconfig_fail(err, file, node->line, "current-context: is no text");
+        return ki_kubeconfig_fail(err, file, node->line, "current-context: is not a string");
     if (kubeconfig->current_context != NULL || node->text[0] == 0)
         return 0;
     kubeconfig->current_context = node;
@@ -205,7 +206,7 @@ static int add_content(ki_kubeconfig *kubeconfig, const ki_kubeconfig_file *file
     if (file->root == NULL || ki_yaml_is_null(file->root))
         return 0;
     if (file->root->kind != KI_YAML_MAPPING)
-        return ki_kubeconfig_fail(err, file, file->root->line, "is no kubeconfig");
+        return ki_kubeconfig_fail(err, file, file->root->line, "is not a kubeconfig");
     int rc = check_version(file, "apiVersion", "v1", err);
     if (rc == 0)
         rc = check_version(file, "kind", "Config", err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kubeconfig - files of clusters, contexts and users, merged: the first that says something counts.
+/* kubeconfig - merges files of clusters, contexts and users; the first definition counts.
  *
  *   From:     config/load.c (which files)
  *   To:       config/kubeconfig_fields.c (what an entry means)
@@ -21,7 +21,7 @@
 typedef struct ki_kubeconfig_file {
     struct ki_kubeconfig_file *next;
     char *path; /* as it was given, for messages */
-    char *dir;  /* absolute; relative names inside the file start here */
+    char *dir;  /* absolute; the base of relative names in the file */
     ki_yaml_node *root;
 } ki_kubeconfig_file;
 
@@ -37,12 +37,12 @@ typedef struct ki_kubeconfig_entry {
     const char *name;
     const ki_kubeconfig_file *file;
     const ki_yaml_node *item;  /* the element, for its line */
-    const ki_yaml_node *value; /* its member cluster, context or user, a mapping; NULL: none */
+    const ki_yaml_node *value; /* its member cluster, context or user, a mapping; NULL if none */
     ki_kubeconfig_list list;
     size_t index;
 } ki_kubeconfig_entry;
 
-/* A zeroed one is empty. */
+/* A zeroed struct is empty. */
 typedef struct ki_kubeconfig {
     ki_kubeconfig_file *files; /* the last one first */
     struct {
@@ -50,28 +50,28 @@ typedef struct ki_kubeconfig {
         size_t count;
         size_t capacity;
     } lists[KI_KUBECONFIG_LISTS];
-    const ki_yaml_node *current_context; /* a scalar that is not empty; NULL: not said */
+    const ki_yaml_node *current_context; /* a scalar that is not empty; NULL if not set */
     const ki_kubeconfig_file *current_context_file;
 } ki_kubeconfig;
 
 void ki_kubeconfig_fini(ki_kubeconfig *kubeconfig);
 
-/* Adds what a file says behind what the files before it said. All fields of all entries must have their
+/* Adds the content of a file; earlier files take precedence. All fields of all entries must have the right
  * types. Returns 0, KI_ERR_CONFIG or KI_ERR_NO_MEMORY; on failure it can only be freed. */
 KI_NODISCARD int ki_kubeconfig_add(ki_kubeconfig *kubeconfig, const char *path, ki_str text, ki_error *err);
 
-/* The first entry of that name; NULL: there is none. */
+/* The first entry of that name; NULL if there is none. */
 const ki_kubeconfig_entry *ki_kubeconfig_find(const ki_kubeconfig *kubeconfig, ki_kubeconfig_list list,
                                               const char *name);
 
-/* No file said anything about a cluster, a context or a user. */
+/* Whether no file has a cluster, a context or a user. */
 bool ki_kubeconfig_is_empty(const ki_kubeconfig *kubeconfig);
 
 /* "clusters", and "cluster". */
 const char *ki_kubeconfig_list_name(ki_kubeconfig_list list);
 const char *ki_kubeconfig_entry_kind(ki_kubeconfig_list list);
 
-/* KI_ERR_CONFIG with "file:line: " before the message; a long name of a file is cut at its beginning. */
+/* KI_ERR_CONFIG with "file:line: " before the message; a long file name is cut at its beginning. */
 int ki_kubeconfig_fail(ki_error *err, const ki_kubeconfig_file *file, size_t line, const char *format, ...)
     KI_PRINTF(4, 5);
 

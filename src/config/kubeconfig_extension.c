@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a cluster has for exec plug-ins, as the JSON that they get. */
+/* The cluster's extension for exec plug-ins, as the JSON that they get. */
 #include <kinformer/json.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static const char extension_name[] = "client.authentication.k8s.io/exec";
 
-/* Plain scalars mean what they would in JSON; all others are text. */
+/* Plain scalars mean the same as in JSON; all others are strings. */
 static void write_scalar(ki_json_writer *writer, const ki_yaml_node *node)
 {
     ki_str text = ki_str_of(node->text);
@@ -25,7 +25,7 @@ static void write_scalar(ki_json_writer *writer, const ki_yaml_node *node)
         ki_json_write_string(writer, text);
 }
 
-/* No deeper than KI_KUBECONFIG_DEPTH_MAX. */
+/* Recursion is limited to KI_KUBECONFIG_DEPTH_MAX. */
 static void write_node(ki_json_writer *writer, const ki_yaml_node *node)
 {
     if (node->kind == KI_YAML_SCALAR) {

@@ -14,11 +14,11 @@
 
 typedef struct field field;
 
-/* Where a field is read from, and into what. */
+/* Where a field is read from, and where it is stored. */
 typedef struct source {
     const ki_kubeconfig_entry *entry;
     const ki_yaml_node *mapping;
-    const char *prefix; /* of the names of fields: "", "exec." */
+    const char *prefix; /* before names of fields: "", "exec." */
     void *target;       /* a ki_config or a ki_config_exec */
     ki_error *err;
 } source;
@@ -33,7 +33,7 @@ struct field {
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
-/* The line of "exec.command": that of the deepest part which is there. */
+/* The line of "exec.command": that of the deepest part that exists. */
 static size_t line_of(const ki_kubeconfig_entry *entry, const char *field_name)
 {
     const ki_yaml_node *node = entry->value;
@@ -68,7 +68,7 @@ int ki_kubeconfig_fail_field(ki_error *err, const ki_kubeconfig_entry *entry, co
                               ki_kubeconfig_entry_kind(entry->list), field_name, message);
 }
 
-/* Values are never shown: any of them may be a secret, at the latest when two fields were mixed up. */
+/* Values are never shown: any of them may be a secret, for example when two fields were mixed up. */
 static int refuse(const source *from, const field *what, const ki_yaml_node *node, const char *problem)
 {
     const ki_kubeconfig_entry *entry = from->entry;
@@ -84,7 +84,7 @@ static void *target_of(const source *from, const field *what)
     return (char *)from->target + what->offset;
 }
 
-/* A null among texts is an empty one. */
+/* A null among strings is an empty one. */
 static ki_str text_of(const ki_yaml_node *scalar)
 {
     return scalar == NULL || ki_yaml_is_null(scalar) ? (ki_str){0} : ki_str_of(scalar->text);
@@ -99,11 +99,11 @@ static int keep(const source *from, char **target, char *text)
     return 0;
 }
 
-/* An empty text says nothing, as for kubectl. */
+/* An empty string counts as not set, as in kubectl. */
 static int read_text(const source *from, const field *what, const ki_yaml_node *node)
 {
     if (node->kind != KI_YAML_SCALAR)
-        return refuse(from, what, node, "is no text");
+        return refuse(from, what, node, "is not a string");
     if (node->text[0] == 0)
         return 0;
     return keep(from, target_of(from, what), ki_secret_copy(ki_str_of(node->text)));
@@ -112,14 +112,14 @@ static int read_text(const source *from, const field *what, const ki_yaml_node *
 static int read_path(const source *from, const field *what, const ki_yaml_node *node)
 {
     if (node->kind != KI_YAML_SCALAR)
-        return refuse(from, what, node, "is no text");
+        return refuse(from, what, node, "is not a string");
     if (node->text[0] == 0)
         return 0;
     return keep(from, target_of(from, what),
                 ki_path_join(ki_str_of(from->entry->file->dir), ki_str_of(node->text)));
 }
 
-/* A bare name is looked for in $PATH, later. */
+/* A bare name is searched in $PATH, later. */
 static int read_command(const source *from, const field *what, const ki_yaml_node *node)
 {
     bool is_path = node->kind == KI_YAML_SCALAR && strchr(node->text, '/') != NULL;
@@ -139,7 +139,7 @@ static int read_flag(const source *from, const field *what, const ki_yaml_node *
 static int read_data(const source *from, const field *what, const ki_yaml_node *node)
 {
     if (node->kind != KI_YAML_SCALAR)
-        return refuse(from, what, node, "is no text");
+        return refuse(from, what, node, "is not a string");
     if (node->text[0] == 0)
         return 0;
     size_t capacity = KI_BASE64_DECODED_BYTES(strlen(node->text)) + 1;
@@ -153,7 +153,7 @@ static int read_data(const source *from, const field *what, const ki_yaml_node *
     } else {
         pem[len] = 0;
         if (strlen(pem) != len || strstr(pem, "-----BEGIN ") == NULL)
-            problem = "has no PEM in its base64";
+            problem = "has no PEM data in its base64";
     }
     if (problem == NULL)
         return keep(from, target_of(from, what), pem);
@@ -173,7 +173,7 @@ static int read_texts(const source *from, const field *what, const ki_yaml_node 
 {
     char ***target = target_of(from, what);
     if (node->kind != KI_YAML_SEQUENCE)
-        return refuse(from, what, node, "is no list");
+        return refuse(from, what, node, "is not a list");
     if (node->first_child == NULL)
         return 0;
     *target = ki_calloc(count_children(node) + 1, sizeof(**target));
@@ -182,7 +182,7 @@ static int read_texts(const source *from, const field *what, const ki_yaml_node 
     size_t count = 0;
     for (const ki_yaml_node *child = node->first_child; child != NULL; child = child->next) {
         if (child->kind != KI_YAML_SCALAR)
-            return refuse(from, what, child, "has an element that is no text");
+            return refuse(from, what, child, "has an element that is not a string");
         (*target)[count] = ki_secret_copy(text_of(child));
         if ((*target)[count++] == NULL)
             return ki_fail_no_memory(from->err);
@@ -209,13 +209,13 @@ static int read_env_pair(const source *from, const field *what, const ki_yaml_no
     const ki_yaml_node *name = ki_yaml_member(node, "name");
     const ki_yaml_node *value = ki_yaml_member(node, "value");
     if (node->kind != KI_YAML_MAPPING)
-        return refuse(from, what, node, "has an element that is no mapping");
+        return refuse(from, what, node, "has an element that is not a mapping");
     if (name == NULL || name->kind != KI_YAML_SCALAR || text_of(name).len == 0)
         return refuse(from, what, node, "has an element without a name");
     if (strchr(name->text, '=') != NULL)
-        return refuse(from, what, node, "has a name with a '=' in it");
+        return refuse(from, what, node, "has a name that contains '='");
     if (value != NULL && value->kind != KI_YAML_SCALAR)
-        return refuse(from, what, node, "has a value that is no text");
+        return refuse(from, what, node, "has a value that is not a string");
     pair->name = ki_secret_copy(ki_str_of(name->text));
     pair->value = ki_secret_copy(text_of(value));
     return pair->name == NULL || pair->value == NULL ? ki_fail_no_memory(from->err) : 0;
@@ -225,7 +225,7 @@ static int read_env(const source *from, const field *what, const ki_yaml_node *n
 {
     ki_config_exec *exec = from->target;
     if (node->kind != KI_YAML_SEQUENCE)
-        return refuse(from, what, node, "is no list");
+        return refuse(from, what, node, "is not a list");
     if (node->first_child == NULL)
         return 0;
     exec->env = ki_calloc(count_children(node), sizeof(*exec->env));
@@ -251,7 +251,7 @@ static int read_exec(const source *from, const field *what, const ki_yaml_node *
 {
     ki_config *config = from->target;
     if (node->kind != KI_YAML_MAPPING)
-        return refuse(from, what, node, "is no mapping");
+        return refuse(from, what, node, "is not a mapping");
     config->exec = ki_calloc(1, sizeof(*config->exec));
     if (config->exec == NULL)
         return ki_fail_no_memory(from->err);
@@ -273,16 +273,16 @@ static int add_extra(const source *from, const char *name, ki_str value)
     return pair->name == NULL || pair->value == NULL ? ki_fail_no_memory(from->err) : 0;
 }
 
-/* A mapping from names to lists of texts; a pair for each text. */
+/* A mapping from names to lists of strings; one pair for each string. */
 static int read_extra(const source *from, const field *what, const ki_yaml_node *node)
 {
     ki_config *config = from->target;
     size_t count = 0;
     if (node->kind != KI_YAML_MAPPING)
-        return refuse(from, what, node, "is no mapping");
+        return refuse(from, what, node, "is not a mapping");
     for (const ki_yaml_node *child = node->first_child; child != NULL; child = child->next) {
         if (child->kind != KI_YAML_SEQUENCE)
-            return refuse(from, what, child, "has a member that is no list");
+            return refuse(from, what, child, "has a member that is not a list");
         count += count_children(child);
     }
     if (count == 0)
@@ -293,7 +293,7 @@ static int read_extra(const source *from, const field *what, const ki_yaml_node 
     for (const ki_yaml_node *child = node->first_child; child != NULL; child = child->next) {
         for (const ki_yaml_node *value = child->first_child; value != NULL; value = value->next) {
             if (value->kind != KI_YAML_SCALAR)
-                return refuse(from, what, value, "has an element that is no text");
+                return refuse(from, what, value, "has an element that is not a string");
             int rc = add_extra(from, child->key, text_of(value));
             if (rc < 0)
                 return rc;

@@ -14,7 +14,7 @@
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 
-/* A file that only may be there is passed over when it is not. */
+/* An optional file that does not exist is skipped. */
 static int add_file(ki_kubeconfig *kubeconfig, const char *path, bool is_wanted, ki_error *err)
 {
     ki_file_text text = {0};
@@ -40,7 +40,7 @@ static bool has_file(const ki_kubeconfig *kubeconfig, const char *path)
     return false;
 }
 
-/* $KUBECONFIG: names with colons between them, of which some may be empty or there twice. */
+/* $KUBECONFIG: names separated by colons; some may be empty or duplicates. */
 static int add_files(ki_kubeconfig *kubeconfig, const char *list, ki_error *err)
 {
     int rc = 0;
@@ -70,12 +70,12 @@ static int add_home_file(ki_kubeconfig *kubeconfig, ki_error *err)
     return rc;
 }
 
-/* Relative names in a text that is from no file start where the program stands. */
+/* Relative names in a text that is not from a file are resolved against the working directory. */
 static int read_files(ki_kubeconfig *kubeconfig, const ki_config_overrides *overrides, ki_error *err)
 {
     const char *list = getenv("KUBECONFIG");
     if (overrides->kubeconfig != NULL && overrides->kubeconfig_text != NULL)
-        return ki_fail(err, KI_ERR_CONFIG, "kubeconfig_text: is there beside kubeconfig");
+        return ki_fail(err, KI_ERR_CONFIG, "kubeconfig_text: cannot be combined with kubeconfig");
     if (overrides->kubeconfig_text != NULL)
         return ki_kubeconfig_add(kubeconfig, "kubeconfig_text", ki_str_of(overrides->kubeconfig_text), err);
     if (overrides->kubeconfig != NULL)
@@ -95,8 +95,8 @@ static int load_pod(ki_config *config, const char *pod_dir, ki_error *err)
         return ki_fail_no_memory(err);
     if (rc < 0)
         return ki_fail(err, KI_ERR_CONFIG,
-                       "no cluster is configured: no kubeconfig ($KUBECONFIG, ~/.kube/config) says anything, "
-                       "no server was given, and this is no pod: %s",
+                       "no cluster is configured: there is no kubeconfig ($KUBECONFIG, ~/.kube/config), "
+                       "no server was given, and this is not a pod: %s",
                        why.message);
     return 0;
 }

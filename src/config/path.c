@@ -28,7 +28,7 @@ char *ki_path_join(ki_str dir, ki_str path)
     return joined;
 }
 
-/* A process whose folder is gone has no name for it; the path stays as it is then, and opening it fails. */
+/* If the working directory was deleted it has no name; the path then stays as it is, and opening it fails. */
 char *ki_path_absolute(ki_str path)
 {
     assert(path.ptr != NULL || path.len == 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* path - names of files made of other names; all are texts of their own, for ki_secret_free().
+/* path - builds file names; the results are freed with ki_secret_free().
  *
  *   From:     config/load.c, config/kubeconfig.c
  *   Locks:    none; plain functions.
@@ -10,14 +10,14 @@
 
 #include <kinformer/common.h>
 
-/* `path` itself when it begins with '/', else `dir`, a '/' and `path`. NULL: no memory. */
+/* `path` itself if it begins with '/', else `dir`, a '/' and `path`. NULL when out of memory. */
 KI_NODISCARD char *ki_path_join(ki_str dir, ki_str path);
 
-/* The same, against the folder that the process is in now, so that a later chdir() changes nothing. NULL: no
+/* The same with the current working directory, so that a later chdir() changes nothing. NULL when out of
  * memory. */
 KI_NODISCARD char *ki_path_absolute(ki_str path);
 
-/* What stands before the last '/', "/" at the least; for an absolute path. */
+/* The part before the last '/', at least "/"; for an absolute path. */
 ki_str ki_path_dir(ki_str path);
 
 #endif

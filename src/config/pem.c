@@ -33,7 +33,7 @@ static ki_str from(ki_str text, const char *at)
     return (ki_str){at, text.len - (size_t)(at - text.ptr)};
 }
 
-/* Returns 1 with a block, 0 when there is no more, -1 for one that does not end. */
+/* Returns 1 with a block, 0 if there are no more, -1 for one that does not end. */
 static int take_block(ki_str *text, block *out)
 {
     const char *begin = find(*text, begin_mark);
@@ -76,8 +76,8 @@ static bool is_locked(const block *b)
     return find(b->name, "ENCRYPTED") != NULL || find(b->body, "ENCRYPTED") != NULL;
 }
 
-/* A SEQUENCE of DER that is whole, and begins as a certificate does (with a SEQUENCE) or a key (with an
- * INTEGER). A certificate may have what OpenSSL knows of it behind it. */
+/* Whether this is a complete DER SEQUENCE that begins like a certificate (with a SEQUENCE) or a key (with
+ * an INTEGER). A certificate may be followed by OpenSSL's trust data. */
 static bool is_der(const unsigned char *bytes, size_t len, ki_pem_kind kind)
 {
     unsigned char first = kind == KI_PEM_KEY ? 0x02 : 0x30;
@@ -101,7 +101,7 @@ static bool is_white(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Spaces are passed over, as OpenSSL does. */
+/* Spaces are skipped, as in OpenSSL. */
 static int check_body(ki_str body, ki_pem_kind kind, bool *out_is_good)
 {
     size_t room = KI_BASE64_DECODED_BYTES(body.len), n = 0, len = 0;
@@ -124,14 +124,14 @@ int ki_pem_check(ki_str text, ki_pem_kind kind, const char **out_problem)
     bool is_key = kind == KI_PEM_KEY, is_good = false;
     block b;
     int more;
-    *out_problem = text.len > 0 && memchr(text.ptr, 0, text.len) != NULL ? "is no text" : NULL;
+    *out_problem = text.len > 0 && memchr(text.ptr, 0, text.len) != NULL ? "is not text" : NULL;
     if (*out_problem != NULL)
         return 0;
     while ((more = take_block(&text, &b)) > 0) {
         if (!is_of_kind(&b, kind))
             continue;
         if (is_key && is_locked(&b)) {
-            *out_problem = "has a key that is locked with a passphrase, which nobody can be asked for";
+            *out_problem = "has a key that is encrypted with a passphrase, which is not supported";
             return 0;
         }
         if (check_body(b.body, kind, &is_good) < 0)
@@ -140,10 +140,10 @@ int ki_pem_check(ki_str text, ki_pem_kind kind, const char **out_problem)
             break;
     }
     if (more < 0)
-        *out_problem = "has PEM in it that does not end";
+        *out_problem = "has an incomplete PEM block";
     else if (more > 0)
-        *out_problem = is_key ? "has a key in it that is none" : "has a certificate in it that is none";
+        *out_problem = is_key ? "has an invalid private key" : "has an invalid certificate";
     else if (!is_good)
-        *out_problem = is_key ? "has no private key in it" : "has no certificate in it";
+        *out_problem = is_key ? "has no private key" : "has no certificate";
     return 0;
 }

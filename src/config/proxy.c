@@ -30,7 +30,7 @@ static ki_str trimmed(ki_str text)
 
 /* ---- addresses ----------------------------------------------------------------------------------------- */
 
-/* IPv4 addresses are those that IPv6 has for them, so that one comparison does for both. */
+/* IPv4 addresses are stored as IPv4-mapped IPv6 addresses, so that one comparison works for both. */
 typedef struct address {
     unsigned char bytes[16];
     bool is_v4;
@@ -85,7 +85,7 @@ static bool is_in_block(ki_str block, size_t slash, const address *host)
 
 /* ---- NO_PROXY ------------------------------------------------------------------------------------------ */
 
-/* A single colon is followed by a port; an IPv6 address has more, unless it has brackets. */
+/* A single colon precedes a port; an IPv6 address has several, unless it is in brackets. */
 static ki_str without_port(ki_str entry, ki_str *out_port)
 {
     *out_port = (ki_str){0};
@@ -105,7 +105,7 @@ static ki_str without_port(ki_str entry, ki_str *out_port)
     return (ki_str){entry.ptr, (size_t)(colon - entry.ptr)};
 }
 
-/* "example.com" is also what ends with ".example.com"; with a dot before it, only that. */
+/* "example.com" also matches names that end with ".example.com"; with a leading dot, only those. */
 static bool is_domain_of(ki_str domain, ki_str host)
 {
     if (domain.len > 1 && domain.ptr[0] == '*' && domain.ptr[1] == '.')
@@ -159,7 +159,7 @@ int ki_proxy_is_excluded(ki_str list, ki_str host, ki_str port)
 
 /* ---- the environment ----------------------------------------------------------------------------------- */
 
-/* In a CGI program, $HTTP_PROXY is the header "Proxy" of whoever has sent the request. */
+/* In a CGI program, $HTTP_PROXY is the request header "Proxy", which anyone can send. */
 static bool is_from_a_request(const char *name)
 {
     const char *method = getenv("REQUEST_METHOD");
@@ -183,11 +183,11 @@ static bool is_scheme(ki_str scheme)
            equal_ignoring_case(scheme, KI_STR("socks5"));
 }
 
-/* What SOCKS has room for; HTTP has more. */
+/* The limit of SOCKS; HTTP allows more. */
 enum { SOCKS_TEXT_BYTES_MAX = 255 };
 
-/* What Go's programs take before the last '@'. To others a backslash ends the host, so they would see another
- * proxy. */
+/* What Go accepts before the last '@'. In other parsers a backslash ends the host, so they would see
+ * another proxy. */
 static bool is_user_text(ki_str text)
 {
     static const char marks[] = "-._:~!$&'()*+,;=%@";
@@ -210,7 +210,7 @@ static int parse_user(ki_proxy *proxy, ki_str text)
     return rc < 0 ? rc : ki_url_decode(password, &proxy->password);
 }
 
-/* Scheme, host and port as they stand there. */
+/* Scheme, host and port as written. */
 static char *address_of(const ki_url *url)
 {
     const char *host = url->host.ptr[-1] == '[' ? url->host.ptr - 1 : url->host.ptr;
@@ -221,11 +221,11 @@ static char *address_of(const ki_url *url)
     return text;
 }
 
-/* libcurl sees the address without the user, which is ours to read. */
+/* libcurl gets the address without the user, which is parsed here. */
 static int parse(const char *text, ki_proxy *proxy, const char **out_problem)
 {
     ki_url url, bare;
-    *out_problem = "is no address of an http, https or socks5 proxy";
+    *out_problem = "is not the address of an http, https or socks5 proxy";
     if (ki_url_split(ki_str_of(text), &url) < 0)
         return KI_ERR_INVALID;
     if (!is_scheme(url.scheme))
@@ -234,14 +234,14 @@ static int parse(const char *text, ki_proxy *proxy, const char **out_problem)
     int rc = proxy->address == NULL ? KI_ERR_NO_MEMORY : ki_url_check(proxy->address, &bare);
     if (rc < 0 || url.user.len == 0)
         return rc;
-    *out_problem = "has a user or a password with a character that has to be escaped, as %5C for a \\";
+    *out_problem = "has a user or password with a character that must be escaped, such as %5C for a \\";
     if (!is_user_text(url.user))
         return KI_ERR_INVALID;
-    *out_problem = "has a user or a password with a control character, or a '%' without two digits";
+    *out_problem = "has a user or password with a control character, or a '%' without two digits";
     rc = parse_user(proxy, url.user);
     if (rc < 0 || !equal_ignoring_case(url.scheme, KI_STR("socks5")))
         return rc;
-    *out_problem = "has a user or a password that is too long for SOCKS";
+    *out_problem = "has a user or password that is too long for SOCKS";
     bool is_long =
         strlen(proxy->user) > SOCKS_TEXT_BYTES_MAX || strlen(proxy->password) > SOCKS_TEXT_BYTES_MAX;
     return is_long ? KI_ERR_INVALID : 0;
@@ -276,7 +276,7 @@ int ki_proxy_check(const char *url, const char **out_problem)
     return rc;
 }
 
-/* "proxy:3128" is one of HTTP. */
+/* "proxy:3128" is an HTTP proxy. */
 static int proxy_of_text(const char *name, const char *text, char **out_proxy, ki_error *err)
 {
     const char *scheme = strstr(text, "://") == NULL ? "http://" : "";
@@ -308,7 +308,7 @@ int ki_proxy_of_environment(const char *server, char **out_proxy, ki_error *err)
     ki_url url;
     const char *name, *ignored;
     if (ki_url_split(ki_str_of(server), &url) < 0)
-        return ki_fail(err, KI_ERR_CONFIG, "server: is no address");
+        return ki_fail(err, KI_ERR_CONFIG, "server: is not an address");
     bool is_tls = equal_ignoring_case(url.scheme, KI_STR("https"));
     const char *value =
         is_tls ? variable("HTTPS_PROXY", "https_proxy", &name) : variable("HTTP_PROXY", "http_proxy", &name);

@@ -28,7 +28,7 @@ static bool is_secret_name(ki_str name)
     return false;
 }
 
-/* The schemes that say nothing themselves; what follows any other word may be the secret's second half. */
+/* Schemes that are not secret; after any other word, the rest may be the second half of the secret. */
 static ki_str scheme_of(ki_str value)
 {
     static const char *const schemes[] = {"Bearer ", "Basic ", "Negotiate "};
@@ -49,7 +49,7 @@ static size_t join(char *out, size_t out_bytes, ki_str before, ki_str middle, ki
     return ki_one_line(out, out_bytes, (ki_str){text, used});
 }
 
-/* An address in the answer may be one with a token in its query. */
+/* An address in the response may have a token in its query. */
 static ki_str without_query(ki_str line)
 {
     for (size_t i = 0; i < line.len; i++)
@@ -58,7 +58,7 @@ static ki_str without_query(ki_str line)
     return line;
 }
 
-/* The address begins behind the colon of the name; it may lack a scheme: "//user:secret@host/". */
+/* The address begins after the colon of the name; it may lack a scheme: "//user:secret@host/". */
 static size_t redact_location(char *out, size_t out_bytes, ki_str line, size_t begin)
 {
     char address[512];

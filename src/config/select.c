@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which context, cluster and user count, and what overrides put over them. */
+/* Chooses context, cluster and user, and applies the overrides. */
 #include <assert.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "util/error.h"
 #include "util/secret.h"
 
-/* The files in a message: the first one has said most. NULL: there is none. */
+/* The file named in a message: the first one takes precedence. NULL if there is none. */
 static const char *first_path(const ki_kubeconfig *kubeconfig)
 {
     const ki_kubeconfig_file *file = kubeconfig->files;
@@ -19,13 +19,13 @@ static const char *first_path(const ki_kubeconfig *kubeconfig)
     return file == NULL ? NULL : file->path;
 }
 
-/* An override that names what is not there. */
+/* An override names something that does not exist. */
 static int fail_unknown(const ki_kubeconfig *kubeconfig, const char *kind, const char *name, ki_error *err)
 {
     const char *path = first_path(kubeconfig);
     if (path == NULL)
-        return ki_fail(err, KI_ERR_CONFIG, "%s: there is no kubeconfig that could have the %s \"%.60s\"",
-                       kind, kind, name);
+        return ki_fail(err, KI_ERR_CONFIG, "%s: there is no kubeconfig with the %s \"%.60s\"", kind, kind,
+                       name);
     return ki_fail(err, KI_ERR_CONFIG, "%s: there is no %s \"%.60s\" in %s", kind, kind, name, path);
 }
 
@@ -45,12 +45,12 @@ static int find_context(const ki_kubeconfig *kubeconfig, const ki_config_overrid
         return ki_kubeconfig_fail(err, kubeconfig->current_context_file, current->line,
                                   "current-context: there is no context \"%.60s\"", name);
     if (overrides->server == NULL && overrides->cluster == NULL)
-        return ki_fail(err, KI_ERR_CONFIG, "%s: current-context: is missing, and no context was asked for",
+        return ki_fail(err, KI_ERR_CONFIG, "%s: current-context: is missing, and no context was given",
                        first_path(kubeconfig) == NULL ? "kubeconfig" : first_path(kubeconfig));
     return 0;
 }
 
-/* A name of a cluster or a user: an override's, or else the context's; NULL: neither has one. */
+/* The name of a cluster or a user: from an override, or else from the context; NULL if neither has one. */
 typedef struct wanted {
     ki_kubeconfig_list list;
     const char *overriding;
@@ -93,7 +93,7 @@ static int read_cluster(ki_config *config, const ki_kubeconfig_entry *context, k
     return ki_kubeconfig_read_cluster(config, origin->cluster, err);
 }
 
-/* Providers that client-go has moved out into exec plug-ins. */
+/* Providers that client-go has replaced by exec plug-ins. */
 static int refuse_auth_provider(const ki_kubeconfig_entry *entry, ki_error *err)
 {
     const ki_yaml_node *provider = ki_yaml_member(entry->value, "auth-provider");
@@ -159,7 +159,7 @@ static int set_path(char **text, const char *path)
     return 0;
 }
 
-/* A file, or PEM, in the place of both; that only one is given is seen to later. */
+/* Replaces both the file and the PEM; validation checks that both certificate and key are given. */
 static int set_part(char **file, char **pem, const char *path, const char *data)
 {
     int rc = set_path(file, path);
@@ -172,8 +172,8 @@ static bool says_trust(const ki_config_overrides *overrides)
            overrides->insecure_skip_tls_verify;
 }
 
-/* A server that was given does not have the name that the kubeconfig's has. What is said about trust
- * replaces all that the kubeconfig says about it. */
+/* If the server is overridden, the kubeconfig's TLS server name does not apply. Any override of trust
+ * settings replaces all of them. */
 static int override_cluster(ki_config *config, const ki_config_overrides *overrides)
 {
     int rc = 0;
@@ -208,8 +208,7 @@ static bool says_who(const ki_config_overrides *overrides)
            overrides->password != NULL;
 }
 
-/* A token that was given, or a name, is the whole answer to who asks; certificates say it in another way,
- * and stay. */
+/* A given token or user name replaces all credentials except certificates. */
 static int override_authorization(ki_config *config, const ki_config_overrides *overrides)
 {
     ki_config rest = {

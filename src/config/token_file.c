@@ -10,7 +10,7 @@
 #include "util/secret.h"
 #include "util/units.h"
 
-/* Far more than a header may have. */
+/* Far more than a header allows. */
 enum { TOKEN_BYTES_MAX = 1024 * 1024 };
 
 void ki_token_file_init(ki_token_file *file, const char *path)
@@ -66,7 +66,8 @@ int ki_token_file_read(const char *path, char **out_token, ki_error *err)
         return ki_fail(err, KI_ERR_CONFIG, "%s", problem.message);
     ki_str token = trimmed((ki_str){text.data, text.len});
     if (!ki_token_is_valid(token))
-        rc = ki_fail(err, KI_ERR_CONFIG, "%.120s: %s", path, token.len == 0 ? "is empty" : "is no token");
+        rc = ki_fail(err, KI_ERR_CONFIG, "%.120s: %s", path,
+                     token.len == 0 ? "is empty" : "does not contain a token");
     char *copy = rc < 0 ? NULL : ki_secret_copy(token);
     ki_file_text_fini(&text);
     if (rc == 0 && copy == NULL)
@@ -87,7 +88,7 @@ int ki_token_file_check(const char *path, ki_error *err)
 void ki_token_file_report(ki_token_file *file, const char *problem)
 {
     if (!file->has_failed)
-        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "the token stays as it was: %s", problem);
+        ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS, "keeping the current token: %s", problem);
     file->has_failed = true;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token_file - a bearer token in a file that somebody else keeps fresh.
+/* token_file - a bearer token in a file that is updated externally.
  *
  *   From:     config/credentials.c, before each request
  *   To:       util/file.h
- *   Locks:    none; io's.
+ *   Locks:    none; io only.
  *   Not here: what the token is for.
  */
 #ifndef KI_CONFIG_TOKEN_FILE_H
@@ -13,38 +13,38 @@
 #include <kinformer/error.h>
 #include <stdbool.h>
 
-/* As client-go has it: a minute, less ten seconds. */
+/* As client-go: a minute less ten seconds. */
 #define KI_TOKEN_FILE_PERIOD_MS 50000
 
 typedef struct ki_token_file {
     const char *path; /* borrowed, constant */
-    char *token;      /* NULL: never read */
-    uint64_t next_ns; /* when it is read again */
-    bool has_failed;  /* the last time, which was logged */
+    char *token;      /* NULL if never read */
+    uint64_t next_ns; /* time of the next read */
+    bool has_failed;  /* the last read failed, which was logged */
 } ki_token_file;
 
 void ki_token_file_init(ki_token_file *file, const char *path);
 void ki_token_file_fini(ki_token_file *file);
 
-/* Reads it when it is time. What was read last is kept when that fails, and tried again at the next time.
- * Returns 0, or KI_ERR_CONFIG or KI_ERR_NO_MEMORY without any token to show. */
+/* Reads the file when due. On failure the current token is kept, and the next attempt is made when due
+ * again. Returns 0; KI_ERR_CONFIG or KI_ERR_NO_MEMORY if there is no token. */
 KI_NODISCARD int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err);
 
-/* Logs that the token in use stays, and why: once, until the file is read again. For a caller that has
+/* Logs that the current token is kept, and why: once, until the file is read again. For a caller that has
  * another token while this has none. */
 void ki_token_file_report(ki_token_file *file, const char *problem);
 
-/* It is time now. */
+/* Makes the next read due now. */
 void ki_token_file_expire(ki_token_file *file);
 
-/* Whether there is a token in the file. Returns 0, KI_ERR_CONFIG with a message that begins with the path, or
+/* Whether the file contains a token. Returns 0, KI_ERR_CONFIG with a message that begins with the path, or
  * KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_token_file_check(const char *path, ki_error *err);
 
-/* What is in the file, for ki_secret_free(). Returns as ki_token_file_check(). */
+/* The token in the file, for ki_secret_free(). Returns as ki_token_file_check(). */
 KI_NODISCARD int ki_token_file_read(const char *path, char **out_token, ki_error *err);
 
-/* Whether the text can stand in a header as it is: visible ASCII characters. */
+/* Whether the text is valid in a header as it is: visible ASCII characters. */
 bool ki_token_is_valid(ki_str text);
 
 #endif

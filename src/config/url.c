@@ -14,7 +14,7 @@ static ki_str cut(ki_str text, size_t from, size_t to)
     return (ki_str){text.ptr + from, to - from};
 }
 
-/* Where the first of the characters is; the length when there is none. */
+/* The position of the first of the characters; the length if there is none. */
 static size_t find_any(ki_str text, const char *characters)
 {
     size_t i = 0;
@@ -95,7 +95,7 @@ int ki_url_check(const char *text, ki_url *out_url)
     ki_url url;
     if (ki_url_split(ki_str_of(text), &url) < 0)
         return KI_ERR_INVALID;
-    bool is_address = url.host.ptr[-1] == '['; /* which may have a zone behind a '%' */
+    bool is_address = url.host.ptr[-1] == '['; /* may be followed by a zone after a '%' */
     if (!is_address && memchr(url.host.ptr, '%', url.host.len) != NULL)
         return KI_ERR_INVALID;
     CURLU *parsed = curl_url();
@@ -118,7 +118,7 @@ static bool is_plain(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Labels with dots between them, and perhaps one at the end. */
+/* Labels separated by dots, with an optional trailing dot. */
 static bool is_name(ki_str text)
 {
     enum { NAME_BYTES_MAX = 253, LABEL_BYTES_MAX = 63 };
@@ -149,7 +149,7 @@ static bool is_v6(ki_str text)
     return inet_pton(AF_INET6, address, &bytes) == 1;
 }
 
-/* An address of IPv4 has the form of a name. */
+/* An IPv4 address looks like a name. */
 bool ki_url_is_host(const char *text)
 {
     return is_name(ki_str_of(text)) || is_v6(ki_str_of(text));
@@ -157,7 +157,7 @@ bool ki_url_is_host(const char *text)
 
 /* ---- escapes ------------------------------------------------------------------------------------------- */
 
-/* 16: no digit. */
+/* 16 if it is not a digit. */
 static unsigned digit_of(char c)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";

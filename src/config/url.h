@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* url - the parts of an address as kubeconfigs and proxy variables have them.
+/* url - splits addresses from kubeconfigs and proxy variables.
  *
  *   From:     config/validate.c, config/proxy.c
  *   Locks:    none; plain functions.
@@ -15,28 +15,28 @@
 /* Borrowed from the text. */
 typedef struct ki_url {
     ki_str scheme;
-    ki_str user; /* with the password, without the '@'; no pointer: there is no '@' either */
+    ki_str user; /* with the password, without the '@'; NULL pointer if there is no '@' */
     ki_str host; /* an IPv6 address without its brackets */
-    ki_str port; /* empty: not said */
-    ki_str path; /* with its slash; query and fragment too */
+    ki_str port; /* empty if not given */
+    ki_str path; /* with its slash, query and fragment */
 } ki_url;
 
 /* "scheme://[user@]host[:port][/path]", of visible ASCII characters. Returns 0 or KI_ERR_INVALID. */
 KI_NODISCARD int ki_url_split(ki_str text, ki_url *out_url);
 
-/* The same, and libcurl takes it for an address, too: it is stricter with hosts, and repeats in its messages
- * what it refuses. A host must not have an escape, which would mean another one each time that it is read.
+/* The same, and libcurl must accept the address, too: it is stricter about hosts, and its messages quote
+ * what it refuses. A host must not contain an escape, whose meaning would change each time it is decoded.
  * Returns 0, KI_ERR_INVALID or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_url_check(const char *text, ki_url *out_url);
 
-/* A name of the DNS, or an address of IPv4 or IPv6, which may have its brackets. */
+/* A DNS name, or an IPv4 or IPv6 address, optionally in brackets. */
 bool ki_url_is_host(const char *text);
 
-/* Takes "%41" for what it stands for. Returns 0 with a text for ki_secret_free(); KI_ERR_INVALID when a '%'
- * is followed by something else, or a control character comes out; KI_ERR_NO_MEMORY. */
+/* Decodes "%41". Returns 0 with a text for ki_secret_free(); KI_ERR_INVALID if a '%' is followed by
+ * anything else, or the result has a control character; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_url_decode(ki_str text, char **out_text);
 
-/* Writes all that is no letter or digit as "%41"; for ki_secret_free(). NULL without memory. */
+/* Encodes everything but letters and digits as "%41"; for ki_secret_free(). NULL when out of memory. */
 KI_NODISCARD char *ki_url_encode(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes together, as kubectl sees it. No message shows a value, but names. */
+/* Checks combinations of fields, as kubectl does. Messages show names, but no values. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static int check_readable(const ki_kubeconfig_entry *entry, const char *field, c
 
 /* ---- the cluster --------------------------------------------------------------------------------------- */
 
-/* Adds the scheme that is missing; slashes at the end go. */
+/* Adds a missing scheme and removes trailing slashes. */
 static int complete_server(ki_config *config)
 {
     bool has_scheme = strstr(config->server, "://") != NULL;
@@ -52,13 +52,13 @@ static int check_server(ki_config *config, const ki_kubeconfig_entry *entry, ki_
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
     if (rc < 0)
-        return ki_kubeconfig_fail_field(err, entry, "server", "is no address");
+        return ki_kubeconfig_fail_field(err, entry, "server", "is not an address");
     if (strncasecmp(config->server, "http://", 7) != 0 && strncasecmp(config->server, "https://", 8) != 0)
         return ki_kubeconfig_fail_field(err, entry, "server", "is neither http nor https");
     if (url.user.ptr != NULL)
-        return ki_kubeconfig_fail_field(err, entry, "server", "has a user in it, which belongs to users");
+        return ki_kubeconfig_fail_field(err, entry, "server", "contains a user, which belongs to users");
     if (url.path.len > 0 && strpbrk(url.path.ptr, "?#") != NULL)
-        return ki_kubeconfig_fail_field(err, entry, "server", "has a query in it");
+        return ki_kubeconfig_fail_field(err, entry, "server", "contains a query");
     return 0;
 }
 
@@ -75,16 +75,16 @@ static int check_cluster(ki_config *config, const ki_config_origin *origin, ki_e
 {
     if (config->ca_file != NULL && config->ca_pem != NULL)
         return ki_kubeconfig_fail_field(err, origin->trust, "certificate-authority-data",
-                                        "is there beside certificate-authority");
+                                        "cannot be combined with certificate-authority");
     if (config->insecure_skip_tls_verify && (config->ca_file != NULL || config->ca_pem != NULL))
         return ki_kubeconfig_fail_field(err, origin->trust, "insecure-skip-tls-verify",
-                                        "is there beside a certificate authority");
+                                        "cannot be combined with a certificate authority");
     int rc = check_proxy(config, origin->cluster, err);
     if (rc == 0)
         rc = check_server(config, origin->server, err);
     if (rc == 0 && config->tls_server_name != NULL && !ki_url_is_host(config->tls_server_name))
         rc = ki_kubeconfig_fail_field(err, origin->tls_name, "tls-server-name",
-                                      "is neither the name of a host nor an address");
+                                      "is neither a host name nor an address");
     if (rc == 0)
         rc = check_readable(origin->trust, "certificate-authority", config->ca_file, err);
     return rc;
@@ -98,13 +98,13 @@ static int check_certificate(const ki_config *config, const ki_kubeconfig_entry 
     bool has_key = config->client_key_file != NULL || config->client_key_pem != NULL;
     if (config->client_certificate_file != NULL && config->client_certificate_pem != NULL)
         return ki_kubeconfig_fail_field(err, entry, "client-certificate-data",
-                                        "is there beside client-certificate");
+                                        "cannot be combined with client-certificate");
     if (config->client_key_file != NULL && config->client_key_pem != NULL)
-        return ki_kubeconfig_fail_field(err, entry, "client-key-data", "is there beside client-key");
+        return ki_kubeconfig_fail_field(err, entry, "client-key-data", "cannot be combined with client-key");
     if (has_certificate && !has_key)
-        return ki_kubeconfig_fail_field(err, entry, "client-key", "is missing beside the certificate");
+        return ki_kubeconfig_fail_field(err, entry, "client-key", "is required with the certificate");
     if (has_key && !has_certificate)
-        return ki_kubeconfig_fail_field(err, entry, "client-certificate", "is missing beside the key");
+        return ki_kubeconfig_fail_field(err, entry, "client-certificate", "is required with the key");
     int rc = check_readable(entry, "client-certificate", config->client_certificate_file, err);
     if (rc == 0)
         rc = check_readable(entry, "client-key", config->client_key_file, err);
@@ -144,11 +144,11 @@ static int check_user(ki_config *config, const ki_config_origin *origin, ki_erro
     const ki_kubeconfig_entry *entry = origin->user;
     if (config->token != NULL && (config->username != NULL || config->password != NULL))
         return ki_kubeconfig_fail_field(err, origin->authorization, "token",
-                                        "is there beside username and password");
+                                        "cannot be combined with username and password");
     bool has_more = config->as_uid != NULL || config->as_groups != NULL || config->as_extra_count > 0;
     if (config->as == NULL && has_more)
         return ki_kubeconfig_fail_field(err, origin->impersonation, "as",
-                                        "is missing beside as-uid, as-groups or as-user-extra");
+                                        "is required with as-uid, as-groups or as-user-extra");
     int rc = check_certificate(config, origin->certificate, err);
     if (rc == 0 && config->exec != NULL)
         rc = check_exec(config->exec, entry, err);

@@ -18,7 +18,7 @@ static bool has_alt_name(const X509 *certificate)
     return is_found;
 }
 
-/* Nobody else has this error, so that it can be told apart. */
+/* No other code uses this error, so that it can be recognised. */
 static int verify(int is_good, X509_STORE_CTX *store)
 {
     const X509 *certificate = X509_STORE_CTX_get_current_cert(store);
@@ -29,7 +29,7 @@ static int verify(int is_good, X509_STORE_CTX *store)
     return 0;
 }
 
-/* A proxy that speaks TLS shakes hands before it is asked to connect. */
+/* With an https proxy, the handshake before CONNECT is that of the proxy. */
 static bool is_proxy(CURL *easy, const ki_proxy_route *proxy)
 {
     long answer = 0;
@@ -44,7 +44,7 @@ static CURLcode on_context(CURL *easy, void *context, void *user)
     return CURLE_OK;
 }
 
-/* What libcurl hands over is ours to touch only if both of us have the same library: "OpenSSL/3.0.15". */
+/* libcurl's OpenSSL objects may only be used if both use the same library: "OpenSSL/3.0.15". */
 static bool is_our_openssl(void)
 {
     static const char name[] = "OpenSSL/";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* alt_name - a server's certificate has to bear its name as a subject alternative name, as Go's programs want
- * it; libcurl would take the common name of one that has none.
+/* alt_name - requires a subject alternative name in a server's certificate, like Go; libcurl would fall back
+ * to the common name.
  *
  *   From:     http/easy.c
- *   To:       OpenSSL, while it verifies; http/curl_reason.c knows what it says then
- *   Locks:    none; io's.
- *   Not here: whether the name is the right one, which libcurl compares.
+ *   To:       OpenSSL's verification; http/curl_reason.c recognises its error
+ *   Locks:    none; io only.
+ *   Not here: comparing the name, which libcurl does.
  */
 #ifndef KI_HTTP_ALT_NAME_H
 #define KI_HTTP_ALT_NAME_H
@@ -15,12 +15,12 @@
 
 #include "http/proxy_route.h"
 
-/* For a handle that verifies its server. Proxies are left alone: their certificates are libcurl's matter.
- * Where libcurl has another back end than our OpenSSL, nothing is done. `proxy` lives as long as the handle.
- * Returns whether libcurl took it. */
+/* For a handle that verifies its server. Proxies are not affected: libcurl checks their certificates. Does
+ * nothing if libcurl has another back end than our OpenSSL. `proxy` lives as long as the handle. Returns
+ * whether libcurl accepted it. */
 bool ki_alt_name_require(CURL *easy, const ki_proxy_route *proxy);
 
-/* What a handshake that fails for want of one has in its message. */
+/* Part of the message of a handshake that fails for this reason. */
 #define KI_ALT_NAME_MESSAGE "application verification failure"
 
 #endif

@@ -7,7 +7,7 @@
 #include "http/alt_name.h"
 #include "http/open_files.h"
 
-/* A handshake that the network cut is no question of trust. */
+/* A handshake that the network interrupted is not a matter of trust. */
 static int is_cut(long os_error)
 {
     return os_error == ECONNRESET || os_error == EPIPE || os_error == ETIMEDOUT;
@@ -60,15 +60,14 @@ ki_reason ki_curl_reason(CURLcode code, long os_error)
     }
 }
 
-/* CURLE_TOO_LARGE, which the headers of libcurl 7.88 do not know; that library says that it is out of
- * memory. */
+/* CURLE_TOO_LARGE, which the headers of libcurl 7.88 do not define; that version reports out of memory. */
 bool ki_curl_is_too_large(CURLcode code)
 {
     enum { TOO_LARGE = 100 };
     return (int)code == TOO_LARGE || code == CURLE_OUT_OF_MEMORY;
 }
 
-/* What OpenSSL says of that differs from version to version. */
+/* OpenSSL's message for this differs from version to version. */
 bool ki_curl_is_no_tls(CURLcode code, const char *message)
 {
     if (code != CURLE_SSL_CONNECT_ERROR)
@@ -77,7 +76,7 @@ bool ki_curl_is_no_tls(CURLcode code, const char *message)
            strstr(message, "packet length too long") != NULL || strstr(message, "http request") != NULL;
 }
 
-/* The first for a key of the same kind, the second for one of another. */
+/* The first is for a key of the same type, the second for one of another type. */
 bool ki_curl_is_other_key(const char *message)
 {
     return strstr(message, "unable to set private key") != NULL ||
@@ -97,14 +96,14 @@ const char *ki_curl_hint(CURLcode code, const char *message, ki_curl_scene scene
 {
     bool is_tls = scene.is_tls;
     if (is_tls && ki_curl_is_no_tls(code, message))
-        return "the server does not answer with TLS; its address may have to begin with http://";
+        return "the server does not use TLS; its address may have to begin with http://";
     if (code == CURLE_PEER_FAILED_VERIFICATION && strstr(message, KI_ALT_NAME_MESSAGE) != NULL)
         return "the certificate of the server has no subject alternative name, and its common name does not "
                "count";
     if (!is_tls && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY))
-        return "the server does not answer with HTTP; its address may have to begin with https://";
+        return "the server does not respond with HTTP; its address may have to begin with https://";
     if (!is_tls && !scene.was_answered && (code == CURLE_GOT_NOTHING || code == CURLE_RECV_ERROR))
-        return "the server ends the connection without an answer; its address may have to begin with "
+        return "the server closed the connection without a response; its address may have to begin with "
                "https://";
     return NULL;
 }

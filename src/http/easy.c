@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all requests have in common: how to connect, whom to trust, what not to do. */
+/* Options that all requests share: connections, trust, and restrictions. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "http/http_parts.h"
 #include "http/trace.h"
 
-/* A peer that is gone is noticed within a minute and not after TCP's quarter of an hour. */
+/* A dead peer is detected within a minute, and not after TCP's quarter of an hour. */
 enum { KEEPALIVE_SECONDS = 15, KEEPALIVE_PROBES = 3, USER_TIMEOUT_MS = 45 * 1000 };
 
-/* Idle connections are kept for so long; what lies between may forget them. */
+/* How long idle connections are kept; middleboxes may forget them later. */
 enum { IDLE_SECONDS = 60 };
 
 static int close_socket(void *user, curl_socket_t fd)
@@ -43,8 +43,8 @@ static int prepare_socket(void *user, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
-/* Options take a value of one of three kinds, and libcurl copies texts. It fails for want of memory, or
- * because the library that runs is too old to know the option. */
+/* Options take a value of one of three kinds, and libcurl copies strings. Setting one fails when out of
+ * memory, or if the running library is too old for the option. */
 static bool set_long(CURL *easy, CURLoption option, long value)
 {
     return curl_easy_setopt(easy, option, value) == CURLE_OK;
@@ -77,7 +77,7 @@ static bool set_connection(CURL *easy, const ki_http *http)
                   set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) &&
                   set_long(easy, CURLOPT_MAXAGE_CONN, IDLE_SECONDS) &&
                   set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)http->options.connect_timeout_ms);
-    if (is_set) /* what the environment says is in the configuration already */
+    if (is_set) /* the environment's proxy is already part of the configuration */
         is_set = set_text(easy, CURLOPT_PROXY, http->proxy.url == NULL ? "" : http->proxy.url) &&
                  set_long(easy, CURLOPT_PROXYPORT, http->proxy.port) && set_text(easy, CURLOPT_NOPROXY, "");
     if (is_set && http->proxy.userpwd != NULL)
@@ -87,8 +87,8 @@ static bool set_connection(CURL *easy, const ki_http *http)
     return is_set;
 }
 
-/* A proxy that speaks TLS is believed as the server is, and sees our certificate if it asks for one. It has
- * to prove its own name, though. */
+/* The certificate of an HTTPS proxy is verified with the same settings as the server's, and it gets our
+ * client certificate if it asks for one. It must prove its own name, though. */
 static bool set_proxy_tls(CURL *easy, const ki_http *http, const ki_identity *identity)
 {
     const ki_trust *trust = &http->trust;

@@ -26,7 +26,7 @@ void ki_http_enter(ki_http *http)
         http->bytes_taken = 0;
 }
 
-/* What has ended is told outside of libcurl, so that the callback may do anything. */
+/* Ends are reported outside libcurl, so that the callback may do anything. */
 static void tell_ends(CURLM *multi)
 {
     int left = 0;
@@ -44,13 +44,13 @@ static void tell_ends(CURLM *multi)
 void ki_http_reap(ki_http *http)
 {
     assert(http != NULL);
-    http->depth++; /* taking transfers away calls back */
+    http->depth++; /* removing transfers calls back */
     ki_transfers_reap(http);
     http->depth--;
     ki_pools_reap(http);
 }
 
-/* Pools come and go outside of what is told only. */
+/* Pools are only created and freed outside callbacks. */
 void ki_http_leave(ki_http *http)
 {
     assert(http != NULL);
@@ -66,13 +66,13 @@ void ki_http_leave(ki_http *http)
     ki_http_reap(http);
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static CURLcode global_code;
 
-/* Never undone: others in the process may use libcurl as well,
- * and a name lookup of ours may still be on its way. */
+/* Never undone: other code in the process may use libcurl as well, and a name lookup of ours may still be
+ * running. */
 static void init_global(void)
 {
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -83,7 +83,8 @@ static int copy_user_agent(ki_http *http, ki_error *err)
     const char *given = http->options.user_agent;
     for (const char *c = given; c != NULL && *c != 0; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
-            return ki_fail(err, KI_ERR_CONFIG, "user_agent: has a character that no header can have");
+            return ki_fail(err, KI_ERR_CONFIG,
+                           "user_agent: contains a character that is not allowed in a header");
     size_t size = strlen(given == NULL ? ki_version() : given) + sizeof("kinformer/");
     http->user_agent = ki_malloc(size);
     if (http->user_agent == NULL)
@@ -94,7 +95,7 @@ static int copy_user_agent(ki_http *http, ki_error *err)
     return 0;
 }
 
-/* "host:6443", as the server is known by. */
+/* "host:6443", the label of the server. */
 static ki_str host_of(const ki_server_address *server)
 {
     const char *at = server->host_header != NULL ? server->host_header + strlen("Host: ") : NULL;

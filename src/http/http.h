@@ -3,16 +3,15 @@
  *
  *   From:     http/transfer.c    (requests)
  *   To:       libcurl; util/loop/fd_watch.h and timers of the loop
- *   Locks:    none; io's.
- *   Not here: what is asked, what an answer means.
+ *   Locks:    none; io only.
+ *   Not here: the content of requests and responses.
  *
- * Each socket of libcurl's is a watch of the loop, and its one timer a job. Descriptors are close-on-exec,
- * but for those that libcurl opens for itself: a pair by which it wakes itself, and one for a name lookup.
+ * Each socket of libcurl's is a watch of the loop, and its single timer is a job. Descriptors are
+ * close-on-exec, except those that libcurl opens for itself: its wake-up pair, and one for a name lookup.
  *
- * A name lookup runs on a thread of libcurl's, and getaddrinfo() cannot be ended. Who cancels a request
- * meanwhile does not wait: libcurl lets go of the thread (CURLOPT_QUICK_EXIT), which ends by itself when the
- * system's resolver gives up, and takes its memory and its one descriptor with it.
- * An address needs no thread.
+ * A name lookup runs on a thread of libcurl's, and getaddrinfo() cannot be cancelled. Cancelling a request
+ * does not wait for it: libcurl detaches the thread (CURLOPT_QUICK_EXIT), which ends when the system's
+ * resolver gives up, and then frees its memory and its descriptor. A numeric address needs no thread.
  */
 #ifndef KI_HTTP_HTTP_H
 #define KI_HTTP_HTTP_H
@@ -30,47 +29,47 @@ typedef struct ki_http ki_http;
 /* Zero means default. */
 typedef struct ki_http_options {
     const ki_config *config;     /* copied where needed */
-    ki_credentials *credentials; /* borrowed, lives longer; NULL: nobody in particular */
+    ki_credentials *credentials; /* borrowed, lives longer; NULL for anonymous requests */
     ki_loop *loop;               /* io; with a descriptor */
     uint64_t connect_timeout_ms; /* name, connection and TLS together; 0: 30,000 */
-    uint64_t head_timeout_ms;    /* from then to the head of the answer; 0: 60,000 */
-    uint64_t error_timeout_ms;   /* from then to the end, when its status is not 2xx; 0: 10,000 */
-    uint64_t request_timeout_ms; /* what ki_http_request_timeout_ms() says */
-    size_t head_bytes_max;       /* of an answer, its trailers too; 0: 64 KiB */
-    size_t connections_max;      /* at a time; more requests wait. 0: no limit: each watch has one */
-    size_t bytes_at_once;        /* of bodies, opened, in one go, and the rest of a piece: then others have
-                                  * their turn, but for HTTP/2. 0: as many as are there */
-    bool use_http2;              /* where a request allows it, over TLS, and the server agrees */
-    bool use_gzip;               /* asked for, unless the configuration forbids it */
+    uint64_t head_timeout_ms;    /* from then to the head of the response; 0: 60,000 */
+    uint64_t error_timeout_ms;   /* from then to the end, if its status is not 2xx; 0: 10,000 */
+    uint64_t request_timeout_ms; /* as returned by ki_http_request_timeout_ms() */
+    size_t head_bytes_max;       /* of a response, with its trailers; 0: 64 KiB */
+    size_t connections_max;      /* at a time; further requests wait. 0: no limit; each watch has one */
+    size_t bytes_at_once;        /* of decompressed bodies at a time, rounded up to a piece; then others
+                                  * get their turn, except with HTTP/2. 0: no limit */
+    bool use_http2;              /* for requests that allow it, over TLS, if the server supports it */
+    bool use_gzip;               /* requested, unless the configuration disables it */
     const char *user_agent;      /* NULL: "kinformer/" and the version */
-    ki_metrics *metrics;         /* NULL: nothing is counted */
+    ki_metrics *metrics;         /* NULL disables counting */
 } ki_http_options;
 
 /* Returns NULL with KI_ERR_CONFIG (the server's URL, a file that cannot be read, a user agent with a line
  * end), KI_ERR_NO_MEMORY, KI_ERR_SYSTEM. */
 KI_NODISCARD ki_http *ki_http_new(const ki_http_options *options, ki_error *err);
 
-/* Whether watches share connections, where the server agrees: then a list must not come by a watch. */
+/* Whether watches share connections, if the server supports it: then a list must not use a watch's. */
 bool ki_http_uses_http2(const ki_http *http);
 
-/* Until the answer to a list begins, or to a single call ends, as the options have it; 0: not said. */
+/* The timeout from the options: until the response to a list begins, or to a single call ends; 0 if not
+ * set. */
 uint64_t ki_http_request_timeout_ms(const ki_http *http);
 
-/* Hides what it sends as a secret. */
+/* Masks the secrets that it sends. */
 ki_mask ki_http_mask_of(const ki_http *http);
 
-/* What to add to an error of 401 or 403: that credentials were withheld, and why;
- * NULL: none were. Constant. */
+/* Text to add to a 401 or 403: that credentials were withheld, and why; NULL if they were not. Constant. */
 const char *ki_http_withheld(const ki_http *http);
 
-/* What is counted of its requests. */
+/* The metrics of its requests. */
 ki_http_metrics *ki_http_metrics_of(ki_http *http);
 
-/* In a child of the process: closes the child's copies of its descriptors, and touches neither the
- * connections nor libcurl. NULL is allowed. */
+/* For a forked child: closes the child's copies of its descriptors, and touches neither the connections
+ * nor libcurl. NULL is allowed. */
 void ki_http_close_descriptors(ki_http *http);
 
-/* Its transfers are over. On the loop's thread, or when nobody runs the loop. Never waits.
+/* Its transfers are over. Call this on the loop's thread, or when no thread runs the loop. Never waits.
  * NULL is allowed. */
 void ki_http_free(ki_http *http);
 

@@ -7,7 +7,7 @@
 
 #include "util/alloc.h"
 
-/* More than that many answers of different kinds is no server's habit. */
+/* No server returns more different combinations than this. */
 enum { COUNTS_MAX = 4096 };
 
 static const char *const methods[KI_HTTP_METHODS] = {"GET", "POST", "PUT", "PATCH", "DELETE", "OTHER"};
@@ -60,7 +60,7 @@ static bool make_room(ki_http_metrics *m)
     return true;
 }
 
-/* What client-go calls a request without an answer. */
+/* client-go's label for a request without a response. */
 static ki_str code_text(int status, char *buffer, size_t buffer_bytes)
 {
     if (status == 0)
@@ -105,7 +105,7 @@ void ki_http_metrics_retry(ki_http_metrics *m, const char *method, int status)
 
 /* ---- histograms by method ---------------------------------------------------------------------------- */
 
-/* The cell of a method, made when there is none. */
+/* The cell of a method, created on first use. */
 static ki_histogram *cell(ki_http_metrics *m, ki_histogram **cells, const ki_metric_desc *desc, int method)
 {
     ki_str labels[] = {ki_str_of(methods[method]), m->host};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_metrics - what is counted of the requests to one server: rest_client_….
+/* http_metrics - metrics of the requests to one server: rest_client_….
  *
  *   From:     http/transfer.c, rest/rest_call.c
  *   To:       metrics/metrics.h
- *   Locks:    none; io's.
- *   Not here: what informers count.
+ *   Locks:    none; io only.
+ *   Not here: metrics of informers.
  *
- * A number has a place once there is something to count. Without memory, or without metrics,
- * nothing is counted.
+ * A metric is created when there is something to count. Nothing is counted when out of memory, or without
+ * metrics.
  */
 #ifndef KI_HTTP_HTTP_METRICS_H
 #define KI_HTTP_HTTP_METRICS_H
@@ -19,15 +19,15 @@
 
 enum { KI_HTTP_METHODS = 6 }; /* GET, POST, PUT, PATCH, DELETE and all others */
 
-/* By status: of the requests that were answered so, or not at all. */
+/* Requests by the status of their response, or without a response. */
 typedef struct ki_http_count {
     const ki_metric_desc *desc;
     int method;
-    int status; /* 0: not answered */
+    int status; /* 0 for no response */
     ki_counter *counter;
 } ki_http_count;
 
-/* A zeroed one counts nothing. */
+/* A zeroed struct counts nothing. */
 typedef struct ki_http_metrics {
     ki_metrics *metrics;
     ki_str host; /* "10.0.0.1:6443" */
@@ -45,13 +45,14 @@ typedef struct ki_http_metrics {
 void ki_http_metrics_init(ki_http_metrics *m, ki_metrics *metrics, ki_str host);
 void ki_http_metrics_fini(ki_http_metrics *m);
 
-/* A request was answered with that status; 0: it was not. `method` NULL: GET, as everywhere below. */
+/* A request got a response with that status; 0 for no response. If `method` is NULL it is GET, here and
+ * below. */
 void ki_http_metrics_request(ki_http_metrics *m, const char *method, int status);
 
-/* The same of one that had been tried before. */
+/* The same for a retry. */
 void ki_http_metrics_retry(ki_http_metrics *m, const char *method, int status);
 
-/* What a request has taken, from its sending to its end. */
+/* Time and sizes of a request, from its sending to its end. */
 typedef struct ki_http_sample {
     const char *method;
     uint64_t request_bytes;
@@ -61,10 +62,10 @@ typedef struct ki_http_sample {
 
 void ki_http_metrics_sample(ki_http_metrics *m, const ki_http_sample *sample);
 
-/* A name was looked up. */
+/* A name was resolved. */
 void ki_http_metrics_lookup(ki_http_metrics *m, uint64_t duration_ns);
 
-/* A call has waited for its turn. */
+/* A call has waited for the rate limiter. */
 void ki_http_metrics_limited(ki_http_metrics *m, const char *method, uint64_t duration_ns);
 
 #endif

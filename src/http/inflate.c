@@ -13,8 +13,8 @@ struct ki_inflate {
     ki_inflate_cb take;
     void *user;
     z_stream stream;
-    ki_buf waiting; /* compressed bytes behind a pause */
-    int is_at_end;  /* of a member; another may follow */
+    ki_buf waiting; /* compressed bytes that wait after a pause */
+    int is_at_end;  /* of a gzip member; another may follow */
     char step[KI_INFLATE_STEP_BYTES];
 };
 
@@ -56,7 +56,7 @@ void ki_inflate_free(ki_inflate *inflater)
     ki_free(inflater);
 }
 
-/* One step. Returns what `take` says, or an error. */
+/* One step. Returns the result of `take`, or an error. */
 static int open_step(ki_inflate *inflater)
 {
     z_stream *stream = &inflater->stream;
@@ -77,7 +77,7 @@ static int open_step(ki_inflate *inflater)
     return n == 0 ? 0 : inflater->take(inflater->step, n, inflater->user);
 }
 
-/* A step that is full may have left something inside zlib. */
+/* A full step may have left output inside zlib. */
 static int has_more(const ki_inflate *inflater)
 {
     return inflater->stream.avail_in > 0 || (inflater->stream.avail_out == 0 && !inflater->is_at_end);
@@ -92,7 +92,7 @@ static int open_all(ki_inflate *inflater)
     return rc;
 }
 
-/* What is left of the bytes after a pause is kept. */
+/* Bytes that are left after a pause are kept. */
 int ki_inflate_feed(ki_inflate *inflater, const char *bytes, size_t n)
 {
     assert(inflater != NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inflate - a gzip body, opened in steps of a fixed size, so that a small answer cannot become a large one at
+/* inflate - decompresses a gzip body in steps of a fixed size, so that a small response cannot expand at
  * once.
  *
  *   From:     http/transfer.c   (compressed pieces)
@@ -17,27 +17,27 @@
 
 #define KI_INFLATE_STEP_BYTES ((size_t)32 * 1024)
 
-/* The most compressed bytes that may wait: what libcurl hands over at a time, and what a pause leaves. */
+/* The maximum of waiting compressed bytes: one piece from libcurl, and the rest after a pause. */
 #define KI_INFLATE_WAITING_BYTES_MAX ((size_t)1024 * 1024)
 
 typedef struct ki_inflate ki_inflate;
 
-/* Takes a step; returns 0; 1: the rest when it is asked for; negative: nothing more. */
+/* Takes a step. Returns 0; 1 to pause until ki_inflate_go_on(); negative to stop. */
 typedef int (*ki_inflate_cb)(const char *bytes, size_t n, void *user);
 
-/* Returns NULL without memory. */
+/* NULL when out of memory. */
 KI_NODISCARD ki_inflate *ki_inflate_new(ki_inflate_cb take, void *user);
 void ki_inflate_free(ki_inflate *inflater);
 
-/* More compressed bytes, all of which are taken. Returns what `take` said last (0, 1 or negative): after 1
- * the rest waits for ki_inflate_go_on(); KI_ERR_INVALID: this is not gzip;
+/* Feeds more compressed bytes, all of which are consumed. Returns the last result of `take` (0, 1 or
+ * negative): after 1 the rest waits for ki_inflate_go_on(); KI_ERR_INVALID if this is not gzip;
  * KI_ERR_TOO_LARGE; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_inflate_feed(ki_inflate *inflater, const char *bytes, size_t n);
 
-/* As ki_inflate_feed(), of what waits. */
+/* Like ki_inflate_feed(), for waiting bytes. */
 KI_NODISCARD int ki_inflate_go_on(ki_inflate *inflater);
 
-/* Whether all that was fed is out, up to the end that gzip marks; else it was cut. */
+/* Whether all input was decompressed, up to gzip's end marker; otherwise it was truncated. */
 int ki_inflate_is_complete(const ki_inflate *inflater);
 
 #endif

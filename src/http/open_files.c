@@ -30,7 +30,7 @@ void ki_open_files_explain(long os_error, char *text, size_t size)
                        "no socket can be opened: the system has too many open files (see fs.file-max)");
     else
         (void)snprintf(text, size,
-                       "no socket can be opened: this process has as many open files as it may have, %llu "
+                       "no socket can be opened: this process has reached its limit of open files, %llu "
                        "(raise the limit: ulimit -n, LimitNOFILE=)",
                        (unsigned long long)limit.rlim_cur);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open_files - whether a connection failed because no more files can be opened, and what to do about it.
+/* open_files - whether a connection failed because no more files can be opened, and how to fix it.
  *
  *   From:     http/transfer.c
  *   Locks:    none.
@@ -14,10 +14,10 @@
 /* EMFILE or ENFILE. */
 bool ki_open_files_is_limit(long os_error);
 
-/* Opens a file and closes it. Returns EMFILE or ENFILE when it cannot, else 0. */
+/* Opens and closes a file. Returns EMFILE or ENFILE if that fails, else 0. */
 int ki_open_files_probe(void);
 
-/* Which limit it is, its value and how to raise it. */
+/* Names the limit, its value and how to raise it. */
 void ki_open_files_explain(long os_error, char *text, size_t size);
 
 #endif

@@ -9,8 +9,9 @@
 
 enum { IDLE_CONNECTIONS_MAX = 25 };
 
-/* After so long without a byte what lies between may have forgotten the connections, or the machine has
- * slept, which libcurl's own clock does not notice. Where watches share one, a bookmark comes each minute. */
+/* After this long without a byte, middleboxes may have forgotten the connections, or the machine was
+ * suspended, which libcurl's own clock does not notice. Where watches share a connection, a bookmark comes
+ * each minute. */
 enum { STALE_MS = 90 * 1000 };
 
 /* ---- the timer --------------------------------------------------------------------------------------- */
@@ -36,10 +37,10 @@ static int on_timer(CURLM *multi, long timeout_ms, void *user)
     return 0;
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
-/* CURLMOPT_QUICK_EXIT: since libcurl 8.20 the threads that look up names belong to the multi handle, and it
- * is there that nobody waits for them. Older ones do not know it. */
+/* CURLMOPT_QUICK_EXIT: since libcurl 8.20 the lookup threads belong to the multi handle, and this keeps it
+ * from waiting for them. Older versions do not have it. */
 static void let_lookups_go(CURLM *multi)
 {
     enum { QUICK_EXIT = 21 };
@@ -85,7 +86,7 @@ static ki_pool *make_pool(ki_http *http, const ki_identity *identity, bool is_ht
     ki_list_push_back(&http->pools, &made->node);
     if (open_multi(made))
         return made;
-    made->is_retired = true; /* freed when libcurl has been left */
+    made->is_retired = true; /* freed after libcurl has returned */
     return NULL;
 }
 
@@ -116,7 +117,7 @@ static bool is_good(const ki_pool *pool, const ki_identity *identity)
            quiet_ns < STALE_MS * KI_NS_PER_MS;
 }
 
-/* libcurl's limit is for all connections, those of watches as well: so it has to grow with these. */
+/* libcurl's limit applies to all connections, including those of watches, so it must grow with them. */
 static void keep_idle(ki_pool *pool)
 {
     (void)curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)(pool->count + IDLE_CONNECTIONS_MAX));
@@ -169,7 +170,7 @@ void ki_pool_hear(ki_pool *pool)
     pool->has_heard = true;
 }
 
-/* Without an answer so far there is no connection that anybody could be given. */
+/* Without a response so far, there is no connection that another request could get. */
 void ki_pool_suspect(ki_pool *pool, bool is_silent)
 {
     assert(pool != NULL);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool - connections that requests may share or use one after the other: one multi handle of libcurl's.
+/* pool - connections that requests share or reuse: one multi handle of libcurl's.
  *
- *   From:     http/transfer_send.c (takes a place), http/transfer.c (leaves it; says that a connection seems
- *             dead)
+ *   From:     http/transfer_send.c (joins), http/transfer.c (leaves; reports that a connection seems dead)
  *   To:       libcurl
- *   Locks:    none; io's.
- *   Not here: sockets (http/sockets.h); what is asked.
+ *   Locks:    none; io only.
+ *   Not here: sockets (http/sockets.h); requests.
  *
- * libcurl would put a request on any connection to the same host. So there is one pool for each way of
- * speaking: else a watch that could share an HTTP/2 connection gets the HTTP/1.1 one that a list has left.
- * And a pool is retired when one of its connections seems dead, when the machine seems to have slept, or when
- * our certificate is another: who has a place keeps it, nobody gets a new one, and with the last who leaves
- * all of its connections are closed.
+ * libcurl would put a request on any connection to the same host. So there is one pool per protocol:
+ * otherwise a watch that could share an HTTP/2 connection would get an idle HTTP/1.1 connection of a list. A
+ * pool is retired when one of its connections seems dead, when the machine seems to have been suspended, or
+ * when our certificate has changed. Its transfers continue, new ones use another pool, and its connections
+ * are closed when the last transfer leaves.
  */
 #ifndef KI_HTTP_POOL_H
 #define KI_HTTP_POOL_H
@@ -30,29 +29,29 @@ typedef struct ki_pool {
     CURLM *multi;
     ki_job timer;      /* libcurl's */
     size_t count;      /* of transfers */
-    size_t unanswered; /* of them, those whose head has not come: a name may be looked up for them */
+    size_t unanswered; /* those without a head so far: a name may be looked up for them */
     uint64_t certificate_generation;
-    uint64_t heard_ns; /* when anything came last; before that, when it was made */
+    uint64_t heard_ns; /* time of the last received data; at first, of its creation */
     bool is_http2;
     bool has_heard;
     bool is_retired;
 } ki_pool;
 
-/* A place among those who speak so. Returns NULL without memory. */
+/* Joins the pool for this protocol. NULL when out of memory. */
 KI_NODISCARD ki_pool *ki_pool_join(struct ki_http *http, const ki_identity *identity, bool is_http2);
 void ki_pool_leave(ki_pool *pool, bool is_answered);
 
-/* Something has come on one of the connections: for who waits for a head, that; or more. */
+/* Data was received on one of the connections: a head, or more. */
 void ki_pool_answer(ki_pool *pool);
 void ki_pool_hear(ki_pool *pool);
 
-/* A connection failed, `is_silent`: without a word. */
+/* A connection failed; `is_silent` if nothing was received on it. */
 void ki_pool_suspect(ki_pool *pool, bool is_silent);
 
-/* Frees those that are retired and empty; not inside libcurl. */
+/* Frees retired, empty pools; must not be called inside libcurl. */
 void ki_pools_reap(struct ki_http *http);
 
-/* All of them; nobody has a place. */
+/* Frees all of them; they are empty. */
 void ki_pools_free(struct ki_http *http);
 
 #endif

@@ -14,7 +14,7 @@
 #include "util/mask.h"
 #include "util/secret.h"
 
-/* libcurl has 1080 here. */
+/* libcurl's default is 1080. */
 enum { HTTP_PORT = 80 };
 
 static bool has_scheme(const ki_url *url, const char *scheme)
@@ -22,7 +22,7 @@ static bool has_scheme(const ki_url *url, const char *scheme)
     return url->scheme.len == strlen(scheme) && strncasecmp(url->scheme.ptr, scheme, url->scheme.len) == 0;
 }
 
-/* To libcurl, the names of "socks5" are looked up here, where they may mean nothing. */
+/* libcurl resolves names locally for "socks5", where they may be unknown. */
 static char *url_for_libcurl(const char *address, const ki_url *url)
 {
     static const char scheme[] = "socks5h";
@@ -63,7 +63,7 @@ static char *join_userpwd(const ki_proxy *from)
     return joined;
 }
 
-/* As the configuration has it, which is what a plug-in is told. */
+/* As in the configuration, which is what a plug-in gets. */
 static char *said_of(const char *address)
 {
     ki_url url = {0};
@@ -136,7 +136,8 @@ size_t ki_proxy_route_hide(const ki_proxy_route *proxy, char *text, size_t len)
     return hide_pair(text, len, proxy->userpwd, strcspn(proxy->userpwd, ":"));
 }
 
-/* Until it has answered CONNECT, TLS is spoken with the proxy. Our own certificate is not its fault. */
+/* Until the proxy has responded to CONNECT, TLS errors are those of the proxy. Our own certificate is not
+ * its fault. */
 static bool is_its_tls(const ki_proxy_route *proxy, const ki_proxy_route_failure *failure)
 {
     return proxy->is_tls && !failure->was_asked_to_go && failure->code != CURLE_SSL_CERTPROBLEM &&
@@ -153,12 +154,12 @@ bool ki_proxy_route_name_failure(const ki_proxy_route *proxy, const ki_proxy_rou
     if (strstr(message, "response 407") != NULL || failure->detail == CURLPX_NO_AUTH)
         (void)snprintf(text, size,
                        proxy->userpwd == NULL
-                           ? "the proxy %s wants a user and a password, which belong into proxy-url"
+                           ? "the proxy %s requires a user and a password; set them in proxy-url"
                            : "the proxy %s does not accept the user and the password in proxy-url",
                        proxy->name);
     else if (is_its_tls(proxy, failure) && ki_curl_is_no_tls(code, message))
         (void)snprintf(text, size,
-                       "the proxy %s does not answer with TLS; its address may have to begin with http://",
+                       "the proxy %s does not use TLS; its address may have to begin with http://",
                        proxy->name);
     else if (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_PROXY ||
              is_its_tls(proxy, failure))

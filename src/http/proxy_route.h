@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proxy_route - the proxy on the way to the server, as libcurl has to be told of it to do what Go's programs
- * do.
+/* proxy_route - libcurl's options for the proxy, so that it behaves as in Go.
  *
  *   From:     http/easy.c, http/transfer.c
  *   To:       config/config.h
- *   Locks:    none; constant once made.
- *   Not here: which one the environment names (config/proxy.h); connecting.
+ *   Locks:    none; immutable.
+ *   Not here: the environment's proxy (config/proxy.h); connecting.
  */
 #ifndef KI_HTTP_PROXY_ROUTE_H
 #define KI_HTTP_PROXY_ROUTE_H
@@ -14,34 +13,35 @@
 
 #include "config/config.h"
 
-/* A zeroed one is none. */
+/* A zeroed struct means no proxy. */
 typedef struct ki_proxy_route {
-    char *url;       /* NULL: none. Without a user. A SOCKS proxy looks up names itself, as kubectl has it */
-    char *userpwd;   /* escaped, as CURLOPT_PROXYUSERPWD takes it; NULL: none */
-    char *pair;      /* user and password as they are, with a colon between them; NULL: none */
-    char *said;      /* the same as the configuration has it, with its escapes; NULL: none */
+    char *url;       /* NULL for none. Without a user. A SOCKS proxy resolves names itself, as in kubectl */
+    char *userpwd;   /* escaped, for CURLOPT_PROXYUSERPWD; NULL for none */
+    char *pair;      /* user and password, unescaped, separated by a colon; NULL for none */
+    char *said;      /* the same with the escapes of the configuration; NULL for none */
     size_t user_len; /* in the pair, before the colon */
-    char name[128];  /* as the configuration has it, without user and password */
-    long port;       /* where the URL has none; 0: as libcurl has it */
-    bool is_tls;     /* https: the way to the proxy itself */
+    char name[128];  /* as configured, without user and password */
+    long port;       /* if the URL has none; 0 for libcurl's default */
+    bool is_tls;     /* https: the connection to the proxy itself */
 } ki_proxy_route;
 
-/* Returns 0, KI_ERR_CONFIG for an address that is none, or KI_ERR_NO_MEMORY. */
+/* Returns 0, KI_ERR_CONFIG for an invalid address, or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_proxy_route_init(ki_proxy_route *proxy, const ki_config *config, ki_error *err);
 void ki_proxy_route_fini(ki_proxy_route *proxy);
 
-/* As ki_mask has it, for its password, alone and behind the user. */
+/* For ki_mask: hides the password, alone and after the user. */
 size_t ki_proxy_route_hide(const ki_proxy_route *proxy, char *text, size_t len);
 
-/* What went wrong on the way, and not at the server. */
+/* A failure that may be the proxy's, not the server's. */
 typedef struct ki_proxy_route_failure {
     CURLcode code;
     const char *message;  /* of libcurl */
     long detail;          /* a CURLproxycode, of SOCKS */
-    bool was_asked_to_go; /* it has answered CONNECT: what follows is the server's */
+    bool was_asked_to_go; /* it has responded to CONNECT: later failures are the server's */
 } ki_proxy_route_failure;
 
-/* Writes a text that names the proxy. Returns false, and writes nothing, when it is not its fault. */
+/* Writes a message that names the proxy. Returns false, and writes nothing, if it is not the proxy's
+ * failure. */
 bool ki_proxy_route_name_failure(const ki_proxy_route *proxy, const ki_proxy_route_failure *failure,
                                  char *text, size_t size);
 

@@ -57,7 +57,7 @@ static uint32_t seconds_of_number(ki_str text)
     return seconds;
 }
 
-/* A date that is past, or none at all, says nothing. */
+/* An invalid or past date is ignored. */
 static uint32_t seconds_until_date(ki_str text, const ki_clock *clock)
 {
     char date[64];
@@ -84,7 +84,7 @@ static size_t user_length(ki_str authority)
     return 0;
 }
 
-/* A secret of which only the beginning is left is masked before the mark of a cut (util/mask.h). */
+/* Masking recognises the beginning of a secret by the mark of the cut (util/mask.h). */
 static void mark_cut(ki_response_head *head, size_t whole)
 {
     static const char mark[] = "…";
@@ -139,7 +139,8 @@ static void take_field(ki_response_head *head, ki_str line, const ki_clock *cloc
         take_coding(head, value);
 }
 
-/* "HTTP/1.1 200 OK" or "HTTP/2 200". Another one begins another head: an interim answer came before it. */
+/* "HTTP/1.1 200 OK" or "HTTP/2 200". Another status line begins another head: the previous one was an
+ * interim response. */
 static bool take_status(ki_response_head *head, ki_str line)
 {
     if (line.len < 5 || memcmp(line.ptr, "HTTP/", 5) != 0)

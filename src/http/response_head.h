@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* response_head - what the head of an HTTP answer says, read line by line, within a limit.
+/* response_head - parses the head of an HTTP response line by line, within a limit.
  *
  *   From:     http/transfer.c   (lines as libcurl splits them)
- *   To:       whoever asked
+ *   To:       the caller
  *   Locks:    none; plain data.
  *   Not here: what a status means.
  */
@@ -17,22 +17,22 @@
 
 #define KI_RETRY_AFTER_SECONDS_MAX 600
 
-/* One with bytes_max alone has read nothing. What does not fit a text is cut. */
+/* With only bytes_max set, nothing was read so far. Values that do not fit are cut. */
 typedef struct ki_response_head {
     int status;
-    uint32_t retry_after_seconds; /* 0: not said */
+    uint32_t retry_after_seconds; /* 0 if not given */
     bool is_complete;
     bool is_gzip;          /* Content-Encoding */
-    bool has_other_coding; /* one that nobody has asked for */
+    bool has_other_coding; /* one that was not requested */
     size_t bytes;
-    size_t bytes_max;      /* of the head, with those of interim answers and trailers */
-    char content_type[64]; /* without parameters, as it was written */
+    size_t bytes_max;      /* of the head, including interim responses and trailers */
+    char content_type[64]; /* without parameters, as written */
     char location[256];    /* without user, query and fragment, which may be secrets */
 } ki_response_head;
 
-/* One line with its end; an empty one ends the head. Interim answers (1xx) are read and forgotten. What
- * lines behind the head (trailers) say is ignored; they count all the same, since libcurl keeps them. `clock`
- * tells what a date is worth. Returns 0, or KI_ERR_TOO_LARGE. */
+/* Takes one line with its end; an empty one ends the head. Interim responses (1xx) are read and dropped.
+ * Lines after the head (trailers) are ignored, but count towards the limit, because libcurl keeps them.
+ * `clock` is needed for dates. Returns 0, or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_response_head_line(ki_response_head *head, ki_str line, const ki_clock *clock);
 
 #endif

@@ -9,7 +9,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* A text of ours; NULL without memory. */
+/* A new string; NULL when out of memory. */
 static char *join(const char *const *parts, size_t count)
 {
     size_t size = 1;
@@ -31,7 +31,7 @@ static char *join(const char *const *parts, size_t count)
 #define JOIN(...)                                                                                            \
     join((const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
 
-/* What libcurl makes of the URL; NULL: the part is not there. */
+/* The parts of the URL according to libcurl; NULL if a part is missing. */
 typedef struct parts {
     char *scheme;
     char *user;
@@ -100,16 +100,16 @@ static int check(const parts *p, const ki_config *config, ki_error *err)
     if (strcmp(p->scheme, "http") != 0 && strcmp(p->scheme, "https") != 0)
         return refuse(config, err, "is neither http nor https");
     if (p->user != NULL)
-        return refuse(config, err, "contains a user; put it where the other credentials are");
+        return refuse(config, err, "contains a user; set it with the other credentials");
     if (p->query != NULL)
         return refuse(config, err, "contains a query");
     if (has_name(config) && !ki_url_is_host(config->tls_server_name))
-        return ki_fail(err, KI_ERR_CONFIG, "tls-server-name: is neither the name of a host nor an address");
+        return ki_fail(err, KI_ERR_CONFIG, "tls-server-name: is neither a host name nor an address");
     return 0;
 }
 
-/* The name that the certificate bears stands in the URL, so that TLS asks for it and compares it; libcurl is
- * told where that is, and the server hears the name that it knows. */
+/* The URL gets the name in the certificate, so that TLS asks for it and compares it. libcurl is told where
+ * to connect instead, and the Host header keeps the server's real name. */
 static int rename_for_tls(ki_server_address *server, const parts *p)
 {
     char *target = JOIN("::", p->host, ":", p->port);
@@ -120,7 +120,7 @@ static int rename_for_tls(ki_server_address *server, const parts *p)
     return server->connect_to == NULL || server->host_header == NULL ? KI_ERR_NO_MEMORY : 0;
 }
 
-/* IPv6 addresses stand in brackets. */
+/* IPv6 addresses are in brackets. */
 static bool is_address(const char *host)
 {
     struct in_addr address;
@@ -156,7 +156,7 @@ int ki_server_address_init(ki_server_address *server, const ki_config *config, k
     if (code == CURLUE_OUT_OF_MEMORY)
         rc = ki_fail_no_memory(err);
     else if (code != CURLUE_OK)
-        rc = refuse(config, err, "is no URL");
+        rc = refuse(config, err, "is not a URL");
     else
         rc = check(&p, config, err);
     if (rc == 0 && fill(&made, &p, config) < 0)

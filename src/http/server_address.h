@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server_address - the address of the API server, taken apart once.
+/* server_address - the parsed address of the API server.
  *
  *   From:     http/easy.c, http/transfer.c
  *   To:       config/config.h
- *   Locks:    none; constant once made.
+ *   Locks:    none; immutable.
  *   Not here: connecting.
  */
 #ifndef KI_HTTP_SERVER_ADDRESS_H
@@ -13,13 +13,13 @@
 
 #include <curl/curl.h>
 
-/* A zeroed one is empty. */
+/* A zeroed struct is empty. */
 typedef struct ki_server_address {
-    char *base;                    /* "https://host:6443/prefix", what a request's path is put behind */
-    char *host_header;             /* "Host: host:6443" when `base` names another host for TLS; else NULL */
-    struct curl_slist *connect_to; /* then: where to go really */
+    char *base;                    /* "https://host:6443/prefix", to which a request's path is appended */
+    char *host_header;             /* "Host: host:6443" if `base` has another host name for TLS; else NULL */
+    struct curl_slist *connect_to; /* in that case: where to connect */
     bool is_tls;
-    bool is_name; /* the host has to be looked up */
+    bool is_name; /* the host must be resolved */
 } ki_server_address;
 
 /* Returns 0, KI_ERR_CONFIG or KI_ERR_NO_MEMORY. */

@@ -11,22 +11,22 @@
 /* Two addresses at a time, a name lookup, and one that is closed while the next is opened. */
 enum { SOCKETS_PER_TRANSFER = 4, SPARE_MAX = 16 };
 
-/* What a handle of libcurl's has for itself. */
+/* For libcurl's own use, per handle. */
 enum { WAKE_FDS = 2 };
 
-/* When the kernel cannot watch a socket, it is looked at now and then. */
+/* A socket that the kernel cannot watch is polled. */
 enum { LOOK_AGAIN_MS = 500 };
 
 struct ki_socket {
     ki_fd_watch watch;
     ki_list_node node;
     ki_http *http;
-    ki_pool *pool; /* whose it is, when used */
+    ki_pool *pool; /* its owner, while in use */
     curl_socket_t fd;
     uint32_t events;
-    uint64_t serial;     /* of the transfer for which libcurl has it watched; the last of several */
-    ki_transfer *holder; /* the transfer that is paused; NULL: it is not held */
-    int real_fd;         /* while it is held and the stand-in has its place; -1: it has not */
+    uint64_t serial;     /* of the transfer for which libcurl watches it; the last of several */
+    ki_transfer *holder; /* the paused transfer; NULL if it is not held */
+    int real_fd;         /* its number while the stand-in replaces it; -1 if it does not */
 };
 
 int ki_sockets_init(ki_sockets *sockets, ki_error *err)
@@ -38,7 +38,7 @@ int ki_sockets_init(ki_sockets *sockets, ki_error *err)
     return ki_stand_in_open(&sockets->stand_in, err);
 }
 
-/* What the epoll may still name stays to the end. */
+/* Entries that the epoll may still report are kept to the end. */
 static ki_list_node *first_to_spare(const ki_sockets *sockets)
 {
     ki_list_node *node = ki_list_first(&sockets->spare);
@@ -100,8 +100,8 @@ static int flags_of(uint32_t ready)
     return flags;
 }
 
-/* libcurl may start a thread that looks up a name, and that has the signal mask of who calls: on a loop of
- * the program's a signal of the program's could end up there, where nobody waits for it. */
+/* libcurl may start a thread for a name lookup, which inherits the caller's signal mask: on a loop of the
+ * program, one of the program's signals could be delivered there, where nothing handles it. */
 static bool may_look_up(const ki_pool *pool)
 {
     return pool->unanswered > 0 && (pool->http->server.is_name || pool->http->proxy.url != NULL);
@@ -121,7 +121,7 @@ void ki_sockets_act(ki_pool *pool, curl_socket_t fd, int flags)
     ki_http_leave(http);
 }
 
-/* libcurl may give the socket up meanwhile, and another may take its place. */
+/* libcurl may give up the socket meanwhile, and the entry may be reused. */
 static void run_socket(ki_job *job)
 {
     ki_socket *socket = KI_CONTAINER_OF(job, ki_socket, watch.job);
@@ -138,7 +138,7 @@ static void run_socket(ki_job *job)
 
 /* ---- holding ----------------------------------------------------------------------------------------- */
 
-/* Its transfer has the connection to itself, so no other is watched for it. */
+/* Its transfer has the connection to itself, so it is not watched for another one. */
 static ki_socket *find(const ki_sockets *sockets, const ki_transfer *transfer)
 {
     if (sockets->running != NULL && sockets->running->serial == transfer->serial)
@@ -152,8 +152,9 @@ static ki_socket *find(const ki_sockets *sockets, const ki_transfer *transfer)
     return NULL;
 }
 
-/* The epoll knows a socket by its number, so it leaves that first. Without a number for it the socket is
- * only not watched: libcurl may read it once in a while, which is bounded by what can wait. */
+/* The epoll identifies a socket by its number, so the socket leaves it first. If no number is free, the
+ * socket is only not watched: libcurl may still read it once in a while, which is bounded by the waiting
+ * buffer. */
 static void hold(ki_socket *socket, ki_transfer *transfer)
 {
     disarm(socket);
@@ -164,7 +165,7 @@ static void hold(ki_socket *socket, ki_transfer *transfer)
     socket->real_fd = ki_stand_in_take_place(&socket->http->sockets.stand_in, socket->fd);
     if (socket->real_fd >= 0) {
         ki_descriptors_add_locked(descriptors, socket->real_fd);
-        ki_descriptors_add_locked(descriptors, socket->fd); /* the stand-in's now */
+        ki_descriptors_add_locked(descriptors, socket->fd); /* now that of the stand-in */
     }
     ki_descriptors_unlock(descriptors);
 }
@@ -238,8 +239,8 @@ int ki_sockets_reserve(ki_http *http, size_t transfers)
     return ki_descriptors_reserve(&http->descriptors, SOCKETS_PER_TRANSFER + WAKE_FDS);
 }
 
-/* A watch whose job runs right now may be used again at once: the run sees that it is not the same any
- * more. A connection that is not closed has to have its socket back: another may get it at once. */
+/* A watch whose job is running may be reused at once: the run notices that it is a different one. A
+ * connection that is not closed must get its socket back, because another transfer may use it at once. */
 static void give_up(ki_socket *socket)
 {
     ki_sockets *sockets = &socket->http->sockets;

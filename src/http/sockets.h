@@ -3,16 +3,16 @@
  *
  *   From:     libcurl, by CURLMOPT_SOCKETFUNCTION; and the loop, when one is ready
  *   To:       libcurl, which calls http/transfer_receive.c
- *   Locks:    none; io's.
+ *   Locks:    none; io only.
  *   Not here: opening and closing them (http/easy.c, libcurl).
  *
- * A socket that libcurl wants watched cannot be refused without ending all of its work; so what is needed for
- * one is set aside with each transfer, before it begins.
+ * A request by libcurl to watch a socket cannot be refused without ending all of its transfers. So the memory
+ * for it is reserved with each transfer, before it begins.
  *
  * A transfer is paused by holding its socket: it is not watched, and libcurl finds nothing to read on it
- * (http/stand_in.h). libcurl's own pauses are not used: what they cost differs from release to release, up to
- * a timer that is always due. libcurl's timers, those of the other transfers, and what OpenSSL has read
- * already go on as ever; what still comes of a held socket are such bytes, and they are few.
+ * (http/stand_in.h). libcurl's own pauses are not used, because their cost varies between releases, up to a
+ * timer that is always due. libcurl's timers and the other transfers continue. A held socket may still
+ * deliver the few bytes that OpenSSL has already read.
  */
 #ifndef KI_HTTP_SOCKETS_H
 #define KI_HTTP_SOCKETS_H
@@ -27,9 +27,9 @@ typedef struct ki_socket ki_socket;
 typedef struct ki_sockets {
     ki_list spare;
     ki_list used;
-    size_t count; /* of both */
+    size_t count; /* of both lists */
     ki_stand_in stand_in;
-    ki_socket *running; /* the one whose watch runs; NULL: none, or libcurl has given it up meanwhile */
+    ki_socket *running; /* the one whose watch runs; NULL if none, or if libcurl has given it up meanwhile */
 } ki_sockets;
 
 struct ki_http;
@@ -39,20 +39,20 @@ struct ki_transfer;
 /* Returns 0 or KI_ERR_SYSTEM. */
 KI_NODISCARD int ki_sockets_init(ki_sockets *sockets, ki_error *err);
 
-/* libcurl is gone. Takes a zeroed struct. */
+/* libcurl is gone. A zeroed struct is allowed. */
 void ki_sockets_fini(ki_sockets *sockets);
 
-/* Has enough for so many transfers; fewer: lets go of what is too much. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Reserves entries for this many transfers, and frees surplus ones. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_sockets_reserve(struct ki_http *http, size_t transfers);
 
-/* No more is read for this transfer, which has its connection to itself and has been marked as paused. Where
- * libcurl has not asked for its socket to be watched yet, it is held as soon as it does. */
+/* Stops reading for this transfer, which has its connection to itself and was marked as paused. If libcurl
+ * has not asked to watch its socket yet, the socket is held as soon as it does. */
 void ki_sockets_hold(struct ki_transfer *transfer);
 
-/* Its socket is watched again. Nothing is held: does nothing. */
+/* Watches its socket again. Does nothing if none is held. */
 void ki_sockets_let_go(struct ki_transfer *transfer);
 
-/* libcurl is told that a socket is ready, or CURL_SOCKET_TIMEOUT; it calls back with what it has read. */
+/* Tells libcurl that a socket is ready, or CURL_SOCKET_TIMEOUT; it calls back with received data. */
 void ki_sockets_act(struct ki_pool *pool, curl_socket_t fd, int flags);
 
 /* CURLMOPT_SOCKETFUNCTION; `user` is the ki_pool. */

@@ -14,11 +14,11 @@
 
 #include "util/error.h"
 
-/* What libcurl wants to send while its socket is away must wait as well. */
+/* Data that libcurl wants to send while its socket is replaced must wait as well. */
 static void fill(int fd)
 {
     static const char bytes[1024];
-    int least = 1; /* the kernel makes it what it needs */
+    int least = 1; /* the kernel raises it to its minimum */
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof(least));
     while (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) > 0)
         continue;
@@ -30,7 +30,7 @@ int ki_stand_in_open(ki_stand_in *out_stand_in, ki_error *err)
     int fds[2];
     struct stat about;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "making a pair of sockets: %s", strerror(errno));
+        return ki_fail(err, KI_ERR_SYSTEM, "cannot create a socket pair: %s", strerror(errno));
     fill(fds[0]);
     (void)fstat(fds[0], &about);
     *out_stand_in = (ki_stand_in){
@@ -65,7 +65,7 @@ static bool is_in_place(const ki_stand_in *stand_in, int fd)
     return fstat(fd, &about) == 0 && about.st_dev == stand_in->device && about.st_ino == stand_in->inode;
 }
 
-/* A number that is not the stand-in's any more may be anybody's. */
+/* A number that is no longer the stand-in's may belong to anything. */
 bool ki_stand_in_give_back(const ki_stand_in *stand_in, int fd, int socket_fd)
 {
     bool is_back = is_in_place(stand_in, fd) && dup3(socket_fd, fd, O_CLOEXEC) >= 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stand_in - a descriptor that takes the place of a socket for as long as nothing may come on it.
+/* stand_in - a descriptor that replaces a socket while nothing may be read from it.
  *
  *   From:     http/sockets.c
  *   To:       the kernel
- *   Locks:    none; io's.
- *   Not here: deciding when; watching sockets.
+ *   Locks:    none; io only.
+ *   Not here: when to pause; watching sockets.
  *
- * libcurl decides by itself when it reads from a socket, and how much. So a socket that must not be read is
- * given another number, and its own number leads to the stand-in meanwhile: there is never anything to read
- * there, and no room to write. To libcurl that is a server that sends nothing for a while. What the real
- * socket receives stays in the kernel, until the server has to wait.
+ * libcurl decides itself when to read from a socket, and how much. So a socket that must not be read is moved
+ * to another number, and its own number refers to the stand-in meanwhile, which is never readable or
+ * writable. To libcurl it looks like a server that sends nothing for a while. Data for the real socket stays
+ * in the kernel until its buffer is full and the server has to wait.
  */
 #ifndef KI_HTTP_STAND_IN_H
 #define KI_HTTP_STAND_IN_H
@@ -23,7 +23,7 @@
 typedef struct ki_stand_in {
     bool is_open;
     int fd;
-    int peer_fd; /* open as long as the other, which would be readable without it */
+    int peer_fd; /* stays open, because the other one would be readable without it */
     dev_t device;
     ino_t inode;
 } ki_stand_in;
@@ -34,11 +34,12 @@ KI_NODISCARD int ki_stand_in_open(ki_stand_in *out_stand_in, ki_error *err);
 /* NULL is not allowed, a zeroed struct is. */
 void ki_stand_in_close(ki_stand_in *stand_in);
 
-/* Takes the place of `fd`, which is in no epoll. Returns the number under which the socket waits, for
- * ki_stand_in_give_back(); -1: the process has no number left, and all is as it was. */
+/* Replaces `fd`, which is in no epoll. Returns the number that the socket has meanwhile, for
+ * ki_stand_in_give_back(); -1 if the process has no free descriptor, with nothing changed. */
 KI_NODISCARD int ki_stand_in_take_place(const ki_stand_in *stand_in, int fd);
 
-/* The socket is `fd` again, or closed if `fd` has been closed meanwhile: returns whether it is back. */
+/* Moves the socket back to `fd`, or closes it if `fd` was closed meanwhile. Returns whether it was moved
+ * back. */
 bool ki_stand_in_give_back(const ki_stand_in *stand_in, int fd, int socket_fd);
 
 #endif

@@ -21,7 +21,7 @@ static void log_line(const ki_mask *mask, const char *direction, ki_str line)
         ki_log(KI_LOG_TRACE, "http", KI_LOG_NO_FIELDS, "%s %s", direction, shown);
 }
 
-/* The rest of a line that has begun in the piece before is left out: without its name nobody can tell whether
+/* The rest of a line that began in the previous piece is omitted: without its name it is unknown whether
  * it is a secret. */
 void ki_trace_take(ki_trace *trace, bool is_sent, ki_str piece)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace - the heads of requests and answers in the log, without their secrets.
+/* trace - logs the heads of requests and responses, with secrets masked.
  *
  *   From:     http/easy.c
  *   To:       util/log.h at KI_LOG_TRACE, by config/redact.h
- *   Locks:    none; io's.
- *   Not here: bodies; what libcurl has to say itself, which may have headers of HTTP/2 in it as they are.
+ *   Locks:    none; io only.
+ *   Not here: bodies; libcurl's own messages, which may contain unmasked HTTP/2 headers.
  */
 #ifndef KI_HTTP_TRACE_H
 #define KI_HTTP_TRACE_H
@@ -17,17 +17,17 @@
 
 /* Part of a transfer. */
 typedef struct ki_trace {
-    ki_mask mask;        /* of secrets in any line */
-    bool is_inside_sent; /* of a line, when the last piece ended */
+    ki_mask mask;        /* for secrets in any line */
+    bool is_inside_sent; /* the last piece ended inside a line */
     bool is_inside_received;
 } ki_trace;
 
-/* For a handle that is new; `trace` lives as long. Costs nothing unless someone listens at that level now.
- * Returns whether libcurl took it. */
+/* For a new handle; `trace` lives as long. Costs nothing unless that level is enabled now. Returns whether
+ * libcurl accepted it. */
 bool ki_trace_set(ki_trace *trace, CURL *easy, ki_mask mask);
 
-/* Some bytes of a head, as libcurl has them: a request's in as many pieces as it is sent in, which may begin
- * and end within a line. */
+/* Some bytes of a head, as libcurl passes them. A request comes in as many pieces as it is sent in, which
+ * may begin and end within a line. */
 void ki_trace_take(ki_trace *trace, bool is_sent, ki_str piece);
 
 #endif

@@ -13,8 +13,8 @@
 #include "util/secret.h"
 #include "util/units.h"
 
-/* Who gives up a request on which nothing came for so long thinks that the connection is dead;
- * it may be shared. */
+/* If a request is cancelled after this long without data, its connection is taken to be dead; others may
+ * share it. */
 enum { SUSPECT_MS = 10 * 1000 };
 
 enum { TEXT_BYTES = CURL_ERROR_SIZE + 256 };
@@ -33,7 +33,7 @@ static void take_from_libcurl(ki_transfer *transfer)
     transfer->easy = NULL;
 }
 
-/* One of them says who we are. */
+/* One of them contains credentials. */
 static void free_headers(struct curl_slist *headers)
 {
     for (struct curl_slist *line = headers; line != NULL; line = line->next)
@@ -55,7 +55,7 @@ static void free_transfer(ki_transfer *transfer)
     ki_free(transfer->target);
     ki_free(transfer);
     http->alive_count--;
-    (void)!ki_sockets_reserve(http, http->alive_count); /* fewer need nothing */
+    (void)!ki_sockets_reserve(http, http->alive_count); /* a smaller number needs no memory */
 }
 
 void ki_transfers_reap(ki_http *http)
@@ -101,7 +101,7 @@ void ki_transfer_cancel(ki_transfer *transfer)
         ki_http_reap(http);
 }
 
-/* Connections of before may be as dead as this one. */
+/* Older connections may be as dead as this one. */
 static void note_failure(ki_transfer *transfer, ki_reason reason)
 {
     if (reason == KI_REASON_TLS)
@@ -110,7 +110,7 @@ static void note_failure(ki_transfer *transfer, ki_reason reason)
         ki_pool_suspect(transfer->pool, reason == KI_REASON_TIMEOUT);
 }
 
-/* A watch lives for long by itself: its time and its size say nothing. */
+/* A watch is long-lived by design: its duration and size are not counted. */
 static void count(const ki_transfer *transfer)
 {
     ki_http *http = transfer->http;
@@ -131,7 +131,7 @@ static void count(const ki_transfer *transfer)
     ki_http_metrics_sample(&http->metrics, &sample);
 }
 
-/* The last callback. libcurl's words, and those of others that it repeats, may have a secret in them. */
+/* The last callback. libcurl's messages, and texts that they quote, may contain a secret. */
 static void end(ki_transfer *transfer, ki_reason reason, const char *message)
 {
     char text[TEXT_BYTES];
@@ -149,13 +149,13 @@ static bool is_redirect(int status)
     return status >= 300 && status < 400 && status != 304;
 }
 
-/* The status says all that there is to say. */
+/* The status is the result. */
 static void end_answered(ki_transfer *transfer)
 {
     char text[sizeof(transfer->head.location) + 96];
     if (is_redirect(transfer->head.status)) {
         (void)snprintf(text, sizeof(text),
-                       "the server answers %d and points to \"%s\"; redirects are not followed",
+                       "the server answers %d with a redirect to \"%s\"; redirects are not followed",
                        transfer->head.status, transfer->head.location);
         end(transfer, KI_REASON_REDIRECTED, text);
     } else {
@@ -166,15 +166,15 @@ static void end_answered(ki_transfer *transfer)
 static void end_complete(ki_transfer *transfer)
 {
     if (!transfer->is_told)
-        end(transfer, KI_REASON_CONNECTION_LOST, "the connection was closed inside the head of the answer");
+        end(transfer, KI_REASON_CONNECTION_LOST, "the connection was closed inside the head of the response");
     else if (transfer->inflate != NULL && !ki_inflate_is_complete(transfer->inflate))
-        end(transfer, KI_REASON_CONNECTION_LOST, "the compressed answer ends in the middle");
+        end(transfer, KI_REASON_CONNECTION_LOST, "the compressed response is truncated");
     else
         end_answered(transfer);
 }
 
-/* A line of the head, the status or another, is longer than libcurl's own limit. Where that may be a want of
- * memory instead, something of the head has to have come. */
+/* A line of the head is longer than libcurl's own limit. If the code can also mean out of memory, part of
+ * the head must have been received. */
 static bool is_too_long(const ki_transfer *transfer, CURLcode code)
 {
     curl_off_t began_us = 0;
@@ -182,7 +182,7 @@ static bool is_too_long(const ki_transfer *transfer, CURLcode code)
     return ki_curl_is_too_large(code) && !transfer->is_told && (code != CURLE_OUT_OF_MEMORY || began_us > 0);
 }
 
-/* The status by which a proxy has answered CONNECT; 0: none has. */
+/* The status of a proxy's response to CONNECT; 0 if there was none. */
 static long tunnel_answer(const ki_transfer *transfer)
 {
     long answer = 0;
@@ -190,7 +190,7 @@ static long tunnel_answer(const ki_transfer *transfer)
     return answer;
 }
 
-/* What went wrong with the proxy names it, not the server. Returns whether something did. */
+/* A failure of the proxy is reported with the name of the proxy. Returns whether it was one. */
 static bool name_proxy(const ki_transfer *transfer, CURLcode code, const char *message, char *text)
 {
     ki_proxy_route_failure failure = {.code = code, .message = message};
@@ -199,8 +199,8 @@ static bool name_proxy(const ki_transfer *transfer, CURLcode code, const char *m
     return ki_proxy_route_name_failure(&transfer->http->proxy, &failure, text, TEXT_BYTES);
 }
 
-/* What TLS itself says of our certificate has no names in it. The key has been seen to be one, so it is one
- * of another certificate. Returns whether it is about that. */
+/* TLS errors about our certificate contain no names. The key was checked to be one, so it does not match
+ * the certificate. Returns whether it is such an error. */
 static bool name_certificate(const ki_transfer *transfer, CURLcode code, const char *message, char *text)
 {
     const ki_credentials *credentials = transfer->http->options.credentials;
@@ -209,13 +209,13 @@ static bool name_certificate(const ki_transfer *transfer, CURLcode code, const c
         return false;
     ki_credentials_certificate_names(credentials, &names);
     if (ki_curl_is_other_key(message))
-        (void)snprintf(text, TEXT_BYTES, "%s does not fit %s", names.key, names.certificate);
+        (void)snprintf(text, TEXT_BYTES, "%s does not match %s", names.key, names.certificate);
     else
         (void)snprintf(text, TEXT_BYTES, "%s cannot be used: %s", names.certificate, message);
     return true;
 }
 
-/* What the system has said. A lookup does not tell that it could not open anything. */
+/* The system's error code. A name lookup does not report that it could not open a file. */
 static long os_error_of(const ki_transfer *transfer, CURLcode code)
 {
     long os_error = 0;
@@ -246,7 +246,7 @@ static void end_failed(ki_transfer *transfer, CURLcode code)
     }
     if (is_too_long(transfer, code)) {
         reason = KI_REASON_MALFORMED;
-        message = "a line in the head of the answer is too long";
+        message = "a line in the head of the response is too long";
     }
     note_failure(transfer, reason);
     end(transfer, reason, message);
@@ -260,7 +260,7 @@ static void end_done(ki_transfer *transfer, CURLcode code)
         end_failed(transfer, code);
 }
 
-/* While it is paused, what waits comes before the end. */
+/* While it is paused, waiting data comes before the end. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code)
 {
     assert(transfer != NULL);
@@ -276,7 +276,7 @@ void ki_transfer_done(ki_transfer *transfer, CURLcode code)
     }
 }
 
-/* ---- beginning and going on -------------------------------------------------------------------------- */
+/* ---- starting and resuming --------------------------------------------------------------------------- */
 
 static void begin(ki_transfer *transfer)
 {
@@ -297,7 +297,7 @@ static void begin(ki_transfer *transfer)
         end(transfer, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
 }
 
-/* What has come already comes first. A pause is no silence of the server's. */
+/* Data already received comes first. A pause does not count as silence of the server. */
 static void go_on(ki_transfer *transfer)
 {
     transfer->is_resumed = false;
@@ -322,7 +322,7 @@ static void check_due(ki_transfer *transfer)
     if (transfer->is_told)
         end_answered(transfer);
     else
-        end(transfer, KI_REASON_TIMEOUT, "the server does not answer");
+        end(transfer, KI_REASON_TIMEOUT, "the server does not respond");
 }
 
 static void run_sent(ki_transfer *transfer)
@@ -352,7 +352,7 @@ void ki_transfer_resume(ki_transfer *transfer)
     ki_job_wake(&transfer->job);
 }
 
-/* ---- making ------------------------------------------------------------------------------------------ */
+/* ---- creating ---------------------------------------------------------------------------------------- */
 
 static bool fill(ki_transfer *transfer, const ki_request *request)
 {

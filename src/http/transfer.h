@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transfer - one request, and its answer piece by piece.
+/* transfer - one request, and its response piece by piece.
  *
  *   From:     reflector/http_source.c
- *   To:       http/http.c; the callbacks of who asked
- *   Locks:    none; io's.
- *   Not here: trying again; what an answer means.
+ *   To:       http/http.c; the caller's callbacks
+ *   Locks:    none; io only.
+ *   Not here: retrying; what a response means.
  *
- * The callbacks run on io, never inside ki_transfer_new(), ki_transfer_resume() or ki_transfer_cancel(). A
- * redirect is not followed: it is an end with KI_REASON_REDIRECTED.
+ * The callbacks run on io, never inside ki_transfer_new(), ki_transfer_resume() or ki_transfer_cancel().
+ * Redirects are not followed: they end with KI_REASON_REDIRECTED.
  */
 #ifndef KI_HTTP_TRANSFER_H
 #define KI_HTTP_TRANSFER_H
@@ -20,41 +20,40 @@
 typedef struct ki_transfer ki_transfer;
 
 typedef struct ki_transfer_events {
-    /* Once, when the server has answered. */
+    /* Once, when the head of the response is complete. */
     void (*on_head)(ki_transfer *transfer, const ki_response_head *head, void *user);
-    /* All bytes are taken. Returns 0; 1: neither more nor the end of the answer until ki_transfer_resume();
-     * negative: it was cancelled. */
+    /* Consumes all bytes. Returns 0; 1 to pause, with neither more data nor the end until
+     * ki_transfer_resume(); negative if it was cancelled. */
     int (*on_body)(ki_transfer *transfer, const char *bytes, size_t n, void *user);
-    /* Once, at last, unless it was cancelled: NONE when the answer is complete, whatever its status, or is
-     * an error whose body takes too long; else what cut it, in words without a secret.
-     * The transfer is gone afterwards. */
+    /* Once, at the end, unless it was cancelled. NONE if the response is complete, whatever its status, or
+     * is an error whose body takes too long; otherwise the reason, with a message without secrets. The
+     * transfer is freed afterwards. */
     void (*on_end)(ki_transfer *transfer, ki_reason reason, const char *message, void *user);
-    /* After one on_body or several: no more is at hand now. NULL: does not matter. */
+    /* After one or more on_body: no more data is available now. May be NULL. */
     void (*on_pause)(ki_transfer *transfer, void *user);
-    /* There is a connection, and the request goes out on it now; again when it has to be sent anew on
-     * another one. NULL: does not matter. */
+    /* There is a connection, and the request is sent on it now; called again if it has to be sent on
+     * another connection. May be NULL. */
     void (*on_sent)(ki_transfer *transfer, void *user);
 } ki_transfer_events;
 
-/* Zero means default. All is copied but `events`. */
+/* Zero means default. Everything is copied except `events`. */
 typedef struct ki_request {
-    const char *method;         /* NULL: GET */
+    const char *method;         /* NULL for GET */
     ki_str target;              /* "/api/v1/pods?limit=500" */
-    const char *const *headers; /* "Accept: application/json", …; NULL-terminated; NULL: none */
+    const char *const *headers; /* "Accept: application/json", …; NULL-terminated; NULL for none */
     ki_str body;
     const ki_transfer_events *events;
     void *user;
-    uint64_t
-        head_timeout_ms; /* from now to the head of the answer, in all; 0: as the options of ki_http say */
-    bool is_watch;       /* lives for long: how long is not measured */
-    bool may_be_cut;     /* instead of being paused: so it may share a connection (HTTP/2) with others */
-    bool is_long;        /* a large answer is likely, which larger pieces make faster */
+    uint64_t head_timeout_ms; /* from now to the head of the response; 0: as in the options of ki_http */
+    bool is_watch;            /* long-lived: its duration is not measured */
+    bool may_be_cut;          /* instead of being paused: so it may share an HTTP/2 connection with others */
+    bool is_long;             /* a large response is likely; reads larger pieces */
 } ki_request;
 
 /* Returns NULL with KI_ERR_NO_MEMORY. */
 KI_NODISCARD ki_transfer *ki_transfer_new(ki_http *http, const ki_request *request, ki_error *err);
 
-/* Ends it: no callback any more, also when it is called inside one. Never waits. */
+/* Ends it: no more callbacks, even if called from one. Never waits. */
 void ki_transfer_cancel(ki_transfer *transfer);
 
 /* After on_body has returned 1. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libcurl brings: the lines of a head, the pieces of a body. */
+/* Data from libcurl: the lines of a head, the pieces of a body. */
 #include <assert.h>
 
 #include "http/transfer_parts.h"
 #include "util/error.h"
 #include "util/units.h"
 
-/* More than what libcurl and OpenSSL read ahead, of which some 1.5 MB can be libcurl's. */
+/* More than libcurl and OpenSSL read ahead; libcurl alone may have about 1.5 MB. */
 enum { WAITING_BYTES_MAX = 4 * 1024 * 1024 };
 
-/* Ends it from inside libcurl: what libcurl says of that does not count. */
+/* Ends it from inside libcurl: libcurl's own code is ignored. */
 static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 {
     transfer->reason = reason;
@@ -18,8 +18,7 @@ static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 
 static int open_body(const char *bytes, size_t n, void *user);
 
-/* A good body may take as long as it likes, which is for ever with a watch. An error says in its head already
- * what matters. */
+/* The body of a success may take any time, in a watch forever. An error is already known from its head. */
 static void set_due(ki_transfer *transfer)
 {
     const ki_http *http = transfer->http;
@@ -42,7 +41,7 @@ static int take_head(ki_transfer *transfer)
     if (head->status == 401 && transfer->http->options.credentials != NULL)
         ki_credentials_refused(transfer->http->options.credentials, transfer->generation);
     if (head->has_other_coding || (head->is_gzip && !transfer->http->use_gzip)) {
-        stop(transfer, KI_REASON_MALFORMED, "the answer is encoded in a way that was not asked for");
+        stop(transfer, KI_REASON_MALFORMED, "the response has an encoding that was not requested");
         return -1;
     }
     if (head->is_gzip) {
@@ -65,8 +64,8 @@ size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user)
         return 0;
     if (ki_response_head_line(&transfer->head, (ki_str){bytes, n}, transfer->http->clock) < 0) {
         stop(transfer, KI_REASON_MALFORMED,
-             transfer->is_told ? "what follows the body of the answer is larger than the limit of its head"
-                               : "the head of the answer is larger than its limit");
+             transfer->is_told ? "the trailers of the response exceed the limit for its head"
+                               : "the head of the response exceeds its limit");
         return 0;
     }
     if (!transfer->head.is_complete || transfer->is_told)
@@ -83,7 +82,7 @@ static bool is_shared(const ki_transfer *transfer)
            version >= CURL_HTTP_VERSION_2_0;
 }
 
-/* libcurl, left alone, reads until there is nothing left to read. */
+/* Left alone, libcurl reads until there is nothing left. */
 static bool has_had_its_turn(const ki_transfer *transfer)
 {
     const ki_http *http = transfer->http;
@@ -91,7 +90,7 @@ static bool has_had_its_turn(const ki_transfer *transfer)
            !is_shared(transfer);
 }
 
-/* Returns 0, 1 to be paused, negative when it is over. */
+/* Returns 0, 1 to pause, negative if it is over. */
 static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
 {
     KI_ASSERT_ON(transfer->http->options.loop);
@@ -107,13 +106,12 @@ static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
         return rc;
     }
     if (rc == 1 && is_shared(transfer)) {
-        stop(transfer, KI_REASON_CONNECTION_LOST,
-             "more has come than can wait: the stream is cut, to be taken up again");
+        stop(transfer, KI_REASON_CONNECTION_LOST, "the queue is full: the stream is cut and will be resumed");
         return KI_ERR_STOPPED;
     }
     bool is_turn_over = rc == 0 && has_had_its_turn(transfer);
     transfer->is_paused = rc == 1 || is_turn_over;
-    transfer->is_resumed = false; /* what comes behind a turn may be more than can wait */
+    transfer->is_resumed = false; /* more may arrive after a turn than can be queued */
     if (is_turn_over)
         ki_transfer_resume(transfer);
     return transfer->is_paused;
@@ -131,7 +129,7 @@ static void explain_inflate(ki_transfer *transfer, int rc)
     if (rc == KI_ERR_NO_MEMORY)
         stop(transfer, KI_REASON_NO_MEMORY, ki_error_text(rc));
     else
-        stop(transfer, KI_REASON_MALFORMED, "the answer is not what gzip writes");
+        stop(transfer, KI_REASON_MALFORMED, "the response is not valid gzip");
 }
 
 static int take_bytes(ki_transfer *transfer, const char *bytes, size_t n)
@@ -144,7 +142,7 @@ static int take_bytes(ki_transfer *transfer, const char *bytes, size_t n)
     return rc;
 }
 
-/* What libcurl or OpenSSL had read before the socket was held: a buffer of each, or some. */
+/* Bytes that libcurl or OpenSSL had read before the socket was held: a few buffers at most. */
 static int keep_bytes(ki_transfer *transfer, const char *bytes, size_t n)
 {
     if (transfer->waiting.max == 0)
@@ -153,11 +151,11 @@ static int keep_bytes(ki_transfer *transfer, const char *bytes, size_t n)
     if (rc == KI_ERR_NO_MEMORY)
         stop(transfer, KI_REASON_NO_MEMORY, ki_error_text(rc));
     else if (rc < 0)
-        stop(transfer, KI_REASON_CONNECTION_LOST, "more has come than can wait");
+        stop(transfer, KI_REASON_CONNECTION_LOST, "the buffer for waiting data is full");
     return rc;
 }
 
-/* Each piece is taken whole. */
+/* Each piece is consumed whole. */
 size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user)
 {
     ki_transfer *transfer = user;
@@ -173,7 +171,7 @@ size_t ki_transfer_on_bytes(char *bytes, size_t size, size_t count, void *user)
     return rc < 0 ? 0 : n;
 }
 
-/* Piece by piece, as libcurl gives them. What is behind the next pause stays. */
+/* Piece by piece, as libcurl passes them. Data after the next pause is kept. */
 static int give_waiting(ki_transfer *transfer)
 {
     ki_buf taken = transfer->waiting;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a request to a handle of libcurl's that is on its way. */
+/* Turns a request into a running libcurl handle. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* What is read at once. Only what comes takes up memory of it;
- * a thousand watches may all have been busy once. */
+/* The read size. Only received data takes memory, but a thousand watches may all have been busy once. */
 enum { LONG_PIECE_BYTES = 128 * 1024, PIECE_BYTES = 64 * 1024 };
 
 int ki_transfer_add_header(ki_transfer *transfer, const char *line)
@@ -70,7 +69,7 @@ static bool set_url(ki_transfer *transfer)
     return is_set;
 }
 
-/* libcurl does not tell why it failed. */
+/* libcurl does not report why it failed. */
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
     ki_transfer *transfer = user;

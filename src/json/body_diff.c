@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The difference of two JSON texts as a merge patch. Members that are equal say nothing; an array or a scalar
- * that differs is there whole. */
+/* The difference of two JSON texts as a merge patch. Equal members are omitted; an array or scalar that
+ * differs is written whole. */
 #include <assert.h>
 #include <stdbool.h>
 
 #include "json/body.h"
 #include "util/error.h"
 
-/* Finds members one after the other in an object that mostly has them in the same order: the next one is
- * looked at first. */
+/* Finds members in an object that mostly has them in the same order: it looks at the next one first. */
 typedef struct finder {
     ki_json object;
     ki_json_iter next;
@@ -19,10 +18,10 @@ static finder finder_of(ki_json object)
     return (finder){object, ki_json_iterate(object)};
 }
 
-/* How many are stepped over before the whole object is looked through. */
+/* How many members are skipped before the whole object is searched. */
 enum { STEPS = 3 };
 
-/* `name` is a JSON string; of the same name spelt in another way the whole object knows. */
+/* `name` is a JSON string. A name with another spelling is only found by searching the whole object. */
 static ki_json find(finder *f, ki_json name)
 {
     ki_json_iter iter = f->next;
@@ -44,7 +43,7 @@ static ki_json find(finder *f, ki_json name)
     return (ki_json){0};
 }
 
-/* Of objects in objects that differ; others may be as deep as JSON is. */
+/* For objects nested in objects that differ; other values may be as deep as JSON allows. */
 enum { DEPTH_MAX = 100 };
 
 /* Both are objects. Writes the members that differ. */
@@ -105,7 +104,7 @@ static int write_patch(ki_json_writer *writer, ki_json from, const ki_body *to, 
     ki_json old = ki_json_of(from.raw);
     ki_json new = ki_body_json(to);
     if (ki_json_type_of(old) != KI_JSON_OBJECT || ki_json_type_of(new) != KI_JSON_OBJECT)
-        return ki_fail(err, KI_ERR_TYPE, "merge patch: both have to be JSON objects");
+        return ki_fail(err, KI_ERR_TYPE, "merge patch: both values must be JSON objects");
     write_object(writer, old, new);
     return ki_json_writer_finish(writer, out_text, err);
 }

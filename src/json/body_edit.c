@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A change is one cut in the text: what lies between two places of it is replaced. Nothing is turned into a
- * tree, and the text outside of the cut stays as it is, byte for byte. The result is validated, so that no
- * mistake here and no depth that adds up leaves a body that is not JSON. */
+/* A change replaces one range of the text. No tree is built, and the text outside the range is unchanged,
+ * byte for byte. The result is validated, so that neither a bug here nor accumulated depth can leave a
+ * body that is not JSON. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "json/body.h"
 #include "util/error.h"
 
-/* Replaces the bytes of `cut`, which lies in the text of the body. */
+/* Replaces the bytes of `cut`, a range of the body's text. */
 static int splice(ki_body *body, ki_str cut, ki_str with)
 {
     ki_str text = ki_buf_str(&body->text);
@@ -49,7 +49,7 @@ static bool is_pointer(const char *pointer)
     return true;
 }
 
-/* Takes the first part, with its slash: "/a" of "/a/b". Empty when there is none. */
+/* Takes the first part with its slash: "/a" of "/a/b". Empty if there is none. */
 static ki_str take_part(const char **pointer)
 {
     assert(**pointer == 0 || **pointer == '/');
@@ -83,7 +83,7 @@ static bool appends(ki_str part)
 
 /* ---- setting ------------------------------------------------------------------------------------------- */
 
-/* Writes the value with all that the rest of the pointer puts around it. */
+/* Writes the value inside the containers that the rest of the pointer names. */
 static void write_inside(ki_json_writer *writer, const char *rest, ki_json value)
 {
     size_t outside = writer->depth;
@@ -104,8 +104,8 @@ static void write_inside(ki_json_writer *writer, const char *rest, ki_json value
     }
 }
 
-/* A new member or element is written as the only one of a container, and put between the brackets of the one
- * that is there, behind a comma if that is not empty. */
+/* A new member or element is written as the only one of a container, and then inserted before the closing
+ * bracket of the existing one, after a comma if that is not empty. */
 static int insert(ki_body *body, ki_json container, ki_str written)
 {
     assert(container.raw.len >= 2);
@@ -149,7 +149,7 @@ static int fail_pointer(ki_body *body, int code, const char *pointer, const char
     return ki_body_fail(body, &why);
 }
 
-/* Where a pointer leads to: the innermost value that is there, and the rest of the pointer. */
+/* Where a pointer leads: the innermost existing value, and the rest of the pointer. */
 typedef struct place {
     ki_json value;
     const char *rest;
@@ -168,7 +168,7 @@ static place find_place(const ki_body *body, const char *pointer)
     return p;
 }
 
-/* Whether the place has room for the next part: 0, or the body's failure. */
+/* Whether the next part can be added there: 0, or the body's error. */
 static int check_place(ki_body *body, const place *p, const char *pointer)
 {
     const char *rest = p->rest;
@@ -184,12 +184,12 @@ static int check_place(ki_body *body, const place *p, const char *pointer)
     default:
         if (part.len == 0)
             return 0;
-        return fail_pointer(body, KI_ERR_TYPE, pointer, "it leads through a value that is no container");
+        return fail_pointer(body, KI_ERR_TYPE, pointer, "it leads through a value that is not a container");
     }
 }
 
-/* A value of its own, or a container of the type that is there with the new member in it. What "-" and
- * numbers mean depends on that type. */
+/* Writes a value of its own, or a container of the existing type with the new member in it. The meaning of
+ * "-" and numbers depends on that type. */
 static void write_new(ki_json_writer *writer, const place *p, ki_json value)
 {
     const char *rest = p->rest;
@@ -263,7 +263,7 @@ int ki_body_set(ki_body *body, const char *pointer, const char *format, ...)
 
 /* ---- removing ------------------------------------------------------------------------------------------ */
 
-/* The bytes of an item with its name and one of the commas beside it. */
+/* The bytes of an item with its name and one adjacent comma. */
 static ki_str item_with_comma(ki_json container, ki_json item)
 {
     ki_json_iter iter = ki_json_iterate(container);
@@ -272,7 +272,7 @@ static ki_str item_with_comma(ki_json container, ki_json item)
     ki_json value = {0};
     ki_json next = {0};
     while (ki_json_next(&iter, &name, &value) && value.raw.ptr != item.raw.ptr)
-        start = value.raw.ptr + value.raw.len; /* from here on the comma, if there is one */
+        start = value.raw.ptr + value.raw.len; /* the comma, if any, follows */
     assert(value.raw.ptr == item.raw.ptr);
     const char *end = value.raw.ptr + value.raw.len;
     bool is_first = start == container.raw.ptr + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A format is read once, from left to right; what it says goes to a writer, which escapes and separates. Text
- * of arguments never gets to where the format is read, so that nothing in it can mean anything. */
+/* A format is read once, from left to right, and passed to a writer, which escapes and separates. The text
+ * of arguments is never parsed as a format, so it cannot change the structure. */
 #include <assert.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -23,10 +23,10 @@ typedef struct source {
     va_list args;
     ki_error *err;
     size_t depth;
-    ki_buf text; /* of the quoted string that is being put together */
+    ki_buf text; /* of the current quoted string */
 } source;
 
-/* What an argument is. A number has its JSON text in `digits`. */
+/* The value of an argument. A number has its JSON text in `digits`. */
 typedef struct argument {
     bool is_text;
     bool is_real;
@@ -35,7 +35,7 @@ typedef struct argument {
     char digits[KI_JSON_DOUBLE_BYTES];
 } argument;
 
-/* A value that a member with a `?` leaves out; anything else is 0 or negative. */
+/* A value that a member with `?` omits; other results are 0 or negative. */
 enum { EMPTY = 1 };
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static bool take_word(source *s, const char *word)
     return true;
 }
 
-/* Whether the writer still writes: it may be out of memory. Whoever goes on would read what is not there. */
+/* Whether the writer is still good: it may be out of memory. Continuing would read text that is not there. */
 static int check_writer(source *s)
 {
     const ki_json_writer *writer = s->writer;
@@ -91,8 +91,8 @@ static int check_text(source *s, const char *at, ki_str text)
 
 /* ---- arguments ----------------------------------------------------------------------------------------- */
 
-/* The analyser does not follow a va_list in a struct; and which types are the same depends on the machine.
- * NOLINTBEGIN(clang-analyzer-valist.Uninitialized,bugprone-branch-clone) */
+/* The analyser does not follow a va_list in a struct; and which types are identical depends on the
+ * platform. NOLINTBEGIN(clang-analyzer-valist.Uninitialized,bugprone-branch-clone) */
 
 static int take_text(source *s, bool has_length, argument *out)
 {
@@ -108,7 +108,7 @@ static int take_text(source *s, bool has_length, argument *out)
     return 0;
 }
 
-/* Which integer the argument is, by the letters before d, i or u. */
+/* The integer type of the argument, from the letters before d, i or u. */
 typedef enum integer_size {
     SIZE_INT,
     SIZE_CHAR,
@@ -209,7 +209,7 @@ static int take_double(source *s, argument *out)
 
 /* NOLINTEND(clang-analyzer-valist.Uninitialized,bugprone-branch-clone) */
 
-/* `at` is behind the percent sign. */
+/* `at` is after the percent sign. */
 static int take_argument(source *s, argument *out)
 {
     *out = (argument){0};
@@ -243,7 +243,7 @@ static int append_argument(source *s)
     return rc < 0 ? rc : append(s, a.text);
 }
 
-/* `at` is at the quote. What is between it and the next goes to s->text. */
+/* `at` is at the quote. The text up to the next quote goes to s->text. */
 static int take_quoted(source *s)
 {
     assert(*s->at == '\'' || *s->at == '"');
@@ -298,7 +298,7 @@ static int write_argument(source *s, bool may_be_empty)
     return 0;
 }
 
-/* `at` is behind "bool(" or "json(". */
+/* `at` is after "bool(" or "json(". */
 static int take_parenthesis(source *s, argument *out)
 {
     if (!take(s, '%'))
@@ -335,7 +335,7 @@ static int write_json(source *s, bool may_be_empty)
     if (!a.is_text)
         return fail_at(s, at, KI_ERR_INVALID, "JSON is a string argument");
     if (a.text.len == 0)
-        return may_be_empty ? EMPTY : fail_at(s, at, KI_ERR_INVALID, "there is no JSON");
+        return may_be_empty ? EMPTY : fail_at(s, at, KI_ERR_INVALID, "the JSON text is empty");
     rc = ki_json_validate(a.text, &why);
     if (rc < 0)
         return fail_at(s, at, rc, why.message);
@@ -388,7 +388,7 @@ static int take_name(source *s, ki_str *out_name)
     return rc < 0 ? rc : check_text(s, at, *out_name);
 }
 
-/* The part of the object that is written already ends where its next member would begin. */
+/* Looks at the members written so far; the text ends where the next member would begin. */
 static bool has_member(const source *s, size_t object_at, ki_str name)
 {
     const ki_buf *text = &s->writer->text;
@@ -397,7 +397,7 @@ static bool has_member(const source *s, size_t object_at, ki_str name)
     return ki_json_type_of(ki_json_member(object, name)) != KI_JSON_NONE;
 }
 
-/* Of a member that is left out the name goes as well. Returns 0, negative, or EMPTY: it was left out. */
+/* When a member is omitted, its name is removed as well. Returns 0, negative, or EMPTY if it was omitted. */
 static int write_member(source *s, size_t object_at)
 {
     ki_json_mark mark = ki_json_writer_mark(s->writer);
@@ -410,7 +410,7 @@ static int write_member(source *s, size_t object_at)
     ki_json_write_name(s->writer, name);
     bool may_be_empty = take(s, '?');
     if (!take(s, ':'))
-        return fail(s, ": is missing behind the name");
+        return fail(s, ": is missing after the name");
     rc = write_value(s, may_be_empty);
     if (rc == EMPTY && may_be_empty) {
         ki_json_writer_rewind(s->writer, mark);
@@ -498,7 +498,7 @@ static int write_any(source *s, bool may_be_empty)
     }
 }
 
-/* Returns 0, negative, or EMPTY: an empty container or, if that may be, nothing was written. */
+/* Returns 0, negative, or EMPTY: an empty container was written or, if allowed, nothing. */
 static int write_value(source *s, bool may_be_empty)
 {
     int rc = write_any(s, may_be_empty);
@@ -510,12 +510,12 @@ int ki_body_format_value(ki_json_writer *writer, const char *format, va_list arg
 {
     source s = {.start = format, .at = format, .writer = writer, .err = err};
     if (format == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "format: there is none");
+        return ki_fail(err, KI_ERR_INVALID, "format: it is NULL");
     va_copy(s.args, args);
     ki_buf_init(&s.text, KI_BODY_BYTES_MAX);
     int rc = write_value(&s, false);
     if (rc >= 0)
-        rc = skip_space(&s) == 0 ? 0 : fail(&s, "more behind the value");
+        rc = skip_space(&s) == 0 ? 0 : fail(&s, "text after the value");
     ki_buf_fini(&s.text);
     va_end(s.args);
     return rc;

@@ -8,7 +8,7 @@
 
 static const char *const digits = "0123456789abcdef";
 
-/* Writes one character as it stands in a JSON string. */
+/* Writes one character as it is spelt in a JSON string. */
 static size_t spell(uint32_t code_point, char *out)
 {
     static const char short_form[32] = {['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't'};
@@ -28,8 +28,8 @@ static size_t spell(uint32_t code_point, char *out)
     return 6;
 }
 
-/* Captures begin and end between tokens, so never inside an escape: each bound lies in one of the runs
- * that are copied. */
+/* Captures begin and end between tokens, so never inside an escape: each bound is in one of the copied
+ * runs. */
 static void move_bounds(ki_capture *captures, const ki_capture *old, size_t count, size_t from, size_t until,
                         size_t to)
 {
@@ -43,9 +43,9 @@ static void move_bounds(ki_capture *captures, const ki_capture *old, size_t coun
     }
 }
 
-/* An escape that has another spelling. */
+/* An escape that has a shorter spelling. */
 typedef struct rewrite {
-    const char *at; /* the end of the text: none is left */
+    const char *at; /* the end of the text if none is left */
     size_t len;
     char spelt[6];
     size_t spelt_len;
@@ -78,7 +78,7 @@ size_t ki_json_canonical(char *text, size_t len, ki_capture *captures, size_t ca
     for (;;) {
         const rewrite next = next_rewrite(at, end);
         const size_t run = (size_t)(next.at - at);
-        if (out != at) { /* else all is in its place */
+        if (out != at) { /* otherwise nothing has moved */
             const size_t from = (size_t)(at - text);
             move_bounds(captures, old, capture_count, from, from + run, (size_t)(out - text));
             memmove(out, at, run);

@@ -3,11 +3,10 @@
  *
  *   From:     api/object/object_build.c, for the few texts in which the scanner saw an escape that has a
  *             shorter spelling
- *   Not here: the order of names, numbers.
+ *   Not here: the order of names; numbers.
  *
- * Servers written in Go spell <, > and & as \u003c, \u003e and \u0026. With one spelling for each
- * character, equal strings are equal bytes, most strings can be read where they stand, and the text is
- * smaller.
+ * Servers written in Go spell <, > and & as \u003c, \u003e and \u0026. With one spelling for each character,
+ * equal strings are equal bytes, most strings can be read in place, and the text is smaller.
  */
 #ifndef KI_JSON_CANONICAL_H
 #define KI_JSON_CANONICAL_H

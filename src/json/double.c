@@ -9,15 +9,14 @@
 
 #include "json/number.h"
 
-/* strtod() and printf() know how to round, but read and write the decimal point of the locale. Here they
- * never see one: numbers go in as an integer with an exponent, and only the digits are taken from what comes
- * out. */
+/* strtod() and printf() round correctly, but use the locale's decimal point. Here they never see one:
+ * numbers are passed as an integer with an exponent, and only the digits of the output are used. */
 
 enum {
     DIGITS_DECISIVE =
-        800,           /* no double lies so close to the middle of two others that more digits could matter */
-    DIGITS_EXACT = 15, /* any integer with so many digits is a double */
-    DIGITS_MAX = 17,   /* enough to tell any two doubles apart */
+        800,           /* no double is so close to the middle of two others that more digits could matter */
+    DIGITS_EXACT = 15, /* every integer with this many digits is a double */
+    DIGITS_MAX = 17,   /* enough to distinguish any two doubles */
     POWER_EXACT = 22,  /* 10^22 is a double, 10^23 is not */
 };
 
@@ -34,7 +33,7 @@ static size_t copy_digits(const ki_json_decimal *decimal, char *out, size_t max)
     return count;
 }
 
-/* An exact integer times or over an exact power of ten is rounded once, hence to the nearest. */
+/* An exact integer multiplied or divided by an exact power of ten is rounded once, hence to the nearest. */
 static int read_exactly(const ki_json_decimal *decimal, int64_t power, double *out_number)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -55,7 +54,7 @@ static double read_rounded(const ki_json_decimal *decimal, int64_t scale)
     char text[DIGITS_DECISIVE + 32];
     size_t count = copy_digits(decimal, text, DIGITS_DECISIVE);
     if (count < decimal->digits)
-        text[count++] = '1'; /* for all the rest, which is not zero */
+        text[count++] = '1'; /* stands for the remaining digits, which are not all zero */
     if (scale > 9999)
         scale = 9999;
     if (scale < -9999)
@@ -111,7 +110,7 @@ static int reads_back(const double_digits *decimal, double magnitude)
     return strtod(text, NULL) == magnitude;
 }
 
-/* The next decimal of as many digits. */
+/* The next decimal with as many digits. */
 static void step_up(double_digits *decimal)
 {
     int at = decimal->count - 1;
@@ -125,9 +124,9 @@ static void step_up(double_digits *decimal)
     decimal->scale++;
 }
 
-/* Fifteen digits survive a double, so a shorter form shows as zeros at the end of fifteen; except below
- * DBL_MIN, where doubles are coarser. A power of two has its lower neighbour at half the distance: there the
- * nearest decimal may fall short on the lower side while the next one above reads back. */
+/* Fifteen digits survive a double, so a shorter form shows as trailing zeros among fifteen digits; except
+ * below DBL_MIN, where doubles are coarser. A power of two has its lower neighbour at half the distance:
+ * there the nearest decimal may fall short on the lower side while the next one above reads back. */
 static double_digits shortest(double magnitude)
 {
     double_digits decimal = {.count = 0};

@@ -5,21 +5,21 @@
 #include "json/skip.h"
 #include "json/text.h"
 
-/* Two values are walked in step, without recursion: one frame for each pair of containers that is open. While
- * the names of two objects come in the same order, every byte is read once and nothing is remembered but the
- * two places. Where the names part, they are sorted, and the members that were not compared yet are paired
- * up. So no pair is compared twice; at worst, with names shuffled at every level, the text is read and its
- * names are sorted once a level.
+/* Two values are walked in step, without recursion: one frame for each pair of open containers. While the
+ * names of two objects come in the same order, every byte is read once and only the two positions are stored.
+ * When the names differ, they are sorted, and the members not compared yet are paired up. So no pair is
+ * compared twice. At worst, with names shuffled at every level, the text is read and its names are sorted
+ * once per level.
  *
- * The first of several members with one name counts. In step that needs care in one case only: a difference
- * below a name that has come before is none. */
+ * Of several members with one name the first counts. In step this matters in one case only: a difference
+ * below a name that has occurred before is not a difference. */
 
 enum { DEPTH_MAX = 1000 };
 
 /* One of the two containers of a frame. */
 typedef struct equal_side {
     const char *begin; /* its opening bracket */
-    ki_json_iter iter; /* in step: at the value that is being compared; at last: behind the closing bracket */
+    ki_json_iter iter; /* in step: at the value being compared; finally: after the closing bracket */
     const char *name;  /* in step, in an object: the name of that value; else NULL */
 } equal_side;
 
@@ -27,12 +27,12 @@ typedef struct equal_frame {
     equal_side a;
     equal_side b;
     int sorted;
-    size_t names_begin; /* sorted: where the frame's names begin, those of `a`, then as many of `b` */
+    size_t names_begin; /* sorted: start of the frame's names, those of `a`, then as many of `b` */
     size_t pairs;       /* sorted: how many of each */
     size_t pairs_done;
 } equal_frame;
 
-/* Where one value begins, and where the text ends that it is part of. */
+/* Where one value begins, and where the text that contains it ends. */
 typedef struct equal_place {
     const char *at;
     const char *end;
@@ -87,8 +87,8 @@ static void pop_frame(equal_walk *walk)
     walk->frames.len -= sizeof(*frame);
 }
 
-/* Pops a frame whose containers are equal. What they are part of goes on behind them; nothing may stand
- * behind the outermost. Returns 1 or an error. */
+/* Pops a frame whose containers are equal, and continues after them in their parents. Nothing may follow
+ * the outermost ones. Returns 1 or an error. */
 static int leave_equal(equal_walk *walk)
 {
     const equal_frame *frame = top_frame(walk);
@@ -143,7 +143,8 @@ static int is_container(equal_place place)
     return place.at < place.end && (*place.at == '{' || *place.at == '[');
 }
 
-/* Compares two scalars and goes behind them, or opens two containers. Returns 1 (so far), 0 or an error. */
+/* Compares two scalars and moves past them, or opens two containers. Returns 1 (equal so far), 0 or an
+ * error. */
 static int enter(equal_walk *walk, equal_place *a, equal_place *b)
 {
     if (is_container(*a) && is_container(*b))
@@ -169,8 +170,8 @@ static int collect_side(equal_walk *walk, equal_side *side)
     return rc;
 }
 
-/* Goes on with sorted names, from side->name on (NULL: that side has no more); what lies before was compared,
- * name by name. Returns 1, 0 when the names differ, or an error. */
+/* Continues with sorted names, from side->name on (NULL: that side has no more); everything before was
+ * compared name by name. Returns 1, 0 if the names differ, or an error. */
 static int switch_to_sorted(equal_walk *walk, equal_frame *frame)
 {
     frame->sorted = 1;
@@ -202,7 +203,7 @@ static equal_place value_behind(const char *name, const equal_side *side)
     return (equal_place){rc == 1 ? iter.at : iter.end, iter.end};
 }
 
-/* Compares the next pair. Returns 1 (so far), 0 or an error. */
+/* Compares the next pair. Returns 1 (equal so far), 0 or an error. */
 static int step_sorted(equal_walk *walk, equal_frame *frame)
 {
     if (frame->pairs_done == frame->pairs)
@@ -220,14 +221,14 @@ static int compare_values(equal_walk *walk, equal_frame *frame)
     equal_place a = {frame->a.iter.at, frame->a.iter.end};
     equal_place b = {frame->b.iter.at, frame->b.iter.end};
     if (is_container(a) && is_container(b))
-        return enter(walk, &a, &b); /* the frame may have moved; leave_equal() sets its places */
+        return enter(walk, &a, &b); /* the frame may have moved; leave_equal() sets its positions */
     int rc = enter(walk, &a, &b);
     frame->a.iter.at = a.at;
     frame->b.iter.at = b.at;
     return rc;
 }
 
-/* Compares the next pair. Returns 1 (so far), 0 or an error. */
+/* Compares the next pair. Returns 1 (equal so far), 0 or an error. */
 static int step(equal_walk *walk, equal_frame *frame)
 {
     ki_json name_a = {0}, name_b = {0};
@@ -245,8 +246,8 @@ static int step(equal_walk *walk, equal_frame *frame)
     return in_object ? switch_to_sorted(walk, frame) : 0;
 }
 
-/* Whether the name of the values that were compared last stands in the same object before. Both objects have
- * had the same names up to there, so one is enough to look at. */
+/* Whether the name of the values compared last occurs earlier in the same object. Both objects had the
+ * same names so far, so it is enough to look at one. */
 static int name_came_before(const equal_side *side)
 {
     ki_json_iter at_name = {.at = side->name, .end = side->iter.end, .in_object = 1};
@@ -261,9 +262,9 @@ static int name_came_before(const equal_side *side)
     return 0;
 }
 
-/* A difference counts unless it lies below a name that came before, at any level. Such an object goes on
- * sorted, which leaves those names out; so that is looked up once for each object. Returns 0, 1 to go on, or
- * an error. */
+/* A difference counts unless it is below a name that occurred before, at any level. Such an object
+ * continues sorted, which omits those names, so this lookup is done once per object. Returns 0, 1 to
+ * continue, or an error. */
 static int leave_different(equal_walk *walk)
 {
     equal_frame *frame;

@@ -5,7 +5,7 @@
 
 enum { NO_MISTAKE = 64 };
 
-/* Digits carry their value + 1, so that 0 means "no hexadecimal digit". */
+/* Digits have their value + 1, so that 0 means "not a hexadecimal digit". */
 static const uint8_t hex_digit[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
@@ -42,8 +42,7 @@ static int is_low_surrogate(uint32_t unit)
     return (unit & 0xfc00) == 0xdc00;
 }
 
-/* The unit holds, in its upper half, the high surrogate that was read before, or 0. Returns 0 for a
- * mistake. */
+/* The upper half of the unit holds the high surrogate that was read before, or 0. Returns 0 on a mistake. */
 static int finish_unit(ki_escape *escape)
 {
     uint32_t unit = escape->unit & 0xffff;
@@ -59,7 +58,7 @@ static int finish_unit(ki_escape *escape)
     return !is_low_surrogate(unit);
 }
 
-/* Takes one byte of a \u escape, or of what must follow a high surrogate. Returns 0 for a mistake. */
+/* Takes one byte of a \u escape, or of what must follow a high surrogate. Returns 0 on a mistake. */
 static int step(ki_escape *escape, uint8_t byte)
 {
     if (escape->state == KI_ESCAPE_WANT_BACKSLASH) {

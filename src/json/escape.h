@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* escape - checks the escapes of the strings in one block.
  *
- *   From:     json/kernel/tokens.h and json/kernel/block.h, for blocks with a backslash and those behind an
+ *   From:     json/kernel/tokens.h and json/kernel/block.h, for blocks with a backslash and those after an
  *             unfinished \u
  *   Not here: replacing escapes (json/text.c, json/canonical.c).
  */
@@ -10,11 +10,11 @@
 
 #include "json/scan.h"
 
-/* States: digits of a \u escape still to come (4 … 1), or what a high surrogate waits for. */
+/* States: the digits of a \u escape still to come (4 … 1), or what must follow a high surrogate. */
 enum { KI_ESCAPE_NONE = 0, KI_ESCAPE_WANT_BACKSLASH = 5, KI_ESCAPE_WANT_U = 6 };
 
-/* Which bytes are escaped: those behind a backslash that is not escaped itself. Bit n of the result (n <
- * 64) or the carry says so of the byte behind the block. */
+/* Which bytes are escaped: those after a backslash that is not escaped itself. Bit n of the result (n <
+ * 64), or the carry, stands for the byte after the block. */
 uint64_t ki_escape_find(uint64_t backslash, uint64_t carry, uint64_t *out_carry);
 
 /* Checks the escaped bytes of a block of n bytes. Returns the position of the first mistake, or 64. Sets

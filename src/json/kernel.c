@@ -12,7 +12,7 @@ static const ki_json_kernel *best;
 static pthread_once_t chosen = PTHREAD_ONCE_INIT;
 
 #if defined(__x86_64__)
-/* What the files are compiled for, no less: a processor or a hypervisor may have some of it. */
+/* Checks everything the files are compiled for, because a processor or a hypervisor may offer only a part. */
 static int has_sse42(void)
 {
     return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") &&

@@ -18,17 +18,17 @@ struct ki_json_scanner;
 typedef struct ki_json_kernel {
     const char *name;
 
-    /* Scans up to `n` bytes of the value that the scanner is in. Returns how many were taken: all of them,
-     * or up to and with the last of the value (scanner->state says so), or up to the offending one
-     * (scanner->error). The sink has room for n + 64 more bytes. */
+    /* Scans up to `n` bytes of the current value. Returns how many were consumed: all of them, or up to
+     * and including the last byte of the value (see scanner->state), or up to the offending byte
+     * (scanner->error). The sink must have space for n + 64 more bytes. */
     size_t (*scan)(struct ki_json_scanner *scanner, const char *bytes, size_t n);
 
-    /* The length of the container that begins at text[0], judged by nesting and strings alone; 0 when it
+    /* The length of the container that begins at text[0], judged by nesting and strings alone; 0 if it
      * does not end within n bytes. */
     size_t (*skip_container)(const char *text, size_t n);
 } ki_json_kernel;
 
-/* The best variant for this processor, or the one that the environment names (KI_SIMD=scalar). Never NULL. */
+/* The best variant for this processor, or the one named by the environment (KI_SIMD=scalar). Never NULL. */
 const ki_json_kernel *ki_json_kernel_best(void);
 
 /* All variants that this processor can run, best first, ended by NULL. */

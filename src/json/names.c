@@ -19,7 +19,7 @@ int ki_json_names_compare(const char *a, const char *end_a, const char *b, const
     return ki_json_text_compare(inside_of(a, end_a), inside_of(b, end_b));
 }
 
-/* Equal names stay in the order of the text, which pointers into it have by themselves. */
+/* Equal names stay in the order of the text, which is the order of the pointers. */
 static int comes_before(const char *a, const char *b, const char *end)
 {
     int order = ki_json_names_compare(a, end, b, end);
@@ -41,7 +41,7 @@ static void sift_down(const char **names, size_t at, size_t count, const char *e
     names[at] = name;
 }
 
-/* Heap sort: no input makes it slow, and it needs no memory. */
+/* Heap sort: no input makes it slow, and it needs no extra memory. */
 static void sort(const char **names, size_t count, const char *end)
 {
     for (size_t at = count / 2; at > 0; at--)
@@ -82,7 +82,7 @@ int ki_json_names_collect(ki_buf *names, ki_json_iter *iter, const char *rest)
     const char *end = iter->at;
     sort(sorted, count, end);
     size_t kept = 0;
-    const char *first = NULL; /* of those with one name */
+    const char *first = NULL; /* of those with the same name */
     for (size_t i = 0; i < count; i++) {
         if (first != NULL && ki_json_names_compare(first, end, sorted[i], end) == 0)
             continue;

@@ -5,7 +5,7 @@
 #include <kinformer/error.h>
 #include <string.h>
 
-/* ---- taking a number apart ----------------------------------------------------------------------------- */
+/* ---- parsing ------------------------------------------------------------------------------------------- */
 
 static int is_digit(char c)
 {
@@ -26,7 +26,7 @@ typedef struct number_parts {
     ki_str exponent;
 } number_parts;
 
-/* Takes at least one digit into `out_part`; NULL when there is none. */
+/* Takes at least one digit into `out_part`; NULL if there is none. */
 static const char *take_digits(const char *at, const char *end, ki_str *out_part)
 {
     const char *behind = skip_digits(at, end);
@@ -34,7 +34,7 @@ static const char *take_digits(const char *at, const char *end, ki_str *out_part
     return behind == at ? NULL : behind;
 }
 
-/* `at` is the byte behind e or E. */
+/* `at` is the byte after e or E. */
 static const char *take_exponent(const char *at, const char *end, ki_json_decimal *out, number_parts *parts)
 {
     if (at < end && (*at == '-' || *at == '+'))
@@ -78,7 +78,7 @@ static ki_str without_trailing_zeros(ki_str digits)
     return digits;
 }
 
-/* Sets first, end, digits and point to what lies between the outermost digits that are not 0. */
+/* Sets first, end, digits and point for the range between the outermost nonzero digits. */
 static void set_significant(ki_json_decimal *out, const number_parts *parts)
 {
     ki_str whole = without_leading_zeros(parts->whole);
@@ -148,7 +148,7 @@ static int same_digits(const ki_json_decimal *a, const ki_json_decimal *b)
     return 1;
 }
 
-/* The digit of an exponent that is worth 10^place, with the exponent's sign. */
+/* The digit at 10^place of an exponent, with the exponent's sign. */
 static int64_t exponent_digit(const ki_json_decimal *decimal, size_t place)
 {
     if (place >= decimal->exponent.len)
@@ -157,8 +157,9 @@ static int64_t exponent_digit(const ki_json_decimal *decimal, size_t place)
     return decimal->exponent_negative ? -digit : digit;
 }
 
-/* Subtracts the exponents digit by digit, the highest first. A difference d becomes 10 d ± 18 at most, so
- * once it is past all that the points can make up for (they stand inside the texts), it stays so. */
+/* Subtracts the exponents digit by digit, the highest first. A difference d becomes at most 10 d ± 18 in
+ * the next step. So once it exceeds what the points can compensate (they are inside the texts), it stays
+ * that large. */
 static int same_scale(const ki_json_decimal *a, const ki_json_decimal *b)
 {
     const int64_t hopeless = KI_JSON_EXPONENT_MAX / 10;
@@ -196,7 +197,7 @@ static int with_sign(uint64_t magnitude, int negative, int64_t *out_number)
     return 0;
 }
 
-/* Most numbers of Kubernetes are a few digits and nothing else. Returns 1 for such. */
+/* Most numbers in Kubernetes are a few digits and nothing else. Returns 1 for those. */
 static int read_short(ki_str raw, int64_t *out_number)
 {
     if (raw.len == 0 || raw.len >= INT64_DIGITS || raw.ptr[0] == '0' || !is_digit(raw.ptr[0]))

@@ -10,36 +10,36 @@
 
 #include <kinformer/common.h>
 
-/* A number taken apart, borrowed from its text: 0.d1d2d3… × 10^(point + exponent), d1 and the last digit not
- * 0. The exponent has as many digits as its author liked to write. */
+/* The parts of a number, borrowed from its text: 0.d1d2d3… × 10^(point + exponent), where d1 and the last
+ * digit are not 0. The exponent may have any number of digits. */
 typedef struct ki_json_decimal {
-    const char *first; /* d1; a point may stand between the digits */
-    const char *end;   /* behind the last digit that is not 0 */
-    size_t digits;     /* how many, without the point; 0 for zero */
-    int64_t point;     /* where the point stands, counted from d1; less than 0 for 0.01 */
+    const char *first; /* d1; there may be a point between the digits */
+    const char *end;   /* after the last digit that is not 0 */
+    size_t digits;     /* their number, without the point; 0 for zero */
+    int64_t point;     /* position of the point, counted from d1; negative for 0.01 */
     ki_str exponent;   /* its digits without leading zeros, empty for 0 */
     int exponent_negative;
     int negative;
 } ki_json_decimal;
 
-/* Returns 0, or KI_ERR_TYPE when `raw` is not exactly one number by the grammar of RFC 8259. */
+/* Returns 0, or KI_ERR_TYPE if `raw` is not exactly one number by the grammar of RFC 8259. */
 KI_NODISCARD int ki_json_decimal_parse(ki_str raw, ki_json_decimal *out);
 
-/* point + exponent, cut off at ±KI_JSON_EXPONENT_MAX; 0 for zero. */
+/* point + exponent, limited to ±KI_JSON_EXPONENT_MAX; 0 for zero. */
 int64_t ki_json_decimal_scale(const ki_json_decimal *decimal);
 #define KI_JSON_EXPONENT_MAX INT64_C(1000000000000000000)
 
-/* Returns 1 when both are the same number (-0 is 0), 0 when not, or KI_ERR_TYPE when one is malformed. */
+/* Returns 1 if both are the same number (-0 equals 0), 0 if not, or KI_ERR_TYPE if one is malformed. */
 KI_NODISCARD int ki_json_number_equal(ki_str a, ki_str b);
 
-/* Returns 0, KI_ERR_TYPE when it is no integer or malformed, or KI_ERR_RANGE. */
+/* Returns 0, KI_ERR_TYPE if it is malformed or not an integer, or KI_ERR_RANGE. */
 KI_NODISCARD int ki_json_number_int64(ki_str raw, int64_t *out_number);
 
-/* Returns 0 with the nearest double, KI_ERR_TYPE when malformed, or KI_ERR_RANGE past the largest double. */
+/* Returns 0 with the nearest double, KI_ERR_TYPE if malformed, or KI_ERR_RANGE past the largest double. */
 KI_NODISCARD int ki_json_number_double(ki_str raw, double *out_number);
 
-/* Writes a finite double with the fewest digits that read back as the same one, laid out as ECMAScript and Go
- * do: an exponent below 1e-6 and from 1e21 on. Returns the number of bytes. */
+/* Writes a finite double with the fewest digits that read back as the same one, formatted as in ECMAScript
+ * and Go: with an exponent below 1e-6 and from 1e21 on. Returns the number of bytes. */
 enum { KI_JSON_DOUBLE_BYTES = 32 };
 size_t ki_json_double_format(double number, char out[KI_JSON_DOUBLE_BYTES]);
 

@@ -5,12 +5,13 @@
 #include "json/skip.h"
 #include "json/text.h"
 
-/* Descending needs only where a value begins: the containers on the way are never measured, so that a lookup
- * reads each byte at most once and none behind what it finds. */
+/* Descending only needs to know where a value begins. The containers on the path are never measured, so a
+ * lookup reads each byte at most once, and none after the value it finds. */
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* 1 when the inside a JSON string, which has escapes if `escaped`, means the same text as `wanted`. */
+/* 1 if the text between the quotes of a JSON string, with escapes if `escaped`,
+ * means the same as `wanted`. */
 static int name_matches(ki_str raw, int escaped, ki_json_spelt wanted)
 {
     if (!escaped && wanted.spelling == KI_JSON_PLAIN)
@@ -18,7 +19,7 @@ static int name_matches(ki_str raw, int escaped, ki_json_spelt wanted)
     return ki_json_text_compare((ki_json_spelt){raw, KI_JSON_RAW}, wanted) == 0;
 }
 
-/* Goes over the name and the colon at `at`, to the value; NULL when they are not there. */
+/* Skips the name and the colon at `at`; returns the value, or NULL if they are not there. */
 static const char *match_name(const char *at, const char *end, ki_json_spelt wanted, int *out_matches)
 {
     if (at == end || *at != '"')
@@ -33,7 +34,7 @@ static const char *match_name(const char *at, const char *end, ki_json_spelt wan
     return at < end && *at == ':' ? ki_json_skip_space(at + 1, end) : NULL;
 }
 
-/* Goes over the value and the comma at `at`, to what comes next; NULL when nothing does. */
+/* Skips the value and the comma at `at`; returns the next item, or NULL if there is none. */
 static const char *next_item(const char *at, const char *end)
 {
     size_t len = ki_json_skip_value(at, (size_t)(end - at));
@@ -43,7 +44,7 @@ static const char *next_item(const char *at, const char *end)
     return at < end && *at == ',' ? ki_json_skip_space(at + 1, end) : NULL;
 }
 
-/* `at` is behind the opening brace. Returns where the value of the member begins, or NULL. */
+/* `at` is after the opening brace. Returns where the value of the member begins, or NULL. */
 static const char *find_member(const char *at, const char *end, ki_json_spelt name)
 {
     at = ki_json_skip_space(at, end);
@@ -59,7 +60,7 @@ static const char *find_member(const char *at, const char *end, ki_json_spelt na
 
 /* ---- indexes ------------------------------------------------------------------------------------------- */
 
-/* Digits without a leading zero, as RFC 6901 has it. An index past what fits is past the end of any array. */
+/* Digits without a leading zero, as in RFC 6901. An index that overflows is past the end of any array. */
 static int parse_index(ki_str token, size_t *out_index)
 {
     if (token.len == 0 || token.len > 18 || (token.ptr[0] == '0' && token.len > 1))
@@ -74,7 +75,7 @@ static int parse_index(ki_str token, size_t *out_index)
     return index <= SIZE_MAX;
 }
 
-/* `at` is behind the opening bracket. Returns where the element begins, or NULL. */
+/* `at` is after the opening bracket. Returns where the element begins, or NULL. */
 static const char *find_element(const char *at, const char *end, ki_str token)
 {
     size_t index;
@@ -118,7 +119,7 @@ static int token_is_well_formed(ki_str token, int *out_has_escapes)
     return 1;
 }
 
-/* Returns where the child that `token` names begins, of the value that begins at `at`; NULL when there is
+/* Returns where the child named by `token` begins, of the value that begins at `at`; NULL if there is
  * none. */
 static const char *find_child(const char *at, const char *end, ki_str token)
 {

@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* While paths come in, children are a linked list; afterwards they are laid out side by side (flatten). */
+/* While paths are added, children are a linked list; afterwards they are stored side by side (flatten). */
 enum { INHERIT = -1 };
 
 typedef struct draft {
@@ -95,7 +95,7 @@ static int bad_path(builder *b, const char *path, const char *why)
     return ki_fail(b->err, KI_ERR_INVALID, "projection path \"%s\": %s", path, why);
 }
 
-/* Reads one segment of a pointer into the builder's names, ~0 and ~1 replaced; moves *path behind it. */
+/* Reads one segment of a pointer into the builder's names, with ~0 and ~1 replaced; moves *path past it. */
 static int read_segment(builder *b, const char **path, ki_str *out_name)
 {
     char *start = b->names + b->names_len;
@@ -115,21 +115,21 @@ static int read_segment(builder *b, const char **path, ki_str *out_name)
     return 0;
 }
 
-/* Walks to the node of a path, making what is missing. */
+/* Walks to the node of a path, creating missing nodes. */
 static int node_of_path(builder *b, const char *path, uint32_t *out_index)
 {
     uint32_t at = 0;
     const char *p = path;
     for (int depth = 0; *p != 0; depth++) {
         if (*p != '/')
-            return bad_path(b, path, "a path begins with /");
+            return bad_path(b, path, "a path must begin with /");
         if (depth == KI_PROJECTION_DEPTH_MAX)
             return bad_path(b, path, "too many parts");
         p++;
         int is_any = p[0] == '*' && (p[1] == 0 || p[1] == '/');
         ki_str name = {0};
         if (read_segment(b, &p, &name) < 0)
-            return bad_path(b, path, "~ stands for itself only as ~0");
+            return bad_path(b, path, "~ must be written as ~0");
         int rc = is_any ? any_of(b, at, &at) : child_of(b, at, name, &at);
         if (rc < 0)
             return rc;
@@ -171,8 +171,8 @@ static int add_captures(builder *b, const ki_projection_capture *captures, size_
     return 0;
 }
 
-/* A name that stands beside * is ruled by both; so what * says is copied below the name, where the name
- * says nothing itself. Recursion is as deep as the longest path. */
+/* Both the rules of a name and those of * beside it apply; so the rules below * are copied below the name
+ * wherever the name has none. Recursion is as deep as the longest path. */
 static int merge(builder *b, uint32_t from, uint32_t into)
 {
     assert(from != into && from < b->count && into < b->count);
@@ -196,7 +196,7 @@ static int merge(builder *b, uint32_t from, uint32_t into)
     return rc < 0 ? rc : merge(b, b->nodes[from].any, target);
 }
 
-/* Merges and settles what is inherited, from the root down. */
+/* Merges, and resolves inheritance, from the root down. */
 static int settle(builder *b, uint32_t at, int inherited)
 {
     assert(at < b->count);
@@ -224,7 +224,7 @@ static ki_projection_node node_of_draft(const draft *d)
                                 .capture = (int8_t)d->capture};
 }
 
-/* Lays children of one node side by side, breadth first: `order[i]` is the draft that became node i. */
+/* Stores the children of a node side by side, breadth first: `order[i]` is the draft that became node i. */
 static void flatten(const builder *b, ki_projection *projection, uint32_t *order)
 {
     uint32_t used = 1;
@@ -246,7 +246,7 @@ static void flatten(const builder *b, ki_projection *projection, uint32_t *order
         }
     }
     assert(used == b->count);
-    /* Children stand behind their parents, so going backwards meets them first. */
+    /* Children come after their parents, so going backwards visits them first. */
     for (uint32_t i = used; i-- > 0;) {
         ki_projection_node *node = &projection->nodes[i];
         node->shell = node->keep;
@@ -327,9 +327,8 @@ const ki_projection_node *ki_projection_root(const ki_projection *projection)
     return &projection->nodes[0];
 }
 
-/* Nearly always a name has no escape, and its bytes can be compared. A wanted name that would have to be
- * escaped is not found this way; it holds a backslash, a quote or a control character, which no bytes in
- * JSON equal. */
+/* Names rarely have escapes, so their bytes can be compared. A wanted name that would need escaping is not
+ * found here: it contains a backslash, a quote or a control character, which no plain bytes in JSON equal. */
 static int bytes_equal(const ki_projection_node *node, ki_str name)
 {
     return node->name.len + 2 == name.len &&

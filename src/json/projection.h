@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* projection - which parts of a value are kept, and which ones somebody wants to find again.
+/* projection - which parts of a value are kept, and which are captured.
  *
  *   From:     api/object/object_plan.c: informer options (keep, drop) and the metadata that every object has
  *   To:       json/sink.c
@@ -7,10 +7,10 @@
  *   Not here: copying.
  *
  * A path is a JSON Pointer in which the segment * stands for every element of an array or every value of a
- * map: "/spec/containers/" "*" "/image". Elements of arrays are reached by * alone, since leaving some out
- * would renumber the others. The longest path that matches decides; of two as long the one that has a name
- * where the other has *, looked at from their ends. What encloses something kept is kept as an empty shell.
- * An array element or a member that is on the way to something kept, but no container, is dropped.
+ * map: "/spec/containers/" "*" "/image". Array elements can only be selected by *, because dropping single
+ * ones would renumber the others. The longest matching path decides; of two equally long paths the one that
+ * has a name where the other has *, compared from their ends. A container of something kept is kept as an
+ * empty shell. A scalar where a path expects a container is dropped.
  */
 #ifndef KI_JSON_PROJECTION_H
 #define KI_JSON_PROJECTION_H
@@ -22,22 +22,22 @@
 #define KI_PROJECTION_CAPTURES_MAX 16
 
 typedef struct ki_projection_node {
-    ki_str name;    /* unescaped; of the member that leads here */
-    uint32_t first; /* its children stand together in the array of nodes; 0: none */
+    ki_str name;    /* unescaped; of the member for this node */
+    uint32_t first; /* children are adjacent in the array of nodes; 0 if none */
     uint32_t count; /* of named children */
-    uint32_t any;   /* the child for every other name or element; 0: none */
-    uint8_t keep;   /* the value, and what of it no child decides */
-    uint8_t shell;  /* something below is kept, so this is, too, as an empty shell at least */
+    uint32_t any;   /* the child for every other name or element; 0 if none */
+    uint8_t keep;   /* applies to the value, except where a child decides */
+    uint8_t shell;  /* something below is kept, so this is kept at least as an empty shell */
     uint8_t aside;  /* captured even if it is not kept */
     int8_t capture; /* index into a sink's captures; -1: none */
 } ki_projection_node;
 
 typedef struct ki_projection ki_projection;
 
-/* A value to find again: capture i of a sink is what is kept of the first value at captures[i]. */
+/* A captured value: capture i of a sink is the kept part of the first value at captures[i]. */
 typedef struct ki_projection_capture {
-    const char *path;    /* of a member or element; no two the same */
-    int even_if_dropped; /* then it goes to the side text */
+    const char *path;    /* of a member or element; all different */
+    int even_if_dropped; /* if so, goes to the side text */
 } ki_projection_capture;
 
 typedef struct ki_projection_options {
@@ -54,16 +54,16 @@ void ki_projection_free(ki_projection *projection);
 
 const ki_projection_node *ki_projection_root(const ki_projection *projection);
 
-/* The rule for a member whose name is the JSON string `name` (with its quotes, as written), or NULL: as the
- * container. */
+/* The rule for a member whose name is the JSON string `name` (quoted, as written); NULL if the container's
+ * rule applies. */
 const ki_projection_node *ki_projection_member(const ki_projection *projection,
                                                const ki_projection_node *node, ki_str name);
 
-/* Which of the named children of `node` `child` is; SIZE_MAX when it is none of them. */
+/* The index of `child` among the named children of `node`; SIZE_MAX if it is not one of them. */
 size_t ki_projection_child_number(const ki_projection *projection, const ki_projection_node *node,
                                   const ki_projection_node *child);
 
-/* The rule for the elements of an array, or NULL: as the array. */
+/* The rule for the elements of an array; NULL if the array's rule applies. */
 const ki_projection_node *ki_projection_element(const ki_projection *projection,
                                                 const ki_projection_node *node);
 

@@ -46,10 +46,10 @@ ki_json_type ki_json_type_of(ki_json value)
 
 /* ---- iteration ----------------------------------------------------------------------------------------- */
 
-/* What iter->state says about iter->at. */
+/* The meaning of iter->state for iter->at. */
 enum {
-    BEFORE_FIRST = 0, /* behind the opening bracket */
-    BEHIND_ITEM = 1,  /* behind a value: a comma or the closing bracket comes next */
+    BEFORE_FIRST = 0, /* after the opening bracket */
+    BEHIND_ITEM = 1,  /* after a value: a comma or the closing bracket comes next */
 };
 
 ki_json_iter ki_json_iterate(ki_json container)
@@ -65,7 +65,7 @@ ki_json_iter ki_json_iterate(ki_json container)
     };
 }
 
-/* Goes to where the next name or element begins: 1; or behind the closing bracket: 0. */
+/* Moves to the next name or element: 1; or past the closing bracket: 0. */
 static int to_next_item(ki_json_iter *iter)
 {
     const char *at = ki_json_skip_space(iter->at, iter->end);
@@ -84,7 +84,7 @@ static int to_next_item(ki_json_iter *iter)
     return 1;
 }
 
-/* Takes a string and the colon behind it. */
+/* Takes a string and the colon after it. */
 static int take_name(ki_json_iter *iter, ki_json *out_name)
 {
     if (iter->at == iter->end || *iter->at != '"' || ki_json_iter_take(iter, out_name) < 0)
@@ -146,7 +146,7 @@ int ki_json_next(ki_json_iter *iter, ki_json *out_name, ki_json *out_value)
 
 /* ---- strings ------------------------------------------------------------------------------------------- */
 
-/* A string is whole when its closing quote is the last byte of the value. */
+/* A string is complete if its closing quote is the last byte of the value. */
 static int is_whole_string(ki_str raw)
 {
     return raw.len >= 2 && raw.ptr[0] == '"' && ki_json_skip_string(raw.ptr, raw.len) == raw.len;

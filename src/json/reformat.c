@@ -3,10 +3,9 @@
 #include "json/skip.h"
 #include "json/write.h"
 
-/* Goes through the tokens once, without recursion: the writer knows in what container it is. Strings are
- * copied as they are spelt. */
+/* One pass over the tokens, without recursion: the writer tracks the nesting. Strings are copied with
+ * their spelling. */
 
-/* Where the text is being read. */
 typedef struct source {
     const char *at;
     const char *end;
@@ -15,7 +14,7 @@ typedef struct source {
 
 static void malformed(ki_json_writer *writer)
 {
-    ki_json_writer_fail(writer, KI_ERR_JSON_SYNTAX, "the value to write is no JSON value");
+    ki_json_writer_fail(writer, KI_ERR_JSON_SYNTAX, "the value to write is not valid JSON");
 }
 
 static int is_scalar(ki_str raw)
@@ -75,7 +74,7 @@ static void close_container(ki_json_writer *writer, source *from, int in_object)
     from->behind_item = 1;
 }
 
-/* Copies one item of the innermost container, or ends that. */
+/* Copies one item of the innermost container, or ends the container. */
 static void copy_item(ki_json_writer *writer, source *from)
 {
     int in_object = ki_json_writer_in_object(writer);
@@ -102,7 +101,7 @@ void ki_json_write_value(ki_json_writer *writer, ki_json value)
     if (writer == NULL || writer->error != 0)
         return;
     if (value.raw.len == 0) {
-        ki_json_writer_fail(writer, KI_ERR_INVALID, "there is no value to write");
+        ki_json_writer_fail(writer, KI_ERR_INVALID, "the value to write is empty");
         return;
     }
     source from = {.at = value.raw.ptr, .end = value.raw.ptr + value.raw.len};

@@ -11,8 +11,7 @@
 #include "json/walk.h"
 #include "util/error.h"
 
-/* Bytes handed to the kernel at once: the sink makes room for so many, so a small value costs little
- * memory. */
+/* Bytes passed to the kernel at once. The sink reserves this much, so a small value needs little memory. */
 enum { SLICE_BYTES = KI_JSON_SINK_FEED_MAX };
 
 void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits)
@@ -59,8 +58,8 @@ static int fail(ki_json_scanner *scanner, int code)
     return code;
 }
 
-/* Passes over white space and looks at the first byte of the value, which must be able to begin one:
- * numbers and words end before anything that is no part of them, so a value could be empty otherwise. */
+/* Skips white space and checks the first byte of the value. Numbers and words end before the first byte
+ * that is not part of them, so without this check a value could be empty. */
 static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
 {
     assert(scanner->state == KI_SCAN_BEFORE && scanner->error == 0);
@@ -80,8 +79,8 @@ static size_t begin_value(ki_json_scanner *scanner, const char *bytes, size_t n)
     return at;
 }
 
-/* Looks after what the sink has collected. A value that grows past what it may hold is still scanned to its
- * end, so that those behind it can be read. */
+/* Checks the sink's limits. A value that exceeds them is still scanned to its end, so that those after it
+ * can be read. */
 static int settle_sink(ki_json_scanner *scanner)
 {
     ki_json_sink *sink = scanner->sink;
@@ -94,8 +93,8 @@ static int settle_sink(ki_json_scanner *scanner)
     return 0;
 }
 
-/* How many of `n` bytes may be looked at before a limit must be asked again. The text of the sink grows by
- * at most one for each, so it passes its maximum, if ever, with the last of them: at the same byte in every
+/* How many of `n` bytes may be scanned before a limit has to be checked. The sink's text grows by at most
+ * one per byte, so it exceeds its maximum, if ever, with the last of them: at the same byte for every
  * split. */
 static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
 {
@@ -109,7 +108,7 @@ static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
     return n;
 }
 
-/* The kernel has found a mistake; if another one was passed over, that is the first. */
+/* The kernel has found a mistake; if it passed over an earlier one, that is reported. */
 static int fail_scan(ki_json_scanner *scanner)
 {
     int code = fail(scanner, scanner->refused != 0 ? scanner->refused : scanner->error);
@@ -118,7 +117,7 @@ static int fail_scan(ki_json_scanner *scanner)
     return code;
 }
 
-/* Hands one slice to the kernel. Returns the bytes taken, or an error. */
+/* Passes one slice to the kernel. Returns the bytes consumed, or an error. */
 static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used)
 {
     *out_used = 0;
@@ -132,7 +131,7 @@ static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, siz
         return fail(scanner, rc);
     size_t used = scanner->kernel->scan(scanner, bytes, n);
     assert(used <= n);
-    if (is_full && used > 0) /* the byte behind the limit was to end a number, and did not */
+    if (is_full && used > 0) /* the byte past the limit should have ended a number */
         return fail(scanner, KI_ERR_JSON_TOO_LARGE);
     *out_used = used;
     scanner->value_bytes += used;
@@ -208,7 +207,7 @@ int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text)
 int ki_json_validate(ki_str text, ki_error *err)
 {
     if (text.ptr == NULL && text.len > 0)
-        return ki_fail(err, KI_ERR_INVALID, "a text of %zu bytes is missing", text.len);
+        return ki_fail(err, KI_ERR_INVALID, "the text of %zu bytes is NULL", text.len);
     ki_json_scanner scanner;
     ki_json_scanner_init(&scanner, &(ki_json_limits){.value_bytes_max = SIZE_MAX});
     ki_json_scan_begin(&scanner, NULL);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scan - finds the end of one JSON value in bytes that arrive in any split, and checks every byte of it.
  *
- *   From:     api/decode/envelope.c      (io feeds it what the network brought)
+ *   From:     api/decode/envelope.c      (io feeds it the received bytes)
  *   To:       json/kernel/kernel_*.c     (blocks of 64 bytes), json/sink.c (what is kept)
  *   Locks:    none; one owner.
  *   Not here: what the value means; several values; looking at a value again later (json/read.c).
  *
- * The invariant: after each call the scanner knows everything about the bytes that it has seen and keeps
- * none of them (the sink keeps those that are wanted). So it looks at each byte once, and a value that ends
- * with the last byte of a chunk is reported with that chunk.
+ * Invariant: after each call the scanner has fully processed the bytes it was given, and stores none of them
+ * (the sink stores those that are kept). So each byte is read once, and a value that ends with the last byte
+ * of a chunk is reported with that chunk.
  */
 #ifndef KI_JSON_SCAN_H
 #define KI_JSON_SCAN_H
@@ -18,7 +18,7 @@
 #include "json/sink.h"
 
 #define KI_JSON_DEPTH_DEFAULT 1000
-#define KI_JSON_DEPTH_LIMIT 1024 /* the most that depth_max may be: sizes the stack of bits */
+#define KI_JSON_DEPTH_LIMIT 1024 /* the maximum of depth_max; sizes the bit stack */
 #define KI_JSON_VALUE_BYTES_DEFAULT ((size_t)64 * 1024 * 1024)
 
 struct ki_json_kernel;
@@ -26,7 +26,7 @@ struct ki_json_kernel;
 /* Where the scanner is. */
 enum { KI_SCAN_BEFORE = 0, KI_SCAN_INSIDE, KI_SCAN_BEHIND };
 
-/* What the value is, by its first byte. */
+/* The type of the value, from its first byte. */
 enum { KI_SCALAR_NONE = 0, KI_SCALAR_STRING, KI_SCALAR_LITERAL };
 
 /* Zero means default. */
@@ -35,20 +35,20 @@ typedef struct ki_json_limits {
     size_t value_bytes_max;
 } ki_json_limits;
 
-/* An escape that a block has left unfinished (json/escape.c). */
+/* An unfinished escape at the end of a block (json/escape.c). */
 typedef struct ki_escape {
     uint32_t state;
-    uint32_t unit; /* the UTF-16 unit being read; in the upper half the high surrogate before it */
+    uint32_t unit; /* the current UTF-16 unit; the preceding high surrogate in the upper half */
 } ki_escape;
 
-/* A character that a block has left unfinished (json/utf8.c). */
+/* An unfinished character at the end of a block (json/utf8.c). */
 typedef struct ki_utf8 {
     uint32_t need; /* continuation bytes to come */
     uint32_t low;  /* bounds of the next one */
     uint32_t high;
 } ki_utf8;
 
-/* What the last character, white space left out, was. Bits are 0 or 1. */
+/* What the last character was, ignoring white space. Bits are 0 or 1. */
 typedef struct ki_json_grammar {
     uint64_t expects_value;  /* one of : , { [ or nothing yet */
     uint64_t may_begin_name; /* one of , { */
@@ -57,7 +57,7 @@ typedef struct ki_json_grammar {
     uint64_t ended_name;     /* the closing quote of such a string */
 } ki_json_grammar;
 
-/* What one block leaves to the next. Bits are 0 or 1. */
+/* State carried from one block to the next. Bits are 0 or 1. */
 typedef struct ki_json_carry {
     uint64_t in_string;     /* all ones inside a string, else 0 */
     uint64_t escaped;       /* the next byte is escaped by a backslash */
@@ -74,53 +74,53 @@ typedef struct ki_json_scanner {
     ki_json_carry carry;
     uint32_t depth; /* open containers */
     uint32_t depth_max;
-    uint32_t inside_depth_max; /* up to this no limit and no end of the first word of `kinds` can be met */
+    uint32_t inside_depth_max; /* no limit is reached up to this depth */
     uint32_t too_deep;         /* open containers beyond depth_max, in a value that is scanned leniently */
     uint64_t kinds[KI_JSON_DEPTH_LIMIT / 64 + 1]; /* bit i: the i-th open container is an object; else 0 */
     int scalar;                                   /* KI_SCALAR_… */
     int state;                                    /* KI_SCAN_… */
-    int error;                                    /* first ki_error_code met */
+    int error;                                    /* first ki_error_code found */
     uint64_t offset;                              /* of the next byte, counted over all values */
-    uint64_t value_bytes;                         /* seen of this value */
+    uint64_t value_bytes;                         /* bytes of this value so far */
     uint64_t value_bytes_max;
     uint64_t error_offset;
     int is_lenient;
-    int refused; /* first ki_error_code of those that a lenient scan goes on after; 0: the value is JSON */
+    int refused; /* first ki_error_code after which a lenient scan continued; 0 if the value is JSON */
     uint64_t refused_offset;
-    const uint8_t *slice; /* what the kernel was given; `offset` stands at its beginning */
+    const uint8_t *slice; /* the kernel's input; `offset` is that of its first byte */
 } ki_json_scanner;
 
 /* `limits` may be NULL. depth_max above KI_JSON_DEPTH_LIMIT is cut to it. Nothing to free. */
 void ki_json_scanner_init(ki_json_scanner *scanner, const ki_json_limits *limits);
 
-/* Gets ready for one value. `sink` (borrowed, may be NULL) receives the bytes that are kept; it must have
+/* Prepares for one value. `sink` (borrowed, may be NULL) receives the bytes that are kept; it must have
  * been begun. */
 void ki_json_scan_begin(ki_json_scanner *scanner, ki_json_sink *sink);
 
-/* As ki_json_scan_begin(), for a value among others that are worth reading whatever is wrong in this one. Too
- * deep a nesting, wrong escapes, wrong UTF-8 and control characters in strings leave no doubt where a
- * container ends: they are noted as the scanner's `refused`, and it is scanned to its end. Its text in the
- * sink is not JSON then, and captures are to be looked at as such. */
+/* Like ki_json_scan_begin(), for one of several values, where the others should be read even if this one
+ * is invalid. Nesting that is too deep, and wrong escapes, wrong UTF-8 and control characters in strings,
+ * leave no doubt about where a container ends: the first is stored in `refused`, and the value is scanned
+ * to its end. Its text in the sink is not JSON then; treat captures accordingly. */
 void ki_json_scan_begin_lenient(ki_json_scanner *scanner, ki_json_sink *sink);
 
-/* Feeds `n` bytes; white space before the value is passed over. *out_used is how many belong to the value
- * or stand before it. Returns 1 when the value is complete, 0 when more bytes are needed, or an error code
- * with the scanner's error_offset set. A number at the top level ends only with the byte behind it or with
+/* Feeds `n` bytes; white space before the value is skipped. *out_used is how many belong to the value or
+ * precede it. Returns 1 when the value is complete, 0 when more bytes are needed, or an error code with
+ * the scanner's error_offset set. A number at the top level only ends with the byte after it or with
  * ki_json_scan_end(). */
 KI_NODISCARD int ki_json_scan(ki_json_scanner *scanner, const char *bytes, size_t n, size_t *out_used);
 
-/* Says that no byte follows. Returns 1 when a value is complete, 0 when none had begun,
+/* Signals that no byte follows. Returns 1 if a value is complete, 0 if none has begun,
  * KI_ERR_JSON_TRUNCATED in the middle of one. */
 KI_NODISCARD int ki_json_scan_end(ki_json_scanner *scanner);
 
-/* Feeds a text that must be exactly one value, with white space around it at the most. Returns 0 or an
+/* Feeds a text that must be exactly one value, optionally surrounded by white space. Returns 0 or an
  * error. */
 KI_NODISCARD int ki_json_scan_whole(ki_json_scanner *scanner, ki_str text);
 
 /* Fills in `err` for the code that the scanner returned, with the offset. Returns the code. */
 int ki_json_scan_explain(const ki_json_scanner *scanner, int code, ki_error *err);
 
-/* Likewise for the value that was refused. */
+/* The same for a value that was refused. */
 int ki_json_scan_explain_refused(const ki_json_scanner *scanner, ki_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-/* Memory that survives between values, so that one huge value does not pin more; and what is written behind
- * the last character. */
+/* KEEP_BYTES: memory that is kept between values, so that one huge value does not pin more. BLOCK_BYTES:
+ * how far may be written past the last character. */
 enum { KEEP_BYTES = 64 * 1024, BLOCK_BYTES = 64, SIDE_BYTES_MAX = 1024 * 1024 };
 
 void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max)
@@ -67,14 +67,14 @@ static int captures(const ki_sink_level *level)
     return level->member != NULL && level->member->capture >= 0;
 }
 
-/* Where in the text the character at `at` comes to stand. What is kept of a block is copied in as few pieces
- * as can be, so it may not be there yet. */
+/* The position in the text of the character at `at`. A block is copied in as few pieces as possible, so
+ * the character may not be there yet. */
 static size_t place_of(const ki_json_sink *sink, unsigned at)
 {
     return sink->text.len + (sink->emitting ? at - sink->from : 0);
 }
 
-/* Takes everything from `place` up to the character at `at` out of the text. */
+/* Removes everything from `place` up to the character at `at` from the text. */
 static void cut_back(ki_json_sink *sink, size_t place, unsigned at)
 {
     if (place > sink->text.len)
@@ -91,8 +91,8 @@ static void drop_value(ki_json_sink *sink, ki_sink_level *level, unsigned at)
     level->dropped = 1;
 }
 
-/* Of names that stand twice in an object the first counts: a member that the projection knows by name is
- * left out when it comes again, so that what is captured and what is read later are the same. */
+/* Of duplicate names in an object the first counts: a member that the projection names is dropped when it
+ * occurs again, so that the captures agree with later reads. */
 static int is_repeated(const ki_json_sink *sink, ki_sink_level *level)
 {
     size_t i = ki_projection_child_number(sink->projection, level->node, level->member);
@@ -102,7 +102,7 @@ static int is_repeated(const ki_json_sink *sink, ki_sink_level *level)
     return is_met;
 }
 
-/* The rule for a member is known: stops copying at once if nothing in it can be wanted. */
+/* The rule for a member is known: stops copying at once if nothing in it is kept. */
 static void begin_value(ki_json_sink *sink, ki_sink_level *level, unsigned at)
 {
     level->has_value = 1;
@@ -121,7 +121,7 @@ static void resume(ki_json_sink *sink, unsigned at)
     sink->emitting = 1;
 }
 
-/* Begins a member at `at`, or behind it if that is a comma which would lead in the first one kept. */
+/* Begins a member at `at`, or after it if that is the comma before the first kept member. */
 static void begin_member(ki_json_sink *sink, ki_sink_level *level, unsigned at, int is_comma)
 {
     resume(sink, at);
@@ -136,7 +136,7 @@ static void begin_member(ki_json_sink *sink, ki_sink_level *level, unsigned at, 
     level->member = NULL;
     if (level->in_object)
         return;
-    level->value_start = place_of(sink, start); /* an element's text begins behind the comma */
+    level->value_start = place_of(sink, start); /* an element's text begins after the comma */
     level->member = ki_projection_element(sink->projection, level->node);
     begin_value(sink, level, start);
 }
@@ -158,7 +158,7 @@ static void capture_aside(ki_json_sink *sink, const ki_sink_level *level)
     size_t n = sink->text.len - level->value_start;
     int rc = ki_buf_append(&sink->side, sink->text.data + level->value_start, n);
     if (rc == KI_ERR_TOO_LARGE)
-        sink->overflowed = 1; /* the fields behind it are still worth having: a refused object has a key */
+        sink->overflowed = 1; /* later fields are still captured: a refused object has a key */
     else if (rc < 0)
         sink->error = rc;
     else
@@ -184,7 +184,7 @@ static void end_member(ki_json_sink *sink, ki_sink_level *level, unsigned at)
     cut_back(sink, level->member_start, at);
 }
 
-/* Returns the rule of the container that opens, if its members are to be looked at. */
+/* Returns the rule of the container that opens, if its members must be tracked. */
 static const ki_projection_node *node_to_track(const ki_json_sink *sink)
 {
     if (sink->tracked == 0)
@@ -215,7 +215,8 @@ void ki_json_sink_close(ki_json_sink *sink, unsigned at)
     sink->tracked--;
 }
 
-/* The characters from `place` up to the one at `at`, in the text or, if they all are there, in the block. */
+/* The characters from `place` up to the one at `at`, from the text or, if all are still there, from the
+ * block. */
 static ki_str text_from(ki_json_sink *sink, size_t place, unsigned at)
 {
     const size_t len = place_of(sink, at) - place;
@@ -230,7 +231,7 @@ void ki_json_sink_colon(ki_json_sink *sink, unsigned at)
     assert(sink != NULL);
     ki_sink_level *level = innermost(sink);
     if (!level->in_object || level->has_value)
-        return; /* not JSON: the grammar finds it in this very block */
+        return; /* not JSON: the grammar detects it in this very block */
     size_t start = level->member_start + (level->kept > 0);
     if (start > place_of(sink, at))
         return;

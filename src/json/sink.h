@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sink - collects what is kept of a value while it is scanned: minified, projected, with the places of
- * wanted fields.
+/* sink - collects the kept part of a value while it is scanned: minified, projected, with the positions of
+ * captured fields.
  *
- *   From:     json/kernel/block.h        (the characters that structure the value, in order)
+ *   From:     json/kernel/block.h        (the structural characters, in order)
  *   To:       api/object/object.c        (text, side text and captures of one complete value)
  *   Locks:    none; one owner.
- *   Not here: which paths (json/projection.c); whether the text is JSON: a mistake ends the scan before
- *   anybody reads this.
+ *   Not here: which paths (json/projection.c); whether the text is JSON: a mistake ends the scan before this
+ *             is read.
  *
- * A container is *tracked* while the projection has something to say about its members: tracked containers
- * are the outermost `tracked` levels. Everything below is kept or dropped as a whole, 64 bytes at a time.
+ * A container is *tracked* if the projection has rules for its members. Tracked containers are the outermost
+ * `tracked` levels. Everything below is kept or dropped as a whole, 64 bytes at a time.
  */
 #ifndef KI_JSON_SINK_H
 #define KI_JSON_SINK_H
@@ -20,11 +20,11 @@
 #include "json/projection.h"
 #include "util/buf.h"
 
-/* Where a captured value stands. */
+/* Where a captured value is. */
 typedef enum ki_capture_place {
     KI_CAPTURE_NONE = 0, /* not seen */
-    KI_CAPTURE_TEXT,     /* in the text that is kept */
-    KI_CAPTURE_SIDE      /* in the side text: wanted, but not kept */
+    KI_CAPTURE_TEXT,     /* in the kept text */
+    KI_CAPTURE_SIDE      /* in the side text: captured, but not kept */
 } ki_capture_place;
 
 typedef struct ki_capture {
@@ -36,11 +36,11 @@ typedef struct ki_capture {
 /* One tracked container. */
 typedef struct ki_sink_level {
     const ki_projection_node *node;
-    const ki_projection_node *member; /* rule for the member that is being read, NULL: as the container */
-    size_t member_start;              /* in the text: before the comma that leads it in */
+    const ki_projection_node *member; /* rule for the current member; NULL if the container's rule applies */
+    size_t member_start;              /* in the text, before its leading comma */
     size_t value_start;
     uint32_t kept; /* members in the text so far */
-    uint64_t met;  /* bit i: the i-th named child of the node was there already */
+    uint64_t met;  /* bit i: the i-th named child of the node has occurred */
     uint8_t in_object;
     uint8_t has_value; /* the name was read */
     uint8_t entered;   /* the member is a container */
@@ -54,11 +54,11 @@ typedef struct ki_json_sink {
     ki_buf side;
     size_t bytes_max;
     const ki_projection *projection; /* borrowed; NULL keeps everything */
-    const uint8_t *block;            /* the characters being scanned, white space left out */
-    unsigned from;                   /* the first of them that was not copied yet */
+    const uint8_t *block;            /* the characters being scanned, white space removed */
+    unsigned from;                   /* the first of them that is not copied yet */
     uint32_t tracked;
     int emitting;
-    int overflowed; /* the value was larger than the sink may hold: text and captures are of its beginning */
+    int overflowed; /* the value exceeded the limit: text and captures cover its beginning only */
     int rewritable; /* an escape was seen that has a shorter spelling */
     int error;
     ki_capture captures[KI_PROJECTION_CAPTURES_MAX];
@@ -69,18 +69,17 @@ typedef struct ki_json_sink {
 void ki_json_sink_init(ki_json_sink *sink, size_t bytes_max);
 void ki_json_sink_fini(ki_json_sink *sink);
 
-/* Sets another limit, for the values from the next ki_json_sink_begin() on. */
+/* Sets another limit, which applies from the next ki_json_sink_begin() on. */
 void ki_json_sink_limit(ki_json_sink *sink, size_t bytes_max);
 
-/* Forgets what it holds and gets ready for one value. */
+/* Clears the content and prepares for one value. */
 void ki_json_sink_begin(ki_json_sink *sink, const ki_projection *projection);
 
-/* Makes room for `n` <= KI_JSON_SINK_FEED_MAX characters and for the rest of the block that they end in.
- * Returns 0 or KI_ERR_NO_MEMORY. The caller stops when the text has grown past bytes_max. */
+/* Reserves space for `n` <= KI_JSON_SINK_FEED_MAX characters and for the rest of the block that they end
+ * in. Returns 0 or KI_ERR_NO_MEMORY. The caller stops when the text exceeds bytes_max. */
 KI_NODISCARD int ki_json_sink_reserve(ki_json_sink *sink, size_t n);
 
-/* The structure of the value, in order, where it concerns a tracked container. `at` is the position in the
- * block. */
+/* The structural characters of tracked containers, in order. `at` is the position in the block. */
 void ki_json_sink_open(ki_json_sink *sink, unsigned at, int is_object);
 void ki_json_sink_close(ki_json_sink *sink, unsigned at);
 void ki_json_sink_colon(ki_json_sink *sink, unsigned at);
@@ -93,7 +92,7 @@ static inline void ki_json_sink_block(ki_json_sink *sink, const uint8_t *block)
     sink->from = 0;
 }
 
-/* Copies up to position `at`, if the current member is wanted. */
+/* Copies up to position `at`, if the current member is kept. */
 static inline void ki_json_sink_flush(ki_json_sink *sink, unsigned at)
 {
     if (sink->emitting && at > sink->from) {
@@ -103,7 +102,7 @@ static inline void ki_json_sink_flush(ki_json_sink *sink, unsigned at)
     sink->from = at;
 }
 
-/* Copies characters among which there are none of a tracked container. */
+/* Copies characters that contain none of a tracked container. */
 static inline void ki_json_sink_take(ki_json_sink *sink, const uint8_t *chars, size_t n)
 {
     if (sink->emitting) {

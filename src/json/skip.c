@@ -88,7 +88,7 @@ size_t ki_json_skip_string(const char *text, size_t n)
             return at + 1;
         if (n - at < 2)
             return 0;
-        at += 2; /* whatever a backslash escapes cannot end the string */
+        at += 2; /* an escaped byte cannot end the string */
     }
     return 0;
 }

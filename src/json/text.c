@@ -44,9 +44,9 @@ static size_t ascii_len(const unsigned char *text, size_t n)
     return at;
 }
 
-/* The length of the multi-byte sequence at text[0] by table 3-7 of the Unicode standard, 0 when it is ill-
- * formed. Only the second byte has a range of its own: that excludes overlong forms, surrogates and what lies
- * past 0x10FFFF. */
+/* The length of the multi-byte sequence at text[0] by table 3-7 of the Unicode standard, 0 if it is
+ * ill-formed. Only the second byte has a special range, which excludes overlong forms, surrogates and code
+ * points past 0x10FFFF. */
 static size_t sequence_len(const unsigned char *text, size_t n)
 {
     unsigned char lead = text[0];
@@ -181,7 +181,7 @@ size_t ki_json_unescaped_len(const char *raw, size_t n)
     return len;
 }
 
-/* The output never overtakes the input, as every escape is longer than what it stands for. */
+/* The output never overtakes the input, because every escape is longer than the character it encodes. */
 size_t ki_json_unescape(const char *raw, size_t n, char *out)
 {
     const char *end = raw + n;
@@ -207,7 +207,7 @@ size_t ki_json_unescape(const char *raw, size_t n, char *out)
 
 /* ---- comparison ---------------------------------------------------------------------------------------- */
 
-/* Gives out a text run by run: a stretch without escapes, or the bytes that one escape stands for. */
+/* Returns a text run by run: a stretch without escapes, or the bytes of one decoded escape. */
 typedef struct run_reader {
     const char *at;
     const char *end;
@@ -229,7 +229,7 @@ static run_reader run_reader_of(ki_json_spelt text)
     };
 }
 
-/* Decodes the escape at reader->at and returns the bytes that it takes up, 0 when it is malformed. */
+/* Decodes the escape at reader->at and returns its length, 0 if it is malformed. */
 static size_t decode_escape(run_reader *reader)
 {
     if (reader->spelling == KI_JSON_RAW) {
@@ -266,7 +266,7 @@ static void next_run(run_reader *reader)
     reader->at += reader->run_len;
 }
 
-/* 1 while there is something left to compare. */
+/* 1 while something is left to compare. */
 static int fill(run_reader *reader)
 {
     if (reader->run_len == 0 && reader->at < reader->end)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* text - the characters of JSON strings: escapes, UTF-8, comparison without memory.
+/* text - the characters of JSON strings: escapes, UTF-8, comparison without allocation.
  *
  *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/write.c, json/canonical.c,
  *             api/object/object_build.c, api/object/object_text.c
  *   Locks:    none; pure functions.
  *   Not here: finding where a string ends (json/skip.h).
  *
- * `raw` is what stands between the quotes, with its escapes. Any bytes are safe.
+ * `raw` is the text between the quotes, with its escapes. Any bytes are safe.
  */
 #ifndef KI_JSON_TEXT_H
 #define KI_JSON_TEXT_H
@@ -15,22 +15,22 @@
 
 #define KI_JSON_BAD_ESCAPE SIZE_MAX
 
-/* The number of bytes that `raw` has when unescaped, or KI_JSON_BAD_ESCAPE. */
+/* The length of `raw` when unescaped, or KI_JSON_BAD_ESCAPE. */
 size_t ki_json_unescaped_len(const char *raw, size_t n);
 
-/* Unescapes into `out`, for which `n` bytes are enough; out == raw unescapes in place. Returns the number of
- * bytes written, or KI_JSON_BAD_ESCAPE for a malformed escape or a lone surrogate, with any bytes in
- * `out`. */
+/* Unescapes into `out`, for which `n` bytes are enough; out == raw unescapes in place. Returns the number
+ * of bytes written, or KI_JSON_BAD_ESCAPE for a malformed escape or a lone surrogate; `out` is unspecified
+ * then. */
 size_t ki_json_unescape(const char *raw, size_t n, char *out);
 
-/* Reads the escape at at[0], a backslash. Returns the bytes that it takes up (2, 6, or 12 for a surrogate
- * pair), or 0 when it is malformed or not complete before `end`. */
+/* Reads the escape at at[0], a backslash. Returns its length (2, 6, or 12 for a surrogate pair), or 0 if
+ * it is malformed or incomplete before `end`. */
 size_t ki_json_escape_read(const char *at, const char *end, uint32_t *out_code_point);
 
-/* What turns the bytes of a text into characters. */
+/* How the characters of a text are encoded. */
 typedef enum ki_json_spelling {
-    KI_JSON_PLAIN,   /* as they stand */
-    KI_JSON_RAW,     /* the inside a JSON string */
+    KI_JSON_PLAIN,   /* as they are */
+    KI_JSON_RAW,     /* the text between the quotes of a JSON string */
     KI_JSON_POINTER, /* one token of a JSON Pointer: ~0 and ~1 */
 } ki_json_spelling;
 
@@ -39,14 +39,14 @@ typedef struct ki_json_spelt {
     ki_json_spelling spelling;
 } ki_json_spelt;
 
-/* Bytewise order of what both mean: negative, 0 or positive. A malformed escape stands for its own bytes, so
- * that this is an order for any text. */
+/* Bytewise order of the decoded texts: negative, 0 or positive. A malformed escape stands for its own
+ * bytes, so this is an order for any text. */
 int ki_json_text_compare(ki_json_spelt a, ki_json_spelt b);
 
 /* Writes `code_point` (at most 0x10FFFF) as UTF-8 and returns the number of bytes, 1 to 4. */
 size_t ki_utf8_encode(uint32_t code_point, char out[4]);
 
-/* The number of bytes before the first that is not part of well-formed UTF-8; `n` when all are. */
+/* The number of bytes before the first that is not part of well-formed UTF-8; `n` if all are. */
 size_t ki_utf8_valid_len(const char *text, size_t n);
 
 #endif

@@ -5,8 +5,8 @@
 
 enum { NO_MISTAKE = 64 };
 
-/* Sets what must follow a leading byte; the bounds of the second byte keep out overlong forms, surrogates
- * and what is beyond U+10FFFF. Returns 0 when no character begins with it. */
+/* Sets what must follow a leading byte. The bounds of the second byte exclude overlong forms, surrogates
+ * and code points beyond U+10FFFF. Returns 0 if no character begins with it. */
 static int begin_character(ki_utf8 *utf8, uint8_t lead)
 {
     utf8->low = 0x80;

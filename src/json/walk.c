@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* What must not stand in the container that the scanner is in. At a bracket that is the one around it. */
+/* What is not allowed in the current container. For a bracket, that is the container around it. */
 static uint64_t wrong_place(const ki_json_scanner *s, const ki_block *block, uint64_t range)
 {
     const uint64_t in_object = 0 - ki_kinds_innermost(s);
@@ -12,7 +12,7 @@ static uint64_t wrong_place(const ki_json_scanner *s, const ki_block *block, uin
     return ((block->colon ^ (block->behind_name & in_object)) | (block->nameless & in_object)) & range;
 }
 
-/* Tells the sink of the commas and colons in `range`, when they belong to a tracked container. */
+/* Reports the commas and colons in `range` to the sink, if they belong to a tracked container. */
 static void tell_separators(const ki_json_scanner *s, const ki_block *block, uint64_t range)
 {
     ki_json_sink *sink = s->sink;
@@ -28,7 +28,7 @@ static void tell_separators(const ki_json_scanner *s, const ki_block *block, uin
     }
 }
 
-/* Returns 0 when it is too deep. */
+/* Returns 0 if it is too deep. */
 static int open_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
 {
     if (s->depth == s->depth_max) {
@@ -41,7 +41,7 @@ static int open_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
     return 1;
 }
 
-/* Returns 0 when a { is closed by ] or the other way round. */
+/* Returns 0 if a { is closed by ] or vice versa. */
 static int close_container(ki_json_scanner *s, unsigned at, uint64_t is_object)
 {
     if (s->too_deep > 0) {
@@ -68,7 +68,7 @@ unsigned ki_block_walk(ki_json_scanner *s, ki_block *block, unsigned *out_too_de
         uint64_t is_object = block->brace >> at & 1;
         block->mistakes |= wrong_place(s, block, upto & ~before);
         if ((block->mistakes & upto) != 0)
-            return KI_BLOCK_NO_END; /* what follows a mistake is not worth a look */
+            return KI_BLOCK_NO_END; /* nothing after a mistake matters */
         tell_separators(s, block, upto & ~before);
         before = upto;
         if ((block->open & bit) != 0) {

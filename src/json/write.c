@@ -14,7 +14,7 @@
 
 static const size_t BYTES_MAX_DEFAULT = (size_t)64 << 20;
 
-/* ---- life ---------------------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 
 ki_json_writer *ki_json_writer_new(const ki_json_writer_options *options)
 {
@@ -59,7 +59,7 @@ void ki_json_writer_fail(ki_json_writer *writer, int code, const char *message)
 int ki_json_writer_finish(ki_json_writer *writer, ki_str *out_text, ki_error *err)
 {
     if (writer == NULL || out_text == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "no writer, or nowhere to put its text");
+        return ki_fail(err, KI_ERR_INVALID, "writer and output must not be NULL");
     if (writer->error != 0)
         return ki_fail(err, writer->error, "%s", writer->message);
     if (writer->depth > 0)
@@ -76,7 +76,7 @@ static void check(ki_json_writer *writer, int rc)
 {
     if (rc < 0)
         ki_json_writer_fail(writer, rc,
-                            rc == KI_ERR_TOO_LARGE ? "the text passes bytes_max" : ki_error_text(rc));
+                            rc == KI_ERR_TOO_LARGE ? "the text exceeds bytes_max" : ki_error_text(rc));
 }
 
 static void put(ki_json_writer *writer, ki_str bytes)
@@ -116,7 +116,7 @@ static void put_escape(ki_json_writer *writer, unsigned char byte)
     put(writer, (ki_str){(const char[]){'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]}, 6});
 }
 
-/* The number of bytes that stand for themselves in a JSON string. */
+/* The number of leading bytes that need no escaping in a JSON string. */
 static size_t plain_len(const char *text, size_t n)
 {
     size_t at = 0;
@@ -146,7 +146,7 @@ static int is_utf8(ki_json_writer *writer, ki_str text)
     return 0;
 }
 
-/* ---- what may come next -------------------------------------------------------------------------------- */
+/* ---- what is allowed next ------------------------------------------------------------------------------ */
 
 int ki_json_writer_in_object(const ki_json_writer *writer)
 {
@@ -176,13 +176,13 @@ static void put_separator(ki_json_writer *writer)
     put_new_line(writer);
 }
 
-/* Writes what stands before a name. Returns 0 when none may stand here. */
+/* Writes what must precede a name. Returns 0 if no name is allowed here. */
 static int begin_name(ki_json_writer *writer)
 {
     if (!is_usable(writer))
         return 0;
     if (!ki_json_writer_in_object(writer))
-        return refuse(writer, "a name outside of an object");
+        return refuse(writer, "a name outside an object");
     if (writer->named)
         return refuse(writer, "two names in a row");
     put_separator(writer);
@@ -198,13 +198,13 @@ static void end_name(ki_json_writer *writer)
     writer->named = 1;
 }
 
-/* Writes what stands before a value. Returns 0 when none may stand here. */
+/* Writes what must precede a value. Returns 0 if no value is allowed here. */
 static int begin_value(ki_json_writer *writer)
 {
     if (!is_usable(writer))
         return 0;
     if (writer->done)
-        return refuse(writer, "a second value behind the first");
+        return refuse(writer, "a second value after the first");
     if (ki_json_writer_in_object(writer)) {
         if (!writer->named)
             return refuse(writer, "a value without a name in an object");
@@ -221,7 +221,7 @@ static void end_value(ki_json_writer *writer)
     writer->done = writer->depth == 0;
 }
 
-/* ---- back ---------------------------------------------------------------------------------------------- */
+/* ---- removing ------------------------------------------------------------------------------------------ */
 
 ki_json_mark ki_json_writer_mark(const ki_json_writer *writer)
 {
@@ -261,7 +261,7 @@ static void end_container(ki_json_writer *writer, int is_object)
     if (!is_usable(writer))
         return;
     if (writer->depth == 0 || ki_json_writer_in_object(writer) != is_object || writer->named) {
-        refuse(writer, "an end that does not fit the beginning");
+        refuse(writer, "an end that does not match its beginning");
         return;
     }
     writer->depth--;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* write - the inside of a ki_json_writer, for what writes JSON text that exists already.
+/* write - the internals of a ki_json_writer, for code that writes existing JSON text.
  *
  *   From:     json/reformat.c, json/body_format.c; public as ki_json_write_…()
  *   To:       util/buf.c
@@ -20,29 +20,29 @@ struct ki_json_writer {
     size_t indent;
     size_t depth;
     uint64_t objects[KI_JSON_WRITE_DEPTH_MAX / 64 + 1]; /* bit d - 1: level d is an object, else an array */
-    int empty;                                          /* the innermost container has nothing in it yet */
-    int named;                                          /* the name is there, its value is not */
+    int empty;                                          /* the innermost container is empty so far */
+    int named;                                          /* a name was written, its value was not */
     int done;                                           /* the outermost value is complete */
     int error;                                          /* the first one, or 0 */
     const char *message;                                /* goes with the error */
 };
 
-/* Remembers an error, unless there is one. */
+/* Stores an error, unless there is one already. */
 void ki_json_writer_fail(ki_json_writer *writer, int code, const char *message);
 
 int ki_json_writer_in_object(const ki_json_writer *writer);
 
-/* As ki_json_write_name and the calls for scalars, with text that is JSON already, quotes included. */
+/* Like ki_json_write_name and the calls for scalars, with text that is already JSON, quotes included. */
 void ki_json_writer_raw_name(ki_json_writer *writer, ki_str raw);
 void ki_json_writer_raw_scalar(ki_json_writer *writer, ki_str raw);
 
-/* Where a writer is between two members or elements. */
+/* The position of a writer between two members or elements. */
 typedef struct ki_json_mark {
     size_t len;
     int empty;
 } ki_json_mark;
 
-/* What was written since the mark goes again: a name, or members and elements of the same container. */
+/* Removes what was written since the mark: a name, or members and elements of the same container. */
 ki_json_mark ki_json_writer_mark(const ki_json_writer *writer);
 void ki_json_writer_rewind(ki_json_writer *writer, ki_json_mark mark);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* informer_labels - the labels that all numbers of one informer or feed have.
+/* informer_labels - the labels that all metrics of one informer or feed share.
  *
  *   From:     reflector/reflector_metrics.c, handler/handler_metrics.c, informer/informer_metrics.c,
  *             feed/feed.c
  *   To:       metrics/metrics.h
  *   Locks:    none; plain data.
- *   Not here: the numbers.
+ *   Not here: the values.
  */
 #ifndef KI_METRICS_INFORMER_LABELS_H
 #define KI_METRICS_INFORMER_LABELS_H
@@ -14,12 +14,12 @@
 
 #include "metrics/names.h"
 
-/* name, group, version, resource, and one more: a reason, a handler. */
+/* name, group, version, resource, and one extra label: a reason or a handler. */
 typedef struct ki_informer_labels {
     ki_str values[5];
 } ki_informer_labels;
 
-/* `name` NULL: the plural. Borrows both. */
+/* If `name` is NULL, the resource's plural is used. Borrows both. */
 static inline ki_informer_labels ki_informer_labels_of(const char *name, const ki_resource *resource)
 {
     return (ki_informer_labels){{ki_str_of(name == NULL ? resource->plural : name),
@@ -27,14 +27,14 @@ static inline ki_informer_labels ki_informer_labels_of(const char *name, const k
                                  ki_str_of(resource->plural)}};
 }
 
-/* With a value of the one more. */
+/* The same labels with a value for the extra one. */
 static inline ki_informer_labels ki_informer_labels_and(ki_informer_labels labels, ki_str value)
 {
     labels.values[4] = value;
     return labels;
 }
 
-/* `name` as in metrics/names.h. What cannot be counted for lack of memory is counted by
+/* `name` as in metrics/names.h. Metrics that could not be created for lack of memory are counted by
  * ki_metrics_refused(). */
 #define KI_INFORMER_COUNTER(metrics, name, labels)                                                           \
     ki_metrics_counter((metrics), &ki_metric_informer_##name, (labels).values)

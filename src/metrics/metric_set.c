@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-/* Of the address, mixed so that neighbours in memory have nothing in common. */
+/* Derived from the address, mixed so that neighbours in memory get unrelated ranks. */
 static uint64_t rank_of(const ki_metric_node *node)
 {
     uint64_t x = (uint64_t)(uintptr_t)node;
@@ -26,8 +26,8 @@ ki_metric_node *ki_metric_set_find(const ki_metric_set *set, ki_str key)
     return node;
 }
 
-/* Cuts a tree in two: what is before `key`, and what is behind it. Each step hangs the next node of the way
- * down at the free end of one of them, where it keeps its order and its rank below its new parent. */
+/* Splits a tree into the nodes before `key` and those after it. Each step links the next node on the path
+ * at the open end of one of the two trees, where it keeps its order and its rank below its new parent. */
 static void split(ki_metric_node *tree, ki_str key, ki_metric_node **before, ki_metric_node **behind)
 {
     while (tree != NULL) {
@@ -44,8 +44,8 @@ static void split(ki_metric_node *tree, ki_str key, ki_metric_node **before, ki_
     *before = *behind = NULL;
 }
 
-/* The node takes the place of the first one on its way down that ranks below it; what that place held is
- * below the node then. */
+/* The node replaces the first node on its path that ranks below it; the subtree from there is split and
+ * becomes the node's children. */
 void ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node)
 {
     assert(ki_metric_set_find(set, node->key) == NULL);
@@ -58,7 +58,7 @@ void ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node)
     set->count++;
 }
 
-/* All keys of `left` are before those of `right`; of both the higher rank is on top. */
+/* All keys of `left` are before those of `right`; the higher rank becomes the root. */
 static void join(ki_metric_node **place, ki_metric_node *left, ki_metric_node *right)
 {
     while (left != NULL && right != NULL) {
@@ -88,7 +88,7 @@ void ki_metric_set_remove(ki_metric_set *set, ki_metric_node *node)
     set->count--;
 }
 
-/* As deep as the tree. What is to the right of a node behind the key is behind it as well. */
+/* Recursion is as deep as the tree. If a node is after the key, so is everything to its right. */
 static int walk(ki_metric_node *node, const ki_str *key, ki_metric_set_cb callback, void *user)
 {
     while (node != NULL) {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metric_set - things with a text of their own, sorted by it: families by name, children by labels.
+/* metric_set - nodes sorted by a text key: families by name, children by labels.
  *
  *   From:     metrics/metrics.c, metrics/metrics_write.c
  *   Locks:    the owner's.
- *   Not here: memory; the nodes live inside the things.
+ *   Not here: memory; the nodes are embedded in their elements.
  *
  * A treap: a binary tree in which keys rise from left to right, and no node has a higher rank than its
- * parent. Ranks are as good as random, so the depth is some multiple of log2(count), whatever order the keys
- * come in: the hundred thousands of samples of many informers come and go one by one.
+ * parent. Ranks are as good as random, so the depth is a small multiple of log2(count) whatever the order
+ * of insertion. Programs with many informers add and remove hundreds of thousands of samples one by one.
  */
 #ifndef KI_METRICS_METRIC_SET_H
 #define KI_METRICS_METRIC_SET_H
 
 #include <kinformer/common.h>
 
-/* The first member of what is in a set. */
+/* The first member of every element of a set. */
 typedef struct ki_metric_node {
     ki_str key;
     struct ki_metric_node *left;
@@ -30,17 +30,18 @@ typedef struct ki_metric_set {
 /* The node with this key, or NULL. */
 ki_metric_node *ki_metric_set_find(const ki_metric_set *set, ki_str key);
 
-/* Adds a node whose key is not there. */
+/* Adds a node whose key is not in the set. */
 void ki_metric_set_insert(ki_metric_set *set, ki_metric_node *node);
 
-/* Removes a node that is there. */
+/* Removes a node that is in the set. */
 void ki_metric_set_remove(ki_metric_set *set, ki_metric_node *node);
 
-/* Returns 0 to go on, anything else to stop. */
+/* Returns 0 to continue, anything else to stop. */
 typedef int (*ki_metric_set_cb)(ki_metric_node *node, void *user);
 
-/* Calls with the nodes behind `key` in order; NULL: with all. The callback changes no set, but may free the
- * node if it goes on to the end. Returns what it stopped with, or 0. */
+/* Calls back for the nodes after `key` in order; for all if `key` is NULL. The callback must not change
+ * the set, but may free the node if the walk runs to the end. Returns the value that stopped the walk, or
+ * 0. */
 int ki_metric_set_walk(const ki_metric_set *set, const ki_str *key, ki_metric_set_cb callback, void *user);
 
 #endif

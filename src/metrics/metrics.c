@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making, finding and dropping: what happens under the lock. */
+/* Creating, finding and dropping metrics: everything that needs the lock. */
 #include "metrics/metrics.h"
 
 #include <assert.h>
@@ -104,7 +104,7 @@ void ki_metrics_free(ki_metrics *metrics)
 
 uint64_t ki_metrics_refused(const ki_metrics *metrics)
 {
-    /* Relaxed: a number that orders nothing. */
+    /* Relaxed: a counter that orders nothing. */
     return metrics == NULL ? 0 : atomic_load_explicit(&metrics->refused, memory_order_relaxed);
 }
 
@@ -138,7 +138,7 @@ static int compare_desc(ki_metric_node *node, void *user)
     return sought->found != NULL;
 }
 
-/* Finds or makes the family. NULL when memory is out. */
+/* Finds or creates the family. NULL when out of memory. */
 static ki_metric_family *family_locked(ki_metrics *metrics, const ki_metric_desc *desc)
     KI_REQUIRES(metrics->mu)
 {
@@ -199,7 +199,7 @@ static ki_metric_child *new_child(ki_metric_family *family, ki_str labels)
     return child;
 }
 
-/* Finds or makes the child, and counts a use. NULL when memory is out or there are too many. */
+/* Finds or creates the child, and counts one use. NULL when out of memory, or when there are too many. */
 static ki_metric_child *child_locked(ki_metrics *metrics, const ki_metric_desc *desc, ki_str labels)
     KI_REQUIRES(metrics->mu)
 {
@@ -235,7 +235,7 @@ static void *find_cell(ki_metrics *metrics, const ki_metric_desc *desc, const ki
     ki_buf_fini(&labels);
     if (child != NULL)
         return ki_metric_cell(child);
-    /* Relaxed: a number that orders nothing. */
+    /* Relaxed: a counter that orders nothing. */
     atomic_fetch_add_explicit(&metrics->refused, 1, memory_order_relaxed);
     return NULL;
 }

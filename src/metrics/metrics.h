@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metrics - counters, gauges and histograms, each found once by its labels and then updated without a lock.
  *
- *   From:     whoever counts: http/, client/, reflector/, handler/
- *   To:       metrics/prometheus.c, which writes them; metrics/names.h says which there are
+ *   From:     every module that counts: http/, client/, reflector/, handler/
+ *   To:       metrics/prometheus.c, which writes them; metrics/names.h lists them
  *   Locks:    one mutex, a leaf, for finding, dropping and writing; none for counting.
- *   Not here: floating point. All is counted in whole units (one, a byte, a nanosecond), so that an update is
- *             one addition; the unit of a metric says where its text has the decimal point.
+ *   Not here: floating point. Everything is counted in whole units (one, a byte, a nanosecond), so that an
+ *             update is one addition; the metric's unit says where the decimal point goes when it is written.
  *
- * A NULL cell, as from metrics that are off or when memory was out, counts nothing and is harmless.
+ * A NULL cell counts nothing and is harmless. Disabled metrics give NULL, and so does running out of memory.
  */
 #ifndef KI_METRICS_METRICS_H
 #define KI_METRICS_METRICS_H
@@ -17,10 +17,10 @@
 
 typedef enum ki_metric_type { KI_METRIC_COUNTER, KI_METRIC_GAUGE, KI_METRIC_HISTOGRAM } ki_metric_type;
 
-/* What is counted; as many decimals has the text, which is in base units. */
+/* The unit that is counted. The value is the number of decimals when written in base units. */
 typedef enum ki_metric_unit { KI_METRIC_ONES = 0, KI_METRIC_NANOSECONDS = 9 } ki_metric_unit;
 
-/* Upper bounds of buckets, inclusive and rising; what is above the last one has a bucket as well. */
+/* Upper bounds of the buckets, inclusive and rising. Values above the last bound have a bucket too. */
 typedef struct ki_metric_bounds {
     const uint64_t *upper;
     size_t count;
@@ -28,40 +28,40 @@ typedef struct ki_metric_bounds {
 
 enum { KI_METRIC_LABELS_MAX = 6 };
 
-/* What a metric is. It lives for ever: one of metrics/names.h. */
+/* Describes a metric. Static: one of metrics/names.h. */
 typedef struct ki_metric_desc {
     const char *name;
     const char *help;
     ki_metric_type type;
     ki_metric_unit unit;
-    const char *labels[KI_METRIC_LABELS_MAX]; /* the first NULL ends them */
-    const ki_metric_bounds *bounds;           /* of a histogram */
+    const char *labels[KI_METRIC_LABELS_MAX]; /* ends at the first NULL */
+    const ki_metric_bounds *bounds;           /* histograms only */
 } ki_metric_desc;
 
-/* Each cell begins a cache line that it shares with no other one: threads that count different things do not
- * slow each other down. */
+/* Each cell has a cache line of its own, so threads that count different things do not slow each other
+ * down. */
 typedef struct ki_counter {
     _Atomic uint64_t value;
 } ki_counter;
 
 typedef struct ki_gauge {
     _Atomic int64_t value;             /* INT64_MAX: +Inf */
-    int64_t (*read)(const void *user); /* instead of it, as `user` guarded by the metrics' lock; NULL: none */
+    int64_t (*read)(const void *user); /* if set, gives the value; with `user` guarded by the metrics' lock */
     const void *user;
 } ki_gauge;
 
 typedef struct ki_histogram {
     const ki_metric_bounds *bounds;
     _Atomic uint64_t sum;
-    _Atomic uint64_t counts[]; /* by bucket, one more than there are bounds; not summed up */
+    _Atomic uint64_t counts[]; /* one per bucket, one more than there are bounds; not cumulative */
 } ki_histogram;
 
-/* Another owner of the metrics; ki_metrics_free() drops one. Returns its argument; NULL stays NULL. */
+/* Adds an owner of the metrics; ki_metrics_free() drops one. Returns its argument; NULL stays NULL. */
 ki_metrics *ki_metrics_ref(ki_metrics *metrics);
 
-/* The cell of these label values, in the order of desc->labels; at zero when nobody had it. Each call is one
- * use, to be ended with the drop below; uses of the same labels share the cell. NULL when `metrics` is NULL,
- * memory is out, or there are too many. */
+/* The cell of these label values, in the order of desc->labels; zero if it is new. Each call is one use,
+ * which ends with the drop below; uses of the same labels share the cell. NULL when `metrics` is NULL,
+ * when out of memory, or when there are too many. */
 KI_NODISCARD ki_counter *ki_metrics_counter(ki_metrics *metrics, const ki_metric_desc *desc,
                                             const ki_str *label_values);
 KI_NODISCARD ki_gauge *ki_metrics_gauge(ki_metrics *metrics, const ki_metric_desc *desc,
@@ -69,18 +69,20 @@ KI_NODISCARD ki_gauge *ki_metrics_gauge(ki_metrics *metrics, const ki_metric_des
 KI_NODISCARD ki_histogram *ki_metrics_histogram(ki_metrics *metrics, const ki_metric_desc *desc,
                                                 const ki_str *label_values);
 
-/* From now on the text has what `read` says when it is written: for what changes by itself. `read` takes no
- * lock, and is not called any more when ki_gauge_unfollow() for the same `user` has returned; then the gauge
- * has +Inf. Of several who share a cell the last is asked. A NULL gauge is allowed. */
+/* From now on `read` gives the value whenever the metrics are written: for values that change by
+ * themselves. `read` takes no lock. After ki_gauge_unfollow() with the same `user` has returned, `read` is
+ * no longer called and the gauge is +Inf. If several callers share a cell, the last one is asked. A NULL
+ * gauge is allowed. */
 void ki_gauge_follow(ki_gauge *gauge, int64_t (*read)(const void *user), const void *user);
 void ki_gauge_unfollow(ki_gauge *gauge, const void *user);
 
-/* Ends one use; with the last one the sample leaves the text. The caller still owns the metrics. */
+/* Ends one use. The sample is removed with the last one. The caller still owns the metrics. */
 void ki_counter_drop(ki_counter *counter);
 void ki_gauge_drop(ki_gauge *gauge);
 void ki_histogram_drop(ki_histogram *histogram);
 
-/* Relaxed, in all that follows: a number orders nothing else, and a reader wants it whole, not recent. */
+/* Relaxed, here and below: a metric orders nothing else, and a reader needs a whole value, not a recent
+ * one. */
 
 static inline void ki_counter_add(ki_counter *counter, uint64_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving the text out, one piece of a family at a time. */
+/* Writing the metrics as text, a piece of a family at a time. */
 #include <kinformer/metrics.h>
 #include <stdbool.h>
 
@@ -9,14 +9,15 @@
 #include "util/buf.h"
 #include "util/error.h"
 
-/* What is written without giving the lock away; the last sample may pass the first. */
+/* PIECE_BYTES: how much is written before the lock is released; the last sample may exceed it. */
 enum { PIECE_BYTES = 64 * 1024, PIECE_BYTES_MAX = 64 * 1024 * 1024 };
 
-/* Families and children come while a walk is on its way, and children go: it goes on by name and labels. */
+/* Families and children are added, and children are removed, while a walk runs: it continues by name and
+ * labels. */
 typedef struct walk {
-    const ki_metric_family *family; /* the one that is being written */
-    ki_buf labels;                  /* of the last sample that was written */
-    bool is_inside;                 /* more samples of it may follow */
+    const ki_metric_family *family; /* the one being written */
+    ki_buf labels;                  /* of the last sample written */
+    bool is_inside;                 /* more samples of the family may follow */
     ki_buf text;
 } walk;
 
@@ -29,7 +30,7 @@ static int note_family(ki_metric_node *node, void *user)
     return 1;
 }
 
-/* Writes samples until the piece is full: 1, or a failure. */
+/* Writes samples until the piece is full; returns 1 then, or an error. */
 static int put_child(ki_metric_node *node, void *user)
 {
     walk *w = user;
@@ -59,8 +60,8 @@ static int put_more_locked(const ki_metrics *metrics, walk *w) KI_REQUIRES(metri
     return rc < 0 ? rc : 0;
 }
 
-/* Writes the next piece, none at the end, where there is no family. The rest of a family may be empty: what
- * it held has gone. */
+/* Writes the next piece; nothing at the end, where `family` is NULL. The rest of a family may be empty
+ * when its samples were removed meanwhile. */
 static int next_piece(ki_metrics *metrics, walk *w)
 {
     int rc;
@@ -75,7 +76,7 @@ static int next_piece(ki_metrics *metrics, walk *w)
 
 static int fail_write(ki_error *err, int rc)
 {
-    return rc == KI_ERR_TOO_LARGE ? ki_fail(err, rc, "the text of the metrics is too large")
+    return rc == KI_ERR_TOO_LARGE ? ki_fail(err, rc, "the metrics exceed the maximum size")
                                   : ki_fail_no_memory(err);
 }
 
@@ -84,7 +85,7 @@ int ki_metrics_write(ki_metrics *metrics, ki_metrics_write_cb callback, void *us
     walk w = {0};
     int rc = 0;
     if (metrics == NULL || callback == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "metrics or callback are missing");
+        return ki_fail(err, KI_ERR_INVALID, "metrics and callback must not be NULL");
     ki_buf_init(&w.text, PIECE_BYTES_MAX);
     ki_buf_init(&w.labels, PIECE_BYTES_MAX);
     do {
@@ -109,7 +110,7 @@ int ki_metrics_render(ki_metrics *metrics, ki_metrics_text *out_text, ki_error *
 {
     ki_buf text;
     if (metrics == NULL || out_text == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "metrics or a place for their text are missing");
+        return ki_fail(err, KI_ERR_INVALID, "metrics and the output pointer must not be NULL");
     ki_buf_init(&text, metrics->bytes_max);
     int rc = ki_metrics_write(metrics, append, &text, err);
     if (rc == 0)

@@ -7,7 +7,7 @@
 
 enum { DIGITS_MAX = 20, PLAIN_EXPONENT_MIN = -4, PLAIN_EXPONENT_END = 6 };
 
-/* d.ddd × 10^exponent, without zeros at the end; 0 has one digit. */
+/* d.ddd × 10^exponent, without trailing zeros; 0 has one digit. */
 typedef struct decimal {
     char digits[DIGITS_MAX];
     int count;
@@ -18,7 +18,7 @@ static decimal decimal_of(uint64_t value, unsigned decimals)
 {
     char backwards[DIGITS_MAX];
     int count = 0;
-    int zeros = 0; /* of those backwards, in front */
+    int zeros = 0; /* trailing ones */
     do {
         char digit = (char)('0' + value % 10);
         if (digit == '0' && zeros == count)
@@ -84,7 +84,7 @@ size_t ki_prometheus_bound(uint64_t value, unsigned decimals, char out[KI_PROMET
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
-/* Keeps the first failure, so that a line is written without asking after each word. */
+/* Keeps the first error, so that a line can be written without a check after each word. */
 typedef struct writer {
     ki_buf *out;
     int rc;
@@ -106,8 +106,8 @@ static int is_between(char byte, unsigned char low, unsigned char high)
     return (unsigned char)byte >= low && (unsigned char)byte <= high;
 }
 
-/* The length of the UTF-8 character that `text` begins with; 0 when it begins with none. The bounds of the
- * second byte keep out overlong forms, surrogates and what is beyond U+10FFFF. */
+/* The length of the UTF-8 character at the beginning of `text`; 0 if there is none. The bounds of the
+ * second byte exclude overlong forms, surrogates and code points beyond U+10FFFF. */
 static size_t character_length(ki_str text)
 {
     static const struct {
@@ -133,7 +133,7 @@ static size_t character_length(ki_str text)
     return 0;
 }
 
-/* How many bytes at the beginning need no thought; usually all. */
+/* The number of leading bytes that need no escaping; usually all. */
 static size_t plain_length(ki_str text)
 {
     size_t n = 0;
@@ -143,7 +143,7 @@ static size_t plain_length(ki_str text)
     return n;
 }
 
-/* Quotes are escaped in labels and stand as they are in help. */
+/* Quotes are escaped in labels, but not in help texts. */
 static void put_escaped(writer *w, ki_str text, int escape_quotes)
 {
     while (text.len > 0) {
@@ -184,7 +184,7 @@ int ki_prometheus_labels(ki_buf *out, const ki_metric_desc *desc, const ki_str *
 
 /* ---- samples ------------------------------------------------------------------------------------------- */
 
-/* Everything of a line but the number: name, suffix, labels, and "le" unless that is empty. */
+/* Everything on a line except the number: name, suffix, labels, and "le" unless it is empty. */
 static void put_head(writer *w, const ki_metric_child *child, ki_str suffix, ki_str le)
 {
     put(w, child->family->node.key);
@@ -233,8 +233,8 @@ static void put_gauge(writer *w, ki_metric_child *child)
     put_number(w, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, child->family->desc->unit);
 }
 
-/* Buckets are summed up here, and the count is that of the last one: they agree in every text, while others
- * go on counting. */
+/* Buckets are summed up here, and the count is that of the last one, so they always agree although other
+ * threads keep counting. */
 static void put_histogram(writer *w, ki_metric_child *child)
 {
     const ki_histogram *histogram = ki_metric_cell(child);

@@ -4,7 +4,7 @@
  *   From:     metrics/metrics.c (labels, once per child), metrics/metrics_write.c (families and children)
  *   To:       util/buf.h
  *   Locks:    the caller holds the mutex of the metrics around ki_prometheus_child().
- *   Not here: which families there are; HTTP.
+ *   Not here: the list of families; HTTP.
  */
 #ifndef KI_METRICS_PROMETHEUS_H
 #define KI_METRICS_PROMETHEUS_H
@@ -12,19 +12,19 @@
 #include "metrics/registry.h"
 #include "util/buf.h"
 
-/* Appends name="value",… for all labels of the metric. Values are escaped; what is not UTF-8 in them becomes
- * U+FFFD, as one such byte would cost the reader the whole text. Returns 0, KI_ERR_TOO_LARGE,
- * KI_ERR_NO_MEMORY; the buffer holds anything after a failure. */
+/* Appends name="value",… for all labels of the metric. Values are escaped. Bytes that are not UTF-8 become
+ * U+FFFD, because a reader would reject the whole text for one of them. Returns 0, KI_ERR_TOO_LARGE or
+ * KI_ERR_NO_MEMORY; the buffer's content is unspecified after a failure. */
 KI_NODISCARD int ki_prometheus_labels(ki_buf *out, const ki_metric_desc *desc, const ki_str *values);
 
-/* Appends the lines that say what a family is, and those of one child of it. Return as above. */
+/* Append the HELP and TYPE lines of a family, and the lines of one child. Return as above. */
 KI_NODISCARD int ki_prometheus_head(ki_buf *out, const ki_metric_family *family);
 KI_NODISCARD int ki_prometheus_child(ki_buf *out, ki_metric_child *child);
 
 enum { KI_PROMETHEUS_NUMBER_BYTES = 32 };
 
-/* Writes `value` / 10^decimals exactly and returns the length. Plain, or as bounds of buckets are written by
- * others, with an exponent below 0.0001 and from 1,000,000 on: "le" is compared as text. */
+/* Writes `value` / 10^decimals exactly and returns the length. Below 0.0001 and from 1,000,000 on it uses
+ * an exponent, as other writers of bucket bounds do: "le" is compared as text. */
 size_t ki_prometheus_number(uint64_t value, unsigned decimals, char out[KI_PROMETHEUS_NUMBER_BYTES]);
 size_t ki_prometheus_bound(uint64_t value, unsigned decimals, char out[KI_PROMETHEUS_NUMBER_BYTES]);
 

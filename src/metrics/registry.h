@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registry - where metrics are kept: families by name, in each the children by their labels.
+/* registry - where metrics are kept: families by name, and the children of each by their labels.
  *
  *   From:     metrics/metrics.c fills it
- *   To:       metrics/metrics_write.c walks it, metrics/prometheus.c writes one family of it
- *   Locks:    ki_metrics.mu guards the sets and what is said to be guarded; the rest is constant, but for the
- *             cells, which are atomic.
+ *   To:       metrics/metrics_write.c walks it, metrics/prometheus.c writes one family
+ *   Locks:    ki_metrics.mu guards the sets and the fields marked so; the rest is constant, except the cells,
+ *             which are atomic.
  */
 #ifndef KI_METRICS_REGISTRY_H
 #define KI_METRICS_REGISTRY_H
@@ -15,18 +15,18 @@
 #include "util/refcount.h"
 #include "util/thread.h"
 
-enum { KI_METRIC_LINE_BYTES = 64 }; /* of the processor's cache */
+enum { KI_METRIC_LINE_BYTES = 64 }; /* of a CPU cache line */
 
-/* The cold part of one sample, or of one histogram. Its cell begins at the next line, the text of the labels
- * stands behind that: one allocation. */
+/* The cold part of one sample or histogram. Its cell starts at the next cache line, the text of the labels
+ * follows: one allocation. */
 typedef struct ki_metric_child {
     ki_metric_node node; /* its key: name="value",name="value", escaped */
     struct ki_metric_family *family;
     size_t uses;      /* guarded by mu */
-    void *allocation; /* the child itself is aligned */
+    void *allocation; /* unaligned; the child itself is aligned */
 } ki_metric_child;
 
-/* Lives as long as the metrics: a walk may stand at one without the lock. */
+/* Lives as long as the metrics: a walk may refer to one without the lock. */
 typedef struct ki_metric_family {
     ki_metric_node node; /* its key: the name, with the prefix */
     const ki_metric_desc *desc;
@@ -36,7 +36,7 @@ typedef struct ki_metric_family {
 
 struct ki_metrics {
     ki_refcount refs;
-    ki_fork_hook fork_hook; /* a child finds them whole */
+    ki_fork_hook fork_hook; /* keeps the locks consistent in a child process */
     ki_mutex mu;
     ki_str prefix;
     size_t children_max;
@@ -55,6 +55,6 @@ static inline ki_metric_child *ki_metric_child_of(void *cell)
     return (ki_metric_child *)(void *)((char *)cell - KI_METRIC_LINE_BYTES);
 }
 
-_Static_assert(sizeof(ki_metric_child) <= KI_METRIC_LINE_BYTES, "the cell begins at the next line");
+_Static_assert(sizeof(ki_metric_child) <= KI_METRIC_LINE_BYTES, "the cell starts at the next cache line");
 
 #endif

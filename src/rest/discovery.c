@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a name to a resource, by as many calls as that takes, one after the other. */
+/* Finds a resource by name, with as many calls as that takes, one after the other. */
 #include <assert.h>
 #include <kinformer/discovery.h>
 #include <kinformer/rest.h>
@@ -16,7 +16,7 @@
 
 enum { SHOWN_BYTES_MAX = 100 };
 
-/* By preference; the last is what servers before 1.26 understand. */
+/* In order of preference; servers before 1.26 only understand the last. */
 static const char accept_all[] = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
                                  "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
                                  "application/json";
@@ -28,10 +28,10 @@ typedef struct discovery {
     ki_discovery_cb on_end;
     void *user;
     ki_discovery_search search;
-    ki_buf paths; /* what is still to be asked for, each with its NUL */
+    ki_buf paths; /* paths still to be requested, each with its NUL */
     size_t at;
-    bool has_begun;   /* the first answer was taken */
-    ki_error failure; /* the first of a group; the others may do */
+    bool has_begun;   /* the first response was processed */
+    ki_error failure; /* of the first group that failed; the others may still succeed */
 } discovery;
 
 static void free_discovery(discovery *d)
@@ -104,7 +104,7 @@ static void note_failure(discovery *d, const ki_error *err)
         d->failure = *err;
 }
 
-/* A group whose server is away does not keep the others from being found. */
+/* A group whose server is unavailable does not keep the others from being found. */
 static void on_answer(const ki_rest_answer *answer, void *user)
 {
     discovery *d = user;
@@ -115,7 +115,7 @@ static void on_answer(const ki_rest_answer *answer, void *user)
         if (rc == KI_ERR_NO_MEMORY)
             (void)ki_fail_no_memory(&err);
         else if (rc < 0)
-            (void)ki_fail(&err, rc, "what the server says of its resources cannot be read");
+            (void)ki_fail(&err, rc, "the server's list of resources cannot be read");
     }
     bool is_first = !d->has_begun;
     d->has_begun = true;
@@ -153,7 +153,7 @@ static discovery *make(ki_client *client, const ki_discovery_request *request)
 int ki_discovery_begin(ki_client *client, const ki_discovery_request *request, ki_error *err)
 {
     if (client == NULL || request == NULL || request->name.len == 0 || request->on_end == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "discovery: no client, no name, or nobody to tell");
+        return ki_fail(err, KI_ERR_INVALID, "discovery: client, name and callback are required");
     discovery *d = make(client, request);
     if (d == NULL)
         return ki_fail_no_memory(err);
@@ -168,7 +168,7 @@ int ki_discovery_begin(ki_client *client, const ki_discovery_request *request, k
 typedef struct waiter {
     ki_client *client;
     ki_mutex mu;
-    ki_resource *found; /* guarded by mu, as all below */
+    ki_resource *found; /* guarded by mu, like all below */
     ki_error err;
     bool is_done;
 } waiter;
@@ -208,9 +208,9 @@ int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,
 {
     waiter w = {.client = client};
     if (out_resource == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "discovery: nowhere to put the resource");
+        return ki_fail(err, KI_ERR_INVALID, "discovery: the output pointer must not be NULL");
     if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "discovery: inside a callback or a read section");
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "discovery: cannot wait in a callback or a read section");
     ki_mutex_init(&w.mu);
     int rc = wait_for(&w, name, err);
     if (rc == 0)

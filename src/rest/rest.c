@@ -8,13 +8,13 @@
 #include "util/error.h"
 #include "util/units.h"
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 enum { BURST = 10, BURST_MAX = 1000000, AT_ONCE = 64 };
 
 static void set_limit(ki_rest *rest, const ki_client_options *options)
 {
-    const double slowest = 1.0 / 3600; /* one an hour, so that no sum overflows */
+    const double slowest = 1.0 / 3600; /* one per hour, so that no sum overflows */
     double rate = options->requests_per_second;
     uint64_t burst = options->requests_burst == 0 ? BURST : options->requests_burst;
     rest->has_limit = rate > 0;
@@ -34,7 +34,6 @@ static bool is_empty(void *user)
     return rest->count == 0;
 }
 
-/* Ends all calls. */
 static void stop_rest(ki_client_part *part)
 {
     ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
@@ -49,7 +48,7 @@ static void stop_rest(ki_client_part *part)
     ki_mutex_unlock(&rest->mu);
 }
 
-/* Waits until each has had its callback. */
+/* Waits until every call has had its callback. */
 static void close_rest(ki_client_part *part)
 {
     ki_rest *rest = KI_CONTAINER_OF(part, ki_rest, part);
@@ -85,8 +84,8 @@ static ki_rest *make_rest(ki_client *client)
     return rest;
 }
 
-/* Of two threads that make one at the same time the first has made it. Its callbacks want a thread beside
- * those of handlers. */
+/* If two threads create it at the same time, the first wins. Its callbacks need a thread besides those of
+ * handlers. */
 static ki_rest *rest_of(ki_client *client)
 {
     ki_client_part *part = ki_client_calls(client);
@@ -105,7 +104,7 @@ static ki_rest *rest_of(ki_client *client)
 
 /* ---- ends -------------------------------------------------------------------------------------------- */
 
-/* Nothing of the rest may be touched afterwards: the client may be gone. */
+/* `rest` must not be used afterwards: the client may be gone. */
 static void forget(ki_rest_call *call)
 {
     ki_rest *rest = call->rest;
@@ -129,7 +128,7 @@ static ki_rest_call *take_ended(ki_rest *rest, bool *out_has_more)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_rest_call, node);
 }
 
-/* One at a time, so that others get their turn. */
+/* One call at a time, so that other jobs get their turn. */
 static void run_deliver(ki_job *job)
 {
     ki_rest *rest = KI_CONTAINER_OF(job, ki_rest, deliver);
@@ -146,7 +145,7 @@ static void run_deliver(ki_job *job)
     forget(call);
 }
 
-/* Taken out of the list first: nobody wakes its job any more. */
+/* Removed from the list first, so that its job is not woken any more. */
 void ki_rest_ended(ki_rest_call *call)
 {
     assert(call != NULL);
@@ -160,7 +159,7 @@ void ki_rest_ended(ki_rest_call *call)
     ki_mutex_lock(&rest->mu);
     if (call->is_waited_for) {
         call->is_done = true;
-        ki_client_notify(rest->client); /* before the lock is given away: then it may be gone */
+        ki_client_notify(rest->client); /* before the lock is released: the call may be gone afterwards */
     } else {
         ki_list_push_back(&rest->ended, &call->node);
         ki_job_wake(&rest->deliver);
@@ -168,16 +167,16 @@ void ki_rest_ended(ki_rest_call *call)
     ki_mutex_unlock(&rest->mu);
 }
 
-/* ---- beginning --------------------------------------------------------------------------------------- */
+/* ---- starting ---------------------------------------------------------------------------------------- */
 
 static ki_rest *check(ki_client *client, const ki_rest_request *request, ki_error *err)
 {
     if (client == NULL || request == NULL) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "call: no client or no request");
+        ki_error_set(err, KI_ERR_INVALID, 0, "call: client and request must not be NULL");
         return NULL;
     }
     if (client->http == NULL) {
-        ki_error_set(err, KI_ERR_INVALID, 0, "call: the client has no cluster");
+        ki_error_set(err, KI_ERR_INVALID, 0, "call: the client has no cluster configuration");
         return NULL;
     }
     if (ki_client_run(client, err) < 0)
@@ -188,7 +187,7 @@ static ki_rest *check(ki_client *client, const ki_rest_request *request, ki_erro
     return rest;
 }
 
-/* From here on it is io's. */
+/* From here on the call belongs to io. */
 static int enter(ki_rest_call *call, uint64_t *out_id, ki_error *err)
 {
     assert(!ki_list_node_is_linked(&call->node));
@@ -208,7 +207,7 @@ static int enter(ki_rest_call *call, uint64_t *out_id, ki_error *err)
     return is_closed ? ki_fail(err, KI_ERR_STOPPED, "call: the client is being freed") : 0;
 }
 
-/* Makes a call that has not begun. Returns NULL with the error. */
+/* Creates a call that has not begun. Returns NULL with the error. */
 static ki_rest_call *make_call(ki_client *client, const ki_rest_request *request, ki_error *err)
 {
     ki_rest *rest = check(client, request, err);
@@ -273,8 +272,8 @@ static bool is_done(void *user)
     return call->is_done;
 }
 
-/* io ends it, in time. Where that has a thread nothing else has to run meanwhile: handlers that belong on
- * another thread stay there. */
+/* io ends the call, in time. If io has a thread, nothing else has to run meanwhile: handlers that belong
+ * on another thread stay there. */
 static void wait_for(ki_rest_call *call)
 {
     assert(call->is_waited_for);
@@ -287,13 +286,13 @@ int ki_rest_run(ki_client *client, const ki_rest_request *request, ki_rest_answe
 {
     ki_error why = {0};
     if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "call: inside a callback or a read section");
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "call: cannot wait in a callback or a read section");
     ki_rest_call *call = make_call(client, request, &why);
     if (call != NULL)
         call->is_waited_for = true;
     int rc = call == NULL ? why.code : begin(call, NULL, &why);
     if (rc == 0) {
-        ki_client_visit_begin(); /* who closes the client waits for the call to be forgotten */
+        ki_client_visit_begin(); /* closing the client waits until the call is forgotten */
         wait_for(call);
         why = call->reader.answer.error;
         rc = why.code;

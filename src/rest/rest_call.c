@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call on io: it waits for its turn, is sent, perhaps sent again, and ends. */
+/* One call on io: it waits for its turn, is sent, possibly retried, and ends. */
 #include <assert.h>
 #include <inttypes.h>
 
@@ -23,7 +23,7 @@ static ki_http_metrics *metrics_of(const ki_rest_call *call)
 
 /* ---- how many at once -------------------------------------------------------------------------------- */
 
-/* The first that waits looks for itself: it is in the list until it is sent, or has ended. */
+/* The first waiting call checks for itself: it stays in the list until it is sent or has ended. */
 static void wake_next(ki_rest *rest)
 {
     ki_list_node *node = ki_list_first(&rest->waiting);
@@ -31,7 +31,7 @@ static void wake_next(ki_rest *rest)
         ki_job_wake(&KI_CONTAINER_OF(node, ki_rest_call, wait_node)->job);
 }
 
-/* Who comes first is sent first. Returns whether it may be sent now; if not it is woken later. */
+/* First come, first served. Returns whether the call may be sent now; if not, it is woken later. */
 static bool enter_flight(ki_rest_call *call)
 {
     ki_rest *rest = call->rest;
@@ -47,7 +47,7 @@ static bool enter_flight(ki_rest_call *call)
     return true;
 }
 
-/* Takes one as well that is not on its way. */
+/* A call that is not in flight is allowed. */
 static void leave_flight(ki_rest_call *call)
 {
     assert(!call->is_in_flight || call->rest->in_flight > 0);
@@ -71,8 +71,8 @@ static void give_up(ki_rest_call *call, int code, ki_reason reason, const char *
     ki_rest_ended(call);
 }
 
-/* Once, whatever the number of attempts may be: what was refused are the credentials,
- * and there are others now. */
+/* Once per call, whatever the number of attempts: the credentials were refused, and there are new ones
+ * now. */
 static bool wants_new_credentials(ki_rest_call *call)
 {
     if (call->reader.answer.code != 401 || call->was_unauthorized)
@@ -81,8 +81,8 @@ static bool wants_new_credentials(ki_rest_call *call)
     return true;
 }
 
-/* In how many milliseconds it is to be sent again; 0: not. What was lost may have been carried out, so that
- * only what changes nothing is repeated. */
+/* The delay before a retry in milliseconds; 0 for no retry. A request whose connection was lost may have
+ * been carried out, so only reads are repeated. */
 static uint32_t retry_ms(const ki_rest_call *call, ki_reason reason)
 {
     const ki_rest_answer *answer = &call->reader.answer;
@@ -93,7 +93,7 @@ static uint32_t retry_ms(const ki_rest_call *call, ki_reason reason)
     return answer->code == 429 || answer->code >= 500 ? answer->error.retry_after_ms : 0;
 }
 
-/* An answer in time that says "later" is worth more than none. */
+/* A response in time that says "later" is better than a timeout. */
 static void end_or_retry(ki_rest_call *call, ki_reason reason)
 {
     assert(call->transfer == NULL && !call->is_in_flight);
@@ -112,12 +112,12 @@ static void end_or_retry(ki_rest_call *call, ki_reason reason)
     ki_log(KI_LOG_DEBUG, "rest",
            KI_LOG_FIELDS({"method", ki_str_of(call->message.method)},
                          {"target", ki_buf_str(&call->message.target)}),
-           "is sent again in %" PRIu32 " ms: %s", wait_ms, call->reader.answer.error.message);
+           "retrying in %" PRIu32 " ms: %s", wait_ms, call->reader.answer.error.message);
     call->due_ns = due_ns;
     ki_job_wake(&call->job);
 }
 
-/* ---- the answer -------------------------------------------------------------------------------------- */
+/* ---- the response -------------------------------------------------------------------------------------- */
 
 static void on_head(ki_transfer *transfer, const ki_response_head *head, void *user)
 {
@@ -128,7 +128,7 @@ static void on_head(ki_transfer *transfer, const ki_response_head *head, void *u
     ki_rest_reader_head(&call->reader, head);
 }
 
-/* Nothing is ever paused: what may come is limited. */
+/* Transfers are never paused, because the size of a response is limited. */
 static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *user)
 {
     ki_rest_call *call = user;
@@ -156,9 +156,9 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
     end_or_retry(call, reason);
 }
 
-/* There is a connection, and a write would go out on it next; perhaps not for the first time, when the server
- * has closed the one before. Then nobody knows whether it has been carried out, and a refusal is no proof
- * that it was not. */
+/* There is a connection, and a write would be sent on it next; possibly not for the first time, if the
+ * server closed the previous connection. Then it is unknown whether the write was carried out, and a
+ * refusal does not prove that it was not. */
 static void on_sent(ki_transfer *transfer, void *user)
 {
     ki_rest_call *call = user;
@@ -206,7 +206,7 @@ static void send_call(ki_rest_call *call)
         ki_job_wake_at(&call->job, call->deadline_ns);
 }
 
-/* Returns false when it has ended. */
+/* Returns false if the call has ended. */
 static bool take_turn(ki_rest_call *call, uint64_t now_ns)
 {
     assert(!call->has_turn);
@@ -217,7 +217,7 @@ static bool take_turn(ki_rest_call *call, uint64_t now_ns)
     call->due_ns = ki_token_bucket_reserve(&rest->limit, now_ns, call->deadline_ns);
     if (call->due_ns == UINT64_MAX) {
         give_up(call, KI_ERR_TIMEOUT, KI_REASON_TIMEOUT,
-                "the client's own limit does not let the call go before its time runs out");
+                "the client's rate limit would delay the call beyond its timeout");
         return false;
     }
     ki_http_metrics_limited(metrics_of(call), call->message.method, call->due_ns - now_ns);
@@ -245,12 +245,12 @@ static void run_call(ki_job *job)
     if (call->is_cancelled)
         give_up(call, KI_ERR_STOPPED, KI_REASON_OTHER, "the call was cancelled");
     else if (now_ns >= call->deadline_ns)
-        give_up(call, KI_ERR_TIMEOUT, KI_REASON_TIMEOUT, "the call has taken too long");
+        give_up(call, KI_ERR_TIMEOUT, KI_REASON_TIMEOUT, "the call timed out");
     else if (call->transfer == NULL)
         go_on(call, now_ns);
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 static uint64_t timeout_ms(const ki_rest *rest, const ki_rest_request *request)
 {

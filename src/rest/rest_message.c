@@ -12,7 +12,7 @@
 /* By ki_rest_verb. */
 static const char *const methods[] = {NULL, "GET", "GET", "POST", "PUT", "PATCH", "DELETE", "DELETE"};
 
-/* By ki_patch. A body of JSON is YAML as well. */
+/* By ki_patch. JSON is valid YAML. */
 static const char *const patch_types[] = {
     NULL, "Content-Type: application/json-patch+json", "Content-Type: application/merge-patch+json",
     "Content-Type: application/strategic-merge-patch+json", "Content-Type: application/apply-patch+yaml"};
@@ -35,7 +35,7 @@ static bool writes(const ki_rest_request *request)
            request->verb == KI_REST_PATCH;
 }
 
-/* ---- what cannot be ---------------------------------------------------------------------------------- */
+/* ---- invalid requests -------------------------------------------------------------------------------- */
 
 static bool is_of_collection(const ki_rest_request *request)
 {
@@ -47,7 +47,7 @@ static bool deletes(const ki_rest_request *request)
     return request->verb == KI_REST_DELETE || request->verb == KI_REST_DELETE_COLLECTION;
 }
 
-/* Whether the path ends in the name of an object. */
+/* Whether the path ends with the name of an object. */
 static bool has_name(const ki_rest_request *request)
 {
     if (is_of_collection(request))
@@ -64,7 +64,7 @@ static const char *check_names(const ki_rest_request *request)
     if (has_name(request) && !is_said(request->name))
         return "the name is missing";
     if (!has_name(request) && request->verb == KI_REST_CREATE && is_said(request->name))
-        return "what is created has its name in the body";
+        return "a create takes the name from the body";
     if (needs_namespace && request->resource->scope == KI_SCOPE_NAMESPACED && !is_said(request->ns))
         return "the namespace is missing";
     return NULL;
@@ -80,11 +80,11 @@ static const char *check_body(const ki_rest_request *request)
     if (request->body.ptr == NULL && request->body.len > 0)
         return "the body is missing";
     if (request->content != NULL && request->body.len > 0)
-        return "either a body or a content";
+        return "body and content cannot both be set";
     if (writes(request) && body_of(request).len == 0)
         return "the body is missing";
     if (!writes(request) && body_of(request).len > 0)
-        return "such a call has no body";
+        return "this call has no body";
     return NULL;
 }
 
@@ -92,21 +92,21 @@ static const char *check_options(const ki_rest_request *request)
 {
     bool is_patch = request->verb == KI_REST_PATCH;
     if (is_patch ? request->patch <= 0 || request->patch >= COUNT(patch_types) : request->patch != 0)
-        return "which kind of patch?";
+        return "the patch type is missing";
     bool is_apply = is_patch && request->patch == KI_PATCH_APPLY;
     if (is_apply && !is_said(request->field_manager))
         return "an apply needs a field manager";
     if (request->force && !is_apply)
         return "only an apply can be forced";
     if (request->propagation < 0 || request->propagation >= COUNT(propagations))
-        return "no such propagation";
+        return "unknown propagation policy";
     if (request->list.watch || request->list.allow_bookmarks || request->list.send_initial_events)
-        return "a call cannot watch";
+        return "a single call cannot watch";
     if (request->has_grace_period && request->grace_period_seconds < 0)
         return "the grace period is negative";
     if (request->verb == KI_REST_DELETE_COLLECTION &&
         (request->if_uid.len > 0 || request->if_resource_version.len > 0))
-        return "a precondition is that of one object";
+        return "preconditions apply to a single object only";
     return NULL;
 }
 
@@ -115,7 +115,7 @@ static int check(const ki_rest_request *request, ki_error *err)
     if (request->resource == NULL || request->resource->plural == NULL)
         return ki_fail(err, KI_ERR_INVALID, "call: no resource");
     if (request->verb <= 0 || request->verb >= COUNT(methods))
-        return ki_fail(err, KI_ERR_INVALID, "%s: %d is no verb", request->resource->plural, request->verb);
+        return ki_fail(err, KI_ERR_INVALID, "%s: %d is not a verb", request->resource->plural, request->verb);
     int rc = request->content == NULL ? 0 : ki_body_check(request->content, err);
     if (rc < 0)
         return rc;
@@ -158,7 +158,7 @@ static int make_target(ki_rest_message *message, const ki_rest_request *request,
 {
     int length = path_of(request, NULL, 0);
     if (length < 0)
-        return ki_fail(err, KI_ERR_INVALID, "%s: there is no path to \"%s\" in the namespace \"%s\"",
+        return ki_fail(err, KI_ERR_INVALID, "%s: \"%s\" in namespace \"%s\" is not a valid path",
                        request->resource->plural, request->name == NULL ? "" : request->name,
                        request->ns == NULL ? "" : request->ns);
     char *path = ki_malloc((size_t)length + 1);
@@ -169,7 +169,7 @@ static int make_target(ki_rest_message *message, const ki_rest_request *request,
     ki_query_init(&query, (ki_str){path, (size_t)length});
     add_query(&query, request);
     ki_free(path);
-    message->target = query.text; /* taken over */
+    message->target = query.text; /* ownership moves */
     return query.rc < 0 ? ki_fail(err, query.rc, "%s", ki_error_text(query.rc)) : 0;
 }
 
@@ -224,7 +224,7 @@ static int set_body(ki_rest_message *message, ki_str body, ki_error *err)
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }
 
-/* A server looks for the options of a delete in the body alone, if there is one. */
+/* If there is a body, servers look for the options of a delete only there. */
 static int make_delete_options(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {
     assert(deletes(request));
@@ -254,7 +254,7 @@ static int make_body(ki_rest_message *message, const ki_rest_request *request, k
 
 /* ---- any path ---------------------------------------------------------------------------------------- */
 
-/* Nothing that would end a line of the head, or the path. */
+/* Nothing that could end a header line or the path. */
 static bool is_line(const char *text)
 {
     for (const char *at = text; *at != 0; at++)
@@ -266,9 +266,9 @@ static bool is_line(const char *text)
 static int check_path(const ki_rest_request *request, ki_error *err)
 {
     if (request->verb != KI_REST_GET)
-        return ki_fail(err, KI_ERR_INVALID, "call: only a get can have a path");
+        return ki_fail(err, KI_ERR_INVALID, "call: only a GET can have a path");
     if (request->path[0] != '/' || !is_line(request->path))
-        return ki_fail(err, KI_ERR_INVALID, "call: \"%.100s\" is no path", request->path);
+        return ki_fail(err, KI_ERR_INVALID, "call: \"%.100s\" is not a path", request->path);
     return 0;
 }
 
@@ -288,7 +288,7 @@ static int make_accept(ki_rest_message *message, const ki_rest_request *request,
     if (request->accept == NULL)
         return 0;
     if (!is_line(request->accept))
-        return ki_fail(err, KI_ERR_INVALID, "call: \"%.100s\" is no content type", request->accept);
+        return ki_fail(err, KI_ERR_INVALID, "call: \"%.100s\" is not a content type", request->accept);
     ki_buf_init(&message->accept, name.len + strlen(request->accept) + 1);
     if (ki_buf_append_str(&message->accept, name) < 0 ||
         ki_buf_append(&message->accept, request->accept, strlen(request->accept) + 1) < 0)
@@ -296,7 +296,7 @@ static int make_accept(ki_rest_message *message, const ki_rest_request *request,
     return 0;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------- */
+/* ---- the whole message ------------------------------------------------------------------------------- */
 
 int ki_rest_message_init(ki_rest_message *message, const ki_rest_request *request, ki_error *err)
 {

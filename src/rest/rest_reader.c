@@ -13,7 +13,7 @@
 #define BODY_BYTES_MAX ((size_t)64 * 1024 * 1024)
 #define TEXT_BYTES_MAX ((size_t)1024 * 1024)
 
-/* What the texts of an answer point into. */
+/* Memory to which the texts of an answer point. */
 typedef struct memory {
     ki_status status;
     ki_buf body;
@@ -32,7 +32,7 @@ static void drop_objects(ki_rest_answer *answer)
     answer->object_count = 0;
 }
 
-/* All that an attempt has brought; the memory stays for the next. */
+/* Clears the result of an attempt; the memory is kept for the next. */
 static void clear(ki_rest_answer *answer)
 {
     memory *m = answer->memory;
@@ -57,7 +57,7 @@ void ki_rest_answer_fini(ki_rest_answer *answer)
     *answer = (ki_rest_answer){0};
 }
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 int ki_rest_reader_init(ki_rest_reader *reader, const ki_rest_request *request, ki_error *err)
 {
@@ -109,7 +109,7 @@ void ki_rest_reader_take(ki_rest_reader *reader, ki_rest_answer *out_answer)
 
 /* ---- failures ---------------------------------------------------------------------------------------- */
 
-/* Half a page is none. */
+/* A partial page is discarded. */
 void ki_rest_reader_fail(ki_rest_reader *reader, int code, ki_reason reason, const char *message)
 {
     assert(reader != NULL);
@@ -121,7 +121,7 @@ void ki_rest_reader_fail(ki_rest_reader *reader, int code, ki_reason reason, con
     ki_mask_error(&reader->mask, &reader->answer.error);
 }
 
-/* What came is not what was asked for. */
+/* The response is not what was asked for. */
 static int refuse(ki_rest_reader *reader, const ki_error *why)
 {
     assert(why->code < 0);
@@ -135,7 +135,7 @@ static int refuse_code(ki_rest_reader *reader, int code)
 {
     ki_error why = {.code = code};
     if (code == KI_ERR_TOO_LARGE)
-        ki_error_set(&why, code, 0, "the answer is larger than %zu bytes", reader->bytes_max);
+        ki_error_set(&why, code, 0, "the response is larger than %zu bytes", reader->bytes_max);
     return refuse(reader, &why);
 }
 
@@ -176,7 +176,7 @@ void ki_rest_reader_head(ki_rest_reader *reader, const ki_response_head *head)
         ki_buf_init(&m->body, KI_REST_ERROR_BYTES_MAX);
 }
 
-/* The decoder's own texts go with it. */
+/* The decoder's texts are freed with it, so they are copied. */
 static int take_metadata(ki_rest_reader *reader)
 {
     assert(reader->has_decoder);
@@ -248,7 +248,7 @@ int ki_rest_reader_body(ki_rest_reader *reader, const char *bytes, size_t n)
 {
     assert(reader->bytes <= reader->bytes_max);
     memory *m = reader->answer.memory;
-    if (!is_good(reader)) { /* a page of text from a proxy may be long, and nothing in it is needed */
+    if (!is_good(reader)) { /* an HTML page from a proxy may be long, and is not needed */
         if (!reader->is_dropped)
             reader->is_dropped = ki_buf_append(&m->body, bytes, n) < 0;
         return 0;
@@ -292,7 +292,7 @@ static int code_of_status(int http_status, const ki_status *status)
     }
 }
 
-/* The header counts, then the Status. */
+/* The header takes precedence over the Status. */
 static uint32_t retry_after_ms(const ki_rest_reader *reader, const ki_status *status)
 {
     uint32_t seconds = reader->retry_after_seconds;
@@ -301,7 +301,7 @@ static uint32_t retry_after_ms(const ki_rest_reader *reader, const ki_status *st
     return seconds < KI_RETRY_AFTER_SECONDS_MAX ? seconds * 1000 : KI_RETRY_AFTER_SECONDS_MAX * 1000;
 }
 
-/* The server refuses, and says more about it in a Status if all is as it should be. */
+/* The server has refused the request; normally a Status says why. */
 static void explain_refusal(ki_rest_reader *reader, int http_status)
 {
     const memory *m = reader->answer.memory;
@@ -318,7 +318,7 @@ static void explain_refusal(ki_rest_reader *reader, int http_status)
     reader->answer.error.retry_after_ms = retry_after_ms(reader, status);
 }
 
-/* Looks for a Status in what has come. Returns as ki_status_parse(). */
+/* Looks for a Status in the body. Returns as ki_status_parse(). */
 static int read_status(ki_rest_reader *reader, ki_error *err)
 {
     memory *m = reader->answer.memory;
@@ -336,8 +336,8 @@ static void end_refused(ki_rest_reader *reader)
     explain_refusal(reader, reader->answer.code);
 }
 
-/* A Status speaks of success, as after a delete, or for some reason it does not. Anything else without a name
- * of its own is good where none was to be expected. */
+/* A Status may report success, as after a delete, or a failure. Anything else without a name is accepted
+ * where no name is expected. */
 static void end_without_name(ki_rest_reader *reader, const ki_error *why)
 {
     assert(why->code < 0);

@@ -5,7 +5,7 @@
 #include "client/client.h"
 #include "util/error.h"
 
-/* client-go's retry.DefaultRetry: the jitter is a tenth. */
+/* As client-go's retry.DefaultRetry: the jitter is a tenth. */
 enum { ATTEMPTS = 5, WAIT_MS = 10, JITTER_MS = 1 };
 
 static bool never(void *user)
@@ -14,7 +14,7 @@ static bool never(void *user)
     return false;
 }
 
-/* Where nothing else runs the loops they run meanwhile. */
+/* If no thread runs the loops, they run here meanwhile. */
 static void pause_a_little(ki_client *client)
 {
     uint64_t wait_ms = WAIT_MS + ki_clock_now_ns(client->clock) % (JITTER_MS + 1);
@@ -26,9 +26,10 @@ int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err
 {
     ki_error why = {0};
     if (client == NULL || attempt == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "retry on conflict: no client or nothing to attempt");
+        return ki_fail(err, KI_ERR_INVALID, "retry on conflict: client and function must not be NULL");
     if (ki_client_may_wait() < 0)
-        return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "retry on conflict: inside a callback or a read section");
+        return ki_fail(err, KI_ERR_WOULD_DEADLOCK,
+                       "retry on conflict: cannot wait in a callback or a read section");
     int rc = ki_client_check_process(client, &why);
     for (int left = rc < 0 ? 0 : ATTEMPTS; left > 0; left--) {
         why = (ki_error){0};

@@ -29,7 +29,7 @@ static void system_release(void *memory, void *user)
 
 static const ki_allocator system_allocator = {system_allocate, system_reallocate, system_release, NULL};
 
-/* Written only while no other thread is inside the library (contract of ki_set_allocator). */
+/* Written only while no other thread uses the library (contract of ki_set_allocator). */
 static ki_allocator current = {system_allocate, system_reallocate, system_release, NULL};
 
 int ki_set_allocator(const ki_allocator *allocator)
@@ -58,7 +58,7 @@ void *ki_calloc(size_t count, size_t size)
     assert(count > 0 && size > 0);
     if (count > SIZE_MAX / size)
         return NULL;
-    /* It knows which memory is fresh from the system, and zero. */
+    /* calloc knows which memory is fresh from the system, and thus zero. */
     if (ki_alloc_is_system())
         return calloc(count, size);
     void *memory = ki_malloc(count * size);
@@ -79,19 +79,19 @@ void ki_free(void *memory)
         current.release(memory, current.user);
 }
 
-/* A thread's heap grows by a page or two at a time in glibc, with a call of the kernel for nearly each
- * object of a list, and meanwhile everyone waits who frees something of that heap. A large block makes it
- * grow once for many of them. It is given back at once, and stays with the heap: both limits, that of
- * blocks outside of heaps and that of giving back to the kernel, are 128 KiB. */
+/* In glibc, a thread's heap grows by a page or two at a time: nearly one system call for each object of a
+ * list, during which every thread that frees memory of that heap waits. A large block makes it grow once
+ * for many objects. The block is freed at once and stays with the heap: the mmap threshold and the trim
+ * threshold are both 128 KiB. */
 enum { GROW_BYTES = 96 * 1024 };
 
-/* The kernel finds the pages for all of it in one call, and not in a fault for each, inside malloc with
- * its lock held. A kernel that does not know how says so, and nothing is lost. */
+/* Populates all pages with one call, instead of a page fault for each inside malloc with its lock held. A
+ * kernel without MADV_POPULATE_WRITE returns an error, which is harmless. */
 static void populate(char *block)
 {
 #ifdef MADV_POPULATE_WRITE
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t before = (page - (uintptr_t)block % page) % page; /* of the first whole one */
+    size_t before = (page - (uintptr_t)block % page) % page; /* up to the first whole page */
     int was = errno;
     if (before < GROW_BYTES)
         (void)madvise(block + before, (GROW_BYTES - before) / page * page, MADV_POPULATE_WRITE);
@@ -110,7 +110,7 @@ void ki_alloc_expect(size_t bytes)
     expected = 0;
     if (!ki_alloc_is_system())
         return;
-    char *volatile block = malloc(GROW_BYTES); /* volatile: a compiler may leave out what is freed unused */
+    char *volatile block = malloc(GROW_BYTES); /* volatile: keeps the compiler from removing it */
     if (block != NULL)
         populate(block);
     free(block);

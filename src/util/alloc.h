@@ -12,7 +12,7 @@
 #include <kinformer/alloc.h>
 #include <stdbool.h>
 
-/* Each returns NULL when memory is out. A size of 0 is the caller's mistake. */
+/* Each returns NULL when out of memory. A size of 0 is a programming error. */
 void *ki_malloc(size_t size);
 void *ki_calloc(size_t count, size_t size);
 void *ki_realloc(void *memory, size_t size);
@@ -20,11 +20,11 @@ void *ki_realloc(void *memory, size_t size);
 /* NULL is allowed. */
 void ki_free(void *memory);
 
-/* Whether no allocator is set: for who takes memory from the kernel itself, which a set one is to know of. */
+/* Whether no allocator is set. Code that takes memory from the kernel directly must not do so when one is. */
 bool ki_alloc_is_system(void);
 
-/* This thread is about to allocate about so many bytes, in pieces, to keep them. Says so to the system's
- * allocator, which is faster then; to another it says nothing. */
+/* Announces that this thread is about to allocate about this many bytes in small pieces, and to keep them.
+ * That makes the system's allocator faster; it has no effect when an allocator is set. */
 void ki_alloc_expect(size_t bytes);
 
 #endif

@@ -13,16 +13,16 @@
 #define KI_THREAD_ATTRIBUTE(attribute)
 #endif
 
-/* A function that only assertions call: not used where they are off. */
+/* For a function that only assertions call: it is unused if they are disabled. */
 #define KI_DEBUG_ONLY __attribute__((unused))
 
 /* The caller holds the mutex, and still does afterwards. */
 #define KI_REQUIRES(mutex) KI_THREAD_ATTRIBUTE(requires_capability(mutex))
 
-/* The caller does not hold the mutex: the function takes it, or waits for who does. */
+/* The caller does not hold the mutex: the function takes it, or waits for a thread that does. */
 #define KI_EXCLUDES(mutex) KI_THREAD_ATTRIBUTE(locks_excluded(mutex))
 
-/* For util/thread.h: what is a mutex, and which functions take and give it. */
+/* For util/thread.h: the mutex type, and the functions that lock and unlock it. */
 #define KI_CAPABILITY(name) KI_THREAD_ATTRIBUTE(capability(name))
 #define KI_ACQUIRE(mutex) KI_THREAD_ATTRIBUTE(acquire_capability(mutex))
 #define KI_RELEASE(mutex) KI_THREAD_ATTRIBUTE(release_capability(mutex))

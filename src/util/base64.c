@@ -6,7 +6,7 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* The six bits of a character; -1: it is none of the alphabet. */
+/* The six bits of a character; -1 if it is not in the alphabet. */
 static int value_of(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -20,7 +20,7 @@ static int value_of(char c)
     return c == '/' ? 63 : -1;
 }
 
-/* What has been read of a group of four. */
+/* The part of a group of four that was read. */
 typedef struct group {
     uint32_t bits;
     unsigned count; /* characters, padding included */
@@ -44,7 +44,7 @@ static int group_take(group *now, char c)
     return 0;
 }
 
-/* Bits behind the last whole byte must be zero, so that each value has one spelling. */
+/* The bits after the last whole byte must be zero, so that each value has one spelling. */
 static int group_write(const group *now, char *out, size_t *len)
 {
     unsigned bytes = 3 - now->padding;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* base64 - the standard alphabet of RFC 4648 with its padding.
  *
- *   From:     config/: data of a kubeconfig, the header of basic authentication
+ *   From:     config/: data in a kubeconfig, the header of basic authentication
  *   Locks:    none; plain functions.
- *   Not here: the alphabet of URLs; streams.
+ *   Not here: the URL-safe alphabet; streams.
  */
 #ifndef KI_UTIL_BASE64_H
 #define KI_UTIL_BASE64_H
 
 #include <kinformer/common.h>
 
-/* The most that `len` characters decode to, and exactly what `len` bytes encode to. */
+/* The maximum that `len` characters decode to, and exactly what `len` bytes encode to. */
 #define KI_BASE64_DECODED_BYTES(len) ((len) / 4 * 3 + 3)
 #define KI_BASE64_ENCODED_BYTES(len) (((len) + 2) / 3 * 4)
 
-/* Ignores line ends and nothing else; wants the padding, and zeroes in the bits that it leaves over. `out`
- * has KI_BASE64_DECODED_BYTES. Returns 0, or KI_ERR_INVALID; `out` holds anything then. */
+/* Line ends are ignored. Padding is required, and unused bits must be zero. `out` has
+ * KI_BASE64_DECODED_BYTES. Returns 0, or KI_ERR_INVALID; `out` is unspecified then. */
 KI_NODISCARD int ki_base64_decode(ki_str text, char *out, size_t *out_len);
 
 /* `out` has KI_BASE64_ENCODED_BYTES; no NUL is added. Returns the length. */

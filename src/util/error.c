@@ -9,7 +9,7 @@
 void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, ...)
 {
     char message[KI_ERROR_MESSAGE_BYTES +
-                 4]; /* a character more, so that a cut is noticed, and made between two */
+                 4]; /* longer than the message, so that a cut is noticed and made between two characters */
     va_list args;
     if (err == NULL)
         return;

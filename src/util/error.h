@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* error - filling in a ki_error.
  *
- *   From:     everywhere that fails
+ *   From:     all code that reports errors
  *   To:       <kinformer/error.h>
  *   Not here: deciding what happens next.
  */
@@ -10,8 +10,8 @@
 
 #include <kinformer/error.h>
 
-/* Write `err`, which may be NULL. The message is cut at KI_ERROR_MESSAGE_BYTES, between two characters;
- * control characters in it become '?', so that text from the wire cannot forge a log line. */
+/* Fill in `err`, which may be NULL. The message is cut to KI_ERROR_MESSAGE_BYTES, between two characters.
+ * Control characters become '?', so that text from the wire cannot forge a log line. */
 void ki_error_set(ki_error *err, int code, uint64_t offset, const char *format, ...) KI_PRINTF(4, 5);
 
 static inline int ki_failed(int code)
@@ -19,8 +19,8 @@ static inline int ki_failed(int code)
     return code;
 }
 
-/* The same, and the code as the value, so that a failing function ends with `return ki_fail(...)`. Macros,
- * so that a compiler and an analyser see which code it is. */
+/* The same as an expression whose value is the code, so that a failing function ends with `return
+ * ki_fail(...)`. Macros, so that compilers and analysers see the code. */
 #define ki_fail(err, code, ...) (ki_error_set((err), (code), 0, __VA_ARGS__), ki_failed(code))
 #define ki_fail_at(err, code, offset, ...)                                                                   \
     (ki_error_set((err), (code), (offset), __VA_ARGS__), ki_failed(code))

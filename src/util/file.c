@@ -12,7 +12,7 @@
 #include "util/error.h"
 #include "util/secret.h"
 
-/* A name is shown from its end, which says more than its beginning. */
+/* A long path is shortened at its beginning, because its end says more. */
 enum { PATH_SHOWN_MAX = 120 };
 
 static int fail_errno(ki_error *err, const char *path, int number)
@@ -30,7 +30,7 @@ void ki_file_text_fini(ki_file_text *text)
     *text = (ki_file_text){0};
 }
 
-/* Moves by hand: a reallocation would leave what was read in memory that nobody wipes. */
+/* Copies by hand: realloc would leave the old content in freed memory, unwiped. */
 static int grow(ki_file_text *text, size_t capacity)
 {
     char *data = ki_malloc(capacity);
@@ -44,8 +44,8 @@ static int grow(ki_file_text *text, size_t capacity)
     return 0;
 }
 
-/* One byte more than the file has, for the NUL; files of /proc and those that grow have more than they say.
- * */
+/* Reads one byte more than the size, for the NUL. Files in /proc, and files that grow, hold more than
+ * their size. */
 static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno)
 {
     for (;;) {
@@ -73,8 +73,8 @@ static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno
     return 0;
 }
 
-/* Of devices, /dev/null is a file with nothing in it; one that never ends meets the limit, and one that would
- * have to be waited for fails, since it is not. */
+/* Devices: /dev/null is an empty file; an endless one hits the limit; one that would block fails, because
+ * reads are non-blocking. */
 static int read_open(int fd, size_t bytes_max, ki_file_text *text, int *out_errno)
 {
     struct stat status;

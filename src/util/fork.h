@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fork - what is done around fork(), and in which process something was made.
+/* fork - hooks around fork(), and the number of forks before this process.
  *
- *   From:     client/client.c, store/store.c: whatever must be whole in a child
+ *   From:     client/client.c, store/store.c: everything that must be consistent in a child
  *   To:       pthread_atfork()
- *   Locks:    one of its own, taken by whoever adds or removes a hook, and held throughout a fork(). The
- *             hooks take theirs under it, so nobody adds or removes a hook while holding one of those.
- *   Not here: what a child may do with what it has inherited.
+ *   Locks:    one of its own, held while a hook is added or removed and throughout a fork(). The hooks take
+ *             theirs under it, so no thread may add or remove a hook while it holds one of those.
+ *   Not here: what a child may do with the state it inherits.
  *
- * A child has the calling thread alone. A lock that another thread held at that moment stays held for ever
- * there, and what it guards may be half changed. So a hook takes such a lock before, and gives it back
- * afterwards in both processes.
+ * A child has only the calling thread. A lock that another thread held at the time of the fork stays
+ * locked forever there, and the state that it guards may be inconsistent. So a hook takes such a lock
+ * before the fork and releases it afterwards in both processes.
  */
 #ifndef KI_UTIL_FORK_H
 #define KI_UTIL_FORK_H
@@ -18,23 +18,23 @@
 
 #include "util/list.h"
 
-/* Hooks of a lower order are prepared first and undone last; within one order in no particular sequence. A
- * lock that is taken while another one is held belongs to a higher order than that. */
+/* Hooks of a lower order are prepared first and undone last; within one order the sequence is unspecified.
+ * A lock that is taken while another one is held needs a higher order than that one. */
 typedef enum ki_fork_order {
-    KI_FORK_OUTER,  /* locks under which those of stores are taken */
+    KI_FORK_OUTER,  /* locks under which stores' locks are taken */
     KI_FORK_STORES, /* a store's locks */
-    KI_FORK_RCU,    /* grace periods, which writers wait for while they hold a store's locks */
+    KI_FORK_RCU,    /* grace periods, for which writers wait while they hold a store's locks */
     KI_FORK_LEAVES, /* locks under which nothing else is taken */
     KI_FORK_ORDERS
 } ki_fork_order;
 
 typedef enum ki_fork_phase {
     KI_FORK_PREPARE, /* before fork() */
-    KI_FORK_PARENT,  /* after it, in the parent, also when it has failed */
+    KI_FORK_PARENT,  /* after it, in the parent, also if it failed */
     KI_FORK_CHILD    /* after it, in the child */
 } ki_fork_phase;
 
-/* Embedded in what it is for. */
+/* Embedded in its user. */
 typedef struct ki_fork_hook ki_fork_hook;
 struct ki_fork_hook {
     ki_fork_order order;
@@ -42,14 +42,14 @@ struct ki_fork_hook {
     ki_list_node node;
 };
 
-/* From now on. Returns 0 or KI_ERR_NO_MEMORY. */
+/* The hook runs from now on. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_fork_add(ki_fork_hook *hook);
 
-/* Takes one that was never added. In a child as well. */
+/* A hook that was never added is allowed. Works in a child as well. */
 void ki_fork_remove(ki_fork_hook *hook);
 
-/* A number that no ancestor of this process has: how many forks lie between it and the one that called this
- * first. Process ids would not do, for a child in a namespace of its own may have its parent's. */
+/* A number that no ancestor of this process has: the forks between it and the process that called this
+ * first. Process ids are not enough: a child in its own PID namespace may have the id of its parent. */
 unsigned ki_fork_generation(void);
 
 #endif

@@ -3,20 +3,20 @@
  *
  *   From:     tables of objects, index values and queue keys
  *   To:       util/random.h for the key
- *   Not here: tables; hashes that last (the key differs from run to run).
+ *   Not here: tables; stable hashes (the key differs from run to run).
  */
 #ifndef KI_UTIL_HASH_H
 #define KI_UTIL_HASH_H
 
 #include <kinformer/common.h>
 
-/* Secret of one table or process: who does not know it cannot choose names that collide. */
+/* A secret of one table or process: an attacker who does not know it cannot choose names that collide. */
 typedef struct ki_hash_key {
     uint64_t k0;
     uint64_t k1;
 } ki_hash_key;
 
-/* Returns 0, or KI_ERR_SYSTEM when the system gives no random bytes; `out_key` is untouched then. */
+/* Returns 0, or KI_ERR_SYSTEM if the system has no random bytes; `out_key` is untouched then. */
 KI_NODISCARD int ki_hash_key_init(ki_hash_key *out_key);
 
 /* The same key for the same seed: for simulations and tests. */

@@ -12,7 +12,7 @@
 
 enum { HEAP_NODES_MIN = 16 };
 
-/* What is cheap to check of the invariant: the sizes, and the root. */
+/* Checks the cheap part of the invariant: the sizes, and the root. */
 static KI_DEBUG_ONLY bool is_sound(const ki_heap *heap)
 {
     return heap->count <= heap->capacity && (heap->capacity == 0 || heap->capacity <= heap->count_max) &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* heap - a bounded binary min-heap of nodes that live inside the elements.
  *
- *   From:     whoever needs the earliest of many (deadlines, delays, priorities)
+ *   From:     code that needs the earliest of many (deadlines, delays, priorities)
  *   Locks:    none; the owner's.
- *   Not here: memory of the elements; the heap owns its array of pointers and nothing else.
+ *   Not here: the elements' memory; the heap owns only its array of pointers.
  */
 #ifndef KI_UTIL_HEAP_H
 #define KI_UTIL_HEAP_H
@@ -11,7 +11,7 @@
 #include <kinformer/common.h>
 #include <stdbool.h>
 
-/* A node knows its place, which makes removal from the middle O(log n). A zeroed node is in no heap. */
+/* A node stores its position, which makes removal from the middle O(log n). A zeroed node is in no heap. */
 typedef struct ki_heap_node {
     size_t position; /* index in the array + 1; 0: in no heap */
 } ki_heap_node;
@@ -33,12 +33,11 @@ typedef struct ki_heap {
 /* `count_max` > 0 is the most that the heap will ever hold. Allocates nothing. */
 void ki_heap_init(ki_heap *heap, size_t count_max, ki_heap_compare_cb compare, void *user);
 
-/* Frees the array and leaves an empty heap; the nodes that were in it are out of it. Takes a zeroed struct
- * too. */
+/* Frees the array and leaves an empty heap; its nodes are removed. A zeroed struct is allowed. */
 void ki_heap_fini(ki_heap *heap);
 
-/* Makes room for `count` nodes altogether: until there are so many, no push fails. Returns 0,
- * KI_ERR_TOO_LARGE above the maximum, or KI_ERR_NO_MEMORY; the heap is unchanged on failure. */
+/* Reserves space for `count` nodes in total: up to that number no push fails. Returns 0, KI_ERR_TOO_LARGE
+ * above the maximum, or KI_ERR_NO_MEMORY; the heap is unchanged on failure. */
 KI_NODISCARD int ki_heap_reserve(ki_heap *heap, size_t count);
 
 /* Adds a node that is in no heap. Returns 0, KI_ERR_TOO_LARGE at the maximum, or KI_ERR_NO_MEMORY; heap and
@@ -51,10 +50,11 @@ ki_heap_node *ki_heap_first(const ki_heap *heap);
 /* Removes and returns a least node; NULL when the heap is empty. */
 ki_heap_node *ki_heap_pop(ki_heap *heap);
 
-/* Takes a node that is in no heap as well; one of another heap is the caller's mistake. */
+/* A node that is in no heap is allowed; one of another heap is a programming error. */
 void ki_heap_remove(ki_heap *heap, ki_heap_node *node);
 
-/* To be called after what `compare` looks at has changed in `node`, before any other call on the heap. */
+/* Call this after something that `compare` looks at has changed in `node`, before any other call on the
+ * heap. */
 void ki_heap_update(ki_heap *heap, ki_heap_node *node);
 
 static inline bool ki_heap_node_is_linked(const ki_heap_node *node)

@@ -9,13 +9,13 @@
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 
-/* In front of the memory; as wide as a cache line, so that what follows begins with one. */
+/* Precedes the memory; as wide as a cache line, so that the memory is aligned to one. */
 typedef union large_header {
-    size_t bytes; /* with the header */
+    size_t bytes; /* header included */
     char line[64];
 } large_header;
 
-/* Of LeakSanitizer, if the program has it: pointers that are only in here count as well. */
+/* From LeakSanitizer, if the program is built with it: pointers in this memory count as references. */
 #if defined(__GNUC__)
 #pragma weak __lsan_register_root_region
 #pragma weak __lsan_unregister_root_region
@@ -25,7 +25,7 @@ void __lsan_register_root_region(const void *begin, size_t bytes);
 void __lsan_unregister_root_region(const void *begin, size_t bytes);
 /* NOLINTEND(bugprone-reserved-identifier) */
 
-/* Begins with a huge page. NULL when memory is out. */
+/* Starts at a huge page. NULL when out of memory. */
 static char *map_aligned(size_t bytes)
 {
     size_t all = bytes + HUGE_PAGE_BYTES;
@@ -41,8 +41,8 @@ static char *map_aligned(size_t bytes)
     return map + before;
 }
 
-/* Only wishes. All of it will be written, and in no order: without the second one, a page that is read
- * first is given twice, once as zeros that everyone shares. */
+/* Hints only. All pages will be written, in random order: without the second hint, a page that is read
+ * first is faulted twice, first as the shared zero page. */
 static void ask_for_pages(void *memory, size_t bytes)
 {
     int was = errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* list - a doubly linked list whose links live inside the elements.
  *
- *   From:     whoever keeps elements in order and takes them out of the middle
+ *   From:     code that keeps elements in order and removes them from the middle
  *   Locks:    none; the owner's.
  *   Not here: memory; the list neither allocates nor frees an element.
  */
@@ -18,7 +18,7 @@ typedef struct ki_list_node {
     struct ki_list_node *next;
 } ki_list_node;
 
-/* A ring through `head`, which is no element; so a list may not be moved or copied once initialised. */
+/* A ring through `head`, which is not an element. A list must not be moved or copied after initialisation. */
 typedef struct ki_list {
     ki_list_node head;
 } ki_list;
@@ -54,7 +54,7 @@ static inline void ki_list_push_back(ki_list *list, ki_list_node *node)
     ki_list_link_between(node, list->head.prev, &list->head);
 }
 
-/* Takes a node that is in no list as well. */
+/* A node that is in no list is allowed. */
 static inline void ki_list_remove(ki_list_node *node)
 {
     if (!ki_list_node_is_linked(node))
@@ -70,7 +70,7 @@ static inline ki_list_node *ki_list_first(const ki_list *list)
     return ki_list_is_empty(list) ? NULL : list->head.next;
 }
 
-/* The node behind `node`; NULL at the end. A loop that removes nodes on its way asks before it removes. */
+/* The node after `node`; NULL at the end. A loop that removes nodes must call this before it removes. */
 static inline ki_list_node *ki_list_next(const ki_list *list, const ki_list_node *node)
 {
     return node->next == &list->head ? NULL : node->next;
@@ -85,8 +85,8 @@ static inline ki_list_node *ki_list_pop_front(ki_list *list)
     return node;
 }
 
-/* Moves every node of `from` behind those of `list`, in O(1), and leaves `from` empty: how a batch is
- * detached under a lock and handled outside of it. */
+/* Moves every node of `from` to the end of `list`, in O(1), and leaves `from` empty: a batch is detached
+ * under a lock this way and processed without it. */
 static inline void ki_list_splice_back(ki_list *list, ki_list *from)
 {
     assert(list != from);

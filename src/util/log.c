@@ -16,8 +16,8 @@ void ki_set_log(ki_log_cb callback, ki_log_level level, void *user)
     ki_log_of_process = (ki_log_sink){callback, user, callback == NULL ? 0 : (int)level};
 }
 
-/* The format gets a few bytes more than the message may have, so that ki_one_line sees where a character was
- * cut. */
+/* The format buffer is a few bytes larger than a message, so that ki_one_line can see where a character
+ * was cut. */
 enum { FORMAT_BYTES = KI_LOG_MESSAGE_BYTES + 4 };
 
 KI_PRINTF(2, 0)
@@ -32,7 +32,7 @@ void ki_log_write(ki_log_level level, const char *component, ki_log_fields field
 {
     assert(ki_log_is_on(level));
     assert(fields.count <= KI_LOG_FIELDS_MAX);
-    assert(ki_mutex_held() == 0); /* the sink may wait, or take a lock of its own */
+    assert(ki_mutex_held() == 0); /* the sink may block or take its own lock */
     char message[FORMAT_BYTES];
     va_list args;
     va_start(args, format);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log - what the library has to say, brought to the sink of a client or of the process.
+/* log - sends log messages to the sink of a client or of the process.
  *
- *   From:     everywhere that has something to say
+ *   From:     all code that logs
  *   To:       the callback of <kinformer/log.h>, or of ki_client_options
- *   Locks:    none; the callback runs on the calling thread, so no lock of ours may be held around ki_log().
+ *   Locks:    none; the callback runs on the calling thread, so hold no lock of ours around ki_log().
  *   Not here: printing; time stamps; throttling.
  *
- * Most of what speaks does so on a loop of a client (util/loop/loop.h), which says whose sink is meant while
- * a job runs. What a client does on a thread of the program's names its sink by itself: ki_log_use(),
+ * Most messages are logged on a loop of a client (util/loop/loop.h), which selects the client's sink while
+ * a job runs. When a client works on a thread of the program, it selects its sink itself: ki_log_use(),
  * ki_log_to().
  */
 #ifndef KI_UTIL_LOG_H
@@ -31,16 +31,16 @@ typedef struct ki_log_fields {
                      sizeof((const ki_log_field[]){__VA_ARGS__}) / sizeof(ki_log_field)})
 #define KI_LOG_NO_FIELDS ((ki_log_fields){NULL, 0})
 
-/* Says one thing: level, component ("reflector"), fields, then a format and its arguments, none of which
- * are evaluated unless the level is on. Message and values are cut (KI_LOG_MESSAGE_BYTES,
- * KI_LOG_VALUE_BYTES) and cleaned of control characters. Allocates nothing. */
+/* Logs one message: level, component ("reflector"), fields, then a format and its arguments, which are
+ * evaluated only if the level is enabled. Message and values are cut (KI_LOG_MESSAGE_BYTES,
+ * KI_LOG_VALUE_BYTES), and control characters are replaced. Allocates nothing. */
 #define ki_log(level, component, fields, ...)                                                                \
     do {                                                                                                     \
         if (ki_log_is_on(level))                                                                             \
             ki_log_write((level), (component), (fields), __VA_ARGS__);                                       \
     } while (0)
 
-/* The same to a sink that is named; NULL: that of the process. */
+/* The same to a given sink; NULL is the sink of the process. */
 #define ki_log_to(sink, level, component, fields, ...)                                                       \
     do {                                                                                                     \
         const ki_log_sink *ki_log_before = ki_log_use(sink);                                                 \
@@ -51,16 +51,16 @@ typedef struct ki_log_fields {
 typedef struct ki_log_sink {
     ki_log_cb callback;
     void *user;
-    int level_max; /* the most talkative level that it gets; 0: none */
+    int level_max; /* the most verbose level that it receives; 0 for none */
 } ki_log_sink;
 
-/* Written by ki_set_log() only, while no other thread is inside the library. */
+/* Written only by ki_set_log(), while no other thread uses the library. */
 extern ki_log_sink ki_log_of_process;
 
-/* Whom this thread speaks for; NULL: the process. */
+/* The sink of this thread; NULL is the sink of the process. */
 extern _Thread_local const ki_log_sink *ki_log_of_thread;
 
-/* From now on this thread speaks for another. Returns for whom it did, to be given back. */
+/* Sets the sink of this thread. Returns the previous one, which the caller restores. */
 static inline const ki_log_sink *ki_log_use(const ki_log_sink *sink)
 {
     const ki_log_sink *before = ki_log_of_thread;
@@ -78,7 +78,7 @@ static inline bool ki_log_is_on(ki_log_level level)
     return (int)level <= ki_log_current()->level_max;
 }
 
-/* The part behind ki_log(). */
+/* The implementation of ki_log(). */
 void ki_log_write(ki_log_level level, const char *component, ki_log_fields fields, const char *format, ...)
     KI_PRINTF(4, 5);
 

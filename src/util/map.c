@@ -9,10 +9,10 @@
 
 enum { BUCKETS_MIN = 16 };
 
-/* Invariant: the number of buckets is 0 or a power of two; each thing is in the bucket of its hash, once;
- * `count` is how many there are. An insert adds to the front of one bucket, a remove unlinks from the one
- * where the hash says it is, and a resize moves each thing by its hash, so each keeps it. Growing may fail
- * without harm: chains become longer. Only without any bucket there is no place for the first. */
+/* Invariant: the number of buckets is 0 or a power of two; each element is in the bucket of its hash,
+ * once; `count` is their number. An insert adds to the front of one bucket, a remove unlinks from the
+ * bucket of the hash, and a resize moves each element by its hash, so all three keep the invariant.
+ * Growing may fail without harm: chains become longer. Only the first insert needs a bucket. */
 static KI_DEBUG_ONLY bool is_sound(const ki_map *map)
 {
     return (map->bucket_count & (map->bucket_count - 1)) == 0 &&
@@ -44,7 +44,7 @@ static void push(const ki_map *map, ki_map_node *node)
     *bucket = node;
 }
 
-/* Moves everything to `bucket_count` buckets. Returns 0 or KI_ERR_NO_MEMORY with the map unchanged. */
+/* Moves everything to `bucket_count` buckets. Returns 0, or KI_ERR_NO_MEMORY with the map unchanged. */
 static int resize(ki_map *map, size_t bucket_count)
 {
     assert(bucket_count >= BUCKETS_MIN && (bucket_count & (bucket_count - 1)) == 0);
@@ -98,8 +98,8 @@ int ki_map_insert(ki_map *map, ki_map_node *node, uint64_t hash)
     return 0;
 }
 
-/* A quarter full at the most after shrinking, so that the next insert does not grow it again. A failure
- * leaves it large. */
+/* At most a quarter full after shrinking, so that the next insert does not grow it again. On failure it
+ * stays large. */
 static void shrink(ki_map *map)
 {
     if (map->bucket_count > BUCKETS_MIN && map->bucket_count > map->bucket_count_min &&

@@ -21,9 +21,9 @@ static bool is_cut(ki_str rest)
     return rest.len == 0 || (rest.len >= sizeof(cut) - 1 && memcmp(rest.ptr, cut, sizeof(cut) - 1) == 0);
 }
 
-/* ---- as it is ------------------------------------------------------------------------------------------ */
+/* ---- plain text ---------------------------------------------------------------------------------------- */
 
-/* How much of the secret the text begins with; 0 when it is no part of it. */
+/* The length of the prefix of the secret at the beginning of the text; 0 if there is none. */
 static size_t plain_len(ki_str text, ki_str secret)
 {
     size_t n = 0;
@@ -36,8 +36,9 @@ static size_t plain_len(ki_str text, ki_str secret)
 
 /* ---- in base64 ----------------------------------------------------------------------------------------- */
 
-/* A secret behind `before` bytes that nobody knows, modulo 3. Character k has the bits 6k to 6k + 5 of it
- * all. Those from `begin` to `end` have bits of the secret alone; their neighbours may have some of it. */
+/* A secret after an unknown number of bytes, which is `before` modulo 3. Character k encodes the bits 6k
+ * to 6k + 5. Characters from `begin` to `end` contain bits of the secret only; their neighbours may
+ * contain some. */
 typedef struct base64_form {
     ki_str secret;
     size_t before;
@@ -45,7 +46,7 @@ typedef struct base64_form {
     size_t end;
 } base64_form;
 
-/* Both alphabets; -1: in neither of them. */
+/* Both alphabets; -1 if it is in neither. */
 static int value_of(char c)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -69,7 +70,7 @@ static bool is_base64_at(ki_str text, size_t at)
     return at < text.len && value_of(text.ptr[at]) >= 0;
 }
 
-/* As plain_len(), with the neighbours and the padding. */
+/* Like plain_len(), with the neighbours and the padding. */
 static size_t form_len(ki_str text, const base64_form *form)
 {
     size_t n = 0, k = form->begin;

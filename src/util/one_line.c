@@ -12,7 +12,7 @@ static bool is_continuation(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* A run of continuation bytes longer than a character is not UTF-8 and is cut where it is. */
+/* A run of continuation bytes longer than a character is not UTF-8 and is cut anywhere. */
 static size_t cut_length(ki_str text, size_t limit)
 {
     if (text.len <= limit)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* one_line - text from outside made fit for one line of a log or a message.
+/* one_line - makes foreign text safe for one line of a log or a message.
  *
  *   From:     util/log.c, util/error.c, api/decode/refusal.c
- *   Not here: deciding whether a text is UTF-8; escaping for a format.
+ *   Not here: checking whether a text is UTF-8; escaping for a format.
  */
 #ifndef KI_UTIL_ONE_LINE_H
 #define KI_UTIL_ONE_LINE_H
@@ -10,9 +10,9 @@
 #include <kinformer/common.h>
 
 /* Copies as much of `text` as fits into `out_bytes` > 0, NUL included, cut between two UTF-8 characters.
- * Control characters (ASCII's, and U+0080 to U+009F, which terminals obey too) become '?', so that text
- * from the wire can neither forge a line nor steer a terminal. `text` may be at `out` itself. Returns the
- * length written. */
+ * Control characters (ASCII's, and U+0080 to U+009F, which terminals also obey) become '?', so that text
+ * from the wire can neither forge a line nor control a terminal. `text` may be at `out` itself. Returns
+ * the length written. */
 size_t ki_one_line(char *out, size_t out_bytes, ki_str text);
 
 /* The same for `out_bytes` > 3; a text that is cut ends with "…". */

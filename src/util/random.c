@@ -43,8 +43,8 @@ uint64_t ki_random_next(ki_random *random)
     return result;
 }
 
-/* 2^64 is seldom a multiple of `bound`: the first 2^64 mod bound numbers are thrown away, else the
- * remainders would favour small values. Less than one number in two is lost, whatever the bound. */
+/* 2^64 is rarely a multiple of `bound`: the first 2^64 mod bound numbers are discarded, otherwise the
+ * remainders would favour small values. Less than one number in two is discarded, whatever the bound. */
 uint64_t ki_random_below(ki_random *random, uint64_t bound)
 {
     assert(bound > 0);
@@ -58,7 +58,7 @@ uint64_t ki_random_below(ki_random *random, uint64_t bound)
 
 int ki_random_system_bytes(void *out, size_t n)
 {
-    assert(n <= 256); /* getrandom gives so many at once or none */
+    assert(n <= 256); /* getrandom is atomic up to this size */
     ssize_t got;
     do
         got = getrandom(out, n, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refcount - how many owners a shared thing has.
+/* refcount - counts the owners of a shared object.
  *
- *   From:     the _ref and _unref functions of shared things
+ *   From:     the _ref and _unref functions of shared objects
  *   Locks:    none; any thread that owns a reference may take or drop one.
  *   Not here: freeing; weak references (a count that reached 0 stays there).
  */
@@ -17,40 +17,40 @@ typedef struct ki_refcount {
     _Atomic uint32_t count;
 } ki_refcount;
 
-/* One owner: who made it. */
+/* One owner: the creator. */
 static inline void ki_refcount_init(ki_refcount *refs)
 {
     atomic_init(&refs->count, 1);
 }
 
-/* Adds an owner. */
 static inline void ki_refcount_ref(ki_refcount *refs)
 {
-    /* Relaxed: the caller sees the thing already, through the reference it holds, and an increment
+    /* Relaxed: the caller already sees the object through the reference it holds, and an increment
      * publishes nothing. */
     uint32_t before = atomic_fetch_add_explicit(&refs->count, 1, memory_order_relaxed);
     assert(before > 0 && before < UINT32_MAX);
     (void)before;
 }
 
-/* Whether there are owners beside the caller, who is one. If not, there are none until it adds one. */
+/* Whether there are owners besides the caller, which is one. If not, there are none until the caller adds
+ * one. */
 static inline bool ki_refcount_is_shared(ki_refcount *refs)
 {
-    /* Acquire: what owners that have gone did to the thing comes before what the last one does. */
+    /* Acquire: what former owners did to the object comes before what the last one does. */
     return atomic_load_explicit(&refs->count, memory_order_acquire) > 1;
 }
 
-/* Removes an owner. Returns true to the last one, which then alone may free the thing. */
+/* Removes an owner. Returns true to the last one, which may then free the object. */
 KI_NODISCARD static inline bool ki_refcount_unref(ki_refcount *refs)
 {
-    /* Release: what this owner did to the thing comes before the decrement that lets another thread free
+    /* Release: what this owner did to the object comes before the decrement that lets another thread free
      * it. */
     uint32_t before = atomic_fetch_sub_explicit(&refs->count, 1, memory_order_release);
     assert(before > 0);
     if (before != 1)
         return false;
-    /* Acquire: reads the end of the chain of decrements, so what every other owner did comes before the
-     * freeing. A load and not a fence, because thread sanitizers do not see fences. */
+    /* Acquire: reads the end of the chain of decrements, so everything the other owners did comes before
+     * the free. A load and not a fence, because thread sanitizers do not understand fences. */
     (void)atomic_load_explicit(&refs->count, memory_order_acquire);
     return true;
 }

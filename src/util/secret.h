@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* secret - text that is wiped before its memory is given back.
+/* secret - text that is wiped before its memory is freed.
  *
- *   From:     config/, for everything that a kubeconfig, a file or a plug-in says
+ *   From:     config/, for all content of kubeconfigs, files and plug-in output
  *   To:       util/alloc.h
  *   Locks:    none; one owner.
- *   Not here: keeping text out of a core dump while it is used.
+ *   Not here: keeping text out of core dumps while it is in use.
  */
 #ifndef KI_UTIL_SECRET_H
 #define KI_UTIL_SECRET_H
 
 #include <kinformer/common.h>
 
-/* A copy with a NUL behind it, or NULL when memory is out. A NUL inside the text is copied too. */
+/* A NUL-terminated copy, or NULL when out of memory. A NUL inside the text is copied too. */
 KI_NODISCARD char *ki_secret_copy(ki_str text);
 
 /* Wipes up to the first NUL, then frees. NULL is allowed. */

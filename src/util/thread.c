@@ -22,7 +22,7 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* The struct is the thread's own. */
+/* The thread owns the struct. */
 static void *detached_main(void *argument)
 {
     ki_thread thread = *(ki_thread *)argument;
@@ -32,7 +32,7 @@ static void *detached_main(void *argument)
     return NULL;
 }
 
-/* Blocking a signal that the thread raises by its own fault would kill the process without running any
+/* Blocking a signal that a fault raises on the thread itself would kill the process without running a
  * handler. */
 static void fill_blocked(sigset_t *set)
 {
@@ -54,12 +54,12 @@ void ki_signals_restore(const sigset_t *before)
     (void)pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* The mask is changed in the creator, from whom the thread inherits it: there is no moment in which the
- * thread runs and can be interrupted. */
+/* The mask is changed in the creator, from which the thread inherits it, so the thread is never
+ * interruptible. */
 static int create_masked(ki_thread *thread, const pthread_attr_t *attributes, bool is_detached)
 {
     sigset_t before;
-    pthread_t handle; /* a detached thread may have freed the struct when this is set */
+    pthread_t handle; /* a detached thread may free the struct before this is set */
     if (ki_signals_block(&before) < 0)
         return EINVAL;
     int rc = pthread_create(&handle, attributes, is_detached ? detached_main : thread_main, thread);
@@ -95,7 +95,7 @@ static void describe(ki_thread *thread, const ki_thread_options *options)
 
 static int fail_start(const ki_thread_options *options, int code, ki_error *err)
 {
-    return ki_fail(err, KI_ERR_SYSTEM, "starting thread %s: %s", options->name, strerror(code));
+    return ki_fail(err, KI_ERR_SYSTEM, "cannot start thread %s: %s", options->name, strerror(code));
 }
 
 int ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err)
@@ -161,13 +161,13 @@ void ki_mutex_fini(ki_mutex *mutex)
 {
     assert(mutex != NULL);
     int rc = pthread_mutex_destroy(&mutex->raw);
-    assert(rc == 0); /* else somebody holds it */
+    assert(rc == 0); /* otherwise it is locked */
     (void)rc;
 }
 
-/* Where assertions are on, each thread keeps a list of the mutexes that it has locked. Only the thread itself
- * reads it, so asking whether another thread holds one is not a race. A fork takes the locks of every store:
- * what does not fit into the list is counted only, and every mutex passes for held meanwhile. */
+/* If assertions are enabled, each thread keeps a list of the mutexes that it holds. Only the thread itself
+ * reads it, so the check is not a race. fork() takes the locks of every store: those that do not fit into the
+ * list are only counted, and until they are released every mutex counts as held. */
 #ifndef NDEBUG
 enum { HELD_MAX = 32 };
 
@@ -190,7 +190,7 @@ static void note_unlocked(const ki_mutex *mutex)
     size_t i = held_count;
     while (i > 0 && held_list[i - 1] != mutex)
         i--;
-    assert(i > 0 || unlisted_count > 0); /* else another thread has locked it */
+    assert(i > 0 || unlisted_count > 0); /* otherwise another thread holds it */
     if (i > 0)
         held_list[i - 1] = held_list[--held_count];
     else
@@ -238,7 +238,7 @@ size_t ki_mutex_set_held(size_t count)
 KI_NO_THREAD_SAFETY_ANALYSIS
 void ki_mutex_lock(ki_mutex *mutex)
 {
-    assert(!ki_mutex_is_held(mutex)); /* it would wait for itself */
+    assert(!ki_mutex_is_held(mutex)); /* it would deadlock */
     int rc = pthread_mutex_lock(&mutex->raw);
     assert(rc == 0);
     (void)rc;
@@ -255,7 +255,7 @@ void ki_mutex_unlock(ki_mutex *mutex)
     (void)rc;
 }
 
-/* pthread measures time-outs by the calendar unless told otherwise. It refuses CLOCK_BOOTTIME. */
+/* By default, pthread measures timeouts by the calendar. It rejects CLOCK_BOOTTIME. */
 void ki_cond_init(ki_cond *cond)
 {
     assert(cond != NULL);
@@ -297,8 +297,8 @@ void ki_cond_wait(ki_cond *cond, ki_mutex *mutex)
     (void)rc;
 }
 
-/* Longer waits are cut to this, far from where seconds overflow; the caller's loop goes around once a year.
- * */
+/* Longer waits are cut to this, far below the overflow of seconds; the caller's loop then iterates once a
+ * year. */
 #define WAIT_MS_MAX (365ull * 24 * 3600 * 1000)
 
 bool ki_cond_wait_ms(ki_cond *cond, ki_mutex *mutex, uint64_t timeout_ms)

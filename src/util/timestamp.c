@@ -8,7 +8,7 @@
 enum { SECONDS_PER_MINUTE = 60, SECONDS_PER_HOUR = 3600, SECONDS_PER_DAY = 86400 };
 enum { DAYS_PER_400_YEARS = 146097 };
 
-/* Days from 0000-03-01, where our calendar begins to count, to 1970-01-01. */
+/* Days from 0000-03-01, the origin of the calculation, to 1970-01-01. */
 enum { DAYS_TO_1970 = 719468 };
 
 #define SECONDS_OF_YEAR_0 INT64_C(-62167219200)
@@ -20,8 +20,8 @@ typedef struct civil_date {
     int32_t day;   /* 1 … 31 */
 } civil_date;
 
-/* With March as the first month, February with its changing length is the last, and the months before any
- * month take (153 m + 2) / 5 days. Every 400 years have the same number of days. */
+/* With March as the first month, February with its varying length is the last one, and the months before
+ * month m take (153 m + 2) / 5 days. All periods of 400 years have the same number of days. */
 static int64_t days_since_1970(civil_date date)
 {
     int32_t month = (date.month + 9) % 12;
@@ -33,13 +33,14 @@ static int64_t days_since_1970(civil_date date)
     return era * DAYS_PER_400_YEARS + day_of_era - DAYS_TO_1970;
 }
 
-/* The reverse, for days of the years 0 to 9999. */
+/* The inverse, for days of the years 0 to 9999. */
 static civil_date date_of_days(int64_t days)
 {
     int64_t shifted = days + DAYS_TO_1970;
     int64_t era = shifted >= 0 ? shifted / DAYS_PER_400_YEARS : -1;
     int32_t day_of_era = (int32_t)(shifted - era * DAYS_PER_400_YEARS);
-    /* Take the leap days out: one each 4 years (1460 days and one), not each 100, yes each 400. */
+    /* Subtract the leap days: one every 4 years (1460 days and one), except every 100, but again every
+     * 400. */
     int32_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
     int32_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     int32_t month = (5 * day_of_year + 2) / 153;
@@ -56,7 +57,7 @@ static int32_t days_in_month(int32_t year, int32_t month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* Reads exactly `count` digits at `*cursor` and moves on; -1 when there are not as many. */
+/* Reads exactly `count` digits at `*cursor` and advances; -1 if there are fewer. */
 static int32_t take_digits(const char **cursor, const char *end, int count)
 {
     int32_t value = 0;
@@ -72,7 +73,7 @@ static int32_t take_digits(const char **cursor, const char *end, int count)
     return value;
 }
 
-/* Moves past `upper` or its lower case; both are the same letter to RFC 3339. */
+/* Skips `upper` or its lower case; RFC 3339 treats both alike. */
 static int take_char(const char **cursor, const char *end, char upper)
 {
     if (*cursor == end || (**cursor != upper && (upper < 'A' || **cursor != upper - 'A' + 'a')))
@@ -92,7 +93,7 @@ static int take_date(const char **cursor, const char *end, int64_t *out_days)
     return 1;
 }
 
-/* "20:45:57"; second 60 is let in here, and judged when the offset is known. */
+/* "20:45:57". Second 60 is accepted here and checked when the offset is known. */
 static int take_clock(const char **cursor, const char *end, int32_t *out_seconds)
 {
     int32_t hour, minute, second;
@@ -148,7 +149,7 @@ int ki_timestamp_parse(ki_str text, ki_timestamp *out_time)
         !take_offset(&cursor, end, &offset) || cursor != end)
         return KI_ERR_TIMESTAMP;
     int64_t seconds = days * SECONDS_PER_DAY + clock - offset;
-    /* Leap seconds are added at the end of a day of UTC, nowhere else. */
+    /* Leap seconds are only added at the end of a day of UTC. */
     int is_leap_second = text.ptr[17] == '6';
     if (is_leap_second && seconds % SECONDS_PER_DAY != 0)
         return KI_ERR_TIMESTAMP;

@@ -10,7 +10,8 @@ void ki_token_bucket_init(ki_token_bucket *bucket, uint64_t interval_ns, uint64_
     *bucket = (ki_token_bucket){.interval_ns = interval_ns, .burst = burst};
 }
 
-/* Each token that is missing stands for one interval until the bucket is full: that moment says all. */
+/* Each missing token takes one interval until the bucket is full, so the time when it is full is the whole
+ * state. */
 uint64_t ki_token_bucket_take(ki_token_bucket *bucket, uint64_t now_ns)
 {
     assert(bucket != NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* units - nanoseconds, which ki_clock counts, and what people count in. */
+/* units - conversions between nanoseconds, the unit of ki_clock, and other units of time. */
 #ifndef KI_UTIL_UNITS_H
 #define KI_UTIL_UNITS_H
 
@@ -8,14 +8,14 @@
 #define KI_NS_PER_MS ((uint64_t)1000 * 1000)
 #define KI_NS_PER_S ((uint64_t)1000 * 1000 * 1000)
 
-/* An option may say anything: what is longer than a century is a century, so that sums do not overflow. */
+/* Options may have any value: times above a century are cut to a century, so that sums do not overflow. */
 static inline uint64_t ki_ns_of_ms(uint64_t ms)
 {
     const uint64_t century_ms = (uint64_t)100 * 365 * 24 * 3600 * 1000;
     return (ms < century_ms ? ms : century_ms) * KI_NS_PER_MS;
 }
 
-/* The later of two moments, or the larger of two times. */
+/* The later of two times, or the longer of two durations. */
 static inline uint64_t ki_ns_max(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -26,7 +26,7 @@ static inline uint64_t ki_ns_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* How long ago a moment was, in milliseconds; UINT64_MAX for UINT64_MAX: never. */
+/* How long ago a time was, in milliseconds; UINT64_MAX (never) for UINT64_MAX. */
 static inline uint64_t ki_ns_age_ms(uint64_t now_ns, uint64_t then_ns)
 {
     if (then_ns == UINT64_MAX)

@@ -111,7 +111,7 @@ static void a_name_that_the_server_does_not_know_is_wrong_usage(void **state)
     assert_int_equal(cli_process_finish(&p), 2);
     assert_null(p.written.text);
     assert_true(cli_process_has(&p.said, "did you mean \"pods\"? It was not found on the server either;"));
-    assert_true(cli_process_has(&p.said, "widgets.v1.example.com, which waits for it"));
+    assert_true(cli_process_has(&p.said, "widgets.v1.example.com, to wait for it"));
     assert_ptr_equal(strchr(p.said.text, '\n'), p.said.text + strlen(p.said.text) - 1);
     cli_process_free(&p);
     scripted_http_stop(server);

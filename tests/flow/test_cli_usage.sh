@@ -185,15 +185,15 @@ expect_refusal 'needs a value' watch pods -o
 expect_refusal '-l (--selector)' watch pods -l 'a=('
 expect_refusal '--keep' watch pods --keep spec
 expect_refusal "$work/none" watch pods --kubeconfig "$work/none"
-expect_refusal 'no kubeconfig that could have the context "nope"' watch pods --context nope -s http://127.0.0.1:1
+expect_refusal 'no kubeconfig with the context "nope"' watch pods --context nope -s http://127.0.0.1:1
 expect_refusal '/dev/null: current-context: is missing' watch pods --kubeconfig /dev/null
 expect_refusal 'kinformer: ' watch pods
 expect_refusal 'kinformer: ' watch pods --server 'http://'
 expect_refusal 'kinformer: ' watch pods --server http://127.0.0.1:1 --certificate-authority "$work/none"
-expect_refusal 'certificate-authority: /etc/passwd: has no certificate in it' \
+expect_refusal 'certificate-authority: /etc/passwd: has no certificate' \
     watch pods --server https://127.0.0.1:1 --certificate-authority /etc/passwd
 printf '%s\n' '-----BEGIN CERTIFICATE-----' junk '-----END CERTIFICATE-----' >"$work/junk"
-expect_refusal "$work/junk: has a certificate in it that is none" \
+expect_refusal "$work/junk: has an invalid certificate" \
     watch pods --server https://127.0.0.1:1 --certificate-authority "$work/junk"
 
 expect_refusal 'unexpected argument "now"' demo now

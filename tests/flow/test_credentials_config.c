@@ -322,7 +322,8 @@ static void what_is_wrong_with_a_text_is_said(void **state)
         const char *message;
     } cases[] = {
         {{.kubeconfig_text = "a: b\n- c"}, "kubeconfig_text:"},
-        {{.kubeconfig_text = "{}", .kubeconfig = "/x"}, "kubeconfig_text: is there beside kubeconfig"},
+        {{.kubeconfig_text = "{}", .kubeconfig = "/x"},
+         "kubeconfig_text: cannot be combined with kubeconfig"},
         {{.server = "https://k", .client_key_pem = "x", .client_certificate_pem = "y"},
          "client-certificate-data: "},
         {{.server = "https://k", .certificate_authority_pem = "x"}, "certificate-authority-data: "},

@@ -242,8 +242,7 @@ static void a_socks5_proxy_that_wants_a_user_is_named(void **state)
     scene_init(&s, &socks5, "socks5://");
     scene_run(&s, NULL);
     expect_failure(&s, KI_REASON_CONNECTION_LOST,
-                   "the proxy socks5://%s wants a user and a password, "
-                   "which belong into proxy-url");
+                   "the proxy socks5://%s requires a user and a password; set them in proxy-url");
     scene_fini(&s);
 }
 
@@ -387,7 +386,7 @@ static void a_key_of_another_certificate_is_not_the_fault_of_an_https_proxy(void
     fake_credentials.identity = (ki_identity){.certificate_pem = client.pem, .key_pem = for_name.key_pem};
     fetch_get(&s.f, &s.bench, "/");
     assert_int_equal(s.f.reason, KI_REASON_TLS);
-    assert_string_equal(s.f.message, "client-key /fake/key does not fit client-certificate /fake/crt");
+    assert_string_equal(s.f.message, "client-key /fake/key does not match client-certificate /fake/crt");
     scene_fini(&s);
     ki_credentials_free(credentials);
 }
@@ -406,9 +405,8 @@ static void an_https_proxy_without_tls_is_asked_for_by_http(void **state)
     scene s = {0};
     scene_init(&s, &(scripted_http_options){.serve_bytes = answer_plainly}, "https://");
     scene_run(&s, NULL);
-    expect_failure(
-        &s, KI_REASON_TLS,
-        "the proxy https://%s does not answer with TLS; its address may have to begin with http://");
+    expect_failure(&s, KI_REASON_TLS,
+                   "the proxy https://%s does not use TLS; its address may have to begin with http://");
     scene_fini(&s);
 }
 
@@ -520,7 +518,7 @@ static void a_proxy_that_wants_credentials_is_named(void **state)
     http_bench_init(&bench, NULL, NULL);
     fetch_get(&f, &bench, "/");
     assert_non_null(strstr(f.message, "the proxy http://127.0.0.1:"));
-    assert_non_null(strstr(f.message, "wants a user and a password, which belong into proxy-url"));
+    assert_non_null(strstr(f.message, "requires a user and a password; set them in proxy-url"));
     fetch_free(&f);
     http_bench_fini(&bench);
 }

@@ -167,7 +167,7 @@ static void a_name_that_is_none_is_refused(void **state)
             ki_loop_init(&loop, &(ki_loop_options){.clock = ki_clock_real(), .with_fd = true}, &err), 0);
         assert_null(ki_http_new(&(ki_http_options){.config = &config, .loop = &loop}, &err));
         assert_int_equal(err.code, KI_ERR_CONFIG);
-        assert_string_equal(err.message, "tls-server-name: is neither the name of a host nor an address");
+        assert_string_equal(err.message, "tls-server-name: is neither a host name nor an address");
         ki_loop_fini(&loop);
     }
 }
@@ -202,7 +202,7 @@ static void a_user_agent_with_a_line_end_is_refused(void **state)
         assert_null(
             ki_http_new(&(ki_http_options){.config = &config, .loop = &loop, .user_agent = agents[i]}, &err));
         assert_int_equal(err.code, KI_ERR_CONFIG);
-        assert_string_equal(err.message, "user_agent: has a character that no header can have");
+        assert_string_equal(err.message, "user_agent: contains a character that is not allowed in a header");
         ki_loop_fini(&loop);
     }
 }
@@ -409,7 +409,7 @@ static void a_key_of_another_certificate_is_named(void **state)
         (ki_identity){.certificate_pem = client_one.pem, .key_pem = client_two.key_pem};
     fetch_get(&f, &bench, "/");
     assert_int_equal(f.reason, KI_REASON_TLS);
-    assert_string_equal(f.message, "client-key /fake/key does not fit client-certificate /fake/crt");
+    assert_string_equal(f.message, "client-key /fake/key does not match client-certificate /fake/crt");
     fetch_free(&f);
     http_bench_fini(&bench);
     ki_credentials_free(credentials);

@@ -422,7 +422,7 @@ static void what_cannot_be_begun_calls_nobody_back(void **state)
     assert_int_equal(ki_rest_begin(NULL, &request, &id, &err), KI_ERR_INVALID);
     assert_int_equal(ki_rest_begin(w.client, NULL, &id, &err), KI_ERR_INVALID);
     assert_int_equal(ki_rest_begin(alone, &request, &id, &err), KI_ERR_INVALID);
-    assert_string_equal(err.message, "call: the client has no cluster");
+    assert_string_equal(err.message, "call: the client has no cluster configuration");
     request.name = "";
     assert_int_equal(ki_rest_begin(w.client, &request, &id, &err), KI_ERR_INVALID);
     assert_string_equal(err.message, "GET pods: the name is missing");

@@ -47,8 +47,8 @@ static void get_without_files(http_bench *bench, fetch *f)
 static void expect_limit(const fetch *f)
 {
     assert_int_equal(f->reason, KI_REASON_TOO_MANY_OPEN_FILES);
-    assert_string_equal(f->message, "no socket can be opened: this process has as many open files as it may "
-                                    "have, 128 (raise the limit: ulimit -n, LimitNOFILE=)");
+    assert_string_equal(f->message, "no socket can be opened: this process has reached its limit of open "
+                                    "files, 128 (raise the limit: ulimit -n, LimitNOFILE=)");
 }
 
 /* Nobody listens there, which is found out as soon as there is room again. */

@@ -130,7 +130,7 @@ static void a_status_line_without_an_end_is_not_a_want_of_memory(void **state)
         if (f.reason != KI_REASON_MALFORMED)
             print_error("%s: %s\n", firsts[i], f.message);
         assert_int_equal(f.reason, KI_REASON_MALFORMED);
-        assert_string_equal(f.message, "a line in the head of the answer is too long");
+        assert_string_equal(f.message, "a line in the head of the response is too long");
         assert_int_equal(f.heads, 0);
         fetch_free(&f);
         http_bench_fini(&bench);
@@ -158,7 +158,7 @@ static void trailers_without_an_end_are_refused(void **state)
     http_bench_init(&bench, &(scripted_http_options){.serve = serve_trailers}, NULL);
     fetch_get(&f, &bench, "/");
     assert_int_equal(f.reason, KI_REASON_MALFORMED);
-    assert_non_null(strstr(f.message, "what follows the body"));
+    assert_non_null(strstr(f.message, "the trailers of the response"));
     assert_string_equal(f.body.text, "hello");
     fetch_free(&f);
     http_bench_fini(&bench);

@@ -10,9 +10,9 @@ enum {
     AT_OBJECT,        /* { */
     AT_FIRST_NAME,    /* a name or } */
     AT_NAME,          /* a name */
-    IN_NAME,          /* inside it */
+    IN_NAME,          /* inside a name */
     AT_COLON,         /* : */
-    AT_VALUE,         /* the caller has not said yet how to take it, or its first byte */
+    AT_VALUE,         /* the caller has not yet said how to take it, or at its first byte */
     AT_FIRST_ELEMENT, /* a value or ] */
     AT_ELEMENT,       /* a value */
     IN_VALUE,         /* inside a value or an element */
@@ -81,7 +81,7 @@ static void begin_scan(ki_envelope *envelope, int take, const ki_projection *pro
         ki_json_scan_begin(&envelope->scanner, sink);
 }
 
-/* A byte outside of any value. Moves to the next state; returns a step that is complete, 0, or an error. */
+/* A byte outside any value. Moves to the next state; returns a completed step, 0, or an error. */
 static int take_byte(ki_envelope *envelope, char c)
 {
     switch (envelope->state) {
@@ -94,7 +94,7 @@ static int take_byte(ki_envelope *envelope, char c)
     case AT_COLON:
         envelope->state = AT_VALUE;
         return c == ':' ? 0 : KI_ERR_JSON_SYNTAX;
-    case AT_VALUE: /* the array that is wanted in elements */
+    case AT_VALUE: /* the array whose elements are wanted */
         envelope->state = AT_FIRST_ELEMENT;
         return 0;
     case AT_FIRST_ELEMENT:
@@ -111,7 +111,7 @@ static int take_byte(ki_envelope *envelope, char c)
     }
 }
 
-/* Whether a value begins with this byte, which is not white space; then gets ready to scan it. */
+/* Whether a value begins with this byte, which is not white space; if so, prepares to scan it. */
 static int begins_value(ki_envelope *envelope, char c)
 {
     switch (envelope->state) {
@@ -165,7 +165,7 @@ static int feed_between(ki_envelope *envelope, const char *bytes, size_t n, size
     return rc < 0 ? fail(envelope, rc) : rc;
 }
 
-/* The scanner has come to the end of a name, value or element. */
+/* The scanner has reached the end of a name, value or element. */
 static int finish_value(ki_envelope *envelope)
 {
     if (envelope->state == IN_NAME) {

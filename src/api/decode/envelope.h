@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* envelope - takes the outermost JSON object of an answer apart, member by member, as its bytes arrive.
+/* envelope - splits the outermost JSON object of a response into its members, as its bytes arrive.
  *
  *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c   (io)
  *   To:       json/scan.c, for every value in it
  *   Locks:    none; one owner.
  *   Not here: what the members mean.
  *
- * A list is an object with an array that is too large to wait for, a watch event an object with an object
- * that is wanted for itself. So the outermost level is walked here, and whatever stands in it is one value
- * for the scanner.
+ * A list is an object with an array that is too large to be buffered. A watch event is an object that
+ * contains the object of interest. So the outermost level is parsed here, and everything in it is one
+ * value for the scanner.
  */
 #ifndef KI_API_DECODE_ENVELOPE_H
 #define KI_API_DECODE_ENVELOPE_H
 
 #include "json/scan.h"
 
-/* What a step has come to. */
+/* The result of a step. */
 typedef enum ki_envelope_step {
     KI_ENVELOPE_MORE = 0,  /* all bytes are used */
-    KI_ENVELOPE_NAME,      /* a member's name is in the sink, as JSON: say how to take its value */
-    KI_ENVELOPE_VALUE,     /* the member's value is complete; of an object see scanner.refused */
+    KI_ENVELOPE_NAME,      /* a member's name is in the sink, as JSON: call ki_envelope_take() */
+    KI_ENVELOPE_VALUE,     /* the member's value is complete; for an object see scanner.refused */
     KI_ENVELOPE_ELEMENT,   /* an element of the array is complete; likewise */
     KI_ENVELOPE_ARRAY_END, /* the array has ended */
     KI_ENVELOPE_END        /* the object has ended */
@@ -29,7 +29,7 @@ typedef struct ki_envelope {
     ki_json_scanner scanner;
     ki_json_sink sink;
     int state;
-    int next_state; /* where the scan of a value leads */
+    int next_state; /* the state after the scan of a value */
     int take;       /* KI_TAKE_… */
     const ki_projection *projection;
     size_t bytes_max;
@@ -39,34 +39,34 @@ typedef struct ki_envelope {
 enum {
     KI_TAKE_SKIP = 0, /* check only */
     KI_TAKE_VALUE,    /* into the sink */
-    KI_TAKE_OBJECT,   /* likewise; what is wrong in it, but not with its brackets, refuses it alone */
-    KI_TAKE_ELEMENTS  /* an array: each element as KI_TAKE_OBJECT; anything else as KI_TAKE_VALUE */
+    KI_TAKE_OBJECT,   /* likewise; a mistake in it refuses only this object, unless its brackets are wrong */
+    KI_TAKE_ELEMENTS  /* an array: each element as KI_TAKE_OBJECT; other values as KI_TAKE_VALUE */
 };
 
-/* What a name may be long, and what the members around the one that matters may be large. */
+/* Maximum length of a name, and of the members other than objects and items. */
 #define KI_ENVELOPE_TEXT_BYTES_MAX ((size_t)1024 * 1024)
 
-/* A value of this size is an error, whatever is kept of it: nobody waits for its end any longer. */
+/* A value of this size is an error, whatever is kept of it. */
 #define KI_ENVELOPE_VALUE_BYTES_MAX ((size_t)1 << 30)
 
 void ki_envelope_init(ki_envelope *envelope, uint32_t depth_max);
 void ki_envelope_fini(ki_envelope *envelope);
 
-/* Gets ready for the next object; offsets go on counting. */
+/* Prepares for the next object; offsets continue. */
 void ki_envelope_begin(ki_envelope *envelope);
 
-/* Whether a byte of the object was seen. */
+/* Whether any byte of the object was seen. */
 int ki_envelope_has_begun(const ki_envelope *envelope);
 
-/* Takes up to `n` bytes. Returns a ki_envelope_step or an error of JSON (scanner.error_offset says where),
- * and in *out_used the bytes taken. */
+/* Takes up to `n` bytes. Returns a ki_envelope_step, or a JSON error at scanner.error_offset. *out_used is
+ * the number of bytes consumed. */
 KI_NODISCARD int ki_envelope_feed(ki_envelope *envelope, const char *bytes, size_t n, size_t *out_used);
 
-/* After KI_ENVELOPE_NAME. `projection` may be NULL. `bytes_max` limits what is kept of the value, or of
- * each element; one that is larger overflows the sink. */
+/* Call this after KI_ENVELOPE_NAME. `projection` may be NULL. `bytes_max` limits what is kept of the
+ * value, or of each element; a larger one overflows the sink. */
 void ki_envelope_take(ki_envelope *envelope, int take, const ki_projection *projection, size_t bytes_max);
 
-/* Says that no byte follows. Returns 0 when no object had begun, else KI_ERR_JSON_TRUNCATED. */
+/* Signals that no byte follows. Returns 0 if no object has begun, else KI_ERR_JSON_TRUNCATED. */
 KI_NODISCARD int ki_envelope_end(ki_envelope *envelope);
 
 #endif

@@ -12,7 +12,7 @@ enum { TEXT_BYTES_MAX = 1024 * 1024 };
 
 enum { OPEN, COMPLETE, FAILED };
 
-/* The members of an answer that are looked at; from STATUS on those that make up a Status. */
+/* The members of a response that are used; those from STATUS on belong to a Status. */
 enum { KIND, API_VERSION, METADATA, ITEMS, STATUS, MESSAGE, REASON, DETAILS, CODE, MEMBERS };
 
 static const char *const names[MEMBERS] = {"kind",    "apiVersion", "metadata", "items", "status",
@@ -60,10 +60,10 @@ static ki_json current_value(const ki_list_decoder *decoder)
 
 static int not_a_list(ki_error *err, const char *why)
 {
-    return ki_fail(err, KI_ERR_NOT_A_LIST, "the answer is not a list: %s", why);
+    return ki_fail(err, KI_ERR_NOT_A_LIST, "the response is not a list: %s", why);
 }
 
-/* A name was read: says how its value is to be taken. */
+/* A name was read: decides how its value is taken. */
 static int begin_member(ki_list_decoder *decoder, ki_error *err)
 {
     ki_json name = current_value(decoder);
@@ -88,14 +88,14 @@ static int begin_member(ki_list_decoder *decoder, ki_error *err)
     return 0;
 }
 
-/* Keeps the unescaped text of a string; anything else leaves `out` empty. */
+/* Stores the unescaped text of a string; for other values `out` stays empty. */
 static int keep_text(ki_json value, ki_buf *out, ki_error *err)
 {
     if (ki_json_type_of(value) != KI_JSON_STRING)
         return 0;
     int rc = ki_buf_reserve(out, value.raw.len);
     if (rc < 0)
-        return ki_fail(err, rc, "a text beside the items of a list: %s", ki_error_text(rc));
+        return ki_fail(err, rc, "a member beside the items of a list: %s", ki_error_text(rc));
     return ki_json_string_copy(value, out->data, out->cap, &out->len);
 }
 
@@ -115,7 +115,7 @@ static int take_metadata(ki_list_decoder *decoder, ki_error *err)
     return KI_LIST_METADATA;
 }
 
-/* Adds a member to the text that a Status is read from. */
+/* Adds a member to the text from which a Status is read. */
 static int keep_member(ki_list_decoder *decoder, ki_error *err)
 {
     assert(decoder->member < MEMBERS && decoder->member != ITEMS);
@@ -124,7 +124,7 @@ static int keep_member(ki_list_decoder *decoder, ki_error *err)
     ki_str value = current_value(decoder).raw;
     int rc = ki_buf_reserve(document, strlen(name) + value.len + 4);
     if (rc < 0)
-        return ki_fail(err, rc, "a text beside the items of a list: %s", ki_error_text(rc));
+        return ki_fail(err, rc, "a member beside the items of a list: %s", ki_error_text(rc));
     rc = ki_buf_append(document, document->len == 0 ? "{\"" : ",\"", 2);
     if (rc == 0)
         rc = ki_buf_append_str(document, ki_str_of(name));
@@ -138,8 +138,8 @@ static int ends_with_list(ki_str kind)
     return kind.len >= 4 && memcmp(kind.ptr + kind.len - 4, "List", 4) == 0;
 }
 
-/* "PodList" for "Pod"; lists without a kind of their own and those of metadata alone fit every resource.
- * Lists of custom resources are called as their definition says. */
+/* "PodList" for "Pod"; generic lists and lists of metadata match every resource. A definition can name the
+ * lists of its custom resource freely. */
 static int kind_fits(const ki_list_decoder *decoder)
 {
     ki_str kind = ki_buf_str(&decoder->kind);
@@ -152,18 +152,18 @@ static int kind_fits(const ki_list_decoder *decoder)
            ki_str_equal((ki_str){kind.ptr, kind.len - 4}, plan->kind);
 }
 
-/* A wrong kind ends the list at once; a Status is read to its end, for what it says. */
+/* A wrong kind ends the list at once; a Status is read to its end for its content. */
 static int check_kind(const ki_list_decoder *decoder, ki_error *err)
 {
     ki_str kind = ki_buf_str(&decoder->kind);
     if (kind_fits(decoder) || ki_str_equal(kind, KI_STR("Status")))
         return 0;
-    return ki_fail(err, KI_ERR_NOT_A_LIST, "the answer is not a list of %.*s: its kind is \"%.*s\"",
+    return ki_fail(err, KI_ERR_NOT_A_LIST, "the response is not a list of %.*s: its kind is \"%.*s\"",
                    KI_STR_ARGS(decoder->plan->kind.len ? decoder->plan->kind : KI_STR("objects")),
                    KI_STR_ARGS(kind));
 }
 
-/* Names with characters that JSON would have to escape are no names of kinds. */
+/* The name of a kind has no characters that JSON must escape. */
 static int is_plain(ki_str text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -172,7 +172,7 @@ static int is_plain(ki_str text)
     return text.len > 0 && text.len < KI_OBJECT_NAME_BYTES_MAX;
 }
 
-/* What a list says of itself, for items of a resource whose kind nobody knows. */
+/* Takes the kind from the list, for items of a resource whose kind is not known. */
 static int learn_kind(ki_list_decoder *decoder, ki_error *err)
 {
     ki_str kind = ki_buf_str(&decoder->kind);
@@ -191,7 +191,7 @@ static int take_value(ki_list_decoder *decoder, ki_error *err)
     if (decoder->envelope.sink.overflowed)
         return ki_fail(err, KI_ERR_TOO_LARGE, "\"%s\" of the list is too large", names[decoder->member]);
     if (decoder->member == ITEMS)
-        return ki_json_type_of(value) == KI_JSON_NULL ? 0 : not_a_list(err, "its items are no array");
+        return ki_json_type_of(value) == KI_JSON_NULL ? 0 : not_a_list(err, "its items are not an array");
     if (decoder->member == METADATA)
         return take_metadata(decoder, err);
     if (decoder->member == KIND || decoder->member == API_VERSION)
@@ -226,7 +226,7 @@ static int fail_with_status(ki_list_decoder *decoder, ki_error *err)
         rc = ki_status_read((ki_json){ki_buf_str(&decoder->document)}, &decoder->status);
     if (rc < 0)
         return ki_fail(err, rc, "%s", ki_error_text(rc));
-    return ki_fail(err, KI_ERR_NOT_A_LIST, "the answer is not a list but a Status, reason \"%.*s\": %.*s",
+    return ki_fail(err, KI_ERR_NOT_A_LIST, "the response is not a list but a Status, reason \"%.*s\": %.*s",
                    KI_STR_ARGS(decoder->status.reason), KI_STR_ARGS(decoder->status.message));
 }
 
@@ -241,7 +241,7 @@ static int finish(ki_list_decoder *decoder, ki_error *err)
     return KI_LIST_END;
 }
 
-/* Turns a step of the envelope into one of the list; 0 for those that nobody has to know of. */
+/* Turns a step of the envelope into one of the list; 0 for internal ones. */
 static int take_step(ki_list_decoder *decoder, int step, ki_error *err)
 {
     switch (step) {
@@ -265,7 +265,7 @@ static int fail(ki_list_decoder *decoder, int code)
     return code;
 }
 
-/* Behind the list stands white space at the most. */
+/* Only white space may follow the list. */
 static int take_rest(ki_list_decoder *decoder, const char *bytes, size_t n, size_t *at, ki_error *err)
 {
     assert(decoder->state == COMPLETE && *at <= n);

@@ -32,8 +32,8 @@ static int contains(ki_str text, ki_str part)
     return 0;
 }
 
-/* Three generations of servers say it in three ways: as a cause of its own, as a cause's message, in the
- * message; the latter two only with a time-out. */
+/* Servers report this in three ways, depending on their version: as a cause of its own, in a cause's
+ * message, or in the message; the latter two only with a timeout. */
 static int is_version_too_large(int code, const ki_status *status)
 {
     const ki_str phrase = KI_STR("Too large resource version");
@@ -47,7 +47,7 @@ static int is_version_too_large(int code, const ki_status *status)
     return contains(status->message, phrase);
 }
 
-/* A Status in a stream may have a word and no number. */
+/* A Status in a stream may have a reason and no code. */
 static int code_of_word(ki_str word)
 {
     static const struct {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reason - the one word for what a server has said.
+/* reason - classifies an error response as a ki_reason.
  *
  *   From:     reflector/answer.c, reflector/reflector_watch.c
  *   To:       <kinformer/list_watch.h>
- *   Not here: what is done about it.
+ *   Not here: how it is handled.
  */
 #ifndef KI_API_DECODE_REASON_H
 #define KI_API_DECODE_REASON_H
@@ -12,14 +12,14 @@
 
 #include "api/decode/status.h"
 
-/* Of an answer with that code, or of an ERROR event in one with code 200; `status` may be empty. */
+/* For a response with that code, or for an ERROR event in one with code 200; `status` may be empty. */
 ki_reason ki_reason_of_status(int http_status, const ki_status *status);
 
-/* 1 for those that say nothing about the server but that it was not reached, or lost. */
+/* 1 for reasons that only say that the server was not reached, or that the connection was lost. */
 int ki_reason_is_transport(ki_reason reason);
 
-/* 1 for those of requests that were not sent, and for lack of memory: they say nothing about what the server
- * makes of a kind of request. */
+/* 1 for requests that were not sent, and for lack of memory: these do not tell whether the server supports
+ * a kind of request. */
 int ki_reason_is_before_sending(ki_reason reason);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { SHOWN_BYTES = 200 };
 
-/* How servers of Go, nginx and Apache answer who does not speak TLS to them. */
+/* How servers written in Go, nginx and Apache respond to a client that does not use TLS. */
 static const char *const plain_http_phrases[] = {"HTTP request to an HTTPS server",
                                                  "plain HTTP request was sent to HTTPS port",
                                                  "speaking plain HTTP to an SSL-enabled server"};
@@ -32,7 +32,7 @@ static int wants_tls(const ki_refusal *refusal)
     return 0;
 }
 
-/* The first line, unless it is for a browser or a program. */
+/* The first line, unless the body is HTML or JSON. */
 static ki_str first_line(ki_str body)
 {
     ki_str line = body;
@@ -65,7 +65,7 @@ void ki_refusal_explain(const ki_refusal *refusal, ki_error *err)
                      status->message.len > 0 ? ": " : "", KI_STR_ARGS(status->message));
     } else if (wants_tls(refusal)) {
         ki_error_set(err, refusal->code, 0,
-                     "the server answers %d, because it speaks TLS: its address has to begin with https://",
+                     "the server answers %d, because it expects TLS: its address must begin with https://",
                      refusal->http_status);
     } else {
         size_t n = ki_one_line_cut(shown, sizeof(shown), first_line(refusal->body));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* refused - an item or event whose end is known but which cannot be used: why, and whose it is.
+/* refused - an item or event that cannot be used although its end is known: the reason and the key.
  *
  *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c
  *   To:       reflector/reflector.c, which counts it, reports it, and leaves the last good version of that
@@ -16,7 +16,7 @@
 
 typedef struct ki_refused {
     ki_error error;
-    ki_buf key; /* "namespace/name"; empty when it cannot be read */
+    ki_buf key; /* "namespace/name"; empty if it cannot be read */
 } ki_refused;
 
 #endif

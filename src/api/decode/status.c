@@ -7,8 +7,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* Unescaped text is never longer than the JSON that it comes from, so one block as long as the whole is
- * enough. */
+/* Unescaped text is never longer than its JSON, so one block of that length is enough for all strings. */
 typedef struct reader {
     char *at;
     char *end;
@@ -85,7 +84,7 @@ int ki_status_parse(ki_str body, ki_status *out, ki_error *err)
     rc = ki_status_read(ki_json_of(body), out);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
-    return rc < 0 ? ki_fail(err, rc, "the answer is no Status") : 0;
+    return rc < 0 ? ki_fail(err, rc, "the response is not a Status") : 0;
 }
 
 void ki_status_mask(ki_status *status, const ki_mask *mask)

@@ -7,12 +7,12 @@
 #include "api/object/object_build.h"
 #include "util/error.h"
 
-/* An object that comes before its type waits whole; the limit of what is kept of objects does not fit it. */
+/* An object that precedes its type is buffered whole, so the limit for the kept part does not apply. */
 #define WAITING_BYTES_MAX KI_JSON_VALUE_BYTES_DEFAULT
 
 enum { TYPE_BYTES_MAX = 4096, VALUE_BYTES_KEPT = 64 * 1024 };
 
-/* The members of an event that are looked at. */
+/* The members of an event that are used. */
 enum { OTHER = 0, TYPE = 1, OBJECT = 2 };
 
 static const struct {
@@ -67,13 +67,13 @@ static int step_of_type(const ki_watch_decoder *decoder)
     return KI_WATCH_MORE;
 }
 
-/* Bookmarks and errors are read whole, whatever is kept of objects. */
+/* Bookmarks and errors are read whole, whatever the projection. */
 static const ki_projection *projection_for(const ki_watch_decoder *decoder, int step)
 {
     return step == KI_CHANGE_BOOKMARK || step == KI_WATCH_ERROR ? NULL : decoder->plan->projection;
 }
 
-/* What may be kept of the event's object, when its type is known. */
+/* The limit for the event's object, when its type is known. */
 static size_t limit_for(const ki_watch_decoder *decoder, int step)
 {
     size_t bytes_max = decoder->plan->bytes_max;
@@ -96,7 +96,7 @@ static void begin_event(ki_watch_decoder *decoder)
     decoder->object = ki_object_unref(decoder->object);
 }
 
-/* A name was read: says how its value is to be taken. An object that comes before its type is kept whole
+/* A name was read: decides how its value is taken. An object that precedes its type is buffered whole
  * until the type is known. */
 static void begin_member(ki_watch_decoder *decoder)
 {
@@ -118,7 +118,7 @@ static void begin_member(ki_watch_decoder *decoder)
     }
 }
 
-/* A type that is no string, or a very long one, stays empty: it is unknown. */
+/* A type that is not a string, or is very long, stays empty: it is unknown. */
 static int take_type(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(decoder->member == TYPE && decoder->type.len == 0);
@@ -159,7 +159,7 @@ static int take_bookmark(ki_watch_decoder *decoder, ki_error *err)
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }
 
-/* An ERROR whose object is no Status is still an error, about which nothing is known. */
+/* An ERROR whose object is not a Status is still an error, without details. */
 static int take_error(ki_watch_decoder *decoder, ki_error *err)
 {
     decoder->result = KI_WATCH_ERROR;
@@ -167,7 +167,7 @@ static int take_error(ki_watch_decoder *decoder, ki_error *err)
     return rc == KI_ERR_NO_MEMORY ? ki_fail_no_memory(err) : 0;
 }
 
-/* The event's object is in the sink, scanned as its type wants it. */
+/* The event's object is in the sink, scanned according to its type. */
 static int interpret(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(!decoder->waits && decoder->object == NULL);
@@ -197,8 +197,8 @@ static int interpret(ki_watch_decoder *decoder, ki_error *err)
     return rc < 0 ? refuse(decoder, step, err) : 0;
 }
 
-/* The object came before its type: it waits in `value`; of one that is too large the beginning, for its
- * key. */
+/* The object preceded its type: it is buffered in `value`. If it is too large, only its beginning is kept,
+ * for the key. */
 static int put_aside(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(!decoder->waits && (decoder->seen & TYPE) == 0);
@@ -213,7 +213,7 @@ static int put_aside(ki_watch_decoder *decoder, ki_error *err)
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }
 
-/* The type is known now: scans what waits as it should have been scanned. */
+/* The type is known now: scans the buffered object accordingly. */
 static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(decoder->waits);
@@ -245,7 +245,7 @@ static int take_value(ki_watch_decoder *decoder, ki_error *err)
     return (decoder->seen & TYPE) != 0 ? interpret(decoder, err) : put_aside(decoder, err);
 }
 
-/* The event is complete: gives out what it brought. */
+/* The event is complete: returns its result. */
 static int finish(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(!decoder->between);

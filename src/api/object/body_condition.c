@@ -12,7 +12,7 @@ static const char conditions[] = "/status/conditions";
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* The first of this type; the others, which should not be there, are nobody's. */
+/* The first of this type; duplicates, which are invalid, are ignored. */
 static ki_element find_condition(ki_json array, ki_str type)
 {
     ki_json_iter iter = ki_json_iterate(array);
@@ -26,7 +26,7 @@ static ki_element find_condition(ki_json array, ki_str type)
     return element;
 }
 
-/* Empty when it is missing or no string. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Empty if it is missing or not a string. Returns 0 or KI_ERR_NO_MEMORY. */
 static int text_of(const ki_object *object, ki_json condition, ki_str name, ki_str *out_text)
 {
     int rc = ki_object_text(object, ki_json_member(condition, name), out_text);
@@ -79,7 +79,7 @@ static int format_time(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES])
     return ki_timestamp_format(time, out_text);
 }
 
-/* With the time that it has, if its status stays. */
+/* Keeps the transition time if the status does not change. */
 static ki_body *make_condition(const ki_condition *condition, ki_json old, const char *now)
 {
     ki_json since = ki_json_member(old, KI_STR("lastTransitionTime"));
@@ -102,10 +102,10 @@ int ki_body_set_condition(ki_body *body, const ki_condition *condition)
     if (rc < 0)
         return rc;
     if (condition == NULL || condition->type.len == 0 || condition->status.len == 0)
-        return ki_body_fail_with(body, KI_ERR_INVALID, "a condition has a type and a status");
+        return ki_body_fail_with(body, KI_ERR_INVALID, "a condition needs a type and a status");
     rc = format_time(condition->last_transition_time, now);
     if (rc < 0)
-        return ki_body_fail_with(body, rc, "the time of the condition cannot be written");
+        return ki_body_fail_with(body, rc, "the time of the condition is out of range");
     ki_element old = find_condition(ki_json_find(ki_body_json(body), conditions), condition->type);
     ki_body *made = make_condition(condition, old.value, now);
     rc = ki_body_set_element(body, conditions, &old, made);

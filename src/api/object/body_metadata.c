@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What controllers change in the metadata of objects: labels, owner references, finalizers. Each looks first,
- * so that a body which is as it should be stays as it is. */
+/* Changes that controllers make to metadata: labels, owner references, finalizers. Each compares first, so
+ * that a body that already has the change stays as it is. */
 #include <assert.h>
 #include <kinformer/body.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@ ki_body *ki_body_of(const ki_object *object)
 {
     ki_body *body = ki_body_new();
     if (object == NULL)
-        (void)ki_body_fail_with(body, KI_ERR_INVALID, "there is no object to copy");
+        (void)ki_body_fail_with(body, KI_ERR_INVALID, "the object to copy is NULL");
     else if (body != NULL)
         (void)ki_body_replace(body, ki_object_json(object));
     return body;
@@ -23,7 +23,7 @@ ki_body *ki_body_of(const ki_object *object)
 
 /* ---- labels and annotations ---------------------------------------------------------------------------- */
 
-/* Appends a name as a part of a JSON Pointer, with a NUL behind it. */
+/* Appends a name as a part of a JSON Pointer, followed by a NUL. */
 static int append_part(ki_buf *pointer, ki_str name)
 {
     int rc = ki_buf_append_byte(pointer, '/');
@@ -49,7 +49,7 @@ static int set_member(ki_body *body, const char *map, ki_str name, ki_str value)
     if (rc < 0 || ki_json_string_equals(now, value))
         return rc;
     if (name.len > 0 && memchr(name.ptr, 0, name.len) != NULL)
-        return ki_body_fail_with(body, KI_ERR_INVALID, "the name of a label or annotation has a NUL");
+        return ki_body_fail_with(body, KI_ERR_INVALID, "the name of a label or annotation contains a NUL");
     ki_buf_init(&pointer, POINTER_BYTES_MAX);
     rc = ki_buf_append_str(&pointer, ki_str_of(map));
     if (rc == 0)
@@ -86,7 +86,7 @@ static int check_owner(ki_body *body, const ki_object *owner)
     ki_json ns = ki_json_find(ki_body_json(body), "/metadata/namespace");
     ki_str owner_ns = ki_object_namespace(owner);
     if (owner == NULL || ki_object_uid(owner).len == 0)
-        return ki_body_fail_with(body, KI_ERR_INVALID, "the owner has no UID: the server has not seen it");
+        return ki_body_fail_with(body, KI_ERR_INVALID, "the owner has no UID: it was not created yet");
     if (owner_ns.len > 0 && ki_json_type_of(ns) == KI_JSON_STRING && !ki_json_string_equals(ns, owner_ns))
         return ki_body_fail_with(body, KI_ERR_INVALID, "the owner is in another namespace");
     return 0;
@@ -98,10 +98,10 @@ static bool is_true(ki_json value)
     return ki_json_bool(value, &flag) == 0 && flag;
 }
 
-/* A reference that is there. */
+/* An existing owner reference. */
 typedef struct reference {
     ki_json value;
-    size_t index; /* how many are before it; all, if it is not there */
+    size_t index; /* its index; the number of references if it was not found */
     bool is_controlled_by_other;
 } reference;
 

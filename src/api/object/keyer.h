@@ -3,7 +3,7 @@
  *
  *   From:     store/content.c, store/index.c, the readers of a store
  *   To:       util/hash.h, the user's ki_key_cb
- *   Locks:    none; it never changes once the store is made.
+ *   Locks:    none; immutable once the store exists.
  *   Not here: tables.
  */
 #ifndef KI_API_OBJECT_KEYER_H
@@ -17,17 +17,17 @@
 
 typedef struct ki_keyer {
     ki_hash_key secret;
-    ki_key_cb key; /* NULL: "namespace/name" */
+    ki_key_cb key; /* NULL for "namespace/name" */
     void *user;
 } ki_keyer;
 
-/* Where a key is written that an object does not hold as text. */
+/* Buffer for a key that the object does not contain as text. */
 typedef struct ki_key_buffer {
     char bytes[KI_KEY_BYTES];
 } ki_key_buffer;
 
-/* "ns/name", or the name alone without a namespace: for a lookup, so the parts are not checked as
- * ki_key_join() does. An empty key stands for one that no object in a store can have. */
+/* "ns/name", or the name alone if there is no namespace. For lookups, so the parts are not checked as in
+ * ki_key_join(). An empty key stands for one that no object in a store can have. */
 static inline ki_str ki_key_buffer_join(ki_key_buffer *buffer, ki_str ns, ki_str name)
 {
     size_t head = ns.len > 0 ? ns.len + 1 : 0;
@@ -60,7 +60,7 @@ static inline bool ki_keyer_has_key(const ki_keyer *keyer, const ki_object *obje
     return ki_str_equal(ki_keyer_key(keyer, object, &buffer), key);
 }
 
-/* As ki_table_owner.hash and ki_table_walk.same want them, for tables of objects; `user` is the keyer. */
+/* For ki_table_owner.hash and ki_table_walk.same, in tables of objects; `user` is the keyer. */
 uint64_t ki_keyer_hash_object(const void *object, const void *user);
 bool ki_keyer_same_key(const void *object, const void *other, const void *user);
 

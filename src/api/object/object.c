@@ -12,7 +12,7 @@ ki_object *ki_object_ref(const ki_object *object)
 {
     if (object == NULL)
         return NULL;
-    ki_object *shared = (ki_object *)object; /* its count is not part of what is const */
+    ki_object *shared = (ki_object *)object; /* the count is not part of the const state */
     ki_refcount_ref(&shared->refs);
     return shared;
 }
@@ -26,8 +26,8 @@ ki_object *ki_object_unref(ki_object *object)
     return NULL;
 }
 
-/* Others may use the object meanwhile: what changes then is left out, which is the count, the strings that
- * were unescaped, and the mark. */
+/* Other threads may use the object meanwhile. Fields that change are not copied: the count, the unescaped
+ * strings, and the mark. */
 ki_object *ki_object_copy(const ki_object *object)
 {
     assert(object != NULL);
@@ -98,7 +98,7 @@ ki_str ki_object_kind(const ki_object *object)
     return string_field(object, KI_FIELD_KIND);
 }
 
-/* The value of a field that has a place: its end is where its JSON ends. */
+/* The value of a field that has a stored offset: its end is where its JSON ends. */
 static ki_json placed_field(const ki_object *object, int field)
 {
     unsigned bit = 1U << (field - KI_FIELD_STRINGS);
@@ -176,7 +176,7 @@ int ki_object_annotation(const ki_object *object, ki_str name, ki_str *out_value
     return member_text(object, ki_object_annotations(object), name, out_value);
 }
 
-/* Leaves *out_text empty when the member is missing or no string. */
+/* *out_text stays empty if the member is missing or not a string. */
 static int owner_text(const ki_object *object, ki_json owner, ki_str name, ki_str *out_text)
 {
     int rc = member_text(object, owner, name, out_text);

@@ -10,22 +10,22 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* A string field on its way into the object. */
+/* A string field to be stored in the object. */
 typedef struct source {
-    ki_str raw;       /* between the quotes; empty: none */
+    ki_str raw;       /* between the quotes; empty if there is none */
     size_t len;       /* unescaped */
-    uint32_t text_at; /* where it stands in the sink's text, if it can be read there */
+    uint32_t text_at; /* its offset in the sink's text, if it can be read there */
     int in_text;
-    int is_inserted; /* into the text, behind its first brace; everything else moves behind that */
+    int is_inserted; /* into the text, after its first brace; everything else moves back */
 } source;
 
-/* All that is known of an object before its memory is. */
+/* Everything known about an object before it is allocated. */
 typedef struct draft {
     source strings[KI_FIELD_STRINGS];
     source name;
     source ns;
     ki_str text;
-    ki_str inserted; /* names that the server left out, to stand behind the first brace */
+    ki_str inserted; /* names that the server omitted, to be inserted after the first brace */
 } draft;
 
 static const char *const field_names[KI_FIELDS] = {
@@ -44,7 +44,7 @@ static const char *const field_names[KI_FIELDS] = {
     [KI_FIELD_FINALIZERS] = "metadata.finalizers",
 };
 
-/* The JSON of a captured field; none when it is missing or null. */
+/* The JSON of a captured field; none if it is missing or null. */
 static ki_json captured(const ki_json_sink *sink, int field)
 {
     assert(field >= 0 && field < KI_FIELDS);
@@ -70,7 +70,7 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
     if (ki_json_type_of(value) == KI_JSON_NONE)
         return 0;
     if (ki_json_type_of(value) != KI_JSON_STRING)
-        return bad_field(field, "is no string", err);
+        return bad_field(field, "is not a string", err);
     assert(value.raw.ptr != NULL && value.raw.len >= 2);
     out->raw = (ki_str){value.raw.ptr + 1, value.raw.len - 2};
     int escaped = memchr(out->raw.ptr, '\\', out->raw.len) != NULL;
@@ -82,8 +82,8 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
     return 0;
 }
 
-/* A key is "namespace/name": neither part may hold a slash, nor a control character, which would end or
- * garble it. Other characters may come as escapes: a server writes & as \u0026, and names of roles may hold
+/* A key is "namespace/name": neither part may contain a slash, nor a control character, which would end or
+ * garble it. Other characters may be escaped: a server writes & as \u0026, and names of roles may contain
  * quotes. */
 static int is_name_part(ki_str raw)
 {
@@ -101,7 +101,7 @@ static int is_name_part(ki_str raw)
 
 static int check_name_part(const source *part, int field, ki_error *err)
 {
-    return is_name_part(part->raw) ? 0 : bad_field(field, "contains a character that no name has", err);
+    return is_name_part(part->raw) ? 0 : bad_field(field, "contains an invalid character", err);
 }
 
 static int read_names(const ki_json_sink *sink, draft *d, ki_error *err)
@@ -116,8 +116,8 @@ static int read_names(const ki_json_sink *sink, draft *d, ki_error *err)
     return rc < 0 ? rc : check_name_part(&d->ns, KI_FIELD_NAMESPACE, err);
 }
 
-/* Whether all values of a map or list are of one type. The text is minified and valid, so the first byte of
- * each tells. */
+/* Whether all values of a map or list have one type. The text is minified and valid, so the first byte of
+ * each is enough. */
 static int holds_only(ki_str container, char first)
 {
     assert(container.len >= 2 && (container.ptr[0] == '{' || container.ptr[0] == '['));
@@ -142,7 +142,7 @@ static int check_container(const ki_json_sink *sink, int field, ki_json_type typ
     if (ki_json_type_of(value) == KI_JSON_NONE)
         return 0;
     if (ki_json_type_of(value) != type)
-        return bad_field(field, type == KI_JSON_OBJECT ? "is no map" : "is no list", err);
+        return bad_field(field, type == KI_JSON_OBJECT ? "is not a map" : "is not a list", err);
     return holds_only(value.raw, first) ? 0 : bad_field(field, "holds a value of a wrong type", err);
 }
 
@@ -162,11 +162,11 @@ static int check_scalars(const ki_json_sink *sink, ki_error *err)
     for (int field = KI_FIELD_CREATION_TIME; field <= KI_FIELD_DELETION_TIME; field++) {
         ki_json_type type = ki_json_type_of(captured(sink, field));
         if (type != KI_JSON_NONE && type != KI_JSON_STRING)
-            return bad_field(field, "is no string", err);
+            return bad_field(field, "is not a string", err);
     }
     ki_json generation = captured(sink, KI_FIELD_GENERATION);
     if (ki_json_type_of(generation) != KI_JSON_NONE && ki_json_int64(generation, &number) < 0)
-        return bad_field(KI_FIELD_GENERATION, "is no integer", err);
+        return bad_field(KI_FIELD_GENERATION, "is not an integer", err);
     return 0;
 }
 
@@ -180,8 +180,8 @@ static int read_metadata(const ki_json_sink *sink, draft *d, ki_error *err)
     return rc < 0 ? rc : check_containers(sink, err);
 }
 
-/* A name that the object left out: it stands in what is inserted, if the text keeps it, else beside the
- * text. */
+/* A name that the object omitted: it is part of the inserted text if the text keeps it, otherwise it is
+ * stored beside the text. */
 static source supplied(const draft *d, ki_str value, int is_kept)
 {
     assert(!is_kept ||
@@ -191,18 +191,18 @@ static source supplied(const draft *d, ki_str value, int is_kept)
     return s;
 }
 
-/* Gives the object the names that it left out. */
+/* Adds the names that the object omitted. */
 static void supply_names(const ki_object_plan *plan, const ki_json_sink *sink, draft *d)
 {
     source *kind = &d->strings[KI_FIELD_KIND];
     source *api_version = &d->strings[KI_FIELD_API_VERSION];
     int no_kind = kind->len == 0 && plan->kind.len > 0;
     int no_api_version = api_version->len == 0 && plan->api_version.len > 0;
-    /* A member that is there and empty, or null, stays as it is: a second one would make two. */
+    /* A member that exists but is empty or null stays as it is: inserting it again would duplicate it. */
     int insert_kind = no_kind && plan->keeps_kind && sink->captures[KI_FIELD_KIND].place == KI_CAPTURE_NONE;
     int insert_api_version = no_api_version && plan->keeps_api_version &&
                              sink->captures[KI_FIELD_API_VERSION].place == KI_CAPTURE_NONE;
-    /* The two members stand side by side in the plan, so both, or one of them, are one piece of text. */
+    /* The two members are adjacent in the plan, so both, or one of them, are one piece of text. */
     d->inserted.ptr = insert_kind ? plan->kind_member.ptr : plan->api_version_member.ptr;
     d->inserted.len =
         (insert_kind ? plan->kind_member.len : 0) + (insert_api_version ? plan->api_version_member.len : 0);
@@ -211,7 +211,7 @@ static void supply_names(const ki_object_plan *plan, const ki_json_sink *sink, d
     if (no_api_version)
         *api_version = supplied(d, plan->api_version, insert_api_version);
     if (d->inserted.len > 0 && d->text.len == 2)
-        d->inserted.len--; /* {} has no member that would follow the last comma */
+        d->inserted.len--; /* {} has no member after the last comma */
 }
 
 static size_t key_bytes(const draft *d)
@@ -219,8 +219,7 @@ static size_t key_bytes(const draft *d)
     return d->ns.len + (d->ns.len > 0) + d->name.len + 1;
 }
 
-/* A string that would stand too far behind for its place in the header is copied to the others beside the
- * text. */
+/* A string whose offset is too large for the header is copied to the other strings beside the text. */
 static void bring_near(draft *d, size_t key_at)
 {
     size_t text_at_most = key_at + key_bytes(d) + d->inserted.len;
@@ -240,7 +239,7 @@ static size_t beside_len(const draft *d)
     return n;
 }
 
-/* Copies a string in its unescaped form. Returns behind it. */
+/* Copies a string, unescaped. Returns the position after it. */
 static char *put_string(char *at, const source *s)
 {
     if (s->len == s->raw.len)
@@ -263,7 +262,7 @@ static char *put_key(ki_object *object, const draft *d, char *at)
     return at;
 }
 
-/* Writes the strings that are not in the text, and notes the places of all. */
+/* Writes the strings that are not in the text, and stores the offsets of all. */
 static char *put_strings(ki_object *object, const draft *d, char *at, uint32_t text_at)
 {
     uint32_t moved_text = text_at + (uint32_t)d->inserted.len;
@@ -289,7 +288,7 @@ static void put_text(ki_object *object, const draft *d, char *at)
     memcpy(at + d->inserted.len, d->text.ptr + 1, d->text.len - 1);
 }
 
-/* Which fields stand in the text and are not null. */
+/* Which fields are in the text and not null. */
 static unsigned fields_placed(const ki_json_sink *sink)
 {
     unsigned has = 0;
@@ -301,7 +300,7 @@ static unsigned fields_placed(const ki_json_sink *sink)
     return has;
 }
 
-/* Returns behind the last place. */
+/* Returns the position after the last offset. */
 static char *put_places(ki_object *object, const ki_json_sink *sink, unsigned has, uint32_t moved_text)
 {
     uint32_t *place = object->places;
@@ -337,7 +336,7 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
         return ki_fail(err, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes",
                        plan->bytes_max);
     if (sink->text.len == 0 || sink->text.data[0] != '{')
-        return ki_fail(err, KI_ERR_METADATA, "the value is no object");
+        return ki_fail(err, KI_ERR_METADATA, "the value is not an object");
     if (sink->rewritable)
         sink->text.len = ki_json_canonical(sink->text.data, sink->text.len, sink->captures, KI_FIELDS);
     d.text = ki_buf_str(&sink->text);
@@ -352,7 +351,7 @@ int ki_object_build(const ki_object_plan *plan, ki_json_sink *sink, ki_object **
     return 0;
 }
 
-/* What a lenient scan has passed over may stand in a name. */
+/* A mistake that a lenient scan has passed over may be in a name. */
 static int is_sound(const ki_json_sink *sink, int field)
 {
     ki_json value = captured(sink, field);
@@ -403,7 +402,7 @@ ki_object *ki_object_new(const ki_resource *resource, ki_str json, const ki_obje
                          ki_error *err)
 {
     if (json.ptr == NULL && json.len > 0) {
-        ki_fail(err, KI_ERR_INVALID, "a text of %zu bytes is missing", json.len);
+        ki_fail(err, KI_ERR_INVALID, "the text of %zu bytes is NULL", json.len);
         return NULL;
     }
     ki_object_plan *plan = ki_object_plan_new(resource, options, err);

@@ -6,7 +6,8 @@
 
 #include "api/object/object_layout.h"
 
-/* The constant part of a header, and the hash of what is behind it; no padding, so it is hashed as bytes. */
+/* The constant part of a header, and the hash of what follows it. No padding, so it can be hashed as
+ * bytes. */
 typedef struct digest {
     uint64_t rest;
     uint32_t text_at;
@@ -19,7 +20,7 @@ typedef struct digest {
     uint16_t has;
 } digest;
 
-_Static_assert(sizeof(digest) == 24 + KI_FIELD_STRINGS * 4, "a hole would be hashed");
+_Static_assert(sizeof(digest) == 24 + KI_FIELD_STRINGS * 4, "padding would be hashed");
 
 size_t ki_object_own_bytes(const ki_object *object)
 {

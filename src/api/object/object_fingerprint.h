@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* object_fingerprint - a hash of all that never changes in an object.
+/* object_fingerprint - a hash of everything immutable in an object.
  *
  *   From:     store/mutation_detector.c
  *   To:       api/object/object_layout.h, util/hash.h
  *   Locks:    none.
- *   Not here: the reference count, what is unescaped later, and what a writer notes in the header.
+ *   Not here: the reference count, strings unescaped later, and the writer's mark in the header.
  */
 #ifndef KI_API_OBJECT_OBJECT_FINGERPRINT_H
 #define KI_API_OBJECT_OBJECT_FINGERPRINT_H
@@ -13,11 +13,11 @@
 
 #include "util/hash.h"
 
-/* The bytes of the object's own allocation, as its header says. */
+/* The size of the object's own allocation, according to its header. */
 size_t ki_object_own_bytes(const ki_object *object);
 
-/* `own_bytes` is what the header said when the object was whole: a header that was overwritten since does not
- * lead beyond the object. */
+/* `own_bytes` is the size that the header gave when the object was intact, so a header that was
+ * overwritten since does not cause reads beyond the object. */
 uint64_t ki_object_fingerprint(const ki_object *object, size_t own_bytes, const ki_hash_key *key);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* object_layout - how an object lies in memory: one allocation.
+/* object_layout - the memory layout of an object: one allocation.
  *
- *   header | places of the fields it has | "namespace/name" NUL | strings that are not in the text as they
- *   must be read | JSON text
+ *   header | offsets of the fields it has | "namespace/name" NUL | strings that cannot be read in the text |
+ *   JSON text
  *
  *   From:     api/object/object_build.c writes it, api/object/object.c and api/object/object_text.c read it.
  *
- * There are a hundred thousand of them, and a projected one is a few hundred bytes: a field that an object
- * does not have costs nothing.
+ * There may be hundreds of thousands of objects, and a projected one has a few hundred bytes: so a missing
+ * field takes no space.
  */
 #ifndef KI_API_OBJECT_OBJECT_LAYOUT_H
 #define KI_API_OBJECT_OBJECT_LAYOUT_H
@@ -17,8 +17,8 @@
 
 #include "util/refcount.h"
 
-/* What a plan captures. First strings with a place and a length in the header, kept whatever a projection
- * says; then values of which the object has a place, if they are in its text. */
+/* What a plan captures. First strings with an offset and a length in the header, kept whatever the
+ * projection; then values with an offset, if they are in the object's text. */
 enum {
     KI_FIELD_API_VERSION = 0,
     KI_FIELD_KIND,
@@ -38,26 +38,27 @@ enum {
     KI_FIELDS
 };
 
-/* Of a name, and of each string of the header: so that all that is beside the text begins before 1 << 16. */
+/* Maximum of a name, and of each string of the header, so that all strings beside the text begin before 1
+ * << 16. */
 enum { KI_OBJECT_STRING_BYTES_MAX = 8191 };
 
 struct ki_unescaped;
 
-/* Places are counted from the object's first byte. */
+/* Offsets are counted from the object's first byte. */
 struct ki_object {
     ki_refcount refs;
     uint32_t text_at;
     _Atomic(struct ki_unescaped *)
-        unescaped; /* of api/object/object_text.c; NULL until a string with escapes is read */
+        unescaped; /* see api/object/object_text.c; NULL until a string with escapes is read */
     uint32_t text_len;
-    uint16_t string_at[KI_FIELD_STRINGS]; /* those that stand further behind in the text are beside it, too */
+    uint16_t string_at[KI_FIELD_STRINGS]; /* strings further back in the text are also stored beside it */
     uint16_t string_len[KI_FIELD_STRINGS];
     uint16_t namespace_len;
     uint16_t name_len;
     uint16_t key_at;
-    uint16_t has; /* bit i: there is a place for field KI_FIELD_STRINGS + i */
-    /* The one thing that is not the object's own: which list has met it last, for the writer of the one
-     * informer's store that holds it. Not set elsewhere; nobody else looks at it. */
+    uint16_t has; /* bit i: there is an offset for field KI_FIELD_STRINGS + i */
+    /* Not part of the object itself: the last list that contained it. Only the writer of the one
+     * informer's store that holds the object uses it. */
     uint32_t mark;
     uint32_t places[]; /* in the order of the fields */
 };
@@ -69,9 +70,9 @@ static inline const char *ki_object_at(const ki_object *object, uint32_t place)
     return (const char *)object + place;
 }
 
-/* For who goes through many objects, which lie anywhere, some places before it looks at this one: brings
- * its header near, and the key behind that. NULL is allowed. To be called where something else is done, too:
- * calls of a function that does nothing else are left out by compilers, which see no effect in it. */
+/* For loops over many objects that are scattered in memory, a few objects ahead: prefetches the header and
+ * the key after it. NULL is allowed. Call it from code that does something else as well: compilers remove
+ * calls of a function that only prefetches, because it has no visible effect. */
 static inline void ki_object_prefetch(const ki_object *object)
 {
     if (object == NULL)
@@ -80,10 +81,10 @@ static inline void ki_object_prefetch(const ki_object *object)
     __builtin_prefetch((const char *)object + KI_OBJECT_HEADER_BYTES);
 }
 
-/* Another object with the same fields and text, which has one owner. Returns NULL when memory is out. */
+/* Another object with the same fields and text, with one owner. NULL when out of memory. */
 ki_object *ki_object_copy(const ki_object *object);
 
-/* Frees what ki_object_text() has made, if it has. */
+/* Frees what ki_object_text() has created, if anything. */
 void ki_object_free_unescaped(ki_object *object);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields that need not be there. */
+/* Optional fields, with defaults. */
 #include <kinformer/object.h>
 
 ki_str ki_object_string_or(const ki_object *object, const char *pointer, ki_str fallback)

@@ -10,7 +10,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-enum { OBJECT_BYTES_LIMIT = 1 << 30 }; /* places in an object are 32 bits wide */
+enum { OBJECT_BYTES_LIMIT = 1 << 30 }; /* offsets in an object have 32 bits */
 
 static const ki_projection_capture fields[KI_FIELDS] = {
     [KI_FIELD_API_VERSION] = {"/apiVersion", 1},
@@ -42,12 +42,12 @@ static int names_managed_fields(const char *const *keep)
 {
     for (; keep != NULL && *keep != NULL; keep++)
         if (strncmp(*keep, managed_fields, sizeof(managed_fields) - 1) == 0 &&
-            strchr("/", (*keep)[sizeof(managed_fields) - 1]) != NULL) /* its end, or a part of it */
+            strchr("/", (*keep)[sizeof(managed_fields) - 1]) != NULL) /* its end, or a path below it */
             return 1;
     return 0;
 }
 
-/* Compiles the projection; drops managedFields unless they were asked for in one of the two ways. */
+/* Compiles the projection; drops managedFields unless options ask for them. */
 static ki_projection *compile(const ki_object_options *options, ki_error *err)
 {
     size_t n = count_paths(options->drop);
@@ -69,7 +69,7 @@ static ki_projection *compile(const ki_object_options *options, ki_error *err)
     return projection;
 }
 
-/* Writes `"name":"value",` at `at`; nothing when there is no value. Returns it, with the value in
+/* Writes `"name":"value",` at `at`; nothing if there is no value. Returns it, with the value in
  * *out_value. */
 static ki_str put_member(char *at, size_t room, const char *name, ki_str value, ki_str *out_value)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* object_plan - what the objects of one collection have in common: what is kept of them, and the names that
- * they may leave out.
+/* object_plan - what the objects of one collection share: the projection, and the names that they may omit.
  *
- *   From:     informer options, api/decode/list_decoder.c (what a list says of itself)
+ *   From:     informer options, api/decode/list_decoder.c (kind and apiVersion of a list)
  *   To:       api/object/object_build.c
  *   Locks:    none; one owner.
  *   Not here: any single object.
@@ -20,16 +19,15 @@
 typedef struct ki_object_plan {
     ki_projection *projection; /* captures the fields of api/object/object_layout.h */
     size_t bytes_max;          /* of an object's text */
-    uint32_t depth_max;        /* of its containers; 0: as the scanner has it */
-    /* For objects that do not say: "kind":"Pod","apiVersion":"v1", as it stands in their text, with its
-     * parts. */
+    uint32_t depth_max;        /* of its containers; 0 for the scanner's default */
+    /* For objects that omit it: "kind":"Pod","apiVersion":"v1", as in their text, and its parts. */
     char *members;
-    ki_str kind_member; /* with the comma behind it, as the next */
+    ki_str kind_member; /* with the comma after it, like the next */
     ki_str api_version_member;
     ki_str kind;
     ki_str api_version;
-    int kind_is_known; /* from the resource, so a list need not teach it */
-    int is_built_in;   /* the resource: so its lists are named after its kind */
+    int kind_is_known; /* from the resource, so it need not be taken from a list */
+    int is_built_in;   /* of the resource: its lists are named after its kind */
     int keeps_kind;
     int keeps_api_version;
 } ki_object_plan;
@@ -39,8 +37,8 @@ KI_NODISCARD ki_object_plan *ki_object_plan_new(const ki_resource *resource, con
                                                 ki_error *err);
 void ki_object_plan_free(ki_object_plan *plan);
 
-/* Sets the names for objects that do not say: plain text, shorter than KI_OBJECT_NAME_BYTES_MAX. Returns 0
- * or KI_ERR_NO_MEMORY, with the old ones unchanged. */
+/* Sets the names for objects that omit them: plain text, shorter than KI_OBJECT_NAME_BYTES_MAX. Returns 0,
+ * or KI_ERR_NO_MEMORY with the old ones unchanged. */
 KI_NODISCARD int ki_object_plan_learn(ki_object_plan *plan, ki_str api_version, ki_str kind, ki_error *err);
 
 #endif

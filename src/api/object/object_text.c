@@ -2,8 +2,7 @@
 /* Reading the text of an object: fields by pointer, strings that must be unescaped.
  *
  * Strings with escapes are unescaped all at once, when the first of them is read, into one block that is
- * published with a single pointer and then never changes: readers need no lock, and what they were given
- * stays where it is.
+ * published with a single pointer and never changes: readers need no lock, and their strings stay valid.
  */
 #include <assert.h>
 #include <kinformer/object.h>
@@ -24,7 +23,7 @@ struct ki_unescaped {
     size_t size; /* of this allocation */
     size_t count;
     char *bytes;
-    unescaped_string strings[]; /* in the order of their places */
+    unescaped_string strings[]; /* ordered by place */
 };
 
 /* How many strings have an escape, and how long they are together. */
@@ -33,7 +32,7 @@ typedef struct escaped_total {
     size_t bytes;
 } escaped_total;
 
-/* Steps to the next string with an escape at or behind *at: returns it with its quotes, or an empty one. */
+/* Advances to the next string with an escape at or after *at: returns it with its quotes, or an empty one. */
 static ki_str next_escaped(const char **at, const char *end)
 {
     while (*at < end) {
@@ -83,16 +82,16 @@ static struct ki_unescaped *unescape_all(ki_str text)
     return all;
 }
 
-/* The unescaped strings of an object, made now if nobody has; NULL when memory is out. */
+/* The unescaped strings of an object, created on first use; NULL when out of memory. */
 static const struct ki_unescaped *unescaped_of(const ki_object *object)
 {
     ki_object *shared = (ki_object *)object;
-    /* Acquire: what the publisher wrote into the block is seen by whoever sees the pointer. */
+    /* Acquire: a thread that sees the pointer sees what the publisher wrote into the block. */
     struct ki_unescaped *all = atomic_load_explicit(&shared->unescaped, memory_order_acquire);
     if (all != NULL)
         return all;
     struct ki_unescaped *mine = unescape_all(ki_object_json(object));
-    /* Release: publishes the block.  Acquire on failure: reads the one that another thread has published
+    /* Release: publishes the block. Acquire on failure: reads the block that another thread has published
      * first. */
     if (mine == NULL || atomic_compare_exchange_strong_explicit(&shared->unescaped, &all, mine,
                                                                 memory_order_acq_rel, memory_order_acquire))
@@ -104,7 +103,8 @@ static const struct ki_unescaped *unescaped_of(const ki_object *object)
 void ki_object_free_unescaped(ki_object *object)
 {
     assert(object != NULL);
-    /* Relaxed: the last reference is gone, and dropping it has ordered all that others did before. */
+    /* Relaxed: the last reference is gone, and dropping it has ordered everything that other threads did
+     * before. */
     ki_free(atomic_load_explicit(&object->unescaped, memory_order_relaxed));
 }
 

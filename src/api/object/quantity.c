@@ -3,20 +3,20 @@
 
 #include <math.h>
 
-/* -Wpedantic wants to be told that this is meant: 2^63 units in billionths need 93 bits. */
+/* __extension__ silences -Wpedantic: 2^63 units in billionths need 93 bits. */
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
 
 enum { NANOS_PER_UNIT = 1000000000, NANOS_PER_MILLI = 1000000 };
 
-/* What the text says, before anything is computed. The digits stand in the text, with or without a point. */
+/* The parsed text, before anything is computed. The digits are in the text, with or without a point. */
 typedef struct parsed_text {
     const char *digits;
     size_t digit_count;
-    size_t point; /* how many of the digits stand before the point */
+    size_t point; /* how many of the digits precede the point */
     int negative;
-    int32_t exponent; /* of ten: a suffix k gives 3 */
-    unsigned shift;   /* of two: a suffix Ki gives 10 */
+    int32_t exponent; /* of ten: a suffix k means 3 */
+    unsigned shift;   /* of two: a suffix Ki means 10 */
 } parsed_text;
 
 static int is_digit(char c)
@@ -42,7 +42,7 @@ static ki_str skip(ki_str text, size_t count)
     return (ki_str){text.ptr + count, text.len - count};
 }
 
-/* Returns 1 and moves `rest` behind the sign when there is one. */
+/* Returns 1 and moves `rest` past the sign if there is one. */
 static int take_sign(ki_str *rest, int *out_negative)
 {
     *out_negative = rest->len > 0 && rest->ptr[0] == '-';
@@ -52,7 +52,7 @@ static int take_sign(ki_str *rest, int *out_negative)
     return 1;
 }
 
-/* Kubernetes refuses an exponent that its int32 cannot hold rather than to take another one. */
+/* Like Kubernetes, refuses an exponent that does not fit an int32 instead of clamping it. */
 static int read_exponent(ki_str text, int32_t *out_exponent)
 {
     int negative;
@@ -75,7 +75,7 @@ static int read_suffix(ki_str text, parsed_text *number)
     static const struct {
         char letter;
         int exponent;
-        unsigned shift; /* with an i behind the letter; 0: takes none */
+        unsigned shift; /* with an i after the letter; 0 if not allowed */
     } suffixes[] = {
         {'n', -9, 0}, {'u', -6, 0}, {'m', -3, 0},  {'k', 3, 0},   {'K', 0, 10},
         {'M', 6, 20}, {'G', 9, 30}, {'T', 12, 40}, {'P', 15, 50}, {'E', 18, 60},
@@ -118,8 +118,7 @@ static int read_text(ki_str text, parsed_text *out_number)
     return 0;
 }
 
-/* The digits before place `end`, times 2^shift; INT64_MAX for all that is more. Zeros follow the last
- * digit. */
+/* The digits before place `end`, times 2^shift; INT64_MAX if it is more. Zeros follow the last digit. */
 static uint64_t whole_units(const parsed_text *number, int64_t end)
 {
     uint64_t limit = (uint64_t)INT64_MAX >> number->shift;
@@ -136,9 +135,9 @@ static uint64_t whole_units(const parsed_text *number, int64_t end)
     return value << number->shift;
 }
 
-/* The digits from place `start` on, times 2^shift, in billionths, rounded up. With n a whole number,
- * floor((n + y) / 10) is floor((n + floor(y)) / 10): so going from the last digit to the first the floor of
- * each step is enough, and one bit remembers whether anything was lost. It is exact for any number of
+/* The digits from place `start` on, times 2^shift, in billionths, rounded up. For a whole number n,
+ * floor((n + y) / 10) is floor((n + floor(y)) / 10): so going from the last digit to the first, the floor
+ * of each step is enough, and one bit records whether anything was lost. It is exact for any number of
  * digits. */
 static uint128 fraction_nanos(const parsed_text *number, int64_t start)
 {
@@ -151,7 +150,7 @@ static uint128 fraction_nanos(const parsed_text *number, int64_t start)
         lost |= value % 10 != 0;
         value /= 10;
     }
-    /* Places left of the first digit are zeros; once nothing is left over them they change nothing. */
+    /* Places left of the first digit are zeros; once the value is 0 they change nothing. */
     for (; i >= start && value != 0; i--) {
         lost |= value % 10 != 0;
         value /= 10;
@@ -208,7 +207,7 @@ int64_t ki_quantity_milli_value(ki_quantity quantity)
 }
 
 /* Dividing the nearest double by 1e9 would round twice. Here the quotient keeps at least 90 bits, the last
- * of which also stands for the remainder, so that only the conversion rounds. */
+ * of which also stands for the remainder, so only the conversion rounds. */
 double ki_quantity_double(ki_quantity quantity)
 {
     int128 nanos = total_nanos(quantity);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_version - a resourceVersion of one's own.
+/* resource_version - an owned resourceVersion.
  *
- *   From:     reflector/reflector.c, queue/delta_fifo.c, which carry versions from thread
- *             to thread
+ *   From:     reflector/reflector.c, queue/delta_fifo.c, which pass versions between threads
  *   Locks:    none; each value has one owner. Long texts are shared between values, and counted.
- *   Not here: what a version may claim.
+ *   Not here: what a version proves.
  *
- * Kubernetes' own versions are numbers of at most 20 digits and stand in the value. Others may be up to
+ * Kubernetes' own versions are numbers of at most 20 digits and are stored in the value. Others may be up to
  * KI_RESOURCE_VERSION_BYTES_MAX long: such a text is allocated once, when it is set, and copies share it. So
- * only ki_resource_version_set() can fail. A value is not assigned but copied, and cleared at its end.
+ * only ki_resource_version_set() can fail. Do not assign values: copy them, and clear them at the end.
  */
 #ifndef KI_API_OBJECT_RESOURCE_VERSION_H
 #define KI_API_OBJECT_RESOURCE_VERSION_H
@@ -18,17 +17,17 @@
 
 #include "util/refcount.h"
 
-/* What stands in the value itself. */
+/* Stored in the value itself. */
 enum { KI_RESOURCE_VERSION_BRIEF_BYTES = 23, KI_RESOURCE_VERSION_IS_LONG = 255 };
 
-/* Constant but for the count. */
+/* Constant except for the count. */
 typedef struct ki_long_version {
     ki_refcount refs;
     uint32_t len;
     char text[];
 } ki_long_version;
 
-/* A zeroed one is "unset". Both forms begin with the length, which says which of them it is. */
+/* A zeroed struct is "unset". Both forms begin with the length, which distinguishes them. */
 typedef struct ki_resource_version {
     union {
         struct {
@@ -42,7 +41,8 @@ typedef struct ki_resource_version {
     };
 } ki_resource_version;
 
-_Static_assert(sizeof(ki_resource_version) == KI_RESOURCE_VERSION_BRIEF_BYTES + 1, "no more than it says");
+_Static_assert(sizeof(ki_resource_version) == KI_RESOURCE_VERSION_BRIEF_BYTES + 1,
+               "both forms have the documented size");
 
 static inline bool ki_resource_version_is_long(const ki_resource_version *version)
 {
@@ -54,15 +54,14 @@ static inline bool ki_resource_version_is_set(const ki_resource_version *version
     return version->brief.len != 0;
 }
 
-/* Replaces what is there. Returns 0; KI_ERR_TOO_LARGE for more than KI_RESOURCE_VERSION_BYTES_MAX;
- * KI_ERR_NO_MEMORY; `version` is untouched then. `text` is not of `version` itself. */
+/* Replaces the value. Returns 0; KI_ERR_TOO_LARGE above KI_RESOURCE_VERSION_BYTES_MAX; or
+ * KI_ERR_NO_MEMORY; `version` is untouched then. `text` must not belong to `version` itself. */
 KI_NODISCARD int ki_resource_version_set(ki_resource_version *version, ki_str text);
 
-/* For the next two: adds a value that shares the long text; ends one. */
+/* For the next two: adds or drops a value that shares the long text. */
 void ki_resource_version_share(const ki_resource_version *version);
 void ki_resource_version_release(const ki_resource_version *version);
 
-/* Unset afterwards. */
 static inline void ki_resource_version_clear(ki_resource_version *version)
 {
     if (ki_resource_version_is_long(version))
@@ -70,7 +69,7 @@ static inline void ki_resource_version_clear(ki_resource_version *version)
     *version = (ki_resource_version){0};
 }
 
-/* Replaces what is there by the same as `other`, which may be `version`. */
+/* Replaces the value by a copy of `other`, which may be `version`. */
 static inline void ki_resource_version_copy(ki_resource_version *version, const ki_resource_version *other)
 {
     if (ki_resource_version_is_long(other))
@@ -88,24 +87,24 @@ static inline ki_str ki_resource_version_str(const ki_resource_version *version)
     return (ki_str){version->brief.text, version->brief.len};
 }
 
-/* Writes it with a NUL behind it, as far as there is room. Returns the length as snprintf does. */
+/* Writes the text and a NUL, as far as it fits. Returns the length, like snprintf. */
 size_t ki_resource_version_write(const ki_resource_version *version, char *buffer, size_t buffer_bytes);
 
 bool ki_resource_version_equal(const ki_resource_version *a, const ki_resource_version *b);
 
-/* 1 when a is newer than b, both being decimal numbers. A set version is newer than none; of versions that
- * cannot be compared neither is newer. */
+/* 1 if a is newer than b, both being decimal numbers. A set version is newer than an unset one. If the
+ * versions cannot be compared, neither is newer. */
 int ki_resource_version_is_newer(const ki_resource_version *a, const ki_resource_version *b);
 
-/* The same for texts; an empty one is none. */
+/* The same for texts; an empty text is unset. */
 int ki_resource_version_text_is_newer(ki_str a, ki_str b);
 
-/* Which of two to go on from when `other` was received last: the newer one or, if they cannot be compared,
- * `other`. An unset `other` says nothing. */
+/* The version to resume from if `other` was received last: the newer one or, if they cannot be compared,
+ * `other`. An unset `other` is ignored. */
 const ki_resource_version *ki_resource_version_latest(const ki_resource_version *version,
                                                       const ki_resource_version *other);
 
-/* *version becomes the latest of the two. Returns whether it is another one now. */
+/* Sets *version to the latest of the two. Returns whether it has changed. */
 bool ki_resource_version_advance(ki_resource_version *version, const ki_resource_version *other);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ascii - letters without regard to their case and to the locale.
+/* ascii - letters regardless of case and locale.
  *
  *   From:     api/resource/resource_find.c, api/resource/resource_suggest.c
- *   Not here: anything beyond ASCII; names of Kubernetes resources hold nothing else.
+ *   Not here: anything beyond ASCII; names of Kubernetes resources are ASCII.
  */
 #ifndef KI_API_RESOURCE_ASCII_H
 #define KI_API_RESOURCE_ASCII_H
@@ -14,7 +14,7 @@ static inline char ki_ascii_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* 1 when both are the same but for the case of their letters. */
+/* 1 if both are equal, ignoring case. */
 static inline int ki_ascii_equal_fold(ki_str a, ki_str b)
 {
     if (a.len != b.len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bounded_text - text written into the caller's buffer by the contract of snprintf: all that is put is
- * counted, what fits in front of the NUL is kept.
+/* bounded_text - writes text into the caller's buffer like snprintf: everything is counted, and what fits
+ * before the NUL is kept.
  *
  *   From:     api/object/key.c, api/resource/resource.c, api/selector/selector.c,
  *             api/selector/field_selector.c
@@ -18,7 +18,7 @@ typedef struct ki_bounded_text {
     size_t len;
 } ki_bounded_text;
 
-/* `buffer` may be NULL when `buffer_bytes` is 0: then all is only counted. */
+/* `buffer` may be NULL if `buffer_bytes` is 0: then everything is only counted. */
 static inline ki_bounded_text ki_bounded_text_in(char *buffer, size_t buffer_bytes)
 {
     return (ki_bounded_text){buffer, buffer_bytes, 0};
@@ -37,7 +37,7 @@ static inline void ki_bounded_put(ki_bounded_text *text, ki_str more)
         ki_bounded_put_byte(text, more.ptr[i]);
 }
 
-/* Ends the text with a NUL and returns its whole length, which the caller knows to fit. */
+/* Ends the text with a NUL and returns its whole length, which fits an int. */
 static inline int ki_bounded_finish(ki_bounded_text *text)
 {
     if (text->cap > 0)

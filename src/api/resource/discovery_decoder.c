@@ -9,7 +9,7 @@
 #include "api/resource/ascii.h"
 #include "api/resource/resource_parts.h"
 
-/* A name that needs escapes is no name in Kubernetes. */
+/* Names in Kubernetes need no escapes. */
 static ki_str text_of(ki_json value)
 {
     ki_str text = {0};
@@ -39,7 +39,8 @@ typedef struct entry {
     ki_json verbs;
 } entry;
 
-/* Lower is better: the readings of the name in their order, and of each full names before short ones. */
+/* Lower is better: the interpretations of the name in their order, and for each full names before short
+ * ones. */
 static int rank_of(const ki_discovery_search *search, const entry *e)
 {
     for (size_t i = 0; i < search->query_count; i++) {
@@ -56,7 +57,7 @@ static int rank_of(const ki_discovery_search *search, const entry *e)
     return INT_MAX;
 }
 
-/* The first of its rank stays: servers name what they prefer first. */
+/* The first of its rank is kept: servers list preferred versions first. */
 static int consider(ki_discovery_search *search, const entry *e)
 {
     int rank = rank_of(search, e);
@@ -77,7 +78,7 @@ static int consider(ki_discovery_search *search, const entry *e)
     return 0;
 }
 
-/* ---- all at once ------------------------------------------------------------------------------------- */
+/* ---- aggregated discovery ---------------------------------------------------------------------------- */
 
 static int take_version(ki_discovery_search *search, ki_str group, ki_json version)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* discovery_decoder - looks for one resource in what a server says of itself.
+/* discovery_decoder - looks for one resource in a server's discovery documents.
  *
- *   From:     rest/discovery.c   (answers to /apis and /apis/GROUP/VERSION)
+ *   From:     rest/discovery.c   (responses to /apis and /apis/GROUP/VERSION)
  *   To:       <kinformer/discovery.h>
  *   Locks:    none; one owner.
- *   Not here: asking.
+ *   Not here: requests.
  *
- * Servers of today answer /apis with all of it (APIGroupDiscoveryList). Older ones know groups and versions
- * there (APIGroupList), and the resources of each under a path of its own (APIResourceList).
+ * Current servers return everything under /apis (APIGroupDiscoveryList). Older ones return groups and
+ * versions there (APIGroupList), and the resources of each version under its own path (APIResourceList).
  */
 #ifndef KI_API_RESOURCE_DISCOVERY_DECODER_H
 #define KI_API_RESOURCE_DISCOVERY_DECODER_H
@@ -19,26 +19,25 @@
 #include "api/resource/resource_query.h"
 #include "util/buf.h"
 
-/* What is looked for, and the best that was found so far. */
+/* The name to find, and the best match so far. */
 typedef struct ki_discovery_search {
-    ki_resource_query queries[KI_RESOURCE_QUERIES_MAX]; /* point into the name, which is the caller's */
+    ki_resource_query queries[KI_RESOURCE_QUERIES_MAX]; /* point into the name, which belongs to the caller */
     size_t query_count;
-    ki_resource *best; /* NULL: none */
-    int rank;          /* of the best; 0: there is none better */
-    bool is_unwatched; /* there is one of this name that cannot be listed and watched */
+    ki_resource *best; /* NULL if none */
+    int rank;          /* of the best; 0 cannot be improved */
+    bool is_unwatched; /* a resource of this name cannot be listed and watched */
 } ki_discovery_search;
 
 void ki_discovery_search_init(ki_discovery_search *search, ki_str name);
 void ki_discovery_search_fini(ki_discovery_search *search);
 
 typedef enum ki_discovery_kind {
-    KI_DISCOVERY_RESOURCES = 0, /* it was all about resources */
-    KI_DISCOVERY_GROUPS         /* it names groups, whose resources are to be asked for one by one */
+    KI_DISCOVERY_RESOURCES = 0, /* only resources */
+    KI_DISCOVERY_GROUPS         /* groups, whose resources must be requested one by one */
 } ki_discovery_kind;
 
-/* Takes an answer. Of groups, the paths where to ask for those that come into question are added to `paths`,
- * each with its NUL. Returns a ki_discovery_kind; KI_ERR_TYPE: it is something else;
- * KI_ERR_NO_MEMORY, KI_ERR_TOO_LARGE. */
+/* Processes a response. For groups, the paths of those that qualify are appended to `paths`, each with its
+ * NUL. Returns a ki_discovery_kind, KI_ERR_TYPE for anything else, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE. */
 KI_NODISCARD int ki_discovery_search_take(ki_discovery_search *search, ki_str text, ki_buf *paths);
 
 #endif

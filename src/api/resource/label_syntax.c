@@ -14,8 +14,8 @@ static int is_letter_or_digit(char c)
     return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
 }
 
-/* Letters and digits, and between them -, _ and . as well. Characters come before the length: what is wrong
- * first is told first. */
+/* Letters and digits, with -, _ and . allowed between them. Characters are checked before the length, so
+ * the first mistake is reported first. */
 static const char *name_fault(ki_str name, size_t *out_at)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -31,7 +31,7 @@ static const char *name_fault(ki_str name, size_t *out_at)
     return NULL;
 }
 
-/* A DNS subdomain: parts with dots between them, each of lower-case letters and digits, and - inside. */
+/* A DNS subdomain: parts separated by dots, each of lower-case letters and digits, with - allowed inside. */
 static const char *prefix_fault(ki_str prefix, size_t *out_at)
 {
     int part_is_empty = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* label_syntax - what Kubernetes takes as the key and as the value of a label.
+/* label_syntax - the syntax of label keys and values in Kubernetes.
  *
  *   From:     api/selector/selector_parse.c
  *   Locks:    none; pure functions.
@@ -12,7 +12,7 @@
 
 enum { KI_LABEL_NAME_BYTES_MAX = 63, KI_LABEL_PREFIX_BYTES_MAX = 253 };
 
-/* NULL for a sound key, "app" or "example.com/app"; otherwise what was expected, and where in the key. */
+/* NULL for a valid key, "app" or "example.com/app"; otherwise what was expected, and where in the key. */
 const char *ki_label_key_fault(ki_str key, size_t *out_at);
 
 /* The same for a value, which may be empty. */

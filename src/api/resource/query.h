@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query - what a request asks for: a path and behind it names and values, escaped.
+/* query - the target of a request: a path followed by escaped names and values.
  *
  *   From:     reflector/http_source.c, rest/rest_message.c
  *   To:       http/transfer.c
@@ -16,19 +16,19 @@
 typedef struct ki_query {
     ki_buf text;    /* "/api/v1/pods?limit=500" */
     char separator; /* '?', then '&' */
-    int rc;         /* the first failure, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE; calls do nothing after it */
+    int rc;         /* the first error, KI_ERR_NO_MEMORY or KI_ERR_TOO_LARGE; later calls do nothing */
 } ki_query;
 
 /* `path` is written as it is. */
 void ki_query_init(ki_query *query, ki_str path);
 void ki_query_fini(ki_query *query);
 
-/* An empty value, 0 and false are left out. */
+/* An empty value, 0 and false are omitted. */
 void ki_query_add(ki_query *query, const char *name, ki_str value);
 void ki_query_add_number(ki_query *query, const char *name, uint64_t value);
 void ki_query_add_flag(ki_query *query, const char *name, int is_set);
 
-/* All of them, under the names of metav1.ListOptions. */
+/* Adds all of them, under the names of metav1.ListOptions. */
 void ki_query_add_list_options(ki_query *query, const ki_list_options *options);
 
 #endif

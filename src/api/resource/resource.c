@@ -14,7 +14,8 @@
 /* RFC 1123, as Kubernetes applies it to the names of groups, versions and resources. */
 enum { LABEL_BYTES_MAX = 63, SUBDOMAIN_BYTES_MAX = 253 };
 
-/* Three such segments, each byte written as three, leave an int room to count the rest of a path. */
+/* Three such segments, with each byte escaped as three, still leave an int enough range for the rest of a
+ * path. */
 enum { SEGMENT_BYTES_MAX = INT_MAX / 16 };
 
 static int is_lower_or_digit(char c)
@@ -54,7 +55,7 @@ static int is_subdomain(ki_str text)
     return 1;
 }
 
-/* No path holds the kind, but JSON that we write does: what is let in here needs no escaping there. */
+/* The kind is not part of a path, but of JSON that we write: a valid kind needs no escaping there. */
 static int is_kind(ki_str text)
 {
     if (text.len > LABEL_BYTES_MAX)
@@ -122,7 +123,7 @@ ki_resource *ki_resource_from_parts(const ki_resource_parts *parts)
 ki_resource *ki_resource_new(const ki_resource *like, ki_error *err)
 {
     if (like == NULL) {
-        ki_fail(err, KI_ERR_INVALID, "a resource to copy is missing");
+        ki_fail(err, KI_ERR_INVALID, "the resource to copy is NULL");
         return NULL;
     }
     ki_resource_parts parts = ki_resource_parts_of(like);
@@ -160,7 +161,7 @@ int ki_resource_api_version(const ki_resource *resource, char *buffer, size_t bu
     return snprintf(buffer, buffer_bytes, "%s/%s", resource->group, resource->version);
 }
 
-/* pchar of RFC 3986. Names of RBAC objects hold colons, and those must stay readable in the server's audit
+/* pchar of RFC 3986. Names of RBAC objects contain colons, which must stay readable in the server's audit
  * log. */
 static int stands_in_path(char c)
 {
@@ -183,7 +184,7 @@ static void put_segment(ki_bounded_text *path, ki_str text)
     }
 }
 
-/* A name that would leave its segment could name another object than the one that was meant. */
+/* A name that spans segments could address a different object. */
 static int is_segment(ki_str text)
 {
     if (ki_str_equal(text, KI_STR(".")) || ki_str_equal(text, KI_STR("..")))

@@ -9,7 +9,7 @@
 #include "api/resource/resources_table.h"
 #include "util/error.h"
 
-/* Of a name that is refused, the message shows this much. */
+/* How much of an invalid name a message shows. */
 enum { SHOWN_BYTES_MAX = 100 };
 
 /* The singular of every built-in resource is its kind in lower case. */
@@ -41,7 +41,8 @@ static const ki_resource *look_up_by(const ki_resource_query *wanted,
     return NULL;
 }
 
-/* A full name goes before a short one, whatever their groups, so that no short name can hide a resource. */
+/* Full names take precedence over short ones, whatever their groups, so that no short name can hide a
+ * resource. */
 static const ki_resource *look_up(const ki_resource_query *wanted)
 {
     const ki_resource *resource = look_up_by(wanted, long_name_matches);
@@ -103,7 +104,7 @@ ki_resource *ki_resource_parse(ki_str name, ki_error *err)
     return resource;
 }
 
-/* ki_resource_count: it is none of them. */
+/* ki_resource_count if it is not one of them. */
 static size_t index_of(const ki_resource *resource)
 {
     size_t i = 0;

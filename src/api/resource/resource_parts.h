@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_parts - a resource as slices of somebody's text, before it is worth an allocation.
+/* resource_parts - a resource as slices of a text, before it is allocated.
  *
  *   From:     api/resource/resource.c, api/resource/resource_find.c, api/object/object_plan.c
  *   To:       <kinformer/resource.h>
@@ -21,11 +21,10 @@ typedef struct ki_resource_parts {
 /* NULL in a resource is "". */
 ki_resource_parts ki_resource_parts_of(const ki_resource *resource);
 
-/* Names the first part that Kubernetes would not accept ("group", "version", …), or NULL when all are fine.
- * */
+/* Names the first invalid part ("group", "version", …); NULL if all are valid. */
 const char *ki_resource_parts_fault(const ki_resource_parts *parts);
 
-/* Copies sound parts into one allocation, for ki_resource_free(). NULL when memory is out. */
+/* Copies valid parts into one allocation, for ki_resource_free(). NULL when out of memory. */
 KI_NODISCARD ki_resource *ki_resource_from_parts(const ki_resource_parts *parts);
 
 #endif

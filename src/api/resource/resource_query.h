@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource_query - how the name of a resource can be read: "a.b.c" is more than one thing.
+/* resource_query - the interpretations of a resource name: "a.b.c" has several.
  *
- *   From:     api/resource/resource_find.c (built-in resources), api/resource/discovery_decoder.c (those of a
- *             server)
+ *   From:     api/resource/resource_find.c (built-in resources), api/resource/discovery_decoder.c (resources
+ *             of a server)
  *   Locks:    none; plain data.
  *   Not here: the resources.
  */
@@ -22,13 +22,14 @@ typedef struct ki_resource_query {
 
 #define KI_RESOURCE_QUERIES_MAX 3
 
-/* The readings of a name, the first that finds something counts. Returns how many. They point into `text`. */
+/* The interpretations of a name; the first that finds something counts. Returns their number. They point
+ * into `text`. */
 size_t ki_resource_queries_of(ki_str text, ki_resource_query *out_queries);
 
 int ki_resource_query_has_group(const ki_resource_query *query, ki_str group);
 
-/* Splits at the first dot and returns 1; without a dot all is `before`, `after` is empty,
- * and it returns 0. */
+/* Splits at the first dot and returns 1; without a dot `before` is the whole text, `after` is empty, and
+ * it returns 0. */
 int ki_str_cut_at_dot(ki_str text, ki_str *before, ki_str *after);
 
 #endif

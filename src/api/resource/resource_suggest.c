@@ -9,10 +9,10 @@
 #include "api/resource/resources_table.h"
 #include "util/error.h"
 
-/* No built-in name is longer, and nobody mistypes more than that. */
+/* No built-in name is longer, and longer input is not a typo. */
 enum { NAME_BYTES_MAX = 64, SUGGESTIONS_MAX = 3, SHOWN_BYTES_MAX = 60 };
 
-/* What is further away than that was not meant. */
+/* Names with a larger distance are not suggested. */
 enum { DISTANCE_MAX = 3 };
 
 static unsigned least(unsigned a, unsigned b)
@@ -20,8 +20,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* How many letters must be inserted, removed or replaced to make one of the other (Levenshtein); any number
- * above DISTANCE_MAX where it is more than that. */
+/* How many letters must be inserted, removed or replaced to turn one into the other (Levenshtein); any
+ * number above DISTANCE_MAX if it is more than that. */
 static unsigned edit_distance(ki_str a, ki_str b)
 {
     assert(a.len <= NAME_BYTES_MAX && b.len <= NAME_BYTES_MAX);
@@ -42,7 +42,7 @@ static unsigned edit_distance(ki_str a, ki_str b)
     return row[b.len];
 }
 
-/* The beginning of a name is as near as one wrong letter: "stateful". */
+/* A prefix of a name counts as one wrong letter: "stateful". */
 static unsigned distance_to_name(ki_str typed, ki_str name)
 {
     if (typed.len >= 3 && typed.len < name.len && ki_ascii_equal_fold(typed, (ki_str){name.ptr, typed.len}))
@@ -69,8 +69,7 @@ static int has_version_of(const size_t *chosen, size_t count, const ki_resource 
     return 0;
 }
 
-/* Chooses the nearest, all equally near, most preferred first; none when even they are too far to be meant.
- * */
+/* Chooses the nearest names, all with the same distance, most preferred first; none if they are too far. */
 static size_t choose(ki_str typed, size_t chosen[SUGGESTIONS_MAX])
 {
     if (typed.len == 0 || typed.len > NAME_BYTES_MAX)

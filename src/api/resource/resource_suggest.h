@@ -10,7 +10,7 @@
 
 #include <kinformer/resource.h>
 
-/* Writes `err` (may be NULL) with what was asked for and what is near it. Returns KI_ERR_RESOURCE. */
+/* Sets `err` (may be NULL) to a message with the name and similar ones. Returns KI_ERR_RESOURCE. */
 int ki_resource_fail_unknown(ki_error *err, ki_str name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resources_table - what is known of the built-in resources beyond ki_resource itself.
+/* resources_table - data about the built-in resources beyond ki_resource itself.
  *
  *   From:     api/resource/resource_find.c, api/object/object_plan.c
  *   To:       api/resource/resources_table.c, generated from api/resource/resources.tsv
@@ -13,11 +13,11 @@
 /* Element i belongs to ki_resources[i]: its short names, ended by NULL. */
 extern const char *const *const ki_resource_short_name_lists[];
 
-/* Every index of ki_resources once, the resource first that kubectl would prefer: by group as a server lists
- * them, then stable before beta before alpha, newest first. */
+/* Every index of ki_resources once, in kubectl's order of preference: by group as a server lists them,
+ * then stable before beta before alpha, newest first. */
 extern const uint16_t ki_resource_preference[];
 
-/* Whether it is one of ki_resources, or the same as one; of api/resource/resource_find.c. */
+/* Whether it is one of ki_resources, or equal to one; in api/resource/resource_find.c. */
 int ki_resource_is_built_in(const ki_resource *resource);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Field selectors: terms with commas between them, of which a backslash takes the meaning away. */
+/* Field selectors: terms separated by commas, with a backslash as the escape character. */
 #include <kinformer/selector.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +9,15 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* Slices of the text. The value keeps its escapes: what must be escaped and what may be is the same, so each
- * value has one spelling only. */
+/* Slices of the text. The value keeps its escapes: exactly the characters that must be escaped may be, so
+ * each value has one spelling. */
 typedef struct term {
     ki_str field;
     ki_str value;
     int negated;
 } term;
 
-/* Where the term that begins at `at` ends: at a comma that is not escaped, or with the text. */
+/* Where the term that begins at `at` ends: at an unescaped comma, or with the text. */
 static size_t term_end(ki_str text, size_t at)
 {
     while (at < text.len && text.ptr[at] != ',')
@@ -39,12 +39,12 @@ static int check_value(ki_str text, size_t at, size_t end, ki_error *err)
             continue;
         at++;
         if (at == end || !is_special(text.ptr[at]))
-            return ki_selector_fail(err, text, at, "'\\', ',' or '=' behind a backslash");
+            return ki_selector_fail(err, text, at, "'\\', ',' or '=' after a backslash");
     }
     return 0;
 }
 
-/* No escapes in the name of a field: the first operator counts. */
+/* The name of a field has no escapes: the first operator counts. */
 static int parse_term(ki_str text, size_t at, size_t end, term *out_term, ki_error *err)
 {
     size_t op = at;
@@ -66,7 +66,7 @@ static int parse_term(ki_str text, size_t at, size_t end, term *out_term, ki_err
     return 0;
 }
 
-/* Empty terms count for nothing, as on the server. */
+/* Empty terms are ignored, as on the server. */
 static int parse_terms(ki_str text, term *terms, size_t *out_count, ki_error *err)
 {
     size_t count = 0;
@@ -112,7 +112,7 @@ static int put_terms(const term *terms, size_t count, char *buffer, size_t buffe
 int ki_field_selector_format(ki_str text, char *buffer, size_t buffer_bytes, ki_error *err)
 {
     if (buffer == NULL && buffer_bytes > 0)
-        return ki_fail(err, KI_ERR_INVALID, "a buffer for the field selector is missing");
+        return ki_fail(err, KI_ERR_INVALID, "the buffer for the field selector is NULL");
     if (text.len > KI_SELECTOR_BYTES_MAX)
         return ki_fail(err, KI_ERR_TOO_LARGE, "a selector of %zu bytes is too long", text.len);
     size_t terms_max = 1;

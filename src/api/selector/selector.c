@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matching labels, and writing a selector as text. */
+/* Matches labels, and writes a selector as text. */
 #include <assert.h>
 #include <kinformer/selector.h>
 
@@ -8,8 +8,8 @@
 #include "api/selector/selector_layout.h"
 #include "util/alloc.h"
 
-/* A contradiction rather than a case of its own: it matches nothing here, nor on a server that gets its
- * text. */
+/* A contradiction instead of a special case: it matches nothing, neither here nor on a server that gets
+ * its text. */
 static const ki_requirement contradiction[] = {
     {.key = {"nothing", 7}, .op = KI_SELECTOR_EXISTS},
     {.key = {"nothing", 7}, .op = KI_SELECTOR_NOT_EXISTS},
@@ -39,8 +39,8 @@ void ki_selector_free(ki_selector *selector)
 
 /* ---- matching ------------------------------------------------------------------------------------------ */
 
-/* The text of a label, unescaped into the buffer where it must be. Returns 0 when it is no string, or longer
- * than the value of a label can be, and thus equal to none that a selector names. */
+/* The text of a label, unescaped into the buffer if necessary. Returns 0 if it is not a string, or longer
+ * than the value of a label can be, so that it equals no value in a selector. */
 static int label_text(ki_json label, char buffer[KI_LABEL_NAME_BYTES_MAX], ki_str *out_text)
 {
     ki_str text = {buffer, 0};
@@ -73,14 +73,14 @@ static int is_among_values(const ki_requirement *requirement, ki_str text)
     return 0;
 }
 
-/* A sign and digits that an int64 holds; leading zeros do not count. */
+/* A sign and digits that fit an int64; leading zeros are ignored. */
 static int read_integer(ki_str text, int64_t *out_number)
 {
     size_t at = text.len > 0 && (text.ptr[0] == '-' || text.ptr[0] == '+');
     int negative = at > 0 && text.ptr[0] == '-';
     if (at == text.len)
         return 0;
-    int64_t number = 0; /* downwards, where there is room for one more */
+    int64_t number = 0; /* negative, because the range has one more value there */
     for (; at < text.len; at++) {
         char c = text.ptr[at];
         if (c < '0' || c > '9' || __builtin_mul_overflow(number, 10, &number) ||

@@ -8,7 +8,7 @@
 #include "util/one_line.h"
 
 enum {
-    CONTEXT_BYTES = 32,  /* shown on either side of the place */
+    CONTEXT_BYTES = 32,  /* shown on either side of the position */
     CHARACTER_BYTES = 4, /* the longest of UTF-8 */
     FOUND_BYTES = 16,    /* "the end", or a character in quotes */
 };
@@ -18,7 +18,7 @@ static int is_inside_character(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* The character at `at`, whole. */
+/* The whole character at `at`. */
 static ki_str character_at(ki_str text, size_t at)
 {
     size_t end = at + 1;
@@ -27,7 +27,7 @@ static ki_str character_at(ki_str text, size_t at)
     return (ki_str){text.ptr + at, end - at};
 }
 
-/* Characters, not bytes, from 1: what people count. */
+/* Counts characters from 1, not bytes, as people do. */
 static size_t character_number(ki_str text, size_t at)
 {
     size_t number = 1;
@@ -36,7 +36,7 @@ static size_t character_number(ki_str text, size_t at)
     return number;
 }
 
-/* The end of what stands before the place, cut between two characters. */
+/* The end of the text before the position, cut between two characters. */
 static ki_str context_before(ki_str text, size_t at)
 {
     size_t start = at > CONTEXT_BYTES ? at - CONTEXT_BYTES : 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* selector_layout - how a label selector lies in memory: one allocation.
+/* selector_layout - the memory layout of a label selector: one allocation.
  *
  *   header | requirements | values | the text, into which keys and values point
  *
  *   From:     api/selector/selector_parse.c writes it
  *   To:       api/selector/selector.c matches and formats it
- *   Locks:    none; it does not change once it is made.
- *   Not here: operators that say the same: "=" and "==" are IN with one value, "!=" is NOT_IN.
+ *   Locks:    none; immutable.
+ *   Not here: equivalent operators: "=" and "==" are IN with one value, "!=" is NOT_IN.
  */
 #ifndef KI_API_SELECTOR_SELECTOR_LAYOUT_H
 #define KI_API_SELECTOR_SELECTOR_LAYOUT_H
@@ -26,12 +26,12 @@ typedef enum ki_selector_op {
 typedef struct ki_requirement {
     ki_str key;
     ki_selector_op op;
-    int64_t bound;        /* of GREATER and LESS */
-    const ki_str *values; /* of IN and NOT_IN: sorted, each once, at least one */
+    int64_t bound;        /* for GREATER and LESS */
+    const ki_str *values; /* for IN and NOT_IN: sorted, without duplicates, at least one */
     size_t value_count;
 } ki_requirement;
 
-/* Requirements are sorted by key, operator and the rest; each is there once. */
+/* Requirements are sorted by key, operator and the rest, without duplicates. */
 struct ki_selector {
     const ki_requirement *requirements;
     size_t count;

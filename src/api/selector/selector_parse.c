@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a label selector: tokens one at a time, one function per rule of the grammar.
+/* Parses a label selector: tokens one at a time, one function per rule of the grammar.
  *
  *   selector    = "" | requirement { "," requirement }
  *   requirement = "!" key | key [ ( "=" | "==" | "!=" | ">" | "<" ) value | ( "in" | "notin" ) set ]
  *   set         = "(" value { "," value } ")"
  *
- * A value may be empty. "in" and "notin" are words like others where no operator can stand: "in in (in)" has
- * a key, an operator and a value.
+ * A value may be empty. "in" and "notin" are ordinary words where no operator is allowed: "in in (in)" has a
+ * key, an operator and a value.
  */
 #include <kinformer/selector.h>
 #include <stdlib.h>
@@ -31,11 +31,11 @@ typedef enum token_type {
     TOKEN_COMMA,
 } token_type;
 
-/* What comes out grows in arrays that are large enough for any outcome. */
+/* The output grows in arrays that are large enough for any outcome. */
 typedef struct parser {
     ki_str text;
-    size_t behind;    /* the token: where the next one is looked for */
-    token_type token; /* the one that is looked at */
+    size_t behind;    /* where the next token is searched */
+    token_type token; /* the current token */
     ki_str lexeme;
     ki_requirement *requirements;
     size_t requirement_count;
@@ -99,7 +99,7 @@ static void advance(parser *p)
     p->behind = end;
 }
 
-/* Fails at a byte of the token that is looked at. */
+/* Fails at a byte of the current token. */
 static int expected_at(const parser *p, size_t at, const char *what)
 {
     return ki_selector_fail(p->err, p->text, (size_t)(p->lexeme.ptr - p->text.ptr) + at, what);
@@ -125,7 +125,7 @@ static int parse_key(parser *p, ki_str *out_key)
     return 0;
 }
 
-/* Takes the word that is looked at as a value, or an empty one. */
+/* Takes the current word as a value, or an empty value. */
 static int parse_value(parser *p)
 {
     size_t at;
@@ -164,7 +164,7 @@ static int parse_set(parser *p)
     return 0;
 }
 
-/* A value of a label cannot begin with a sign, so neither can a bound. */
+/* A label value cannot begin with a sign, so neither can a bound. */
 static int parse_bound(parser *p, int64_t *out_bound)
 {
     int64_t bound = 0;
@@ -184,7 +184,7 @@ static int parse_bound(parser *p, int64_t *out_bound)
     return 0;
 }
 
-/* Sets the operator and goes over it; leaves EXISTS where there is none. */
+/* Sets the operator and skips it; EXISTS if there is none. */
 static int parse_operator(parser *p, ki_requirement *requirement)
 {
     int is_word = p->token == TOKEN_WORD;
@@ -209,7 +209,7 @@ static int compare_text(const void *a, const void *b)
     return ki_str_compare(*(const ki_str *)a, *(const ki_str *)b);
 }
 
-/* The values behind the `before` first ones become the requirement's: sorted, each once. */
+/* The values after the first `before` become the requirement's: sorted, without duplicates. */
 static void take_values(parser *p, size_t before, ki_requirement *requirement)
 {
     ki_str *values = p->values + before;
@@ -308,7 +308,7 @@ static size_t sort_requirements(ki_requirement *requirements, size_t count)
     return kept;
 }
 
-/* Every requirement but the first stands behind a comma, and every value behind a symbol. */
+/* Every requirement but the first follows a comma, and every value follows a symbol. */
 static size_t slots_needed(ki_str text)
 {
     size_t slots = 1;

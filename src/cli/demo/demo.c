@@ -12,8 +12,8 @@
 #include "cli/moment.h"
 #include "cli/signals.h"
 
-/* The server tells watches where they are every BOOKMARK_MS. Writes that are due are made for SLICE_MS at a
- * time; the thread rests REST_MS between, so that fast churn comes in small bursts. */
+/* The server sends bookmarks every BOOKMARK_MS. Due writes are made for SLICE_MS at a time; the thread
+ * rests REST_MS in between, so that fast churn comes in small bursts. */
 enum {
     BOOKMARK_MS = 1000,
     SLICE_MS = 10,
@@ -73,7 +73,7 @@ static uint64_t write_due_ms(const cli_demo *demo)
     return demo->pace_ms + (uint64_t)((double)(demo->paced + 1) * 1000 / rate);
 }
 
-/* What a slow machine cannot make up for is let go. */
+/* Writes that a slow machine cannot catch up with are dropped. */
 static int churn(cli_demo *demo, ki_error *err)
 {
     uint64_t begun_ms = cli_moment_now_ms();

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo - the embedded server, a simulated cluster in it, and informers that follow it: run, shown, and
- * compared.
+/* demo - runs an API server with a simulated cluster and informers, shows them, and compares the results.
  *
  *   From:     cli/demo/cmd_demo.c
- *   To:       cli/demo/demo_cluster.c (what is written), cli/demo/demo_followers.c (who hears of it),
- *             cli/demo/demo_trouble.c (what goes wrong), cli/demo/demo_view.c and cli/demo/demo_terminal.c
- *             (what is shown), cli/demo/demo_end.c (whether all was well)
- *   Locks:    none: writes, handlers and the picture share one thread; network and stores have their own.
+ *   To:       cli/demo/demo_cluster.c (writes), cli/demo/demo_followers.c (informers),
+ *             cli/demo/demo_trouble.c (faults), cli/demo/demo_view.c and cli/demo/demo_terminal.c (display),
+ *             cli/demo/demo_end.c (the final comparison)
+ *   Locks:    none: writes, handlers and display share one thread; network and stores have their own.
  */
 #ifndef KI_CLI_DEMO_DEMO_H
 #define KI_CLI_DEMO_DEMO_H
@@ -16,10 +15,10 @@
 #include "cli/output.h"
 
 typedef struct cli_demo {
-    const cli_demo_flags *flags; /* borrowed, as the next */
+    const cli_demo_flags *flags; /* borrowed, like the next */
     cli_output *output;
-    int stop_fd;   /* readable when it is to end */
-    int is_screen; /* a picture, not lines */
+    int stop_fd;   /* readable when it should end */
+    int is_screen; /* draws a live view, not lines */
 
     ki_apiserver *server;
     ki_client *client;
@@ -30,36 +29,36 @@ typedef struct cli_demo {
 
     int resize_fd;
     uint64_t began_ms;
-    uint64_t ends_ms;  /* UINT64_MAX: at a signal */
-    uint64_t frame_ms; /* when the next one is due */
+    uint64_t ends_ms;  /* UINT64_MAX if only a signal ends it */
+    uint64_t frame_ms; /* when the next frame is due */
     uint64_t measured_ms;
     uint64_t measured_writes;
-    uint64_t pace_ms; /* since when … */
-    uint64_t paced;   /* … there were so many writes */
-    int has_synced;   /* and that was said */
-    uint32_t said;    /* happenings since the last line of status */
+    uint64_t pace_ms; /* start of the current pace … */
+    uint64_t paced;   /* … and the writes since then */
+    int has_synced;   /* and that was reported */
+    uint32_t said;    /* changes reported since the last status line */
     char next[64];
     char node[CLI_DEMO_NODE_BYTES];
 } cli_demo;
 
-/* All of it. The members of the first part have been set. Returns what the program ends with. */
+/* Runs everything. The members of the first part have been set. Returns the exit status. */
 int cli_demo_run(cli_demo *demo);
 
 /* ---- demo_show.c --------------------------------------------------------------------------------------- */
 
-/* One line, with the time before it, among the latest lines if `kept`, and written unless there is a
- * picture. */
+/* One line with a time stamp: added to the latest lines if `kept`, and written unless there is a live
+ * view. */
 void cli_demo_say(cli_demo *demo, cli_demo_lines *kept, const char *line);
 
-/* A line that is always written; with a picture after that has gone. */
+/* A line that is always written; with a live view, after it has ended. */
 void cli_demo_write(cli_demo *demo, const char *line);
 
-/* Shows how things stand, if it is time. */
+/* Updates the display, if it is time. */
 void cli_demo_show(cli_demo *demo, uint64_t now_ms);
 
 /* ---- demo_end.c ---------------------------------------------------------------------------------------- */
 
-/* Waits for the informers, compares, and says what came of it. Returns what the program ends with. */
+/* Waits for the informers, compares, and reports the result. Returns the exit status. */
 int cli_demo_finish(cli_demo *demo);
 
 #endif

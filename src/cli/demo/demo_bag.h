@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo_bag - a set of small numbers, from which a random one is drawn at once.
+/* demo_bag - a set of small numbers with random draws in constant time.
  *
- *   From:     cli/demo/demo_cluster.c and its parts: pods that move, deployments that are not settled
+ *   From:     cli/demo/demo_cluster.c and its parts: pods in transition, deployments that are not settled
  *   To:       cli/demo/demo_random.h
  *   Locks:    none.
  */
@@ -16,11 +16,12 @@
 
 typedef struct cli_demo_bag {
     uint32_t *items;
-    uint32_t *places; /* of each number in `items`, and one more; 0: it is not in */
+    uint32_t *places; /* the index of each number in `items` plus one; 0 if it is not in the set */
     uint32_t count;
 } cli_demo_bag;
 
-/* For numbers below `bound`. Returns 1, or 0 without memory; either way it may be ended. */
+/* For numbers below `bound`. Returns 1, or 0 when out of memory; cli_demo_bag_fini() is allowed either
+ * way. */
 static inline int cli_demo_bag_init(cli_demo_bag *bag, size_t bound)
 {
     *bag = (cli_demo_bag){calloc(bound, sizeof(uint32_t)), calloc(bound, sizeof(uint32_t)), 0};
@@ -47,7 +48,7 @@ static inline void cli_demo_bag_add(cli_demo_bag *bag, uint32_t item)
     bag->places[item] = bag->count;
 }
 
-/* The last one takes its place. */
+/* The last item takes its place. */
 static inline void cli_demo_bag_remove(cli_demo_bag *bag, uint32_t item)
 {
     if (!cli_demo_bag_has(bag, item))
@@ -58,7 +59,7 @@ static inline void cli_demo_bag_remove(cli_demo_bag *bag, uint32_t item)
     bag->places[item] = 0;
 }
 
-/* There is one. */
+/* The bag must not be empty. */
 static inline uint32_t cli_demo_bag_draw(const cli_demo_bag *bag, cli_demo_random *random)
 {
     return bag->items[cli_demo_random_below(random, bag->count)];

@@ -7,7 +7,7 @@
 #include "cli/demo/demo_cluster_parts.h"
 #include "cli/failure.h"
 
-/* Deployments have MIN to MAX pods to begin with, nodes about PODS_PER_NODE. */
+/* Deployments start with MIN to MAX pods, nodes with about PODS_PER_NODE. */
 enum { REPLICAS_MIN = 2, REPLICAS_MAX = 30, PODS_PER_NODE = 40, NODES_MIN = 3 };
 
 const char *const cli_demo_namespaces[] = {"shop", "payments", "search", "media", "logistics", "monitoring"};
@@ -39,9 +39,9 @@ void cli_demo_draw_letters(cli_demo_cluster *cluster, char *out, size_t bytes)
     out[bytes - 1] = 0;
 }
 
-/* ---- what there is from the beginning ------------------------------------------------------------------ */
+/* ---- initial objects ----------------------------------------------------------------------------------- */
 
-/* The namespaces take turns; when all names have been used, a number tells the next from the first. */
+/* Round-robin over the namespaces; when all names are used, a number is added. */
 static void name_deployment(cli_demo_deployment *deployment, uint32_t number)
 {
     uint32_t round = number / (namespace_count * app_count);
@@ -87,7 +87,7 @@ static void make_deployments(cli_demo_cluster *cluster, uint32_t pods)
     }
 }
 
-/* There is room for all of them; none of it is a change that is told. */
+/* There is space for all of them; none of these is reported as a change. */
 static void make_pods(cli_demo_cluster *cluster)
 {
     for (uint32_t i = 0; i < cluster->deployment_count; i++)
@@ -108,7 +108,7 @@ static void forget_dirt(cli_demo_cluster *cluster)
     }
 }
 
-/* ---- making and freeing -------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 
 static void link_free_pods(cli_demo_cluster *cluster)
 {
@@ -116,7 +116,7 @@ static void link_free_pods(cli_demo_cluster *cluster)
         cluster->pods[i].next = i + 1 < cluster->pod_max ? i + 1 : CLI_DEMO_NO_POD;
 }
 
-/* Twice the pods are more than any scaling and surge make of them. */
+/* Twice the pods are more than scaling and surge can ever need. */
 static int allocate(cli_demo_cluster *cluster, uint32_t pods)
 {
     uint32_t deployments_max = pods / REPLICAS_MIN + 1;
@@ -177,7 +177,7 @@ size_t cli_demo_cluster_to_load(const cli_demo_cluster *cluster)
     return load_count(cluster) - cluster->loaded;
 }
 
-/* Owners before what they own. */
+/* Owners before their dependents. */
 static void tell_first(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     uint32_t at = (uint32_t)cluster->loaded++;
@@ -202,7 +202,7 @@ static void tell_first(cli_demo_cluster *cluster, cli_demo_change *out)
         cli_demo_tell_pod(cluster, at - cluster->deployment_count, out);
 }
 
-/* Timestamps of the first objects are those of the first change. */
+/* The first objects have the timestamp of the first change. */
 static void begin_time(cli_demo_cluster *cluster, int64_t now_s)
 {
     for (uint32_t i = 0; i < cluster->node_count; i++)

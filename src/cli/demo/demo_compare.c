@@ -25,7 +25,7 @@ static void sort(ki_object_list *list)
         qsort(list->objects, list->count, sizeof(ki_object *), compare_keys);
 }
 
-/* One of the two may be NULL: it is not there. */
+/* One of the two may be NULL: the object is missing there. */
 static void tell(const ki_object *cached, const ki_object *served, cli_demo_differ_cb differ, void *user)
 {
     char line[LINE_BYTES];
@@ -37,7 +37,7 @@ static void tell(const ki_object *cached, const ki_object *served, cli_demo_diff
     differ(line, user);
 }
 
-/* Which comes next: negative when it is only in the cache, positive when only on the server. */
+/* The order of the next objects: negative if one is only in the cache, positive if only on the server. */
 static int order(const ki_object_list *cached, size_t c, const ki_object_list *served, size_t s)
 {
     if (c == cached->count)
@@ -68,13 +68,13 @@ size_t cli_demo_compare_lists(ki_object_list *cached, ki_object_list *served, cl
     return different;
 }
 
-/* ---- what the server has ------------------------------------------------------------------------------- */
+/* ---- the server's objects ------------------------------------------------------------------------------ */
 
 typedef struct reading {
     ki_client *client;
     ki_rest_request request;
     ki_object_list *served;
-    char *token; /* of the page that is read next; "" of the first, and behind the last */
+    char *token; /* of the next page; "" for the first, and after the last */
 } reading;
 
 static int take_page(ki_object_list *served, const ki_rest_answer *page, ki_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the demonstration: the cluster rests, the informers catch up, and both are compared. */
+/* The end of the demo: writes stop, the informers catch up, and both sides are compared. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "cli/failure.h"
 #include "cli/moment.h"
 
-/* Far more than informers need; and as many differences as anyone reads. */
+/* Far longer than informers need; and more differences than anyone reads. */
 enum { CATCH_UP_MS = 30 * 1000, LOOK_MS = 10, TOLD_MAX = 20 };
 
 /* ---- catching up --------------------------------------------------------------------------------------- */
@@ -102,9 +102,9 @@ static int compare(cli_demo *demo, ki_error *err)
     return so_far.different > 0;
 }
 
-/* ---- saying so ----------------------------------------------------------------------------------------- */
+/* ---- reporting ----------------------------------------------------------------------------------------- */
 
-/* The screen goes, and the last picture stays as text. */
+/* Leaves the screen and prints the last picture as text. */
 static void leave_picture(cli_demo *demo)
 {
     static char picture[CLI_DEMO_VIEW_BYTES];

@@ -41,7 +41,7 @@ void cli_demo_flags_init(cli_demo_flags *flags, cli_flag_group out_groups[CLI_DE
     out_groups[0] = (cli_flag_group){"Flags", demo_flags, sizeof(demo_flags) / sizeof(demo_flags[0]), flags};
 }
 
-/* "50/s", "0.5/s", "30/m"; without a unit a second is meant. */
+/* "50/s", "0.5/s", "30/m"; the default unit is per second. */
 static int parse_churn(const char *text, double *out, ki_error *err)
 {
     char *end = NULL;

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* People look on: healing is to be quick. */
+/* Short, because people are watching. */
 enum { BACKOFF_MS = 100, BACKOFF_MAX_MS = 400 };
 
-/* ---- what a pod is doing ------------------------------------------------------------------------------- */
+/* ---- pod status ---------------------------------------------------------------------------------------- */
 
-/* As kubectl has it in its column STATUS. */
+/* As in kubectl's column STATUS. */
 static ki_str state_of(const ki_object *pod)
 {
     ki_str reason = ki_object_string(pod, "/status/containerStatuses/0/state/waiting/reason");
@@ -120,7 +120,7 @@ void cli_demo_followers_fini(cli_demo_followers *followers)
     }
 }
 
-/* ---- whether they are up to date ----------------------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------------------------------ */
 
 int cli_demo_followers_have_synced(const cli_demo_followers *followers)
 {
@@ -147,7 +147,7 @@ int cli_demo_followers_are_current(const cli_demo_followers *followers)
     return 1;
 }
 
-/* ---- what is shown of them ----------------------------------------------------------------------------- */
+/* ---- display ------------------------------------------------------------------------------------------- */
 
 void cli_demo_followers_measure(cli_demo_followers *followers, uint64_t elapsed_ms)
 {

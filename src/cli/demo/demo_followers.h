@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo_followers - the informers of the demonstration, what their handlers hear, and whether they are up to
- * date.
+/* demo_followers - the informers of the demo, their handlers, and whether they are up to date.
  *
  *   From:     cli/demo/demo.c, cli/demo/demo_trouble.c
  *   To:       informers of a client in KI_MODE_HANDLERS_ON_LOOP
- *   Locks:    none: handlers run inside ki_client_dispatch(); what `io` counts is atomic.
- *   Not here: what goes wrong; what is shown.
+ *   Locks:    none: handlers run inside ki_client_dispatch(); counters of `io` are atomic.
+ *   Not here: faults; the display.
  */
 #ifndef KI_CLI_DEMO_DEMO_FOLLOWERS_H
 #define KI_CLI_DEMO_DEMO_FOLLOWERS_H
@@ -27,38 +26,38 @@ typedef struct cli_demo_follower {
     ki_informer *informer;
     ki_registration *registration;
     cli_demo_lines *heard;
-    uint64_t objects;   /* that the handler has been told of and not told gone */
+    uint64_t objects;   /* that the handler was told of, minus deleted ones */
     uint64_t version;   /* of the last write to this resource */
-    uint64_t delivered; /* to the handler, when the rate was last reckoned */
+    uint64_t delivered; /* to the handler, when the rate was last computed */
     double events_per_second;
     atomic_uint_fast64_t expired;
 } cli_demo_follower;
 
-/* In the order of cli_demo_kind, which has one more kind that nobody follows. */
+/* In the order of cli_demo_kind, which has one more kind without an informer. */
 typedef struct cli_demo_followers {
     cli_demo_follower items[CLI_DEMO_FOLLOWED];
 } cli_demo_followers;
 
-/* Makes and starts them. `heard` gets a line for each event but the first. Returns 0; on failure the code,
- * and cli_demo_followers_fini() is to be called all the same. */
+/* Creates and starts them. `heard` gets a line for each event after the initial ones. Returns 0; on
+ * failure the code, and cli_demo_followers_fini() must still be called. */
 KI_NODISCARD int cli_demo_followers_start(cli_demo_followers *followers, ki_client *client,
                                           cli_demo_lines *heard, ki_error *err);
 
 void cli_demo_followers_fini(cli_demo_followers *followers);
 
-/* 1 when the first list of each has been handed to its handler. */
+/* 1 when the first list of each was delivered to its handler. */
 int cli_demo_followers_have_synced(const cli_demo_followers *followers);
 
-/* 1 when the store has all up to `version` of its resource, and the handler has heard of it. */
+/* 1 when the store is complete up to `version` of its resource, and the handler has been called for it. */
 int cli_demo_follower_is_at(const cli_demo_follower *follower, uint64_t version);
 
-/* 1 when all have all that was written. */
+/* 1 when all of them have everything that was written. */
 int cli_demo_followers_are_current(const cli_demo_followers *followers);
 
-/* Reckons events per second over the `elapsed_ms` since the last time. */
+/* Computes events per second over the `elapsed_ms` since the last call. */
 void cli_demo_followers_measure(cli_demo_followers *followers, uint64_t elapsed_ms);
 
-/* What they hold and do. `out_node` is where the text of out->busiest_node is kept. */
+/* Fills in their current state. `out_node` holds the text of out->busiest_node. */
 enum { CLI_DEMO_NODE_BYTES = 64 };
 void cli_demo_followers_show(const cli_demo_followers *followers, cli_demo_view *out,
                              char out_node[CLI_DEMO_NODE_BYTES]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens next in the simulated cluster. Every function that is asked for a change makes one and
- * returns 1, or does nothing and returns 0: then another is asked. */
+/* The next change of the simulated cluster. Each function either makes one change and returns 1, or does
+ * nothing and returns 0, and another one is tried. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@ static uint32_t draw(cli_demo_cluster *cluster, uint32_t bound)
     return cli_demo_random_below(&cluster->random, bound);
 }
 
-/* ---- pods that move ------------------------------------------------------------------------------------ */
+/* ---- pods in transition -------------------------------------------------------------------------------- */
 
-/* So many are under way at a time that each state lasts long enough to be seen. */
+/* The number of pods in transition, chosen so that each state lasts long enough to be seen. */
 static uint32_t moving_goal(const cli_demo_cluster *cluster)
 {
     return cluster->first_pods / 50 + 2;
@@ -47,7 +47,7 @@ static void delete_pod(cli_demo_cluster *cluster, uint32_t pod, cli_demo_change 
     cli_demo_pod_remove(cluster, pod);
 }
 
-/* ---- deployments that are not as they should be -------------------------------------------------------- */
+/* ---- deployments that are not settled ------------------------------------------------------------------ */
 
 typedef struct tally {
     uint32_t pods;
@@ -66,7 +66,7 @@ static tally count(const cli_demo_deployment *deployment)
     return sum;
 }
 
-/* A pod that may go: of an old replica set if there are any; one that is not ready before one that is. */
+/* A pod to delete: of an old replica set if there are any; one that is not ready before one that is. */
 static uint32_t find_victim(const cli_demo_cluster *cluster, const cli_demo_deployment *deployment,
                             int is_old)
 {
@@ -90,7 +90,7 @@ static void create_set(cli_demo_cluster *cluster, uint32_t number, cli_demo_chan
     cli_demo_tell_set(cluster, number, set, out);
 }
 
-/* Of the replica sets that have no pods any more one is kept, to go back to. */
+/* Of the replica sets without pods one is kept, for a rollback. */
 static int settle(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
     cli_demo_deployment *deployment = &cluster->deployments[number];
@@ -117,7 +117,7 @@ static int create_pod(cli_demo_cluster *cluster, uint32_t number, cli_demo_chang
     return 1;
 }
 
-/* An old pod may go when enough others are ready, or when it is of no use. */
+/* An old pod is deleted when enough others are ready, or when it is not ready itself. */
 static int retire_pod(cli_demo_cluster *cluster, const cli_demo_deployment *deployment, cli_demo_change *out)
 {
     uint32_t victim = find_victim(cluster, deployment, 1);
@@ -128,7 +128,7 @@ static int retire_pod(cli_demo_cluster *cluster, const cli_demo_deployment *depl
     return 1;
 }
 
-/* What the controllers of a cluster do, one step of it. */
+/* One step of what a cluster's controllers do. */
 static int reconcile(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     if (cluster->unsettled.count == 0)
@@ -172,7 +172,7 @@ static int tell_status(cli_demo_cluster *cluster, cli_demo_change *out)
     return 1;
 }
 
-/* ---- what people and fate do --------------------------------------------------------------------------- */
+/* ---- random events ------------------------------------------------------------------------------------- */
 
 static void say(cli_demo_cluster *cluster, cli_demo_change *out, const char *what)
 {
@@ -180,8 +180,7 @@ static void say(cli_demo_cluster *cluster, cli_demo_change *out, const char *wha
     out->happening = cluster->happening;
 }
 
-/* A deployment that is as it should be. Returns 0 when there is none at hand, or enough of them are under
- * way. */
+/* A settled deployment. Returns 0 if none was drawn, or if enough are in transition. */
 static int draw_settled(cli_demo_cluster *cluster, uint32_t *out_number)
 {
     uint32_t number = draw(cluster, cluster->deployment_count);
@@ -240,7 +239,7 @@ static int roll_out(cli_demo_cluster *cluster, cli_demo_change *out)
     return 1;
 }
 
-/* Any pod of a deployment that is drawn; CLI_DEMO_NO_POD: it has none. */
+/* A random pod of a random deployment; CLI_DEMO_NO_POD if it has none. */
 static uint32_t draw_pod(cli_demo_cluster *cluster)
 {
     const cli_demo_deployment *deployment = &cluster->deployments[draw(cluster, cluster->deployment_count)];
@@ -276,7 +275,7 @@ static int evict(cli_demo_cluster *cluster, cli_demo_change *out)
     return 1;
 }
 
-/* A few nodes at a time are not ready; no pod is put there meanwhile. */
+/* A few nodes at a time are not ready; no pods are scheduled there meanwhile. */
 static int turn_node(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     char text[128];
@@ -306,9 +305,9 @@ static int happen(cli_demo_cluster *cluster, cli_demo_change *out)
     return roll < 90 ? evict(cluster, out) : turn_node(cluster, out);
 }
 
-/* ---- which of them ------------------------------------------------------------------------------------- */
+/* ---- choosing the next change -------------------------------------------------------------------------- */
 
-/* A node that tells how it is: what there is to do when there is nothing. */
+/* A node's heartbeat: the change when there is nothing else to do. */
 static void beat(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     cli_demo_tell_node(cluster, draw(cluster, cluster->node_count), out);
@@ -322,7 +321,7 @@ static int begin_something(cli_demo_cluster *cluster, cli_demo_change *out)
     return 0;
 }
 
-/* Controllers are quick, people are not: something new begins only while little is under way. */
+/* Controllers are faster than people: something new begins only while little is in transition. */
 void cli_demo_next_change(cli_demo_cluster *cluster, cli_demo_change *out)
 {
     uint32_t moving = cluster->moving.count;

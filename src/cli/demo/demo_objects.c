@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of the simulated cluster as JSON, but for pods. Each is left open: who makes the change ends it. */
+/* Objects of the simulated cluster as JSON, except pods. Each is left open: the caller ends it. */
 #include <stdio.h>
 #include <time.h>
 
@@ -159,7 +159,7 @@ void cli_demo_tell_node(cli_demo_cluster *cluster, uint32_t number, cli_demo_cha
 
 /* ---- deployments and replica sets ---------------------------------------------------------------------- */
 
-/* What both have: selector and template. */
+/* Selector and template, which both have. */
 static void write_template(ki_json_writer *writer, const cli_demo_deployment *deployment,
                            const cli_demo_set *set)
 {

@@ -99,7 +99,7 @@ static void write_conditions(ki_json_writer *writer, const cli_demo_pod *pod)
     ki_json_write_array_end(writer);
 }
 
-/* Until its first container runs a pod has no address. */
+/* A pod has no address until its first container runs. */
 static void write_addresses(ki_json_writer *writer, const cli_demo_pod *pod)
 {
     char address[32];

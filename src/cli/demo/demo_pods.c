@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods of the simulated cluster: where they run, and what is counted of them. */
+/* Pods of the simulated cluster: their nodes and counts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void set_state(cli_demo_cluster *cluster, uint32_t pod, cli_demo_pod_stat
         cli_demo_bag_add(&cluster->moving, pod);
 }
 
-/* ---- coming and going ---------------------------------------------------------------------------------- */
+/* ---- adding and removing ------------------------------------------------------------------------------- */
 
 uint32_t cli_demo_pod_add(cli_demo_cluster *cluster, uint32_t deployment)
 {
@@ -107,14 +107,14 @@ void cli_demo_pod_remove(cli_demo_cluster *cluster, uint32_t pod)
     cluster->free_pods = pod;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------- */
+/* ---- states -------------------------------------------------------------------------------------------- */
 
 static int can_take(const cli_demo_node *node)
 {
     return node->is_ready && node->pod_count < CLI_DEMO_NODE_PODS_MAX;
 }
 
-/* Of two nodes the one with fewer pods: that spreads them well. Else any that has room. */
+/* The node with fewer pods of two random ones, which balances well. Otherwise any that is not full. */
 static uint32_t find_node(cli_demo_cluster *cluster)
 {
     uint32_t a = cli_demo_random_below(&cluster->random, cluster->node_count);

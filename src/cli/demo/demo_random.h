@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo_random - numbers that one seed decides, for the simulated cluster.
+/* demo_random - seeded random numbers for the simulated cluster.
  *
  *   From:     cli/demo/demo_cluster.c and its parts
- *   To:       nobody
+ *   To:       nothing
  *   Locks:    none; one owner.
  */
 #ifndef KI_CLI_DEMO_DEMO_RANDOM_H
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* splitmix64: any seed will do. */
+/* splitmix64: any seed works. */
 typedef struct cli_demo_random {
     uint64_t state;
 } cli_demo_random;

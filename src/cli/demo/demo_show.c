@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the demonstration shows, and when. */
+/* What the demo shows, and when. */
 #include <stdio.h>
 
 #include "cli/demo/demo.h"

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* The alternate screen, without a cursor; drawing begins at its upper left. */
+/* The alternate screen, without a cursor; drawing begins at the upper left. */
 #define ENTER "\033[?1049h\033[?25l\033[H\033[2J"
 #define LEAVE "\033[?25h\033[?1049l"
 #define HOME "\033[H"
@@ -43,8 +43,7 @@ static void on_resize(int number)
     errno = saved;
 }
 
-/* Ctrl-Z: the shell gets its screen back before the program rests, and the program gets its own when it
- * goes on. */
+/* Ctrl-Z: restores the shell's screen before the program stops, and the program's own when it continues. */
 static void on_rest(int number)
 {
     int saved = errno;
@@ -56,7 +55,7 @@ static void on_rest(int number)
     (void)raise(number);
     sigemptyset(&set);
     sigaddset(&set, number);
-    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* here it rests */
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* the program stops here */
     (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
     (void)sigaction(number, &ours, NULL);
     (void)!write((int)entered_fd, ENTER, sizeof(ENTER) - 1);
@@ -99,13 +98,13 @@ cli_demo_screen cli_demo_terminal_read_screen(const cli_output *output)
     (void)!read(resize_fd, &rung, sizeof(rung));
     if (ioctl(output->fd, TIOCGWINSZ, &size) < 0)
         size = (struct winsize){0};
-    /* A line that fills the last column would lose its end to CLEAR_LINE. */
+    /* CLEAR_LINE would erase the end of a line that fills the last column. */
     return (cli_demo_screen){.columns = limit(size.ws_col, COLUMNS_DEFAULT, COLUMNS_MAX) - 1,
                              .rows = limit(size.ws_row, ROWS_DEFAULT, ROWS_MAX),
                              .is_colored = no_color == NULL || no_color[0] == 0};
 }
 
-/* Each line is cleared behind its end, so a shorter one leaves nothing of what was there. */
+/* Each line is cleared after its end, so that a shorter one leaves no remains. */
 void cli_demo_terminal_draw(cli_output *output, const char *picture)
 {
     cli_output_put_text(output, HOME);

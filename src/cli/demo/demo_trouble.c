@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* How long a server is away at the most, and how often it is looked whether all has healed. */
+/* How long a server is down at most, and how often recovery is checked. */
 enum { DOWN_MAX_MS = 1500, LOOK_MS = 10 };
 
 static const char *const names[CLI_DEMO_TROUBLES] = {"cut", "restart", "compaction"};
@@ -26,10 +26,10 @@ static uint64_t count_expired(const cli_demo_trouble *trouble)
     return sum;
 }
 
-/* ---- beginning ----------------------------------------------------------------------------------------- */
+/* ---- starting ------------------------------------------------------------------------------------------ */
 
-/* Before the connections end, since every watch that begins afterwards counts. One that has not healed is
- * forgotten for the next. */
+/* Before connections end, because every watch that begins afterwards counts. A fault without recovery so
+ * far is replaced by the next. */
 static void remember(cli_demo_trouble *trouble)
 {
     for (size_t i = 0; i < CLI_DEMO_FOLLOWED; i++) {
@@ -110,7 +110,7 @@ static void tell_healed(cli_demo_trouble *trouble, uint64_t now_ms)
     trouble->is_healing = 0;
 }
 
-/* ---- in the course of time ----------------------------------------------------------------------------- */
+/* ---- timing -------------------------------------------------------------------------------------------- */
 
 void cli_demo_trouble_begin(cli_demo_trouble *trouble, uint64_t now_ms)
 {

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room that the latest lines share: troubles and happenings get a third each, and no more than this; events
- * the rest. */
+/* Space for the latest lines: faults and changes get a third each, at most this much; events get the rest. */
 enum { LATEST_LINES = 4, LATEST_TITLES = 5 };
 
 #define BOLD "\033[1m"
@@ -29,15 +28,15 @@ const char *cli_demo_lines_at(const cli_demo_lines *lines, size_t n, size_t inde
     return index < shown ? lines->texts[(lines->count - shown + index) % CLI_DEMO_LINES] : "";
 }
 
-/* ---- text that stays inside the screen -------------------------------------------------------------- */
+/* ---- text clipped to the screen --------------------------------------------------------------------- */
 
 typedef struct drawing {
     char *out;
     size_t len;
     size_t bytes;
     uint32_t columns; /* of the screen */
-    uint32_t rows;    /* that are left, with the one being written */
-    uint32_t column;  /* that comes next */
+    uint32_t rows;    /* left, including the current one */
+    uint32_t column;  /* the next one */
     int is_colored;
 } drawing;
 
@@ -50,7 +49,7 @@ static void put_bytes(drawing *canvas, const char *text, size_t n)
     canvas->out[canvas->len] = 0;
 }
 
-/* All text is ASCII: a byte is a column. */
+/* All text is ASCII: one byte per column. */
 static void put_text(drawing *canvas, const char *text)
 {
     size_t room = canvas->rows == 0 ? 0 : canvas->columns - canvas->column;
@@ -77,7 +76,7 @@ static void put(drawing *canvas, const char *style, const char *format, ...)
         put_bytes(canvas, PLAIN, strlen(PLAIN));
 }
 
-/* The last row has no end, so that a terminal does not scroll. */
+/* The last row has no line end, so that the terminal does not scroll. */
 static void end_line(drawing *canvas)
 {
     if (canvas->rows > 1)

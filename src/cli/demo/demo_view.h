@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* demo_view - what the demonstration shows, as text: a picture for a terminal, or one line.
+/* demo_view - the display of the demo as text: a screen for a terminal, or one line.
  *
  *   From:     cli/demo/demo.c, which fills it in
  *   To:       cli/demo/demo_terminal.c
@@ -18,15 +18,15 @@ enum {
     CLI_DEMO_FOLLOWED = 4
 };
 
-/* The latest lines of something. Zeroed: none. */
+/* The latest lines of a kind. A zeroed struct is empty. */
 typedef struct cli_demo_lines {
     char texts[CLI_DEMO_LINES][CLI_DEMO_LINE_BYTES];
-    uint64_t count; /* of all that were added */
+    uint64_t count; /* of all lines ever added */
 } cli_demo_lines;
 
 void cli_demo_lines_add(cli_demo_lines *lines, const char *text);
 
-/* One of the kept ones, 0 is the oldest of the last `n`; "" when there is none. */
+/* Line `i` of the last `n`, 0 being the oldest; "" if there is none. */
 const char *cli_demo_lines_at(const cli_demo_lines *lines, size_t n, size_t index);
 
 typedef struct cli_demo_view_informer {
@@ -38,10 +38,10 @@ typedef struct cli_demo_view_informer {
     uint64_t queued;
     uint64_t backlog;
     uint64_t watches;
-    uint64_t expired; /* how often the server had forgotten where it was */
+    uint64_t expired; /* how often the resource version had expired */
 } cli_demo_view_informer;
 
-/* Borrows its texts. */
+/* Borrows its strings. */
 typedef struct cli_demo_view {
     const char *url;
     uint64_t seed;
@@ -54,7 +54,7 @@ typedef struct cli_demo_view {
     uint64_t nodes;
     const char *busiest_node;
     uint64_t busiest_pods;
-    const char *next; /* "restart in 4 s"; "" when nothing more goes wrong */
+    const char *next; /* "restart in 4 s"; "" if there are no more faults */
     cli_demo_view_informer informers[CLI_DEMO_FOLLOWED];
     cli_demo_lines troubles;
     cli_demo_lines happenings;
@@ -67,11 +67,11 @@ typedef struct cli_demo_screen {
     int is_colored;
 } cli_demo_screen;
 
-/* Lines that fit on the screen, separated by '\n'. Returns how many bytes; there is a NUL behind them. */
+/* Lines that fit on the screen, separated by '\n'. Returns the number of bytes; a NUL follows them. */
 size_t cli_demo_view_draw(const cli_demo_view *view, const cli_demo_screen *screen,
                           char out[CLI_DEMO_VIEW_BYTES]);
 
-/* How things stand in one line, without its end. Returns as above. */
+/* The state in one line, without a line end. Returns as above. */
 size_t cli_demo_view_summarize(const cli_demo_view *view, char *out, size_t bytes);
 
 #endif

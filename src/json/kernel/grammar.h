@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* grammar - what may stand behind what, and in which container, for 64 characters at once.
+/* grammar - checks which token may follow which, and in which container, for 64 characters at once.
  *
  *   From:     json/kernel/block.h, once for each kernel
- *   Not here: telling the sink; blocks in which a value ends or a mistake is (json/walk.c).
+ *   Not here: calling the sink; blocks with a mistake or the end of a value (json/walk.c).
  *
- * Most of the grammar of JSON is about neighbours: which token may stand behind which. Neighbours are
- * adjacent bits once white space is left out, so 64 characters are checked with a few dozen operations on
- * words. What needs more than neighbours is which kind of container encloses a comma: a string behind , or
- * { is a name if a colon follows, which proves an object, and anything else behind a comma proves an array.
- * The proofs are held against the brackets.
+ * Most of JSON's grammar is about neighbours: which token may follow which. Neighbours are adjacent bits once
+ * white space is removed, so 64 characters are checked with a few dozen operations on words. Only one thing
+ * needs more: the kind of container around a comma. A string after , or { is a name if a colon follows, which
+ * proves an object; anything else after a comma proves an array. These proofs are compared with the brackets.
  */
 #ifndef KI_JSON_KERNEL_GRAMMAR_H
 #define KI_JSON_KERNEL_GRAMMAR_H
@@ -22,14 +21,14 @@ typedef struct ki_nesting {
     uint32_t lowest; /* depth in the last block walked */
 } ki_nesting;
 
-/* What is known of a block before its brackets are followed; as in ki_block. */
+/* What is known about a block before its brackets are followed; as in ki_block. */
 typedef struct ki_found {
     uint64_t open, close, brace, separator; /* , : */
     uint64_t behind_name, nameless, mistakes;
 } ki_found;
 
-/* What may stand behind what in a block of `count` characters. A value begins where one is expected and
- * nowhere else, except that a bracket may close behind the one that opens. */
+/* Checks which token may follow which in a block of `count` characters. A value begins where one is
+ * expected and nowhere else, except that a bracket may close directly after it opens. */
 KI_INLINE ki_found ki_check_grammar(ki_json_grammar *g, const ki_tokens *t, unsigned count)
 {
     const unsigned last = count - 1;
@@ -42,7 +41,7 @@ KI_INLINE ki_found ki_check_grammar(ki_json_grammar *g, const ki_tokens *t, unsi
     const uint64_t behind_open = ki_behind(open, g->opened);
     const uint64_t behind_before_name = ki_behind(before_name, g->may_begin_name);
 
-    /* Adding the first byte of a run of ones carries to the bit behind its last: from opening to closing
+    /* Adding the first byte of a run of ones carries into the bit after its last: from opening to closing
      * quotes. */
     uint64_t sum = 0;
     const int overflow =
@@ -78,16 +77,16 @@ KI_INLINE uint64_t ki_new_kinds(uint64_t brace, uint64_t opens, uint32_t depth)
     return ki_gather(brace, opens) << 1 << depth;
 }
 
-/* Whether the value is {} or []: it ends where no bracket is looked at. */
+/* Whether the value is {} or []: it ends where no bracket is followed. */
 KI_INLINE int ki_is_empty_value(const ki_found *f, uint32_t depth)
 {
     return depth == 0 && (f->close & 2) != 0;
 }
 
-/* As ki_block_walk, for a block in which the value does not end, no limit can be met and no mistake is;
- * returns 0, with nothing changed, when it is not such a block. Tells the sink nothing. Only closing brackets
- * are followed one by one, and {} and [], which match at sight, not even then; everything else is asked of
- * all 64 characters at once. */
+/* Like ki_block_walk, for a block that does not end the value, cannot reach the depth limit and has no
+ * mistake; returns 0, with nothing changed, if the block is not like that. Does not call the sink. Only
+ * closing brackets are followed one by one, and not even those of {} and [], which match by construction;
+ * everything else is computed for all 64 characters at once. */
 KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t depth_max, ki_nesting *nesting)
 {
     const uint64_t pairs = ki_found_pairs(f);
@@ -99,7 +98,7 @@ KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t depth_max, ki_nesting *
     uint32_t lowest = depth;
     if (KI_UNLIKELY(depth + (uint32_t)__builtin_popcountll(f->open) > depth_max))
         return 0;
-    /* Bit i: from character i to the next bracket, with it, the innermost container is an object. */
+    /* Bit i: from character i up to and including the next bracket, the innermost container is an object. */
     uint64_t object_from = (opens & f->brace) << 1 | (kinds >> depth & 1);
     for (uint64_t left = closes; left != 0; left &= left - 1) {
         const uint64_t bit = left & (0 - left);
@@ -113,7 +112,7 @@ KI_INLINE int ki_walk_inside(const ki_found *f, uint32_t depth_max, ki_nesting *
         lowest = lowest < depth ? lowest : depth;
         object_from |= (0 - (kinds >> depth & 1)) & bit << 1;
     }
-    /* Adding the first bit of a run of ones clears the run and sets the bit behind it. */
+    /* Adding the first bit of a run of ones clears the run and sets the bit after it. */
     const uint64_t in_object = between ^ (between + object_from);
     const uint64_t colon = f->separator & ~f->brace;
     if (KI_UNLIKELY((f->mistakes | (colon ^ (f->behind_name & in_object)) | (f->nameless & in_object) |

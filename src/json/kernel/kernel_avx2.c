@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64 bytes as two registers of 32. Compiled for AVX2, BMI2, PCLMUL; runs only where kernel.c found them. */
+/* 64 bytes as two registers of 32. Compiled for AVX2, BMI2, PCLMUL; only runs where kernel.c found them. */
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -12,8 +12,8 @@ KI_INLINE uint64_t mask_of(__m256i low, __m256i high)
     return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
 }
 
-/* Compared from memory, through a pointer that the compiler knows nothing of: gcc would otherwise build
- * each constant anew, in three instructions, in every block. */
+/* Loaded from memory, through a pointer that is opaque to the compiler: gcc would otherwise rebuild each
+ * constant, with three instructions, in every block. */
 #define REPEAT_8(c) c, c, c, c, c, c, c, c
 #define REPEAT_32(c)                                                                                         \
     {                                                                                                        \
@@ -54,7 +54,7 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
     const __m256i blank = constant(BLANK);
     const __m256i low_folded = _mm256_or_si256(low, blank);
     const __m256i high_folded = _mm256_or_si256(high, blank);
-    /* As signed numbers, bytes above 0x7f are below a blank, too. */
+    /* As signed numbers, bytes above 0x7f are also below a blank. */
     const __m256i rare = _mm256_or_si256(_mm256_cmpgt_epi8(blank, _mm256_min_epi8(low, high)),
                                          _mm256_or_si256(_mm256_cmpeq_epi8(low, constant(BACKSLASH)),
                                                          _mm256_cmpeq_epi8(high, constant(BACKSLASH))));

@@ -32,7 +32,7 @@ KI_INLINE uint8x16x4_t load(const uint8_t *bytes)
         {vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
 }
 
-/* One character of a table for each byte, by the lower half of its code, and whether it is that byte. */
+/* Looks up one character per byte by its lower half, and compares it with the byte. */
 KI_INLINE uint8x16_t is_in_table(uint8x16_t bytes, uint8x16_t folded, uint8x16_t table)
 {
     return vceqq_u8(vqtbl1q_u8(table, vandq_u8(bytes, vdupq_n_u8(0x0f))), folded);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 64 bytes as four registers of 16. Compiled for SSE4.2 and PCLMUL; runs only where kernel.c found them. */
+/* 64 bytes as four registers of 16. Compiled for SSE4.2 and PCLMUL; only runs where kernel.c found them. */
 #if defined(__x86_64__)
 
 #include <nmmintrin.h>
@@ -58,7 +58,7 @@ KI_INLINE ki_masks ki_classify(const uint8_t *bytes)
     const __m128i blank = _mm_set1_epi8(' ');
     const quarters folded = {{_mm_or_si128(q.part[0], blank), _mm_or_si128(q.part[1], blank),
                               _mm_or_si128(q.part[2], blank), _mm_or_si128(q.part[3], blank)}};
-    /* As signed numbers, bytes above 0x7f are below a blank, too. */
+    /* As signed numbers, bytes above 0x7f are also below a blank. */
     const __m128i smallest =
         _mm_min_epi8(_mm_min_epi8(q.part[0], q.part[1]), _mm_min_epi8(q.part[2], q.part[3]));
     const __m128i backslash = _mm_or_si128(_mm_or_si128(is_backslash(q.part[0]), is_backslash(q.part[1])),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* squeeze - moves selected bits of a word together, for processors without an instruction for it.
+/* squeeze - packs selected bits of a word, for processors without an instruction for it.
  *
  *   From:     json/kernel_{scalar,sse42,neon}.c, for blocks with white space between tokens
  *
- * Each bit moves down by the number of unselected bits below it, in six steps of 1, 2, 4 … 32, after the
- * binary digits of that number. The steps depend on the selection alone, so they are prepared once for all
+ * Each bit moves down by the number of unselected bits below it, in six steps of 1, 2, 4 … 32, according to
+ * the binary digits of that number. The steps depend on the selection only, so they are computed once for all
  * masks of a block.
  */
 #ifndef KI_JSON_KERNEL_SQUEEZE_H

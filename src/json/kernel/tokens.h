@@ -3,7 +3,7 @@
  *
  *   From:     json/kernel/block.h, once for each kernel
  *   To:       json/literal.h, json/escape.h
- *   Not here: what may stand behind what (json/kernel/grammar.h).
+ *   Not here: which token may follow which (json/kernel/grammar.h).
  */
 #ifndef KI_JSON_KERNEL_TOKENS_H
 #define KI_JSON_KERNEL_TOKENS_H
@@ -20,16 +20,16 @@
 
 enum { KI_NO_MISTAKE = 64 };
 
-/* The characters of a block by what they are. Strings: `in` has their bytes with the opening quote, without
- * the closing one. */
+/* The characters of a block by their role. `in` covers the bytes of strings with the opening quote,
+ * without the closing one. */
 typedef struct ki_tokens {
     uint64_t quote, in;
-    uint64_t expects, bracket;       /* as in ki_masks, outside of strings */
-    uint64_t marked;                 /* as in ki_masks, anything inside strings */
+    uint64_t expects, bracket;       /* as in ki_masks, only outside strings */
+    uint64_t marked;                 /* as in ki_masks, unspecified inside strings */
     uint64_t literal, literal_start; /* numbers and words */
 } ki_tokens;
 
-/* The first mistake in a block that is not one of grammar. */
+/* The first mistake in a block, other than of grammar. */
 typedef struct ki_mistake {
     unsigned at;
     int code;
@@ -49,7 +49,7 @@ KI_INLINE uint64_t ki_behind(uint64_t bits, uint64_t carry)
     return bits << 1 | carry;
 }
 
-/* Finds the bytes that a backslash escapes, of the first n; *out_next says so of the byte behind them. */
+/* Finds the bytes that a backslash escapes among the first n; *out_next stands for the byte after them. */
 KI_INLINE uint64_t ki_find_escaped(uint64_t backslash, uint64_t escaped, unsigned n, uint64_t *out_next)
 {
     uint64_t next = backslash >> 63;
@@ -61,13 +61,13 @@ KI_INLINE uint64_t ki_find_escaped(uint64_t backslash, uint64_t escaped, unsigne
     return escaped;
 }
 
-/* Those that must be looked at: \" and \\ are right at sight. */
+/* Those that need a check: \" and \\ are always valid. */
 KI_INLINE uint64_t ki_unusual_escapes(const ki_masks *m, const ki_rare *rare, uint64_t escaped)
 {
     return escaped & ~(m->quote | rare->backslash);
 }
 
-/* Tells strings from what stands between them. */
+/* Separates strings from everything between them. */
 KI_INLINE ki_tokens ki_find_tokens(uint64_t in_string, const ki_masks *m, uint64_t escaped)
 {
     ki_tokens t = {.quote = m->quote & ~escaped};
@@ -81,8 +81,8 @@ KI_INLINE ki_tokens ki_find_tokens(uint64_t in_string, const ki_masks *m, uint64
     return t;
 }
 
-/* Runs the automaton over the numbers and words of a block. Changes nothing in the carry where it finds a
- * mistake: the block is taken again in another way, which has to find it, too. */
+/* Runs the automaton over the numbers and words of a block. Leaves the carry unchanged if it finds a
+ * mistake: the block is then processed again on another path, which must find it too. */
 static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, unsigned n, uint64_t literal,
                                      ki_mistake *mistake)
 {
@@ -108,7 +108,7 @@ static inline void ki_check_literals(ki_json_carry *c, const uint8_t *bytes, uns
         if (at >= n)
             break;
         if (!ki_literal_may_end(state)) {
-            ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL); /* at the byte behind, as in the next block */
+            ki_mistake_add(mistake, at, KI_ERR_JSON_LITERAL); /* at the byte after it, as in the next block */
             return;
         }
         state = KI_LITERAL_START;
@@ -122,7 +122,7 @@ KI_INLINE int ki_is_word(const uint8_t *text, unsigned len)
            (len == 5 && memcmp(text, "false", 5) == 0);
 }
 
-/* Whether the literals of a block are right at sight: integers of digits alone, and words, that end in it. */
+/* Whether the literals of a block need no closer look: integers of digits only, and words, that end in it. */
 static __attribute__((noinline)) int ki_are_plain_literals(const uint8_t *bytes, uint64_t literal,
                                                            uint64_t digit)
 {
@@ -153,7 +153,7 @@ static inline void ki_squeeze_bytes(const uint8_t *bytes, uint64_t keep, uint8_t
     }
 }
 
-/* Leaves the white space out. */
+/* Removes the white space. */
 static inline void ki_squeeze_tokens(ki_tokens *t, uint64_t keep)
 {
     const ki_squeeze squeeze = ki_squeeze_for(keep);

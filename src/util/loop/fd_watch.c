@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <sys/epoll.h>
 
-/* What is ready is fetched from the kernel under the mutex, and a watch leaves the epoll under it: so no
- * watch that has ended is ever met. */
+/* Events are fetched from the kernel under the mutex, and a watch leaves the epoll under it, so no event
+ * ever refers to a watch that has ended. */
 
-/* Fetched at a time; the rest is met the next time. */
+/* Fetched at a time; the rest is fetched next time. */
 enum { EVENTS_AT_A_TIME = 64 };
 
 int ki_fd_watch_init(ki_fd_watch *watch, ki_loop *loop, ki_job_cb run)
@@ -29,10 +29,10 @@ static void set_armed_locked(ki_loop *loop, ki_fd_watch *watch, int is_armed)
     watch->is_armed = is_armed;
 }
 
-/* libcurl 7.88 says that a socket is given up after it closed it, when the connection was still being made:
- * then the kernel has forgotten it, and the number may be another's already, who is not in this epoll. But
- * where a child of fork() has a copy the kernel has not, and nobody can take it out any more. Returns whether
- * it is out for sure. tests/tsan.supp names this function. */
+/* If a connection was still being made, libcurl 7.88 reports a socket only after closing it. The kernel
+ * has then removed it from the epoll, and the number may belong to another descriptor that is not in this
+ * epoll. But if a child of fork() has a copy, the kernel has not removed it, and nothing can any more.
+ * Returns whether it is certainly out. tests/tsan.supp names this function. */
 static bool leave_epoll(const ki_loop *loop, int fd)
 {
     return epoll_ctl(loop->wake_fd.epoll_fd, EPOLL_CTL_DEL, fd, NULL) == 0;
@@ -65,7 +65,7 @@ void ki_fd_watch_fini(ki_fd_watch *watch)
     ki_mutex_lock(&loop->mu);
     forget_locked(loop, watch);
     if (watch->is_haunted)
-        loop->is_haunted = 0; /* it is being closed: nothing is fetched any more */
+        loop->is_haunted = 0; /* the epoll is being closed: nothing is fetched from it any more */
     ki_mutex_unlock(&loop->mu);
     ki_job_fini(&watch->job);
 }

@@ -6,40 +6,39 @@
  *   Locks:    the loop's mutex.
  *   Not here: reading and writing.
  *
- * For loops with a descriptor, under the real clock. A watch is armed for one wake at a time: its job sees
- * what is ready and arms it again when it wants to hear more.
+ * Only for loops with a descriptor and the real clock. A watch is one-shot: its job handles what is ready and
+ * arms it again.
  */
 #ifndef KI_UTIL_LOOP_FD_WATCH_H
 #define KI_UTIL_LOOP_FD_WATCH_H
 
 #include "util/loop/loop.h"
 
-/* Embedded in what it works for. `job` may also be woken by others, and have a timer. */
+/* Embedded in its user. `job` may also be woken by others and have a timer. */
 typedef struct ki_fd_watch {
     ki_job job;
     int fd;         /* guarded by the loop's mu, as all below; -1: not in the epoll */
     int is_armed;   /* counted by the loop */
-    int is_haunted; /* the epoll may bring events for it that are not its own: it is not freed before the loop
-                     * is closed */
-    uint32_t ready; /* EPOLLIN, …, since it was asked last */
+    int is_haunted; /* may get foreign events: not freed before the loop is closed */
+    uint32_t ready; /* EPOLLIN, …, since the last ki_fd_watch_take() */
 } ki_fd_watch;
 
 /* Watches nothing. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_fd_watch_init(ki_fd_watch *watch, ki_loop *loop, ki_job_cb run);
 
-/* Watches nothing any more, and ends the job: see ki_job_fini(). To be called before the descriptor is
- * closed. Takes a zeroed struct. */
+/* Stops watching and ends the job: see ki_job_fini(). Call this before the descriptor is closed. A zeroed
+ * struct is allowed. */
 void ki_fd_watch_fini(ki_fd_watch *watch);
 
-/* Wakes the job once as soon as one of `events` (EPOLLIN, EPOLLOUT) or an error is there; 0: not any more.
- * Another `fd` takes the place of the one before. Returns 0,
- * or KI_ERR_SYSTEM: the descriptor cannot be watched. */
+/* Wakes the job once as soon as one of `events` (EPOLLIN, EPOLLOUT) or an error occurs; 0 disarms it. A
+ * different `fd` replaces the previous one. Returns 0, or KI_ERR_SYSTEM if the descriptor cannot be
+ * watched. */
 KI_NODISCARD int ki_fd_watch_set(ki_fd_watch *watch, int fd, uint32_t events);
 
-/* What was ready, and forgets it. */
+/* Returns the events that occurred, and clears them. */
 uint32_t ki_fd_watch_take(ki_fd_watch *watch);
 
-/* For util/loop/loop.c: wakes the jobs of what is ready now. */
+/* For util/loop/loop.c: wakes the jobs of all ready descriptors. */
 void ki_fd_watch_collect_locked(ki_loop *loop) KI_REQUIRES(loop->mu);
 
 #endif

@@ -8,14 +8,15 @@
 #include "util/fork.h"
 #include "util/loop/loop_parts.h"
 
-/* Invariant: a job is in the queue iff it is awake and does not run; so nobody can take it while it runs. */
+/* Invariant: a job is in the queue iff it is awake and not running, so no other thread can take it while
+ * it runs. */
 
-/* The timers' array may grow as far as memory goes; jobs are bounded by who makes them. */
+/* The array of timers may grow as far as memory allows; the number of jobs is bounded by their owners. */
 #define JOBS_MAX (SIZE_MAX / 2 / sizeof(ki_heap_node *))
 
 _Thread_local ki_running ki_loop_current;
 
-/* A child that was forked inside a job does not return from it: it is inside none. */
+/* A child that was forked inside a job never returns from it, so it counts as being in no job. */
 static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
 {
     (void)hook;
@@ -102,8 +103,8 @@ uint64_t ki_loop_next_locked(const ki_loop *loop)
     return due_ns == UINT64_MAX || due_ns > ki_clock_now_ns(loop->clock) ? due_ns : 0;
 }
 
-/* While somebody runs jobs the descriptor stays behind what there is to do, which spares calls of the kernel;
- * whoever is done calls this. A thread that has to end is woken by it too. */
+/* While a thread runs jobs, the descriptor is not updated, which saves system calls; a thread that stops
+ * running jobs calls this. It also wakes a thread that has to end. */
 void ki_loop_settle_fd_locked(ki_loop *loop)
 {
     loop->is_attended = 0;
@@ -220,7 +221,7 @@ static void set_timer_locked(ki_loop *loop, ki_job *job, uint64_t due_ns)
     (void)rc;
 }
 
-/* Who waits for the first timer may be any of those who wait, and all have to look. */
+/* Any waiting thread may be the one that waits for the first timer, so all are woken. */
 void ki_job_wake_at(ki_job *job, uint64_t due_ns)
 {
     ki_loop *loop = job->loop;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop - jobs that are woken and timers that fall due, run by threads of ours or by whoever steps the loop.
+/* loop - runs jobs when they are woken or their timers fall due, on its own threads or on one that steps it.
  *
- *   From:     client/client.c makes them: io, dispatch and handler are loops
- *   To:       the jobs: reflectors, the applying of changes, the calling of handlers
+ *   From:     client/client.c creates them: io, dispatch and handler are loops
+ *   To:       the jobs: reflectors, applying changes, calling handlers
  *   Locks:    one mutex, a leaf; no job runs while it is held.
  *   Not here: what the jobs do; descriptors other than its own (util/loop/fd_watch.h).
  *
- * A job is something that may have work. Whoever gives it work wakes it, from any thread; the loop runs it
- * once for any number of wakes, in the order in which jobs were woken, and never on two threads at once. A
- * job that was woken while it ran is run again, behind those that are awake when its run ends. Time is the
- * clock's, so a loop that is stepped under a virtual clock does the same thing each time.
+ * A job is something that may have work. Any thread that gives it work wakes it. The loop runs it once for
+ * any number of wakes, in the order in which jobs were woken, and never on two threads at once. A job that is
+ * woken while it runs is run again, after those that are awake when its run ends. Time is taken from the
+ * clock, so a loop that is stepped under a virtual clock is deterministic.
  *
- * A loop has one runner: threads of its own, or else whoever steps it or waits on it, one at a time. In a
- * child of the process that made it, it has none.
+ * A loop has one runner: its own threads, or the thread that steps it or waits on it, one at a time. In a
+ * forked child it has none.
  */
 #ifndef KI_UTIL_LOOP_LOOP_H
 #define KI_UTIL_LOOP_LOOP_H
@@ -33,128 +33,126 @@ typedef struct ki_job ki_job;
 
 typedef void (*ki_job_cb)(ki_job *job);
 
-/* Embedded in what it works for. */
+/* Embedded in its user. */
 struct ki_job {
-    ki_loop *loop; /* constant, as the next */
+    ki_loop *loop; /* constant, like the next */
     ki_job_cb run;
-    ki_list_node node; /* guarded by the loop's mu, as all below */
+    ki_list_node node; /* guarded by the loop's mu, like all below */
     ki_heap_node timer;
     uint64_t due_ns;
-    uint64_t order; /* of timers that fall due together */
+    uint64_t order; /* among timers that fall due together */
     int is_running;
     int is_awake; /* to be run (again) */
-    int is_ended; /* not to be woken any more */
+    int is_ended; /* must not be woken any more */
 };
 
 typedef struct ki_loop_options {
-    const ki_clock *clock; /* NULL: the real one */
-    int with_fd; /* can be polled by another loop, ki_loop_fd(), and watches others; has one thread at most */
-    const ki_log_sink *log; /* that its jobs speak to; NULL: that of the process */
+    const ki_clock *clock;  /* NULL: the real one */
+    int with_fd;            /* has ki_loop_fd() to poll, and can watch descriptors; at most one thread */
+    const ki_log_sink *log; /* for messages of its jobs; NULL is that of the process */
 } ki_loop_options;
 
-/* Stays where it is. */
+/* Must not be moved. */
 struct ki_loop {
-    const ki_clock *clock; /* constant, as the next */
-    unsigned generation;   /* of the process that made it: see util/fork.h */
+    const ki_clock *clock; /* constant, like the next */
+    unsigned generation;   /* of the process that created it: see util/fork.h */
     const ki_log_sink *log;
     ki_mutex mu;
-    ki_cond work;       /* for who waits for something to do */
-    ki_cond run_ended;  /* for who waits in ki_job_fini() */
-    ki_wake_fd wake_fd; /* guarded by mu, as all below */
-    ki_list queue;      /* of the jobs that are awake and do not run */
-    ki_heap timers;     /* with a place for each job */
+    ki_cond work;       /* for threads that wait for work */
+    ki_cond run_ended;  /* for threads that wait in ki_job_fini() */
+    ki_wake_fd wake_fd; /* guarded by mu, like all below */
+    ki_list queue;      /* jobs that are awake and not running */
+    ki_heap timers;     /* with space reserved for each job */
     size_t job_count;
     uint64_t last_order;
     ki_list threads;
     size_t thread_count;
-    size_t stopping_count; /* of threads that were told to end and have not yet */
-    int is_entered;        /* someone who is no thread of its runs it, or waits to */
-    int is_roused;         /* whoever has entered shall look at something else than jobs */
-    int has_timer_thread;  /* one of the threads that wait does so until the first timer only */
+    size_t stopping_count; /* threads that were told to end and have not ended yet */
+    int is_entered;        /* a thread that is not one of its own runs it, or waits to */
+    int is_roused;         /* that thread has to return from ki_loop_wait() */
+    int has_timer_thread;  /* one of the waiting threads waits only until the first timer */
     size_t armed_count;    /* of ki_fd_watch */
-    int is_haunted;        /* one of them may be in the epoll for ever: what comes of it has to be fetched */
-    int is_attended;       /* somebody runs jobs, and will look at the queue before the descriptor matters */
-    unsigned runs;         /* since descriptors were looked at */
+    int is_haunted;        /* a watch may be stuck in the epoll: its events must be fetched */
+    int is_attended;       /* a thread runs jobs, and will look at the queue before the descriptor matters */
+    unsigned runs;         /* since descriptors were polled */
 };
 
 /* Returns 0 or KI_ERR_SYSTEM. */
 KI_NODISCARD int ki_loop_init(ki_loop *loop, const ki_loop_options *options, ki_error *err);
 
-/* Its threads have been stopped, its jobs ended. Takes a zeroed struct. */
+/* Its threads were stopped and its jobs ended before. A zeroed struct is allowed. */
 void ki_loop_fini(ki_loop *loop);
 
-/* Starts threads until there are `count`; never under a virtual clock, for which nobody can wait. Returns
- * 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY: there are fewer then. */
+/* Starts threads until there are `count`; never under a virtual clock, on which no thread can wait.
+ * Returns 0, or KI_ERR_SYSTEM or KI_ERR_NO_MEMORY with fewer threads. */
 KI_NODISCARD int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
     KI_EXCLUDES(loop->mu);
 
-/* Ends the threads, each after the job that it runs, and waits for them; never from one of them, and one
- * call at a time. Jobs that are awake stay so. The loop can grow again. Takes a zeroed struct. */
+/* Ends the threads, each after its current job, and waits for them. Must not be called from one of them,
+ * nor concurrently. Jobs that are awake stay awake. The loop can grow again. A zeroed struct is allowed. */
 void ki_loop_stop(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* Runs what is awake or due on the calling thread, until there is nothing left, or the loop gets threads, or,
- * unless it is 0, `budget_ns` have passed. What is woken meanwhile is run too, but where jobs keep themselves
- * awake, or set timers that are due at once, the rest is left for the next step. Does nothing when the loop
- * has another runner. Returns how many jobs it ran. */
+/* Runs jobs that are awake or due on the calling thread, until none is left, the loop gets threads, or
+ * `budget_ns` have passed (0: no limit). Jobs woken meanwhile run too; but if jobs keep themselves awake,
+ * or set timers that are due at once, the rest is left for the next step. Does nothing if the loop has
+ * another runner. Returns the number of jobs run. */
 size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns) KI_EXCLUDES(loop->mu);
 
-/* When ki_loop_step() has something to do: 0: now; UINT64_MAX: not before something is woken; else the
- * time of the clock. */
+/* When ki_loop_step() has work: 0 for now, UINT64_MAX for not before a wake, else a time of the clock. */
 uint64_t ki_loop_next_ns(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* Readable when ki_loop_step() has something to do; -1 without `with_fd`. It knows nothing of the timers
- * under a virtual clock. */
+/* Readable when ki_loop_step() has work; -1 without `with_fd`. Timers under a virtual clock do not count. */
 int ki_loop_fd(const ki_loop *loop);
 
-/* Waits until ki_loop_step() has something to do, ki_loop_rouse() is called, or the loop gets threads;
- * `timeout_ms` at the most. Returns false at once when the loop has another runner, and under a virtual
- * clock, which nobody moves meanwhile. */
+/* Waits until ki_loop_step() has work, ki_loop_rouse() is called, or the loop gets threads; at most
+ * `timeout_ms`. Returns false at once if the loop has another runner, or a virtual clock, which no thread
+ * would move meanwhile. */
 bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms) KI_EXCLUDES(loop->mu);
 
-/* Ends a ki_loop_wait(): the one that goes on, or the next if there was no step in between. */
+/* Ends a ki_loop_wait(): the current one, or the next if no step comes in between. */
 void ki_loop_rouse(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* Keeps everybody from running it, after waiting for the one who does, until ki_loop_release(). Its threads
- * have been stopped. */
+/* Waits for the current runner, then keeps all threads from running the loop until ki_loop_release(). Its
+ * own threads were stopped before. */
 void ki_loop_hold(ki_loop *loop) KI_EXCLUDES(loop->mu);
 void ki_loop_release(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
 bool ki_loop_has_threads(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* From here on it has no descriptor. It has no threads, and watches none. In a child: the child's copies are
- * closed, and the parent notices nothing. */
+/* Closes the descriptor. The loop has no threads and watches no descriptors. In a child this closes the
+ * child's copies; the parent is not affected. */
 void ki_loop_close_fd(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* The calling thread is inside a job of this loop, or of any loop when it is NULL. */
+/* Whether the calling thread is in a job of this loop; of any loop if NULL. */
 int ki_loop_is_current(const ki_loop *loop);
 
-/* The calling thread is the loop's one runner: inside a job of it, or, when it has no threads and nobody
- * steps it now, whoever calls. Takes the loop's mutex in the second case. For assertions. */
+/* For assertions: whether the calling thread is the loop's runner. It is if it runs one of its jobs, or if
+ * the loop has no threads and no other thread steps it now; the latter check takes the loop's mutex. */
 bool ki_loop_is_mine(ki_loop *loop) KI_EXCLUDES(loop->mu);
 
-/* At the beginning of a function that belongs to one loop: of io, dispatch or handlers. Nothing where
- * assertions are off. */
+/* For the beginning of a function that belongs to one loop: io, dispatch or handlers. */
 #define KI_ASSERT_ON(loop) assert(ki_loop_is_mine(loop))
 
-/* A job that sleeps. Returns 0 or KI_ERR_NO_MEMORY: its place among the timers is reserved here, so that
- * nothing fails later. */
+/* Creates a sleeping job. Returns 0 or KI_ERR_NO_MEMORY: its place among the timers is reserved here, so
+ * that nothing fails later. */
 KI_NODISCARD int ki_job_init(ki_job *job, ki_loop *loop, ki_job_cb run);
 
-/* Puts it to sleep for good: out of the queue, its timer off, and waits for the end of a run on another
- * thread. Inside its own run the loop does not touch it any more, so it may be freed. A wake that comes
- * late does nothing, as long as there are job and loop. Takes a zeroed job, and one that was ended. */
+/* Ends the job: removes it from the queue, disarms its timer, and waits for a run on another thread. When
+ * called from its own run, the loop does not touch it any more, so it may be freed. A late wake does
+ * nothing as long as job and loop exist. A zeroed job and an ended job are allowed. */
 void ki_job_fini(ki_job *job);
 
-/* Any thread. The job runs soon. Its timer stays as it is. */
+/* Any thread. The job runs soon. Its timer is not affected. */
 void ki_job_wake(ki_job *job);
 
-/* The same for who holds the loop's mutex. */
+/* The same, with the loop's mutex held. */
 void ki_job_wake_locked(ki_job *job);
 
-/* Any thread. Sets the job's one timer: woken at `due_ns` of the clock, once; UINT64_MAX: never. */
+/* Any thread. Sets the job's only timer: the job is woken once at `due_ns` of the clock; UINT64_MAX
+ * disarms it. */
 void ki_job_wake_at(ki_job *job, uint64_t due_ns);
 
-/* The calling thread is inside this job's run. */
+/* Whether the calling thread runs this job. */
 int ki_job_is_current(const ki_job *job);
 
 #endif

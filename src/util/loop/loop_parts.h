@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* loop_parts - what loop.c (jobs, the queue, timers) and loop_run.c (who runs them) know of each other.
+/* loop_parts - what loop.c (jobs, queue, timers) and loop_run.c (runners) share.
  *
  *   From:     util/loop/loop.c, util/loop/loop_run.c only
  *   Locks:    the loop's.
@@ -9,7 +9,7 @@
 
 #include "util/loop/loop.h"
 
-/* What this thread runs. `job` is NULL once it has ended inside its own run. */
+/* What this thread runs. `job` is NULL once it was ended in its own run. */
 typedef struct ki_running {
     ki_loop *loop;
     ki_job *job;
@@ -17,18 +17,18 @@ typedef struct ki_running {
 
 extern _Thread_local ki_running ki_loop_current;
 
-/* The time of the first timer; UINT64_MAX: there is none. */
+/* The time of the first timer; UINT64_MAX if there is none. */
 uint64_t ki_loop_first_due_locked(const ki_loop *loop);
 
-/* As ki_loop_next_ns(). */
+/* Like ki_loop_next_ns(). */
 uint64_t ki_loop_next_locked(const ki_loop *loop);
 
-/* Nobody runs jobs at the moment: the descriptor shows what there is to do. */
+/* Call this when no thread runs jobs: makes the descriptor show whether there is work. */
 void ki_loop_settle_fd_locked(ki_loop *loop);
 
 void ki_loop_enqueue_locked(ki_loop *loop, ki_job *job);
 
-/* Wakes the jobs whose time has come. */
+/* Wakes the jobs whose timers are due. */
 void ki_loop_wake_due_locked(ki_loop *loop);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who runs a loop: threads of its own, or one who steps it or waits on it. */
+/* The runners of a loop: its own threads, or a thread that steps it or waits on it. */
 #include <assert.h>
 
 #include "util/alloc.h"
@@ -10,16 +10,16 @@
 #include "util/loop/loop_parts.h"
 #include "util/units.h"
 
-/* A condition's time stands still while the machine is suspended: after this long a thread looks at the clock
- * again, and a timer is never later than this after a resume. */
+/* A condition variable's clock stops while the machine is suspended. After this long a thread looks at the
+ * clock again, so no timer is later than this after a resume. */
 enum { WAIT_MS_MAX = 10 * 1000 };
 
-/* Descriptors are looked at when no job is awake, and after so many runs, so that jobs that keep each other
- * awake do not keep the network waiting. */
+/* Descriptors are polled when no job is awake, and after this many runs, so that jobs that keep each other
+ * awake do not starve the network. */
 enum { RUNS_AT_A_TIME = 32 };
 
-/* A step ends after so many runs for each job there is: more than they need for what they do for each other,
- * and an end where one keeps itself awake. */
+/* A step ends after this many runs per job: more than jobs need to work for each other, and a limit for a
+ * job that keeps itself awake. */
 enum { RUNS_PER_JOB_MAX = 64 };
 
 typedef struct loop_thread {
@@ -34,7 +34,7 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The job to be run next; NULL: none. */
+/* The next job to run, or NULL. */
 static ki_job *take_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -47,15 +47,15 @@ static ki_job *take_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
     return node == NULL ? NULL : KI_CONTAINER_OF(node, ki_job, node);
 }
 
-/* ---- who runs it --------------------------------------------------------------------------------------- */
+/* ---- runners ------------------------------------------------------------------------------------------- */
 
 static bool is_foreign(const ki_loop *loop)
 {
     return loop->generation != ki_fork_generation();
 }
 
-/* Invariant: jobs are run by the loop's threads, or by the one who has entered, never by both. Threads that
- * are started meanwhile wait until that one has left, which it does after the job that it runs. */
+/* Invariant: jobs are run by the loop's threads or by the thread that has entered, never by both. Threads
+ * that are started meanwhile wait until it has left, which it does after its current job. */
 static bool enter_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -92,7 +92,7 @@ void ki_loop_rouse(ki_loop *loop)
     ki_mutex_unlock(&loop->mu);
 }
 
-/* Whoever has entered may wait for something to do. */
+/* The thread that has entered may wait for work. */
 static void hold_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -129,9 +129,9 @@ bool ki_loop_has_threads(ki_loop *loop)
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
-/* The job may be gone when its run has ended, which `ki_loop_current` knows; it may go as soon as the mutex
- * is given away after that. A run may be inside one of another loop's. Returns false when the job has
- * forked, and this is the child: then the mutex was not taken again, for another thread may have had it. */
+/* The job may be freed during its run, which `ki_loop_current` shows, and at any time after the mutex is
+ * released again. A run may be nested in one of another loop. Returns false if the job has forked and this
+ * is the child: then the mutex was not taken again, because another thread may have held it. */
 KI_NO_THREAD_SAFETY_ANALYSIS
 static bool run_locked(ki_loop *loop, ki_job *job)
 {
@@ -158,8 +158,8 @@ static bool run_locked(ki_loop *loop, ki_job *job)
     return true;
 }
 
-/* Whether a step that has run so many jobs goes on; not past its time, nor for ever where jobs keep
- * themselves awake, nor when the loop has got threads. */
+/* Whether a step that has run `count` jobs continues: not past its time, not forever if jobs keep
+ * themselves awake, and not when the loop has got threads. */
 static bool goes_on_locked(ki_loop *loop, size_t count, uint64_t until_ns) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -193,7 +193,7 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
     return count;
 }
 
-/* Until something is woken, due or ready, the time is up, or for no reason; -1: no time. */
+/* Until something is woken, due or ready, or the timeout; may return early. -1: no timeout. */
 static void wait_for_fd_locked(ki_loop *loop, int timeout_ms) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -204,7 +204,7 @@ static void wait_for_fd_locked(ki_loop *loop, int timeout_ms) KI_REQUIRES(loop->
     loop->is_attended = 1;
 }
 
-/* Until the time, a signal, or no reason. */
+/* Until the time or a signal; may return early. */
 static void wait_until_locked(ki_loop *loop, uint64_t until_ns) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -249,10 +249,10 @@ bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
     return is_mine;
 }
 
-/* A loop with a descriptor has one thread, which waits for that; its timer is the descriptor's.
+/* A loop with a descriptor has one thread, which waits for the descriptor; its timer is part of that.
  *
- * Else one thread waits for the first timer, the others for a signal;
- * so a timer wakes one thread and not all. */
+ * Otherwise one thread waits for the first timer and the others for a signal, so a timer wakes one thread
+ * and not all. */
 static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -270,8 +270,8 @@ static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
     loop->has_timer_thread = 0;
 }
 
-/* A thread that goes to run a job may have been the one that waited for the timer; then another has to.
- * Returns as run_locked(). */
+/* The thread that takes a job may have been the one that waited for the timer; then another must. Returns
+ * as run_locked(). */
 static bool run_next_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);
@@ -285,8 +285,8 @@ static bool run_next_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
     return run_locked(loop, job);
 }
 
-/* A thread that ends may have been the one that waited for the timer, and one that has begun meanwhile may
- * have relied on that: it looks again. */
+/* The thread that ends may have been the one that waited for the timer, and a newly started one may have
+ * relied on that: it must look again. */
 KI_NO_THREAD_SAFETY_ANALYSIS
 static void thread_run(void *user)
 {
@@ -335,7 +335,7 @@ int ki_loop_grow(ki_loop *loop, const char *name, size_t count, ki_error *err)
     return rc;
 }
 
-/* The threads leave the loop at once, so that it may grow while they are waited for. */
+/* The threads are detached from the loop at once, so that it may grow while this waits for them. */
 void ki_loop_stop(ki_loop *loop)
 {
     assert(loop != NULL);
@@ -366,13 +366,13 @@ void ki_loop_close_fd(ki_loop *loop)
     assert(loop != NULL);
     if (loop->clock == NULL)
         return;
-    if (is_foreign(loop)) { /* who had the mutex when it was forked has it still */
+    if (is_foreign(loop)) { /* the thread that held the mutex at the fork still does */
         ki_wake_fd_close(&loop->wake_fd);
         return;
     }
     ki_mutex_lock(&loop->mu);
     assert(loop->thread_count == 0 && loop->armed_count == 0);
-    hold_locked(loop); /* else somebody may be polling it */
+    hold_locked(loop); /* otherwise another thread may be polling it */
     ki_wake_fd_close(&loop->wake_fd);
     leave_locked(loop);
     ki_mutex_unlock(&loop->mu);

@@ -21,12 +21,12 @@
 #endif
 #endif
 
-/* READERS: with what is before them, a page. */
+/* READERS: together with the fields before them, one page. */
 enum { READERS = 63, ROUNDS_WITHOUT_REST = 64 };
 
 typedef struct block {
     _Atomic(struct block *) next;
-    _Atomic unsigned used; /* readers behind it were never taken */
+    _Atomic unsigned used; /* readers from here on were never taken */
     ki_rcu_reader readers[READERS];
 } block;
 
@@ -35,8 +35,8 @@ _Atomic bool ki_rcu_needs_fence = true;
 _Thread_local ki_rcu_reader *ki_rcu_self;
 
 static block first_block;
-static _Atomic size_t counted;               /* sections of threads without a word */
-static _Thread_local unsigned counted_depth; /* of these, this thread's */
+static _Atomic size_t counted;               /* open sections of threads without a reader struct */
+static _Thread_local unsigned counted_depth; /* those of this thread */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
 static bool has_key;
@@ -47,7 +47,8 @@ static int fork_rc;
 void ki_rcu_fence(void)
 {
 #ifdef IS_THREAD_SANITIZED
-    /* It does not know fences; a locked instruction is one on the machines that it runs on. */
+    /* ThreadSanitizer does not understand fences; a locked instruction acts as one on the machines it
+     * supports. */
     static _Atomic int place;
     (void)atomic_fetch_add(&place, 1);
 #else
@@ -60,9 +61,9 @@ static bool call_membarrier(int command)
     return syscall(SYS_membarrier, command, 0, 0) >= 0;
 }
 
-/* Carried out by all threads of the process. A program may have forbidden itself the call since it began:
- * then readers use fences of their own from now on, and those that have just begun without one have a rest's
- * time, which is much longer than a store stays on its way. */
+/* Executes a fence on all threads of the process. If the program has since forbidden the system call
+ * (seccomp), readers use their own fences from now on. Readers that have just started without one get the
+ * time of one rest, which is much longer than a store takes to become visible. */
 static void fence_all_threads(void)
 {
     ki_rcu_fence();
@@ -72,16 +73,16 @@ static void fence_all_threads(void)
     ki_rcu_rest(ROUNDS_WITHOUT_REST);
 }
 
-/* ---- threads that read ------------------------------------------------------------------------------- */
+/* ---- readers ----------------------------------------------------------------------------------------- */
 
-/* Release, both: what was read, and the last word, come before another thread has it. */
+/* Release, both: all reads, and the last store to `section`, come before another thread takes the struct. */
 static void give_back(ki_rcu_reader *reader)
 {
     atomic_store_explicit(&reader->section, 0, memory_order_release);
     atomic_store_explicit(&reader->is_taken, false, memory_order_release);
 }
 
-/* Whoever ends inside a section has forgotten to leave it. */
+/* A thread that ends inside a section has forgotten to leave it. */
 static void end_thread(void *reader)
 {
     ki_rcu_self = NULL;
@@ -113,7 +114,7 @@ int ki_rcu_begin(void)
 
 static bool take(ki_rcu_reader *reader)
 {
-    bool is_taken = atomic_load_explicit(&reader->is_taken, memory_order_relaxed); /* only to try fewer */
+    bool is_taken = atomic_load_explicit(&reader->is_taken, memory_order_relaxed); /* skips most */
     return !is_taken && atomic_compare_exchange_strong(&reader->is_taken, &is_taken, true);
 }
 
@@ -130,7 +131,7 @@ static ki_rcu_reader *take_in(block *b)
     return NULL;
 }
 
-/* Of the system: it stays when the program's allocator goes. */
+/* From the system, because it outlives the program's allocator. */
 static block *next_block(block *b)
 {
     block *next = atomic_load(&b->next);
@@ -141,13 +142,13 @@ static block *next_block(block *b)
         return NULL;
     if (atomic_compare_exchange_strong(&b->next, &next, fresh))
         return fresh;
-    (void)munmap(fresh, sizeof(block)); /* another thread was first */
+    (void)munmap(fresh, sizeof(block)); /* another thread was faster */
     return next;
 }
 
 static ki_rcu_reader *find_reader(void)
 {
-    (void)!ki_rcu_begin(); /* a thread may read where nothing was written yet */
+    (void)!ki_rcu_begin(); /* a thread may read before anything was written */
     if (!has_key)
         return NULL;
     for (block *b = &first_block; b != NULL; b = next_block(b)) {
@@ -205,7 +206,7 @@ static bool has_passed_in(const block *b, uint64_t grace)
 {
     unsigned used = atomic_load(&((block *)b)->used);
     for (unsigned i = 0; i < used; i++) {
-        /* Acquire: what was read in a section that has ended was read before. */
+        /* Acquire: reads in a section that has ended come before this. */
         uint64_t section = atomic_load_explicit(&((block *)b)->readers[i].section, memory_order_acquire);
         if (section != 0 && section < grace)
             return false;
@@ -213,7 +214,7 @@ static bool has_passed_in(const block *b, uint64_t grace)
     return true;
 }
 
-/* A thread that has got its word after the beginning has found nothing that was out of reach by then. */
+/* A thread that took its struct after the grace period began cannot find anything unlinked before. */
 bool ki_rcu_has_passed(uint64_t grace)
 {
     if (atomic_load(&counted) != 0)
@@ -224,7 +225,7 @@ bool ki_rcu_has_passed(uint64_t grace)
     return true;
 }
 
-/* To tell who waits would cost readers a fence. */
+/* Being woken instead of polling would cost readers a fence. */
 void ki_rcu_rest(unsigned round)
 {
     if (round < ROUNDS_WITHOUT_REST)
@@ -242,7 +243,7 @@ void ki_rcu_wait(uint64_t grace)
 
 /* ---- fork -------------------------------------------------------------------------------------------- */
 
-/* In a child: they are gone, and with them their sections. This thread may be inside one of its own. */
+/* In a child the other threads are gone, and their sections with them. This thread may be in a section. */
 static void forget_other_threads(void)
 {
     for (block *b = &first_block; b != NULL; b = atomic_load(&b->next))

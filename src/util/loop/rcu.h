@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rcu - read sections, and grace periods that can be asked for without waiting.
+/* rcu - read sections, and grace periods that can be polled without waiting.
  *
  *   From:     readers of a store; store/reclaim.c, store/store.c
  *   To:       membarrier(2), where the system has it
- *   Locks:    none, neither for readers nor for writers, except that of util/fork.h in ki_rcu_begin().
- *   Not here: what is freed after a grace period; threads; who is told that one is over: nobody, so one asks.
+ *   Locks:    none for readers and writers, except that of util/fork.h in ki_rcu_begin().
+ *   Not here: freeing after a grace period; threads; notification that a period is over: callers poll.
  *
- * What this relies on: a thing is put out of reach, and then a grace period begins. That has passed when
- * every section has ended that had begun before; then nobody has the thing any more.
+ * The contract: a writer unlinks an element, then begins a grace period. The period has passed when every
+ * section that had begun before it has ended; then no reader can have the element any more.
  *
- * Each thread has a word of its own, which says since which epoch it is inside a section, or 0. A grace
- * period begins with a new epoch, and has passed when no word says an older one. A section that sees the new
- * epoch also sees that the thing is out of reach (acquire, release). Of a section that began shortly before,
- * the word has to be seen by who asks, or it must not have found the thing: a store, a fence and a load on
- * either side. The fence of readers is left out where membarrier() can have it carried out by all threads at
- * once, so a section costs two plain stores.
+ * Each thread has a word that holds the epoch in which its section began, or 0. A grace period begins with a
+ * new epoch, and has passed when no word holds an older one. A section that sees the new epoch also sees that
+ * the element is unlinked (acquire, release). If a section began shortly before, then either the writer sees
+ * its word, or the section does not find the element: a store, a fence and a load on either side. Readers
+ * need no fence where membarrier() can execute one on all threads at once; a section then costs two plain
+ * stores.
  *
- * The words lie in blocks that are never freed and are found without a lock, so that a fork at any moment
- * leaves nothing behind that is half done. A thread for which there is no word, because memory is out,
- * is counted.
+ * The words are in blocks that are never freed and are found without a lock, so a fork at any moment
+ * leaves nothing half done. A thread that gets no word, because memory is exhausted, is counted instead.
  */
 #ifndef KI_UTIL_LOOP_RCU_H
 #define KI_UTIL_LOOP_RCU_H
@@ -29,21 +28,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How deep sections nest, in the lower bits of a word; above it is the epoch. */
+/* The nesting depth of sections, in the lower bits of a word; the epoch is above it. */
 #define KI_RCU_DEPTH_MASK ((uint64_t)0xffff)
 #define KI_RCU_EPOCH ((uint64_t)0x10000)
 
-/* A cache line for each, so that no reader slows down another. */
+/* One cache line each, so that readers do not slow each other down. */
 typedef struct ki_rcu_reader {
-    _Alignas(64) _Atomic uint64_t section; /* written by its thread alone */
+    _Alignas(64) _Atomic uint64_t section; /* written only by its thread */
     _Atomic bool is_taken;
 } ki_rcu_reader;
 
 extern _Atomic uint64_t ki_rcu_epoch;
-extern _Atomic bool ki_rcu_needs_fence;          /* of readers */
-extern _Thread_local ki_rcu_reader *ki_rcu_self; /* NULL: it has none */
+extern _Atomic bool ki_rcu_needs_fence;          /* by readers */
+extern _Thread_local ki_rcu_reader *ki_rcu_self; /* NULL if this thread has none */
 
-/* What a section does the first time in a thread, or without a word. */
+/* For the first section of a thread, or one without a word. */
 void ki_rcu_read_lock_slowly(void);
 void ki_rcu_read_unlock_slowly(void);
 bool ki_rcu_is_counted(void);
@@ -54,7 +53,7 @@ void ki_rcu_count_this_thread(void);
 /* A full fence. */
 void ki_rcu_fence(void);
 
-/* The word changes by one store, so a signal handler may read in the middle of it. */
+/* The word changes with one store, so a signal handler may interrupt it and read. */
 static inline void ki_rcu_read_lock(void)
 {
     ki_rcu_reader *self = ki_rcu_self;
@@ -62,19 +61,19 @@ static inline void ki_rcu_read_lock(void)
         ki_rcu_read_lock_slowly();
         return;
     }
-    /* Relaxed: its own. */
+    /* Relaxed: only this thread writes it. */
     uint64_t section = atomic_load_explicit(&self->section, memory_order_relaxed);
     if (section != 0) {
         atomic_store_explicit(&self->section, section + 1, memory_order_relaxed);
         return;
     }
-    /* Acquire: who sees a new epoch sees what was put out of reach before it. Release: who sees the new word
-     * knows that the section before it has ended. */
+    /* Acquire: a reader that sees a new epoch sees everything that was unlinked before it. Release: a
+     * writer that sees the new word knows that the previous section has ended. */
     section = atomic_load_explicit(&ki_rcu_epoch, memory_order_acquire) + 1;
     atomic_store_explicit(&self->section, section, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&ki_rcu_needs_fence,
-                             memory_order_relaxed)) /* set before this thread had a word */
+                             memory_order_relaxed)) /* set before this thread got its word */
         ki_rcu_fence();
 }
 
@@ -87,11 +86,11 @@ static inline void ki_rcu_read_unlock(void)
     }
     uint64_t section = atomic_load_explicit(&self->section, memory_order_relaxed);
     bool is_last = (section & KI_RCU_DEPTH_MASK) <= 1;
-    /* Release: what was read in the section comes before its end. */
+    /* Release: reads in the section come before its end. */
     atomic_store_explicit(&self->section, is_last ? 0 : section - 1, memory_order_release);
 }
 
-/* Whether this thread is inside a read section; there it may not wait for a writer or a grace period. */
+/* Whether this thread is in a read section, where it must not wait for a writer or a grace period. */
 static inline bool ki_rcu_is_reading(void)
 {
     ki_rcu_reader *self = ki_rcu_self;
@@ -100,21 +99,21 @@ static inline bool ki_rcu_is_reading(void)
     return atomic_load_explicit(&self->section, memory_order_relaxed) != 0;
 }
 
-/* To be called before the first grace period, and without a lock: from then on a child of fork() knows that
- * the other threads, and their sections, are gone. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Call this before the first grace period, without holding a lock. From then on a forked child knows that
+ * the other threads and their sections are gone. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_rcu_begin(void);
 
-/* Begins a grace period, for what the caller has put out of reach before.
- * Returns its number, which is not 0. */
+/* Begins a grace period for everything that the caller has unlinked before. Returns its number, which is
+ * never 0. */
 uint64_t ki_rcu_begin_grace(void);
 
-/* Whether it has passed: then what was put out of reach before it may be freed. Never waits. */
+/* Whether it has passed: then everything unlinked before it may be freed. Never waits. */
 bool ki_rcu_has_passed(uint64_t grace);
 
-/* Returns when it has. Never inside a section. */
+/* Waits until it has passed. Must not be called in a section. */
 void ki_rcu_wait(uint64_t grace);
 
-/* For a loop that asks again and again: lets others run, and rests for a moment after some rounds. */
+/* For a polling loop: yields, and after some rounds sleeps for a moment. */
 void ki_rcu_rest(unsigned round);
 
 #endif

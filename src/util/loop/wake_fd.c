@@ -28,7 +28,7 @@ static void close_all(const ki_wake_fd *fd)
             (void)close(fds[i]);
 }
 
-/* CLOCK_BOOTTIME as util/clock.c, so that a time that came during a suspend has come. */
+/* CLOCK_BOOTTIME like util/clock.c, so that a timer that fell due during a suspend has fired. */
 int ki_wake_fd_open(ki_wake_fd *out_fd, ki_error *err)
 {
     assert(out_fd != NULL);
@@ -39,7 +39,7 @@ int ki_wake_fd_open(ki_wake_fd *out_fd, ki_error *err)
     if (fd.event_fd >= 0)
         fd.timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (fd.timer_fd < 0 || watch(&fd, fd.event_fd) < 0 || watch(&fd, fd.timer_fd) < 0) {
-        int rc = ki_fail(err, KI_ERR_SYSTEM, "making a descriptor to poll: %s", strerror(errno));
+        int rc = ki_fail(err, KI_ERR_SYSTEM, "cannot create a descriptor to poll: %s", strerror(errno));
         close_all(&fd);
         return rc;
     }
@@ -55,7 +55,7 @@ void ki_wake_fd_close(ki_wake_fd *fd)
     *fd = (ki_wake_fd){0};
 }
 
-/* Neither can fail: the count is 0 or 1, and never awaited. */
+/* The count is 0 or 1, so neither call can fail or block. */
 void ki_wake_fd_raise(ki_wake_fd *fd, int is_raised)
 {
     if (!fd->is_open || fd->is_raised == is_raised)
@@ -68,7 +68,7 @@ void ki_wake_fd_raise(ki_wake_fd *fd, int is_raised)
     fd->is_raised = is_raised;
 }
 
-/* Setting a time makes the timerfd unreadable until then. A time of 0 would turn it off. */
+/* Setting a time makes the timerfd unreadable until then. A time of 0 would disarm it. */
 void ki_wake_fd_raise_at(ki_wake_fd *fd, uint64_t due_ns)
 {
     if (!fd->is_open || fd->due_ns == due_ns)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wake_fd - one descriptor that another loop polls, readable while it is raised and once a time has come.
+/* wake_fd - a descriptor for another event loop to poll: readable while raised, and after a set time.
  *
  *   From:     util/loop/loop.c
  *   To:       the program's poll, epoll, libuv, …
  *   Locks:    none; the owner's. The descriptor itself never changes and is polled without one.
- *   Not here: what there is to do.
+ *   Not here: the work itself.
  */
 #ifndef KI_UTIL_LOOP_WAKE_FD_H
 #define KI_UTIL_LOOP_WAKE_FD_H
@@ -12,30 +12,29 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
-/* An epoll of an eventfd and a timerfd. A zeroed one is closed. */
+/* An epoll with an eventfd and a timerfd. A zeroed struct is closed. */
 typedef struct ki_wake_fd {
-    int is_open; /* 0 is a descriptor */
+    int is_open; /* needed because 0 is a valid descriptor */
     int epoll_fd;
     int event_fd;
     int timer_fd;
-    int is_raised;   /* as the eventfd is */
-    uint64_t due_ns; /* as the timerfd is set; UINT64_MAX: it is off */
+    int is_raised;   /* state of the eventfd */
+    uint64_t due_ns; /* setting of the timerfd; UINT64_MAX if disarmed */
 } ki_wake_fd;
 
 /* Not raised, no time set. Returns 0 or KI_ERR_SYSTEM. */
 KI_NODISCARD int ki_wake_fd_open(ki_wake_fd *out_fd, ki_error *err);
 
-/* Takes a closed one, as the others do: they do nothing then. */
+/* A closed one is allowed here and below; the calls do nothing then. */
 void ki_wake_fd_close(ki_wake_fd *fd);
 
-/* Readable from now on, or no more. Asks the kernel for nothing when that is so already. */
+/* Makes it readable, or no longer. Makes no system call if nothing changes. */
 void ki_wake_fd_raise(ki_wake_fd *fd, int is_raised);
 
-/* Readable from `due_ns` of the real clock on, until another time is set; UINT64_MAX: never. */
+/* Makes it readable from `due_ns` of the real clock on, until another time is set; UINT64_MAX: never. */
 void ki_wake_fd_raise_at(ki_wake_fd *fd, uint64_t due_ns);
 
-/* Waits until it is readable, `timeout_ms` at the most, or for no reason; -1: for as long as it takes.
- * Any thread. */
+/* Waits until it is readable, at most `timeout_ms`; -1 for no limit. May return early. Any thread. */
 void ki_wake_fd_wait(const ki_wake_fd *fd, int timeout_ms);
 
 #endif

@@ -44,7 +44,7 @@ int ki_yaml_anchors_set(ki_yaml_anchors *anchors, const char *name, const ki_yam
     return 0;
 }
 
-/* A name may be given again: the last one holds. */
+/* A name may be defined again: the last one counts. */
 const ki_yaml_node *ki_yaml_anchors_find(const ki_yaml_anchors *anchors, const char *name)
 {
     for (size_t i = anchors->count; i > 0; i--) {
@@ -68,7 +68,7 @@ static int count(const ki_yaml_node *from, size_t depth, ki_yaml_size *size, ki_
     if (size->nodes >= rules->nodes_max)
         return ki_fail(err, KI_ERR_CONFIG, "more than %zu values", rules->nodes_max);
     if (bytes > rules->bytes_max - size->copied_bytes)
-        return ki_fail(err, KI_ERR_CONFIG, "aliases that stand for more than %zu bytes", rules->bytes_max);
+        return ki_fail(err, KI_ERR_CONFIG, "aliases that expand to more than %zu bytes", rules->bytes_max);
     if (from->kind != KI_YAML_SCALAR && depth >= rules->depth_max)
         return ki_fail(err, KI_ERR_CONFIG, "nested more than %zu levels deep", rules->depth_max);
     size->nodes++;
@@ -85,7 +85,7 @@ static bool copy_texts(const ki_yaml_node *from, ki_yaml_node *to)
     return (from->key == NULL || to->key != NULL) && (from->text == NULL || to->text != NULL);
 }
 
-/* Not recursive past KI_YAML_LEVELS_MAX. */
+/* Recursion is limited to KI_YAML_LEVELS_MAX. */
 int ki_yaml_copy(const ki_yaml_node *from, size_t depth, ki_yaml_size *size, ki_yaml_node **out_node,
                  ki_error *err)
 {

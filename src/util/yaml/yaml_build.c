@@ -7,7 +7,7 @@
 #include "util/alloc.h"
 #include "util/secret.h"
 
-#define WANTS_MAPPINGS "<< wants a mapping or a list of mappings"
+#define WANTS_MAPPINGS "<< needs a mapping or a list of mappings"
 
 /* ---- nodes --------------------------------------------------------------------------------------------- */
 
@@ -49,7 +49,7 @@ static void attach_root(ki_yaml_builder *build, ki_yaml_node *node)
     build->last_root = node;
 }
 
-/* Puts the node where the text says it is; it belongs to the tree then. */
+/* Attaches the node at the current position; the tree owns it then. */
 static void attach(ki_yaml_builder *build, ki_yaml_node *node)
 {
     ki_yaml_level *parent = ki_yaml_top(build);
@@ -106,7 +106,7 @@ int ki_yaml_add_node(ki_yaml_builder *build, ki_yaml_kind kind, size_t line, ki_
     if (build->size.nodes >= build->rules->nodes_max)
         return KI_YAML_FAIL(build, line, "more than %zu values", build->rules->nodes_max);
     if (ki_yaml_wants_key(parent))
-        return KI_YAML_FAIL(build, line, "a key that is no plain text");
+        return KI_YAML_FAIL(build, line, "a key that is not plain text");
     if (parent != NULL && parent->is_merge && kind == KI_YAML_SCALAR)
         return KI_YAML_FAIL(build, line, WANTS_MAPPINGS);
     ki_yaml_node *node = ki_calloc(1, sizeof(*node));
@@ -135,7 +135,7 @@ int ki_yaml_set_key(ki_yaml_builder *build, ki_yaml_level *mapping, ki_str key, 
         return 0;
     ki_yaml_node *before = member(mapping->node, mapping->key);
     if (before != NULL && !before->is_merged)
-        return KI_YAML_FAIL(build, line, "the key \"%.60s\" again, which line %zu has", mapping->key,
+        return KI_YAML_FAIL(build, line, "the key \"%.60s\" is already defined in line %zu", mapping->key,
                             before->line);
     if (before != NULL)
         take_out(build, mapping, before);
@@ -144,7 +144,7 @@ int ki_yaml_set_key(ki_yaml_builder *build, ki_yaml_level *mapping, ki_str key, 
 
 /* ---- aliases and merges -------------------------------------------------------------------------------- */
 
-/* The members of `from`, which is no part of `mapping` that is still to come. */
+/* Merges the members of `from`, which must not be part of a member of `mapping` that is still to come. */
 static int merge_members(ki_yaml_builder *build, ki_yaml_level *mapping, const ki_yaml_node *from,
                          size_t line)
 {
@@ -169,7 +169,7 @@ static int merge_members(ki_yaml_builder *build, ki_yaml_level *mapping, const k
     return 0;
 }
 
-/* The first of a list is to win, so it comes last. */
+/* The first of a list takes precedence, so it is merged last. */
 static int merge_list(ki_yaml_builder *build, ki_yaml_level *mapping, ki_yaml_node *list, size_t line)
 {
     ki_yaml_node *reversed = NULL;
@@ -214,7 +214,7 @@ static int take_alias_value(ki_yaml_builder *build, const ki_yaml_node *from, si
     return 0;
 }
 
-/* No message has the name: it may be a password that begins with a star and lacks its quotes. */
+/* No message contains the name: it may be a password that begins with a star and lacks quotes. */
 int ki_yaml_take_alias(ki_yaml_builder *build, const char *name, size_t line)
 {
     const ki_yaml_node *from = ki_yaml_anchors_find(&build->anchors, name);
@@ -223,12 +223,12 @@ int ki_yaml_take_alias(ki_yaml_builder *build, const char *name, size_t line)
         return KI_YAML_FAIL(build, line, "an alias (*name) without an anchor (&name) before it");
     for (size_t i = 0; i < build->depth; i++) {
         if (build->levels[i].node == from)
-            return KI_YAML_FAIL(build, line, "an alias (*name) inside what it stands for");
+            return KI_YAML_FAIL(build, line, "an alias (*name) inside the value of its own anchor");
     }
     if (!ki_yaml_wants_key(parent))
         return take_alias_value(build, from, line);
     if (from->kind != KI_YAML_SCALAR)
-        return KI_YAML_FAIL(build, line, "a key that is no plain text");
+        return KI_YAML_FAIL(build, line, "a key that is not plain text");
     parent->is_key_plain = from->is_plain;
     return ki_yaml_set_key(build, parent, ki_str_of(from->text), line);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From libyaml's events to the tree. */
+/* Turns libyaml's events into the tree. */
 #include <assert.h>
 #include <string.h>
 #include <yaml.h>
@@ -22,7 +22,7 @@ static int check_tag(ki_yaml_builder *build, const yaml_char_t *tag, size_t line
     return is_known ? 0 : KI_YAML_FAIL(build, line, "a tag that is not supported");
 }
 
-/* It is what it looks like, or what its tag says. */
+/* Its type follows from its spelling or its tag. */
 static bool is_plain(const yaml_event_t *event)
 {
     static const char *const tags[] = {YAML_NULL_TAG, YAML_BOOL_TAG, YAML_INT_TAG, YAML_FLOAT_TAG};
@@ -45,7 +45,7 @@ static int fill_scalar(ki_yaml_builder *build, const yaml_event_t *event, ki_yam
                : ki_yaml_name_node(build, (const char *)event->data.scalar.anchor, node, node->line);
 }
 
-/* Only for a name is there a node of it. */
+/* Only a key with an anchor gets a node. */
 static int take_key(ki_yaml_builder *build, const yaml_event_t *event, ki_str text, size_t line)
 {
     ki_yaml_level *mapping = ki_yaml_top(build);
@@ -80,7 +80,7 @@ static int take_scalar(ki_yaml_builder *build, const yaml_event_t *event, size_t
     return rc < 0 ? rc : fill_scalar(build, event, node);
 }
 
-/* The parts of the event that a mapping and a sequence have both. */
+/* The parts of the event that mappings and sequences share. */
 typedef struct beginning {
     ki_yaml_kind kind;
     const yaml_char_t *tag;
@@ -146,7 +146,7 @@ static int take_event(ki_yaml_builder *build, const yaml_event_t *event)
     }
 }
 
-/* libyaml's words are constants, so nothing of the text is in them. */
+/* libyaml's messages are constants, so they contain nothing of the text. */
 static int fail_parser(ki_yaml_builder *build, const yaml_parser_t *parser)
 {
     if (parser->error == YAML_MEMORY_ERROR)
@@ -171,8 +171,8 @@ static int build_all(ki_yaml_builder *build, yaml_parser_t *parser)
     }
 }
 
-/* libyaml frees what it has read as it is: the text, decoded or not, and what it has scanned ahead. Where a
- * long value has grown it may have left the beginning behind, which nobody can reach. */
+/* libyaml does not wipe what it frees: the text, raw and decoded, and the tokens scanned ahead. Where a
+ * long value has grown, it may have left the beginning in freed memory, out of reach. */
 static void wipe_parser(yaml_parser_t *parser)
 {
     for (const yaml_token_t *token = parser->tokens.head; token != parser->tokens.tail; token++) {

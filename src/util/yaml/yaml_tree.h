@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* yaml_tree - a YAML text as a tree whose nodes know their lines.
+/* yaml_tree - a YAML text as a tree whose nodes have line numbers.
  *
  *   From:     config/kubeconfig.c, apiserver/value/yaml.c
  *   To:       libyaml's events (util/yaml/yaml_parse.c), anchors and aliases (util/yaml/yaml_alias.h)
  *   Locks:    none; one owner.
  *   Not here: what the fields mean; numbers.
  *
- * Bounded: bytes, nodes and depth have limits, also for what aliases stand for, which is copied. Refused are
- * keys that are no scalar, and NUL characters.
+ * Bytes, nodes and depth are limited; expanded aliases count, because they are copied. Keys that are not
+ * scalars, and NUL characters, are refused.
  *
- * Merge keys (<<) are taken as kubectl takes them: in the order of the text. What comes by one replaces what
- * stands before it, and what stands behind it replaces that; of a list of mappings the first goes before the
- * others.
+ * Merge keys (<<) work as in kubectl, in the order of the text: merged members replace earlier ones, and
+ * later members replace merged ones. In a list of mappings the first takes precedence.
  */
 #ifndef KI_UTIL_YAML_YAML_TREE_H
 #define KI_UTIL_YAML_YAML_TREE_H
@@ -24,51 +23,51 @@
 #define KI_YAML_ANCHORS_MAX 1000
 
 typedef struct ki_yaml_rules {
-    size_t bytes_max; /* of the text, and of all that aliases stand for */
+    size_t bytes_max; /* of the text, and of all expanded aliases */
     size_t nodes_max;
-    size_t depth_max; /* KI_YAML_LEVELS_MAX at the most */
-    /* Of a mapping; keys that come twice are refused. 0: any number, all of which stay in the tree; of those
-     * with one key the last counts. */
+    size_t depth_max; /* at most KI_YAML_LEVELS_MAX */
+    /* Per mapping; duplicate keys are refused. 0: any number, and duplicate keys all stay in the tree; the
+     * last one counts. */
     size_t members_max;
-    bool is_open; /* several documents, and tags that are not YAML's own */
+    bool is_open; /* allows several documents, and tags that are not YAML's own */
 } ki_yaml_rules;
 
 typedef enum ki_yaml_kind { KI_YAML_SCALAR, KI_YAML_MAPPING, KI_YAML_SEQUENCE } ki_yaml_kind;
 
 typedef struct ki_yaml_node {
     ki_yaml_kind kind;
-    bool is_plain;     /* a scalar without quotes, or with a tag that says so: it may be null, true, 7, ... */
+    bool is_plain;     /* a scalar without quotes, or with a tag that says so: may be null, true, 7, … */
     bool is_binary;    /* a scalar with the tag !!binary: base64 */
     bool is_key_plain; /* the key has no quotes */
-    bool is_merged;    /* by a merge key: the same key may come again */
-    size_t line;       /* from 1; of the key, for a member of a mapping */
-    char *key;         /* NULL: an element of a sequence, or the root */
-    char *text;        /* of a scalar, never NULL then */
+    bool is_merged;    /* from a merge key: the same key may come again */
+    size_t line;       /* from 1; the key's line for a member of a mapping */
+    char *key;         /* NULL for an element of a sequence, and for the root */
+    char *text;        /* of a scalar, where it is never NULL */
     struct ki_yaml_node *first_child;
     struct ki_yaml_node *next;
 } ki_yaml_node;
 
-/* Where the text is wrong, and how; the message says nothing of values. */
+/* The place and kind of a mistake; the message contains no values. */
 typedef struct ki_yaml_mistake {
     size_t line;
     ki_error error;
 } ki_yaml_mistake;
 
-/* Returns 0 with the roots of all documents, one behind the other by `next`, NULL for a text without any;
- * KI_ERR_CONFIG with the mistake; KI_ERR_NO_MEMORY. */
+/* Returns 0 with the roots of all documents, linked by `next`, or NULL for an empty text; KI_ERR_CONFIG
+ * with the mistake; KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_yaml_parse(ki_str text, const ki_yaml_rules *rules, ki_yaml_node **out_root,
                                ki_yaml_mistake *mistake);
 
-/* The node and those behind it. Wipes all texts. NULL is allowed. */
+/* Frees the node and those after it. Wipes all texts. NULL is allowed. */
 void ki_yaml_free(ki_yaml_node *node);
 
-/* The member of a mapping; NULL: there is none, or the node is no mapping. */
+/* The member of a mapping; NULL if there is none, or if the node is not a mapping. */
 const ki_yaml_node *ki_yaml_member(const ki_yaml_node *mapping, const char *key);
 
 /* A plain scalar that is empty, "~" or "null". */
 bool ki_yaml_is_null(const ki_yaml_node *node);
 
-/* A plain scalar that is one of YAML 1.1's words for true and false. */
+/* A plain scalar that is one of YAML 1.1's words for true or false. */
 bool ki_yaml_is_bool(const ki_yaml_node *node, bool *out_value);
 
 #endif

@@ -152,20 +152,20 @@ static void a_mistake_in_any_of_the_files_is_named(void **state)
     const char *second = temp_dir_write(&dir, "b", "\nusers: {}\n");
     snprintf(list, sizeof(list), "%s:%s", temp_dir_write(&dir, "a", USER("{}")), second);
     setenv("KUBECONFIG", list, 1);
-    assert_refused(NULL, ":2: users: is no list", second);
+    assert_refused(NULL, ":2: users: is not a list", second);
 }
 
 static void nothing_at_all_is_an_error_that_says_what_there_could_be(void **state)
 {
     (void)state;
     assert_refused(NULL,
-                   "no cluster is configured: no kubeconfig ($KUBECONFIG, ~/.kube/config) says anything, no "
-                   "server was given, and this is no pod: $KUBERNETES_SERVICE_HOST is not set",
+                   "no cluster is configured: there is no kubeconfig ($KUBECONFIG, ~/.kube/config), no "
+                   "server was given, and this is not a pod: $KUBERNETES_SERVICE_HOST is not set",
                    "");
     setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
     assert_refused(NULL,
-                   "no cluster is configured: no kubeconfig ($KUBECONFIG, ~/.kube/config) says anything, no "
-                   "server was given, and this is no pod: $KUBERNETES_SERVICE_PORT is not set",
+                   "no cluster is configured: there is no kubeconfig ($KUBECONFIG, ~/.kube/config), no "
+                   "server was given, and this is not a pod: $KUBERNETES_SERVICE_PORT is not set",
                    "");
 }
 
@@ -258,7 +258,7 @@ static void a_given_name_and_password_replace_every_other_way(void **state)
     assert_null(config.exec);
     ki_config_fini(&config);
     assert_refused(&(ki_config_overrides){.token = "t", .username = "me"},
-                   "token: is there beside username and password", "");
+                   "token: cannot be combined with username and password", "");
 }
 
 static void a_given_certificate_replaces_file_and_data(void **state)
@@ -291,29 +291,29 @@ static void somebody_else_is_asked_for_by_override(void **state)
     assert_null(config.as_groups[2]);
     ki_config_fini(&config);
     assert_refused(&(ki_config_overrides){.context = "d", .as_groups = (const char *const[]){"y", NULL}},
-                   "as: is missing beside as-uid, as-groups or as-user-extra", "");
+                   "as: is required with as-uid, as-groups or as-user-extra", "");
     temp_dir_write(&dir, ".kube/config", USER("{}"));
     assert_refused(&(ki_config_overrides){.as_groups = (const char *const[]){"y", NULL}},
-                   "as: is missing beside as-uid, as-groups or as-user-extra", "");
+                   "as: is required with as-uid, as-groups or as-user-extra", "");
 }
 
 static void mistakes_in_overrides_name_them(void **state)
 {
     (void)state;
     assert_refused(&(ki_config_overrides){.server = "https://jane:s3cret@k"},
-                   "server: has a user in it, which belongs to users", "");
+                   "server: contains a user, which belongs to users", "");
     assert_refused(&(ki_config_overrides){.server = "https://k", .certificate_authority = "/nowhere"},
                    "certificate-authority: cannot be read: No such file or directory", "");
     assert_refused(&(ki_config_overrides){.server = "https://k",
                                           .certificate_authority = "/dev/null",
                                           .insecure_skip_tls_verify = true},
-                   "insecure-skip-tls-verify: is there beside a certificate authority", "");
+                   "insecure-skip-tls-verify: cannot be combined with a certificate authority", "");
     assert_refused(&(ki_config_overrides){.server = "https://k", .context = "x"},
-                   "context: there is no kubeconfig that could have the context \"x\"", "");
+                   "context: there is no kubeconfig with the context \"x\"", "");
     temp_dir_write(&dir, ".kube/config", USER("{}"));
     assert_refused(
         &(ki_config_overrides){.certificate_authority = "/dev/null", .insecure_skip_tls_verify = true},
-        "insecure-skip-tls-verify: is there beside a certificate authority", "");
+        "insecure-skip-tls-verify: cannot be combined with a certificate authority", "");
 }
 
 /* ---- what files hold ----------------------------------------------------------------------------------- */
@@ -333,14 +333,14 @@ static void files_that_hold_something_else_are_refused_with_their_field(void **s
 {
     (void)state;
     assert_user_refused("client-certificate: /etc/passwd, client-key: /etc/passwd",
-                        ":6: users[0].user.client-certificate: /etc/passwd: has no certificate in it");
+                        ":6: users[0].user.client-certificate: /etc/passwd: has no certificate");
     assert_user_refused("client-certificate-data: " PEM_BASE64 ", client-key: /etc/passwd",
-                        ":6: users[0].user.client-key: /etc/passwd: has no private key in it");
+                        ":6: users[0].user.client-key: /etc/passwd: has no private key");
     assert_user_refused("tokenFile: /nowhere/token",
                         ":6: users[0].user.tokenFile: /nowhere/token: No such file or directory");
     assert_user_refused("tokenFile: /dev/null", ":6: users[0].user.tokenFile: /dev/null: is empty");
     assert_refused(&(ki_config_overrides){.server = "https://k", .certificate_authority = "/etc/passwd"},
-                   "certificate-authority: /etc/passwd: has no certificate in it", "");
+                   "certificate-authority: /etc/passwd: has no certificate", "");
 }
 
 static void a_token_beside_a_file_that_is_not_there_is_enough(void **state)
@@ -354,9 +354,9 @@ static void a_token_that_no_header_can_have_is_refused_with_its_field(void **sta
 {
     (void)state;
     assert_user_refused("token: \"s3\\ncret\"",
-                        ":6: users[0].user.token: has a character that no header can have");
+                        ":6: users[0].user.token: contains a character that is not allowed in a header");
     assert_refused(&(ki_config_overrides){.token = "s3 cret"},
-                   "token: has a character that no header can have", "");
+                   "token: contains a character that is not allowed in a header", "");
 }
 
 /* ---- pods ---------------------------------------------------------------------------------------------- */
@@ -425,7 +425,7 @@ static void an_empty_kubeconfig_leaves_it_to_the_pod(void **state)
     const char *path = temp_dir_write(&dir, ".kube/config", "apiVersion: v1\nkind: Config\n");
     assert_server(NULL, "https://10.0.0.1:443");
     assert_refused(&(ki_config_overrides){.kubeconfig = path},
-                   ": current-context: is missing, and no context was asked for", path);
+                   ": current-context: is missing, and no context was given", path);
 }
 
 /* ---- proxies ------------------------------------------------------------------------------------------- */
@@ -451,7 +451,7 @@ static void a_variable_that_is_no_proxy_is_named_without_its_value(void **state)
     (void)state;
     setenv("HTTPS_PROXY", "ftp://jane:s3cret@proxy", 1);
     assert_refused(&(ki_config_overrides){.server = "https://k"},
-                   "$HTTPS_PROXY: is no address of an http, https or socks5 proxy", "");
+                   "$HTTPS_PROXY: is not the address of an http, https or socks5 proxy", "");
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------- */

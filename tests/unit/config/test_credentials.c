@@ -78,9 +78,10 @@ static void what_no_header_can_have_is_refused(void **state)
     ki_error err = {0};
     assert_null(ki_credentials_new(&(ki_config){.token = "s3cret\r\nX: y", .user = "u"}, &rig.loop, &err));
     assert_int_equal(err.code, KI_ERR_CONFIG);
-    assert_string_equal(err.message, "the token of user \"u\" has a character that no header can have");
+    assert_string_equal(err.message,
+                        "the token of user \"u\" contains a character that is not allowed in a header");
     assert_null(ki_credentials_new(&(ki_config){.as = "jane\nX: s3cret"}, &rig.loop, &err));
-    assert_string_equal(err.message, "Impersonate-User has a character that no header can have");
+    assert_string_equal(err.message, "Impersonate-User contains a character that is not allowed in a header");
 }
 
 /* ---- files --------------------------------------------------------------------------------------------- */
@@ -200,7 +201,7 @@ static void a_token_file_that_was_never_there_is_an_error(void **state)
     snprintf(expected, sizeof(expected), "tokenFile: %s: is empty", path);
     credentials_rig_assert_fails(credentials, expected);
     temp_dir_write(&rig.dir, "token", "s3cret\nX: y");
-    snprintf(expected, sizeof(expected), "tokenFile: %s: is no token", path);
+    snprintf(expected, sizeof(expected), "tokenFile: %s: does not contain a token", path);
     credentials_rig_assert_fails(credentials, expected);
     temp_dir_write(&rig.dir, "token", "good");
     assert_string_equal(credentials_rig_identity(credentials).authorization, "Bearer good");
@@ -266,7 +267,7 @@ static void a_token_file_that_may_not_be_read_is_logged_once(void **state)
         }
         regain_access(path);
         ki_set_log(NULL, KI_LOG_ERROR, NULL);
-        snprintf(expected, sizeof(expected), "the token stays as it was: tokenFile: %s: Permission denied",
+        snprintf(expected, sizeof(expected), "keeping the current token: tokenFile: %s: Permission denied",
                  path);
         assert_int_equal(noted.count, 1);
         assert_string_equal(noted.message, expected);
@@ -345,7 +346,7 @@ static void a_certificate_that_cannot_be_used_is_an_error(void **state)
     const char *path = temp_dir_write(&rig.dir, "crt", "s3cret");
     ki_credentials *credentials = credentials_rig_new(
         &(ki_config){.client_certificate_pem = "-----BEGIN C-----", .client_key_file = (char *)path});
-    snprintf(expected, sizeof(expected), "client-key: %s: has no private key in it", path);
+    snprintf(expected, sizeof(expected), "client-key: %s: has no private key", path);
     credentials_rig_assert_fails(credentials, expected);
     ki_credentials_free(credentials);
 }

@@ -313,8 +313,8 @@ static void a_token_of_a_plug_in_that_no_header_can_have_is_refused(void **state
     temp_dir_write(&rig.dir, "answer", ANSWER("\"token\":\"s3cret\\nX: y\""));
     assert_waits(credentials, &rig.waiter);
     credentials_rig_finish_run();
-    credentials_rig_assert_fails(credentials,
-                                 "the token of user \"jane\" has a character that no header can have");
+    credentials_rig_assert_fails(
+        credentials, "the token of user \"jane\" contains a character that is not allowed in a header");
     ki_credentials_free(credentials);
 }
 

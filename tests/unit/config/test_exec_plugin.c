@@ -189,23 +189,23 @@ static void answers_are_refused_with_a_reason_and_without_their_text(void **stat
         const char *answer;
         const char *reason;
     } cases[] = {
-        {"", "its answer is empty"},
-        {"s3cret", "its answer is not JSON"},
-        {"{\"token\":\"s3cret\"", "its answer is not JSON"},
-        {"\"s3cret\"", "its answer is no ExecCredential"},
-        {"{\"kind\":\"s3cret\"}", "its answer is of another kind than ExecCredential"},
-        {ANSWER_OF(V1BETA1, "{\"token\":\"s3cret\"}"), "its answer has another apiVersion than " V1},
-        {ANSWER("null"), "its answer has no status"},
-        {ANSWER("{}"), "its answer has neither a token nor a certificate"},
-        {ANSWER("{\"token\":\"\"}"), "its answer has neither a token nor a certificate"},
-        {ANSWER("{\"token\":[\"s3cret\"]}"), "its answer has a status.token that is no text"},
-        {ANSWER("{\"token\":\"s3cret\\u0000\"}"), "its answer has a status.token that is no text"},
+        {"", "its output is empty"},
+        {"s3cret", "its output is not JSON"},
+        {"{\"token\":\"s3cret\"", "its output is not JSON"},
+        {"\"s3cret\"", "its output is not an ExecCredential"},
+        {"{\"kind\":\"s3cret\"}", "its output has a kind other than ExecCredential"},
+        {ANSWER_OF(V1BETA1, "{\"token\":\"s3cret\"}"), "its output has an apiVersion other than " V1},
+        {ANSWER("null"), "its output has no status"},
+        {ANSWER("{}"), "its output has neither a token nor a certificate"},
+        {ANSWER("{\"token\":\"\"}"), "its output has neither a token nor a certificate"},
+        {ANSWER("{\"token\":[\"s3cret\"]}"), "its output has a status.token that is not a string"},
+        {ANSWER("{\"token\":\"s3cret\\u0000\"}"), "its output has a status.token that is not a string"},
         {ANSWER("{\"clientKeyData\":\"s3cret\"}"),
-         "its answer has one of clientCertificateData and clientKeyData, not both"},
+         "its output has one of clientCertificateData and clientKeyData, not both"},
         {ANSWER("{\"token\":\"s3cret\",\"expirationTimestamp\":\"s3cret\"}"),
-         "its answer has a status.expirationTimestamp that is no RFC 3339 time"},
+         "its output has a status.expirationTimestamp that is not an RFC 3339 time"},
         {ANSWER("{\"token\":\"s3cret\",\"expirationTimestamp\":1}"),
-         "its answer has a status.expirationTimestamp that is no text"},
+         "its output has a status.expirationTimestamp that is not a string"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ki_exec_credential credential = {.expires_s = 7};
@@ -228,7 +228,7 @@ static void a_failure_shows_the_code_and_the_last_words(void **state)
     assert_fails("i=0; while [ $i -lt 3000 ]; do echo line $i >&2; i=$((i+1)); done; exit 2",
                  "ended with code 2: line 2999");
     assert_fails("echo s3cret; exit 4", "ended with code 4");
-    assert_fails("echo s3cret", "its answer is not JSON");
+    assert_fails("echo s3cret", "its output is not JSON");
 }
 
 static void last_words_are_shown_without_what_it_was_given_in_confidence(void **state)
@@ -257,7 +257,7 @@ static void an_answer_without_end_is_cut_off(void **state)
         plugin.deadline_ns = UINT64_MAX;
         let_it_look();
     }
-    assert_non_null(strstr(ended.err.message, "its answer is too large"));
+    assert_non_null(strstr(ended.err.message, "its output is too large"));
     expect_no_child();
     ki_exec_plugin_fini(&plugin);
 }
@@ -278,7 +278,7 @@ static void a_plug_in_that_takes_too_long_is_killed(void **state)
     ki_clock_advance_ms(&test_clock, KI_EXEC_POLL_MS);
     ki_loop_step(&loop, 0);
     assert_int_equal(ended.calls, 1);
-    assert_non_null(strstr(ended.err.message, "not done after 60 s; have patience"));
+    assert_non_null(strstr(ended.err.message, "timed out after 60 s; have patience"));
     expect_no_child();
     ki_exec_plugin_fini(&plugin);
 }
@@ -338,7 +338,8 @@ static void an_interactive_plug_in_needs_a_terminal(void **state)
     close(before);
     close(null);
     assert_int_equal(ended.calls, 0);
-    assert_non_null(strstr(ended.err.message, "it is always interactive, and standard input is no terminal"));
+    assert_non_null(
+        strstr(ended.err.message, "it is always interactive, and standard input is not a terminal"));
 }
 
 /* Returns a terminal for us to be put in the place of standard input; the other end goes to *out_other. */

@@ -82,7 +82,7 @@ static void a_small_text_cannot_become_a_large_tree(void **state)
     long_text[sizeof(long_text) - 2] = '\n';
     kubeconfig_assert_too_much(bomb("a0: &a0 x\n", "*a%d, ", 9), ":6: more than 100000 values");
     kubeconfig_assert_too_much(bomb(long_text, "*a%d, ", 9),
-                               ":4: aliases that stand for more than 8388608 bytes");
+                               ":4: aliases that expand to more than 8388608 bytes");
     memset(nested + 8, '[', 25);
     memset(nested + 33, ']', 25);
     (void)snprintf(nested + 58, sizeof(nested) - 58, "\na1: [[[[[[*a0]]]]]]\na2: [[[[[[[*a0]]]]]]]\n");

@@ -25,8 +25,8 @@ static void real_certificates_and_keys_are_good(void **state)
     certificate made = certificate_make("k", NULL, NULL);
     assert_null(problem_of(made.pem, KI_PEM_CERTIFICATE));
     assert_null(problem_of(made.key_pem, KI_PEM_KEY));
-    assert_string_equal(problem_of(made.pem, KI_PEM_KEY), "has no private key in it");
-    assert_string_equal(problem_of(made.key_pem, KI_PEM_CERTIFICATE), "has no certificate in it");
+    assert_string_equal(problem_of(made.pem, KI_PEM_KEY), "has no private key");
+    assert_string_equal(problem_of(made.key_pem, KI_PEM_CERTIFICATE), "has no certificate");
     certificate_free(&made);
 }
 
@@ -65,22 +65,22 @@ static void what_is_none_is_said(void **state)
         ki_pem_kind kind;
         const char *problem;
     } cases[] = {
-        {"", KI_PEM_CERTIFICATE, "has no certificate in it"},
-        {"root:x:0:0", KI_PEM_KEY, "has no private key in it"},
-        {"-----BEGIN ", KI_PEM_CERTIFICATE, "has PEM in it that does not end"},
+        {"", KI_PEM_CERTIFICATE, "has no certificate"},
+        {"root:x:0:0", KI_PEM_KEY, "has no private key"},
+        {"-----BEGIN ", KI_PEM_CERTIFICATE, "has an incomplete PEM block"},
         {"-----BEGIN CERTIFICATE-----\nMAIwAA==\n-----END X-----", KI_PEM_CERTIFICATE,
-         "has PEM in it that does not end"},
-        {BLOCK("CERTIFICATE", "junk!"), KI_PEM_CERTIFICATE, "has a certificate in it that is none"},
-        {BLOCK("CERTIFICATE", "anVuaw=="), KI_PEM_CERTIFICATE, "has a certificate in it that is none"},
-        {BLOCK("CERTIFICATE", "MAMwAA=="), KI_PEM_CERTIFICATE, "has a certificate in it that is none"},
-        {BLOCK("CERTIFICATE", "MP8="), KI_PEM_CERTIFICATE, "has a certificate in it that is none"},
-        {BLOCK("CERTIFICATE", "MII="), KI_PEM_CERTIFICATE, "has a certificate in it that is none"},
-        {CERTIFICATE BLOCK("CERTIFICATE", ""), KI_PEM_CERTIFICATE, "has a certificate in it that is none"},
-        {BLOCK("RSA PRIVATE KEY", "MAIwAA=="), KI_PEM_KEY, "has a key in it that is none"},
+         "has an incomplete PEM block"},
+        {BLOCK("CERTIFICATE", "junk!"), KI_PEM_CERTIFICATE, "has an invalid certificate"},
+        {BLOCK("CERTIFICATE", "anVuaw=="), KI_PEM_CERTIFICATE, "has an invalid certificate"},
+        {BLOCK("CERTIFICATE", "MAMwAA=="), KI_PEM_CERTIFICATE, "has an invalid certificate"},
+        {BLOCK("CERTIFICATE", "MP8="), KI_PEM_CERTIFICATE, "has an invalid certificate"},
+        {BLOCK("CERTIFICATE", "MII="), KI_PEM_CERTIFICATE, "has an invalid certificate"},
+        {CERTIFICATE BLOCK("CERTIFICATE", ""), KI_PEM_CERTIFICATE, "has an invalid certificate"},
+        {BLOCK("RSA PRIVATE KEY", "MAIwAA=="), KI_PEM_KEY, "has an invalid private key"},
         {BLOCK("ENCRYPTED PRIVATE KEY", "MAIwAA=="), KI_PEM_KEY,
-         "has a key that is locked with a passphrase, which nobody can be asked for"},
+         "has a key that is encrypted with a passphrase, which is not supported"},
         {BLOCK("RSA PRIVATE KEY", "Proc-Type: 4,ENCRYPTED\n\nMAMCAQA="), KI_PEM_KEY,
-         "has a key that is locked with a passphrase, which nobody can be asked for"},
+         "has a key that is encrypted with a passphrase, which is not supported"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         assert_string_equal(problem_of(cases[i].text, cases[i].kind), cases[i].problem);
@@ -92,7 +92,7 @@ static void a_zero_byte_is_no_text(void **state)
     const char *problem = NULL;
     assert_int_equal(ki_pem_check((ki_str){CERTIFICATE, sizeof(CERTIFICATE)}, KI_PEM_CERTIFICATE, &problem),
                      0);
-    assert_string_equal(problem, "is no text");
+    assert_string_equal(problem, "is not text");
 }
 
 static void without_memory_nothing_is_known(void **state)

@@ -120,7 +120,7 @@ static void json_is_checked_and_put_in(void **state)
     assert_failure(ki_body_format("{a:json(%s)}", "1,\"b\":2"), KI_ERR_JSON_TRAILING, 8,
                    "format, position 8");
     assert_failure(ki_body_format("{a:json(%s)}", "{"), KI_ERR_JSON_TRUNCATED, 8, "format, position 8");
-    assert_failure(ki_body_format("{a:json(%s)}", ""), KI_ERR_INVALID, 8, "no JSON");
+    assert_failure(ki_body_format("{a:json(%s)}", ""), KI_ERR_INVALID, 8, "the JSON text is empty");
 }
 
 static void a_question_mark_leaves_out_what_is_empty(void **state)
@@ -231,7 +231,7 @@ static void wrong_formats_say_where_and_why(void **state)
         {"{a:%5d}", 4, "not one of"},
         {"{a:%lg}", 5, "not one of"},
         {"{a:%", 4, "ends too early"},
-        {"1 2", 2, "more behind the value"},
+        {"1 2", 2, "text after the value"},
         {"{a:bool()}", 8, "an argument is missing"},
         {"{a:bool(%d}", 10, ") is missing"},
         {"{a:bool(%s)}", 8, "integer"},
@@ -241,7 +241,7 @@ static void wrong_formats_say_where_and_why(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_failure(unchecked(rows[i].format, 0L, 0L), KI_ERR_INVALID, rows[i].offset, rows[i].words);
     ki_body *body = unchecked(NULL);
-    assert_failure(body, KI_ERR_INVALID, 0, "there is none");
+    assert_failure(body, KI_ERR_INVALID, 0, "it is NULL");
 }
 
 static void depth_and_size_have_limits(void **state)

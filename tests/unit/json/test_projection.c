@@ -67,11 +67,11 @@ static void assert_bad_keep(const char *path, const char *message)
 static void a_malformed_path_is_named(void **state)
 {
     (void)state;
-    assert_bad_keep("spec", "projection path \"spec\": a path begins with /");
-    assert_bad_keep("*", "projection path \"*\": a path begins with /");
-    assert_bad_keep("/b/~2", "projection path \"/b/~2\": ~ stands for itself only as ~0");
-    assert_bad_keep("/b~", "projection path \"/b~\": ~ stands for itself only as ~0");
-    assert_bad_keep("/~/b", "projection path \"/~/b\": ~ stands for itself only as ~0");
+    assert_bad_keep("spec", "projection path \"spec\": a path must begin with /");
+    assert_bad_keep("*", "projection path \"*\": a path must begin with /");
+    assert_bad_keep("/b/~2", "projection path \"/b/~2\": ~ must be written as ~0");
+    assert_bad_keep("/b~", "projection path \"/b~\": ~ must be written as ~0");
+    assert_bad_keep("/~/b", "projection path \"/~/b\": ~ must be written as ~0");
 }
 
 static void a_path_has_at_most_32_parts(void **state)

@@ -384,8 +384,8 @@ static void a_secret_that_is_sent_back_as_an_error_is_masked(void **state)
     } rows[] = {
         {401, ECHO, "the server answers 401 Unauthorized: not <masked>"},
         {401, "no, sekret-1\n", "the server answers 401: no, <masked>"},
-        {200, ECHO, "the answer is not a list but a Status, reason \"Unauthorized\": not <masked>"},
-        {200, "{\"kind\":\"sekret-1\"}", "the answer is not a list of Pod: its kind is \"<masked>\""},
+        {200, ECHO, "the response is not a list but a Status, reason \"Unauthorized\": not <masked>"},
+        {200, "{\"kind\":\"sekret-1\"}", "the response is not a list of Pod: its kind is \"<masked>\""},
     };
     test->answer.mask = (ki_mask){hide_secret, "sekret-1"};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -102,7 +102,7 @@ static void items_twice_are_no_list(void **state)
     (void)state;
     decode_assert_pod_list(
         "{\"items\":[" POD("a") "],\"items\":[" POD("b") "]}",
-        OBJECT("a") "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list: it has items twice\n");
+        OBJECT("a") "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list: it has items twice\n");
 }
 
 /* ---- kinds --------------------------------------------------------------------------------------------- */
@@ -198,8 +198,9 @@ static void a_plan_without_a_resource_learns_all_names(void **state)
     (void)state;
     ki_object_plan *plan = decode_plan(NULL, NULL);
     decode_assert_list(plan, PODS("[" POD("a") "]"), METADATA("7") OBJECT("a") "END\n");
-    decode_assert_list(plan, "{\"kind\":\"Table\"}",
-                       "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Table\"\n");
+    decode_assert_list(
+        plan, "{\"kind\":\"Table\"}",
+        "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Pod: its kind is \"Table\"\n");
     ki_object_plan_free(plan);
 }
 
@@ -211,12 +212,13 @@ static void an_item_with_bad_metadata_is_refused_and_the_list_goes_on(void **sta
     decode_assert_pod_list(
         PODS("[" POD("a") ",{\"metadata\":{\"name\":\"b\",\"namespace\":\"x\",\"uid\":1}},{\"spec\":{"
                           "}},null,[],7,\"s\"," POD("c") "]"),
-        METADATA("7") OBJECT("a") "REFUSED x/b KI_ERR_METADATA metadata.uid is no string\n"
-                                  "REFUSED  KI_ERR_METADATA metadata.name is missing\n"
-                                  "REFUSED  KI_ERR_METADATA the value is no object\n"
-                                  "REFUSED  KI_ERR_METADATA the value is no object\n"
-                                  "REFUSED  KI_ERR_METADATA the value is no object\n"
-                                  "REFUSED  KI_ERR_METADATA the value is no object\n" OBJECT("c") "END\n");
+        METADATA("7")
+            OBJECT("a") "REFUSED x/b KI_ERR_METADATA metadata.uid is not a string\n"
+                        "REFUSED  KI_ERR_METADATA metadata.name is missing\n"
+                        "REFUSED  KI_ERR_METADATA the value is not an object\n"
+                        "REFUSED  KI_ERR_METADATA the value is not an object\n"
+                        "REFUSED  KI_ERR_METADATA the value is not an object\n"
+                        "REFUSED  KI_ERR_METADATA the value is not an object\n" OBJECT("c") "END\n");
 }
 
 static void an_item_that_is_too_large_is_refused_with_its_key(void **state)
@@ -360,7 +362,7 @@ static void a_projection_keeps_less_and_the_key_whatever_it_keeps(void **state)
                        "\"spec\":{\"x\":1,\"nodeName\":"
                        "\"n1\"}},{\"metadata\":{\"name\":\"b\",\"uid\":[]}}," POD("c") "]}",
                        "OBJECT n/a {\"spec\":{\"nodeName\":\"n1\"}}\n"
-                       "REFUSED b KI_ERR_METADATA metadata.uid is no string\nOBJECT c {}\nEND\n");
+                       "REFUSED b KI_ERR_METADATA metadata.uid is not a string\nOBJECT c {}\nEND\n");
     ki_object_plan_free(plan);
 }
 

@@ -23,10 +23,10 @@
 static void what_has_no_items_is_no_list(void **state)
 {
     (void)state;
-    decode_assert_pod_list("{}", "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list: it has no items\n");
+    decode_assert_pod_list("{}", "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list: it has no items\n");
     decode_assert_pod_list(
         "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"}}",
-        METADATA("7") "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list: it has no items\n");
+        METADATA("7") "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list: it has no items\n");
 }
 
 static void items_must_be_an_array(void **state)
@@ -37,7 +37,7 @@ static void items_must_be_an_array(void **state)
         char body[200];
         snprintf(body, sizeof(body), "{\"items\":%s}", wrong[i]);
         decode_assert_pod_list(
-            body, "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list: its items are no array\n");
+            body, "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list: its items are not an array\n");
     }
 }
 
@@ -46,15 +46,16 @@ static void another_kind_ends_the_list_at_once(void **state)
     (void)state;
     decode_assert_pod_list(
         "{\"kind\":\"ServiceList\",\"items\":[" POD("a") "]}",
-        "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"ServiceList\"\n");
+        "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Pod: its kind is \"ServiceList\"\n");
     decode_assert_pod_list(
         "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}",
-        "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Pod\"\n");
-    decode_assert_pod_list("{\"kind\":null,\"items\":[]}",
-                           "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"\"\n");
+        "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Pod: its kind is \"Pod\"\n");
+    decode_assert_pod_list(
+        "{\"kind\":null,\"items\":[]}",
+        "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Pod: its kind is \"\"\n");
     decode_assert_pod_list(
         "{\"items\":[" POD("a") "],\"kind\":\"Table\"}",
-        OBJECT("a") "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Table\"\n");
+        OBJECT("a") "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Pod: its kind is \"Table\"\n");
 }
 
 static void lists_of_custom_resources_have_any_name_but_a_few(void **state)
@@ -80,7 +81,7 @@ static void lists_of_custom_resources_have_any_name_but_a_few(void **state)
         snprintf(expected, sizeof(expected),
                  cases[i].is_list
                      ? METADATA("7") "END\n"
-                     : "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Gizmo: its kind is \"%s\"\n",
+                     : "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Gizmo: its kind is \"%s\"\n",
                  cases[i].kind);
         decode_assert_list(plan, body, expected);
     }
@@ -105,7 +106,7 @@ static void a_recorded_table_is_no_list(void **state)
     recorded_load(&answer, "pods-table.http");
     decode_assert_pod_list(
         answer.body.ptr,
-        "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Table\"\n");
+        "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Pod: its kind is \"Table\"\n");
     recorded_free(&answer);
 }
 
@@ -115,7 +116,8 @@ static void a_recorded_object_is_no_list(void **state)
     recorded answer;
     recorded_load(&answer, "pods-one.http");
     decode_assert_pod_list(
-        answer.body.ptr, "FAILED KI_ERR_NOT_A_LIST 0 the answer is not a list of Pod: its kind is \"Pod\"\n");
+        answer.body.ptr,
+        "FAILED KI_ERR_NOT_A_LIST 0 the response is not a list of Pod: its kind is \"Pod\"\n");
     recorded_free(&answer);
 }
 

@@ -63,7 +63,7 @@ static void who_speaks_http_to_tls_is_told(void **state)
 {
     (void)state;
     static const char hint[] =
-        "the server answers 400, because it speaks TLS: its address has to begin with https://";
+        "the server answers 400, because it expects TLS: its address must begin with https://";
     expect_text(400, "Client sent an HTTP request to an HTTPS server.\n", hint);
     expect_text(400, "<html>\r\n<head><title>400 The plain HTTP request was sent to HTTPS port</title>",
                 hint);

@@ -290,9 +290,9 @@ static void an_object_with_bad_metadata_is_refused(void **state)
     decode_assert_pod_watch(EVENT("ADDED", "null") EVENT("MODIFIED", "[]")
                                 EVENT("DELETED", "{\"metadata\":{\"name\":\"a\",\"uid\":1}}")
                                     EVENT("ADDED", "{}") EVENT("ADDED", POD("b")),
-                            "REFUSED ADDED  KI_ERR_METADATA the value is no object\n"
-                            "REFUSED MODIFIED  KI_ERR_METADATA the value is no object\n"
-                            "REFUSED DELETED a KI_ERR_METADATA metadata.uid is no string\n"
+                            "REFUSED ADDED  KI_ERR_METADATA the value is not an object\n"
+                            "REFUSED MODIFIED  KI_ERR_METADATA the value is not an object\n"
+                            "REFUSED DELETED a KI_ERR_METADATA metadata.uid is not a string\n"
                             "REFUSED ADDED  KI_ERR_METADATA metadata.name is missing\n"
                             "ADDED b " POD("b") "\n");
 }

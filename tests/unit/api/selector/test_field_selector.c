@@ -68,8 +68,8 @@ static void what_is_no_field_selector_is_refused_where_it_goes_wrong(void **stat
         {"!=b", 0, "expected a field, found '!'"},
         {"a=b=c", 3, "expected a backslash before '=', found '='"},
         {"a===b", 3, "expected a backslash before '='"},
-        {"a=b\\", 4, "behind a backslash, found the end"},
-        {"a=b\\n", 4, "expected '\\', ',' or '=' behind a backslash, found 'n'"},
+        {"a=b\\", 4, "after a backslash, found the end"},
+        {"a=b\\n", 4, "expected '\\', ',' or '=' after a backslash, found 'n'"},
         {"a\\", 2, "expected =, == or !="},
     };
     for (size_t i = 0; i < COUNT(table); i++) {

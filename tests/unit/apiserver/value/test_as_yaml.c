@@ -133,7 +133,7 @@ static void keys_become_text(void **state)
     read_as("2001-01-01: x", "[{'2001-01-01':'x'}]");
     read_as("? a\n: b", "[{'a':'b'}]");
     refused("~: x", "x.yaml:1: a key is null");
-    refused("[1]: x", "x.yaml:1: a key that is no plain text");
+    refused("[1]: x", "x.yaml:1: a key that is not plain text");
     refused("b: 1\na: 1\na: 2", "x.yaml:3: duplicate key: a");
 }
 
@@ -150,7 +150,7 @@ static void aliases_and_merges_are_copied(void **state)
     read_as("a: &x 1\nb: &x 2\nc: *x", "[{'a':1,'b':2,'c':2}]");
     refused("a: *x", "x.yaml:1: an alias (*name) without an anchor (&name) before it");
     refused("a: &a 1\n---\nb: *a", "x.yaml:3: an alias (*name) without an anchor (&name) before it");
-    refused("<<: 1", "x.yaml:1: << wants a mapping or a list of mappings");
+    refused("<<: 1", "x.yaml:1: << needs a mapping or a list of mappings");
 }
 
 static void a_small_text_cannot_become_a_large_tree(void **state)
