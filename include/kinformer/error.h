@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* error - the codes that calls return, and the message that goes with one.
+/* error - the error codes that functions return, and their messages.
  *
- * A fallible call returns 0 (or a count) on success and one of these negative codes on failure. Most take a
- * `ki_error *` as well, which may be NULL; it is written on failure only. Other outputs are written on
- * success only. There is no last-error per thread.
+ * A function that can fail returns 0 (or a count) on success and one of these negative codes on failure. Most
+ * also have a `ki_error *` parameter, which may be NULL; it is written on failure only. Other outputs are
+ * written on success only. There is no thread-local last error.
  */
 #ifndef KI_ERROR_H
 #define KI_ERROR_H
@@ -12,7 +12,7 @@
 
 KI_EXTERN_C_BEGIN
 
-/** Every error: X(name, code, what it means in a few words). Codes never change their number. */
+/** Every error: X(name, code, short description). The numbers never change. */
 #define KI_ERRORS(X)                                                                                         \
     X(INVALID, -1, "invalid argument")                                                                       \
     X(NO_MEMORY, -2, "out of memory")                                                                        \
@@ -58,18 +58,18 @@ typedef enum ki_error_code {
 #undef KI_ERROR_ENUM
 } ki_error_code;
 
-/** Enough for what we say and a sentence of the server's; what is longer is cut, and ends with "…". */
+/** Room for our message and a sentence from the server. A longer message is cut, and ends with "…". */
 #define KI_ERROR_MESSAGE_BYTES 496
 
-/** A failure with its story, kept by value: nothing to free. A zeroed one means "no error". */
+/** A failure with its message. A plain value: nothing to free. Zeroed, it means "no error". */
 typedef struct ki_error {
     int code;                /* a ki_error_code, or 0 */
-    uint32_t retry_after_ms; /* the server asks to wait so long, at most 10 min; 0: it does not */
-    uint64_t offset;         /* of the offending byte, where input was being read; else 0 */
+    uint32_t retry_after_ms; /* how long the server asks to wait, at most 10 min; 0: it does not ask */
+    uint64_t offset;         /* of the offending byte, for errors in input; else 0 */
     char message[KI_ERROR_MESSAGE_BYTES]; /* NUL-terminated, one line, no secret */
 } ki_error;
 
-/** "KI_ERR_JSON_DEPTH" for KI_ERR_JSON_DEPTH; "KI_ERR_UNKNOWN" for what is no code. */
+/** "KI_ERR_JSON_DEPTH" for KI_ERR_JSON_DEPTH; "KI_ERR_UNKNOWN" for an unknown code. */
 KI_API const char *ki_error_name(int code);
 
 /** "JSON: nested too deeply" for KI_ERR_JSON_DEPTH. */
